@@ -307,9 +307,10 @@ void Follower::read_up_to(Bytes offset) {
     net::WakeHandle producer;
     {
         MutexLock const lock(fill_->mutex_);
-        offset_ = offset;
         fill_->begun_ = true;
-        producer = std::exchange(fill_->producer_, {});
+        // A producer that is told of no progress would wake the followers again, for ever.
+        if (offset > offset_) producer = std::exchange(fill_->producer_, {});
+        offset_ = offset;
     }
     producer.wake(net::Wake::ready);
 }

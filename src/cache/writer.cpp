@@ -204,13 +204,19 @@ void Writer::forget_what_disk_has(Bytes but) {
 }
 
 /// For a body that is not stored: frees the bytes that all followers have read, at their pace. While dropped readers still
-/// send from its last segment and memory has no other, the followers wait: ended here, their responses would be truncated.
+/// send from its last segment and memory has no other, the followers wait, at most deadlines.fill each: ended here, their
+/// responses would be truncated.
 net::awaitable<std::span<char>> Writer::room_in_window() {
     auto& body = *growing_->body();
     auto& fill = this->fill();
     auto free = room_at_hand();
     if (!free.empty()) co_return free;
     auto const look_again = std::min(terms_.laggard, net::recheck_interval);
+    auto reserve = [&, tries = 0](Bytes bytes) mutable {
+        if (tries++ > 0) return cache_.memory_.budget().reserve(bytes);   // each eviction more would be of no use either
+        return cache_.memory_.reserve(bytes, primary(), MemoryTier::Purpose::window);
+    };
+    fill.grown();   // followers may be waiting for these bytes
     for (auto looked = steady_now();;) {
         auto const now = steady_now();
         fill.charge_laggards(body.size(), now - std::exchange(looked, now), terms_.laggard);
@@ -219,11 +225,9 @@ net::awaitable<std::span<char>> Writer::room_in_window() {
         fill.wake_on_reading(waiter.handle());
         auto slowest = fill.slowest_follower();
         if (fill.followers() == 0 || slowest == UINT64_MAX) co_return std::span<char>{};
-        auto reserve = [&](Bytes bytes) { return cache_.memory_.reserve(bytes, primary(), MemoryTier::Purpose::window); };
         bool const all_read = slowest >= body.size();
         if (all_read) free = body.recycle(reserve);
         if (!free.empty()) co_return free;
-        fill.grown();   // followers may be waiting for these bytes
         auto wake = co_await waiter.wait(all_read ? memory_pause : look_again);
         waiting_ = {};
         if (wake == net::Wake::shutdown) co_return std::span<char>{};

@@ -173,7 +173,7 @@ Form<proxy::Deadlines> deadlines() {
                "Total time that a slow client may delay other clients that read the same uncacheable body. After it the slow "
                "client continues with a range request of its own, or is disconnected."),
         key<T>("fill", &T::fill, some,
-               "Maximum time that a collapsed request waits for the first byte of the fetch it joined."),
+               "Maximum time that a collapsed request waits for progress of the fetch it joined."),
         key<T>("tunnel_idle", &T::tunnel_idle, some, "Maximum idle time of a tunnel."),
         key<T>("tunnel_total", &T::tunnel_total, some, "Maximum lifetime of a tunnel."),
         key<T>("drain", &T::drain, time(milliseconds{0}, hour), "Maximum time for requests in progress after SIGTERM."),

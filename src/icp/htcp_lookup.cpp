@@ -16,10 +16,11 @@ ReplyKind kind_of(htcp::Message const& response) {
     return keeps ? ReplyKind::denied : ReplyKind::miss;
 }
 
-/// Sends the reply when no restart can restore the purged objects. No reply is sent if the disk cannot guarantee that.
+/// Sends the reply when neither a restart nor a power loss can restore the purged objects. No reply is sent if the disk cannot
+/// guarantee that.
 net::awaitable<void> answer_purge(cache::Cache& cache, std::weak_ptr<net::UdpPort> port, std::string reply, IpEndpoint from,
                                   net::Executor executor) {
-    bool const outlives = co_await cache.disk().settled(store::Survives::process, executor);
+    bool const outlives = co_await cache.disk().settled(store::Survives::power, executor);
     auto const there = port.lock();
     if (!outlives || !there) co_return;
     there->send(reply, from);

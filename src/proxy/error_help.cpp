@@ -90,8 +90,8 @@ HelpEntry entry_for(std::uint16_t status, FailureKind kind) {
     case FailureKind::resources: return {"The proxy has no resources left for this request", {try_later, tell_operator}};
     case FailureKind::not_stored:
         return {"This page is not in the cache",
-                {"Only a stored response is allowed for this request.",
-                 "Request the page without only-if-cached, or when another client has loaded it."}};
+                {"Only a stored response is allowed for this request, and no fresh one is stored.",
+                 "Request the page again when another client has loaded it."}};
     default: return of_server(kind);
     }
 }

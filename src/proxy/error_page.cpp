@@ -127,7 +127,8 @@ ErrorFormat error_format(http::Fields const& request) {
     auto format = ErrorFormat::text;
     // Of equal preferences the later one wins if it is named, as no browser prefers plain text to HTML.
     auto const compare = [&](http::MediaPreference const& other, ErrorFormat in) {
-        if (other > best || (other == best && other.match == exact)) best = other, format = in;
+        bool const is_wanted = other.weight > 0 && other.match >= http::MediaPreference::Match::type;
+        if (is_wanted && (other > best || (other == best && other.match == exact))) best = other, format = in;
     };
     compare(as_json, ErrorFormat::json);
     compare(media_preference(request, "text/html"), ErrorFormat::html);

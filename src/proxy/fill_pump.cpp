@@ -42,6 +42,7 @@ net::awaitable<void> FillPump::run() {
         if (open.empty() && exchange_->reads_straight()) {
             open = co_await writer_->room();   // received in place
             if (open.empty()) co_return co_await finish(Trouble::cancelled);
+            give_up = steady_now() + options_->deadlines.body;   // the origin did not have to send meanwhile
         }
         // In short steps: while the origin is silent, an abandoned body must be noticed.
         auto const asked = steady_now();
@@ -56,10 +57,10 @@ net::awaitable<void> FillPump::run() {
             give_up = steady_now() + options_->deadlines.body;
             continue;
         }
-        give_up = steady_now() + options_->deadlines.body;
         if (piece.data.empty()) co_return co_await finish(Trouble::none);
         count_traffic();
         if (!co_await append(piece.data)) co_return co_await finish(Trouble::cancelled);
+        give_up = steady_now() + options_->deadlines.body;
         if (!worth_finishing()) co_return co_await finish(Trouble::cancelled);
     }
 }

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view digest_path = "/squid-internal-periodic/store_digest";
 constexpr seconds next_soon{10};   // the next digest is late, and is being built
 
-std::string const unconfirmed = "The object is purged, but the disk has not confirmed it: the object may return after a "
+std::string const unconfirmed = "The object is purged, but the disk has not confirmed it, so the object may return after a "
                                 "crash, or after the disk works again. ";
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "proxy/record.hpp"
 
+#include <algorithm>
+#include <random>
 #include <utility>
 
 #include "proxy/request.hpp"
@@ -38,12 +40,14 @@ void Record::set_rule(http::Decision const& decision) {
 
 std::string_view Record::draw_id() {
     drawn_at_ = wall_now();
-    auto const since_1970 = drawn_at_->time_since_epoch().count();
+    auto const since_1970 = std::max<std::int64_t>(drawn_at_->time_since_epoch().count(), 0);
     auto const millis = std::to_string(since_1970 % 1000);
     auto& id = texts.id;
     id = std::to_string(since_1970 / 1000);
     id.append(".").append(3 - millis.size(), '0').append(millis).append("-");
-    append_hex(random_bits(), id);
+    // The id is no secret, and the system is not asked for each response to a flood of requests.
+    thread_local std::mt19937_64 random(random_bits());
+    append_hex(random(), id);
     id.resize(id.size() - 8);   // pages of one millisecond need no more
     return id;
 }

@@ -74,7 +74,7 @@ Verdict RequestCheck::prepare() {
 }
 
 void RequestCheck::refuse_misses() {
-    constexpr auto what = "The rules of this proxy allow this client stored responses only, and no fresh one is stored.";
+    constexpr auto what = "The rules of this proxy allow this client stored responses only.";
     refusal_ = {504, what, "misses", cache::FailureKind::not_stored};
 }
 

@@ -141,7 +141,9 @@ net::awaitable<void> ResponseWriter::error(std::uint16_t status, std::string_vie
     std::string extra = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
     if (format == ErrorFormat::html) extra += "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n";
     extra.append(more);
-    request_.record.cache_status.detail = rule;
+    // A rule of access is for the log; a visitor of an accelerator learns only that there is one.
+    bool const is_access_rule = !rule.empty() && rule == request_.record.texts.rule;
+    request_.record.cache_status.detail = request_.accelerates && is_access_rule ? "access" : rule;
     co_await own_answer(status, content_type(format), body, extra);
 }
 

@@ -70,9 +70,9 @@ bool Upstream::may_try_next() const {
 bool Upstream::enter_source() {
     auto* mesh = request_.services.mesh;
     if (sources_.current().why == Hierarchy::no_direct_fail)
-        fail(503, "No peer is available, and direct.never forbids a direct connection to the origin.", FailureKind::peer);
+        fail(503, "No peer is available, and direct.never forbids a direct connection to the origin.", FailureKind::other);
     else if (!use_.begin(mesh && mesh->wants_to_know() ? mesh : nullptr, sources_.current(), request_.target.uri.authority.host))
-        fail(503, sources_.name() + " has no connection left (connections_max).", FailureKind::peer);
+        fail(503, sources_.name() + " has no connection left (connections_max).", FailureKind::resources);
     else
         return true;
     return false;
@@ -346,11 +346,12 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::secure_through_peer(st
         connected.transport->expect_life(sources_.peer()->options.connect_timeout);
         co_return std::move(connected.transport);
     }
+    bool const timed_out = connected.failure == net::ConnectFailure::timed_out;
     if (connected.failure == net::ConnectFailure::cancelled)
         fail(503, "The request was cancelled.", FailureKind::other);
     else
-        fail(502, "The origin could not be reached through the " + sources_.peer_name() + ": " + connected.reason, FailureKind::tls,
-             FailureCause::connection);
+        fail(502, "The origin could not be reached through the " + sources_.peer_name() + ": " + connected.reason,
+             timed_out ? FailureKind::connect_timeout : FailureKind::tls, FailureCause::connection);
     co_return nullptr;
 }
 

@@ -9,6 +9,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "cache/scene.hpp"
+#include "net/waiter.hpp"
 
 namespace garner::cache {
 namespace {
@@ -70,6 +71,42 @@ TEST(Writer, a_window_waits_for_memory_while_an_abandoned_reader_uses_its_own) {
     ASSERT_TRUE(fetch.room);
     EXPECT_FALSE(fetch.room->empty());
     budget.release(rest);
+}
+
+/// A client that has read everything: it looks again each time it is woken.
+net::awaitable<void> read_on(Follower& follower, Bytes offset, net::Executor executor, int& turns) {
+    for (;; ++turns) {
+        auto const seen = follower.view().version;
+        follower.read_up_to(offset);
+        net::Waiter waiter(executor);
+        follower.wake_on_change(seen, waiter.handle());
+        if (co_await waiter.wait(seconds{10}) != net::Wake::ready) co_return;
+    }
+}
+
+TEST(Writer, a_window_without_memory_leaves_its_followers_asleep) {
+    Windowed fetch;
+    while (fetch.body().size() < MiB) {
+        fetch.ask_for_room();
+        fetch.writer->grow(fetch.room->size());
+        fetch.follower->read_up_to(fetch.body().size());
+    }
+    store::BodyReader sender(fetch.writer->growing()->body(), fetch.body().size() - 1);
+    std::array<std::string_view, 1> pieces;
+    ASSERT_EQ(sender.next(pieces, 1), 1u);
+    auto& budget = fetch.cache.memory().budget();
+    auto const rest = budget.capacity() - budget.used();
+    ASSERT_TRUE(budget.reserve(rest));
+    int turns = 0;
+    auto reader = read_on(*fetch.follower, fetch.body().size(), fetch.io.get_executor(), turns);
+    net::asio::co_spawn(fetch.io, std::move(reader), net::asio::detached);
+    fetch.ask_for_room();
+    fetch.io.restart();
+    fetch.io.run_for(milliseconds{200});
+    EXPECT_FALSE(fetch.room);
+    EXPECT_LT(turns, 5);
+    budget.release(rest);
+    fetch.io.run_for(milliseconds{200});
 }
 
 TEST(Writer, a_window_without_memory_ends_when_its_last_follower_leaves) {

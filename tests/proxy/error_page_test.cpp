@@ -141,6 +141,9 @@ TEST(ErrorPage, the_format_is_the_one_that_the_client_prefers) {
         {"text/html;q=0, */*;q=0.1", ErrorFormat::text},
         {"image/png", ErrorFormat::text},
         {"text/html;q=x", ErrorFormat::text},
+        {"text/html;q=0", ErrorFormat::text},
+        {"application/json;q=0", ErrorFormat::text},
+        {"text/plain;q=0.5, */*", ErrorFormat::text},
         {"", ErrorFormat::text},
     };
     for (auto const& [accept, format] : rows) EXPECT_EQ(format_for(accept), format) << accept;
