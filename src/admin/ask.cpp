@@ -74,7 +74,8 @@ Result<nlohmann::ordered_json> ask(Question const& question, std::string_view wa
     asio::co_spawn(io.get_executor(), std::move(asking), [&error](std::exception_ptr, net::Error const& ended) { error = ended; });
     io.run();
     auto const place = question.place.text();
-    if (error) return Fault{"no Garner replies at " + place + ": " + told(error), "start it or pass --config FILE"};
+    constexpr auto remedy = "start it, or pass the --config FILE of the running proxy";
+    if (error) return Fault{"no Garner replies at " + place + ": " + told(error), remedy};
     auto const& response = parser.get();
     if (response.result_int() != 200) {
         auto said = response.body().substr(0, 500);

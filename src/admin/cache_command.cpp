@@ -91,7 +91,7 @@ private:
     }
 
     int open_store(std::string const& no_proxy) {
-        if (command_.disk.path.empty()) return fail({no_proxy, "start it or pass --config FILE"});
+        if (command_.disk.path.empty()) return fail({no_proxy, "start it, or pass the --config FILE of the running proxy"});
         auto disk = command_.open(command_.disk);
         if (!disk) return fail({disk.fault().text() + "; " + no_proxy});
         source_ = opened_store(*std::move(disk));

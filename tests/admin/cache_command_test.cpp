@@ -155,7 +155,7 @@ TEST(CacheCommand, a_store_that_another_has_is_said_with_who_was_asked) {
                                     ": connection refused\n");
     command.disk.path.clear();
     EXPECT_EQ(run(command).err, "garner: no Garner replies at 127.0.0.1:" + std::to_string(port) +
-                                    ": connection refused; start it or pass --config FILE\n");
+                                    ": connection refused; start it, or pass the --config FILE of the running proxy\n");
     command.address = "localhost";
     EXPECT_EQ(run(command).code, 2);
 }

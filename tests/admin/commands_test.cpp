@@ -73,7 +73,7 @@ TEST(Commands, nobody_there_is_said_with_a_mend) {
     EXPECT_EQ(outcome.code, 1);
     EXPECT_EQ(outcome.out, "");
     EXPECT_EQ(outcome.err, "garner: no Garner replies at 127.0.0.1:" + std::to_string(port) +
-                               ": connection refused; start it or pass --config FILE\n");
+                               ": connection refused; start it, or pass the --config FILE of the running proxy\n");
 }
 
 TEST(Commands, somebody_else_there_is_noticed) {
