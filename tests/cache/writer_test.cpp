@@ -40,6 +40,23 @@ struct Windowed : Scene {
         io.poll();
     }
 
+    /// Fills a window, of which the follower has read everything.
+    void fill_window() {
+        while (body().size() < MiB) {
+            ask_for_room();
+            ASSERT_TRUE(room && !room->empty());
+            writer->grow(room->size());
+            follower->read_up_to(body().size());
+        }
+    }
+    void run(milliseconds time) {
+        io.restart();
+        io.run_for(time);
+    }
+    void run_until_there_is_an_answer() {
+        for (int i = 0; i < 500 && !room; ++i) run(milliseconds{20});
+    }
+
     net::asio::io_context io;
     Lookup leader = lookup("u");
     std::unique_ptr<Writer> writer;
@@ -47,30 +64,32 @@ struct Windowed : Scene {
     std::optional<std::span<char>> room;
 };
 
+/// An abandoned reader sends from the last segment, and memory has no byte left for another one.
+struct NoMemory {
+    explicit NoMemory(Windowed& fetch) : budget(fetch.cache.memory().budget()) {
+        sender.emplace(fetch.writer->growing()->body(), fetch.body().size() - 1);
+        EXPECT_EQ(sender->next(pieces, 1), 1u);
+        rest = budget.capacity() - budget.used();
+        EXPECT_TRUE(budget.reserve(rest));
+    }
+    ~NoMemory() { budget.release(rest); }
+
+    store::Budget& budget;
+    std::array<std::string_view, 1> pieces;
+    std::optional<store::BodyReader> sender;
+    Bytes rest = 0;
+};
+
 TEST(Writer, a_window_waits_for_memory_while_an_abandoned_reader_uses_its_own) {
     Windowed fetch;
-    while (fetch.body().size() < MiB) {
-        fetch.ask_for_room();
-        ASSERT_TRUE(fetch.room && !fetch.room->empty());
-        fetch.writer->grow(fetch.room->size());
-        fetch.follower->read_up_to(fetch.body().size());
-    }
-    auto sender = std::make_unique<store::BodyReader>(fetch.writer->growing()->body(), fetch.body().size() - 1);
-    std::array<std::string_view, 1> pieces;
-    ASSERT_EQ(sender->next(pieces, 1), 1u);
-    auto& budget = fetch.cache.memory().budget();
-    auto const rest = budget.capacity() - budget.used();
-    ASSERT_TRUE(budget.reserve(rest));
+    fetch.fill_window();
+    NoMemory none(fetch);
     fetch.ask_for_room();
     EXPECT_FALSE(fetch.room) << "ended, though its follower has read everything";
-    sender.reset();
-    for (int i = 0; i < 500 && !fetch.room; ++i) {
-        fetch.io.restart();
-        fetch.io.run_for(milliseconds{20});
-    }
+    none.sender.reset();
+    fetch.run_until_there_is_an_answer();
     ASSERT_TRUE(fetch.room);
     EXPECT_FALSE(fetch.room->empty());
-    budget.release(rest);
 }
 
 /// A client that has read everything: it looks again each time it is woken.
@@ -86,51 +105,26 @@ net::awaitable<void> read_on(Follower& follower, Bytes offset, net::Executor exe
 
 TEST(Writer, a_window_without_memory_leaves_its_followers_asleep) {
     Windowed fetch;
-    while (fetch.body().size() < MiB) {
-        fetch.ask_for_room();
-        fetch.writer->grow(fetch.room->size());
-        fetch.follower->read_up_to(fetch.body().size());
-    }
-    store::BodyReader sender(fetch.writer->growing()->body(), fetch.body().size() - 1);
-    std::array<std::string_view, 1> pieces;
-    ASSERT_EQ(sender.next(pieces, 1), 1u);
-    auto& budget = fetch.cache.memory().budget();
-    auto const rest = budget.capacity() - budget.used();
-    ASSERT_TRUE(budget.reserve(rest));
+    fetch.fill_window();
+    NoMemory none(fetch);
     int turns = 0;
     auto reader = read_on(*fetch.follower, fetch.body().size(), fetch.io.get_executor(), turns);
     net::asio::co_spawn(fetch.io, std::move(reader), net::asio::detached);
     fetch.ask_for_room();
-    fetch.io.restart();
-    fetch.io.run_for(milliseconds{200});
+    fetch.run(milliseconds{200});
     EXPECT_FALSE(fetch.room);
     EXPECT_LT(turns, 5);
-    budget.release(rest);
-    fetch.io.run_for(milliseconds{200});
 }
 
 TEST(Writer, a_window_without_memory_ends_when_its_last_follower_leaves) {
     Windowed fetch;
-    while (fetch.body().size() < MiB) {
-        fetch.ask_for_room();
-        fetch.writer->grow(fetch.room->size());
-        fetch.follower->read_up_to(fetch.body().size());
-    }
-    store::BodyReader sender(fetch.writer->growing()->body(), fetch.body().size() - 1);
-    std::array<std::string_view, 1> pieces;
-    ASSERT_EQ(sender.next(pieces, 1), 1u);
-    auto& budget = fetch.cache.memory().budget();
-    auto const rest = budget.capacity() - budget.used();
-    ASSERT_TRUE(budget.reserve(rest));
+    fetch.fill_window();
+    NoMemory none(fetch);
     fetch.ask_for_room();
     fetch.follower.reset();
-    for (int i = 0; i < 500 && !fetch.room; ++i) {
-        fetch.io.restart();
-        fetch.io.run_for(milliseconds{20});
-    }
+    fetch.run_until_there_is_an_answer();
     ASSERT_TRUE(fetch.room);
     EXPECT_TRUE(fetch.room->empty());
-    budget.release(rest);
 }
 
 }  // namespace
