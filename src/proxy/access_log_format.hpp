@@ -41,7 +41,7 @@ std::string_view name_of(ResultTag);
 /// Views must live until the entry has been written. Empty text means that there is no value. Fields need no cleaning:
 /// every format escapes bytes that could end a field or a line, and truncates fields at LogFieldLimits.
 struct LogEntry {
-    WallTime end{};                     // when the last byte was sent to the client; of an error page: the time in its id
+    WallTime end{};                     // when the last byte was sent to the client; an error page: the time in its id
     milliseconds elapsed{0};            // since the request's first byte
     std::string_view client;            // the client's address, as text
     std::string_view user;
@@ -61,7 +61,7 @@ struct LogEntry {
     std::string_view user_agent;
     std::string_view reason;            // Garner's own reason: the rule that decided
     std::string_view cache_status;      // sent to the client (RFC 9211)
-    std::string_view id;                // of the error page that was sent
+    std::string_view id;                // the id in the error page that was sent; empty for other responses
 };
 
 /// The most bytes a field takes in a line, after escaping.

@@ -125,7 +125,7 @@ ErrorFormat error_format(http::Fields const& request) {
     if (as_json.match != exact) as_json = media_preference(request, "application/json");
     auto best = media_preference(request, "text/plain");
     auto format = ErrorFormat::text;
-    // Of equal preferences the later one wins if it is named, as no browser prefers plain text to HTML.
+    // Among equal preferences the later one wins if it is named, because no browser prefers plain text to HTML.
     auto const compare = [&](http::MediaPreference const& other, ErrorFormat in) {
         bool const is_wanted = other.weight > 0 && other.match >= http::MediaPreference::Match::type;
         if (is_wanted && (other > best || (other == best && other.match == exact))) best = other, format = in;

@@ -1,4 +1,4 @@
-// The file of a disk store, read by docs/reference/disk-store-format.md alone: where everything lies, and whether it is good.
+// The file of a disk store, read by docs/reference/disk-store-format.md alone: the place and the validity of each record.
 #pragma once
 #include <cstdint>
 #include <filesystem>
