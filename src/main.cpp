@@ -71,15 +71,15 @@ proxy::ServerOptions server_options(config::Config const& config) {
 }
 
 /// One line: the addresses, how to use them, how to stop the program.
-void say_hello(proxy::Server const& server, config::Config const& config, std::string const& admin,
-               std::string const& seen) {
+void say_hello(proxy::Server const& server, config::Config const& config, std::string const& admin, std::string const& seen) {
     std::string places;
     for (auto const& address : server.addresses()) places += (places.empty() ? "" : ", ") + address;
     std::string forward;
     for (std::size_t i = 0; i < config.proxy.listen.size() && forward.empty(); ++i)
         if (!config.proxy.listen[i].origin) forward = server.addresses()[i];
-    std::string use = forward.empty() ? "" : "; set your browser's HTTP and HTTPS proxy to it, or: curl -x http://" +
-                                                 forward + " http://example.com/";
+    std::string use =
+        forward.empty() ? ""
+                        : "; set your browser's HTTP and HTTPS proxy to it, or: curl -x http://" + forward + " http://example.com/";
     std::string figures = admin.empty() ? "" : "; admin page: http://" + admin + "/";
     if (!seen.empty()) figures += "; URL-seen service: http://" + seen + "/";
     std::fprintf(stderr, "garner listens on %s%s%s; stop it with Ctrl-C\n", places.c_str(), use.c_str(), figures.c_str());
@@ -177,8 +177,7 @@ public:
         cache_.reconfigure(cache_options(config_, policy_));
         if (config_.memory.policy != asked || config_.memory.size != size) tell_sampling();
         server_->reload_names();
-        if (config_.memory.policy != asked)
-            spdlog::info("memory.policy is now {}, was {}", config_.memory.policy, asked);
+        if (config_.memory.policy != asked) spdlog::info("memory.policy is now {}, was {}", config_.memory.policy, asked);
         spdlog::info("configuration reloaded");
     }
 
@@ -231,8 +230,7 @@ private:
         if (server_->connections_max() < few_connections)
             spdlog::warn("at most {} client connections: the limit of open files is low; raise it (ulimit -n)",
                          server_->connections_max());
-        say_hello(*server_, config_, admin_ ? admin_->address() : std::string(),
-                  seen_ ? seen_->address() : std::string());
+        say_hello(*server_, config_, admin_ ? admin_->address() : std::string(), seen_ ? seen_->address() : std::string());
     }
 
     Result<void> open_disk() {
@@ -273,7 +271,7 @@ private:
 
     CommandLine line_;
     config::Config config_;
-    std::string policy_;            // the running policy
+    std::string policy_;                       // the running policy
     std::unique_ptr<store::DiskStore> disk_;   // outlives everything that reads bodies from it
     cache::Cache cache_;
     std::unique_ptr<proxy::Server> server_;
@@ -396,23 +394,17 @@ int ask(CommandLine const& line) {
     return admin::run_command(command, std::cout, std::cerr);
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     auto line = config::parse_command_line(std::span<char const* const>(argv + 1, static_cast<std::size_t>(argc - 1)));
     switch (line.command) {
-    case CommandLine::Command::help:
-        std::fputs(line.text.c_str(), stdout);
-        return 0;
-    case CommandLine::Command::wrong:
-        std::fputs(line.text.c_str(), stderr);
-        return exit_usage;
-    case CommandLine::Command::check:
-        return config::check_command(line.config_file, line.sets, std::cout);
-    case CommandLine::Command::sim:
-        return sim::sim_command(line.rest, std::cout, std::cerr);
-    case CommandLine::Command::seen:
-        return config::seen_command(line.rest, std::cin, std::cout, std::cerr);
+    case CommandLine::Command::help: std::fputs(line.text.c_str(), stdout); return 0;
+    case CommandLine::Command::wrong: std::fputs(line.text.c_str(), stderr); return exit_usage;
+    case CommandLine::Command::check: return config::check_command(line.config_file, line.sets, std::cout);
+    case CommandLine::Command::sim: return sim::sim_command(line.rest, std::cout, std::cerr);
+    case CommandLine::Command::seen: return config::seen_command(line.rest, std::cin, std::cout, std::cerr);
+    // clang-format off
     case CommandLine::Command::run:
         try {
             return run(std::move(line));
@@ -420,7 +412,7 @@ int main(int argc, char** argv) {
             std::fprintf(stderr, "garner: not started: %s\n", trouble.what());
             return exit_failed;
         }
-    default:
-        return ask(line);
+    // clang-format on
+    default: return ask(line);
     }
 }

@@ -16,8 +16,8 @@ Result<std::unique_ptr<AdminServer>> AdminServer::open(Options const& options, p
     http.limits = {options.head_bytes, options.body_bytes, options.request, options.progress};
     http.closes_busy = true;
     http.thread = "admin";
-    auto opened = web::HttpService::open(
-        http, [&self = *admin](web::HttpConnection& connection) { return self.serve(connection); });
+    auto opened =
+        web::HttpService::open(http, [&self = *admin](web::HttpConnection& connection) { return self.serve(connection); });
     if (!opened) return Fault{.what = opened.fault().what, .where = "the admin address cannot be " + opened.fault().where};
     admin->http_ = *std::move(opened);
     admin->tick_.emplace(admin->http_->io());
@@ -79,4 +79,4 @@ net::awaitable<void> AdminServer::sample() {
     }
 }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -12,20 +12,20 @@
 namespace garner::web {
 class HttpService;
 class HttpConnection;
-}
+}   // namespace garner::web
 
 namespace garner::admin {
 
 struct Options {
     std::string address = "127.0.0.1";
-    std::uint16_t port = 3131;                // 0: any free port
-    std::uint32_t connections = 128;          // above this, the connection that has waited longest for a request is closed
+    std::uint16_t port = 3131;         // 0: any free port
+    std::uint32_t connections = 128;   // above this, the connection that has waited longest for a request is closed
     std::uint32_t head_bytes = 8 * KiB;
     std::uint32_t body_bytes = 16 * KiB;
-    std::vector<IpNetwork> allow = {};        // clients in addition to those on loopback
-    std::vector<std::string> names = {};      // allowed values of Host in addition to the address; in lower case, without a port
-    milliseconds request{15'000};             // from the end of the last response to the end of the head
-    milliseconds progress{15'000};            // until the next byte of a body arrives, or the client accepts the reply
+    std::vector<IpNetwork> allow = {};     // clients in addition to those on loopback
+    std::vector<std::string> names = {};   // allowed values of Host in addition to the address; in lower case, without a port
+    milliseconds request{15'000};          // from the end of the last response to the end of the head
+    milliseconds progress{15'000};         // until the next byte of a body arrives, or the client accepts the reply
 };
 
 /// Runs on its own thread. Answers clients on loopback and those of `allow`, and only if Host is its own literal address or
@@ -55,7 +55,7 @@ private:
     std::unique_ptr<web::HttpService> http_;
     std::optional<net::Timer> tick_;
     bool stopped_ = false;
-    net::asio::thread_pool patient_{1};      // for requests that may wait; joined before the objects they use are destroyed
+    net::asio::thread_pool patient_{1};   // for requests that may wait; joined before the objects they use are destroyed
 };
 
-}  // namespace garner::admin
+}   // namespace garner::admin

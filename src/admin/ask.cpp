@@ -26,8 +26,10 @@ std::string form_encoded(std::string_view text) {
     std::string out;
     for (char c : text) {
         auto const byte = static_cast<unsigned char>(c);
-        if (plain.find(c) != plain.npos) out += c;
-        else out += {'%', digits[byte >> 4], digits[byte & 15]};
+        if (plain.find(c) != plain.npos)
+            out += c;
+        else
+            out += {'%', digits[byte >> 4], digits[byte & 15]};
     }
     return out;
 }
@@ -63,7 +65,7 @@ std::string told(net::Error const& error) {
     return error == beast::error::timeout ? "no reply in time" : lower_case(error.message());
 }
 
-}  // namespace
+}   // namespace
 
 Result<nlohmann::ordered_json> ask(Question const& question, std::string_view wanted) {
     asio::io_context io(1);
@@ -94,4 +96,4 @@ Result<IpEndpoint> place_at(std::string const& address, std::uint16_t port) {
     return IpEndpoint{*parsed, port};
 }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

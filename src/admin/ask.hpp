@@ -18,8 +18,8 @@ struct Question {
     std::string method = "GET";
     std::string target = "/";
     std::vector<std::pair<std::string_view, std::string>> form = {};   // sent with POST
-    milliseconds patience{10'000};           // for the whole exchange
-    Bytes body_max = 1 * MiB;                // longest response body
+    milliseconds patience{10'000};                                     // for the whole exchange
+    Bytes body_max = 1 * MiB;                                          // longest response body
 };
 
 /// Waits for the response: a JSON object with the member `wanted`. Sends the field "Garner-Admin: 1".
@@ -29,4 +29,4 @@ Result<nlohmann::ordered_json> ask(Question const&, std::string_view wanted);
 /// loopback is used. Fails if `address` is no IP address.
 Result<IpEndpoint> place_at(std::string const& address, std::uint16_t port);
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -190,7 +190,9 @@ private:
             out_ << sum.dump(2) << "\n";
         else
             out_ << human_count(records) << " records with " << human_bytes(bytes) << " checked: "
-                 << (damaged > 0 ? human_count(damaged) + " damaged and removed" : all ? "none damaged" : "none damaged so far")
+                 << (damaged > 0 ? human_count(damaged) + " damaged and removed"
+                     : all       ? "none damaged"
+                                 : "none damaged so far")
                  << (all ? "\n" : "; the rest was not checked\n");
         return all && damaged == 0 ? exit_done : exit_failed;
     }
@@ -204,8 +206,9 @@ private:
             say_how_far(page, human_count(purged) + " objects purged");
         });
         progress_.clear();
-        if (!durable) fail({"the disk did not confirm all purges: some objects may be back after a crash, or when the disk "
-                            "works again"});
+        if (!durable)
+            fail({"the disk did not confirm all purges: some objects may be back after a crash, or when the disk "
+                  "works again"});
         Json const sum{{"purged", purged}, {"durable", durable}, {"complete", all}};
         out_ << (command_.json ? sum.dump(2) : "purged " + human_count(purged) + (purged == 1 ? " object" : " objects")) << "\n";
         return all && durable && purged > 0 ? exit_done : exit_failed;
@@ -220,10 +223,10 @@ private:
     bool opened_here_ = false;
 };
 
-}  // namespace
+}   // namespace
 
 int run_cache_command(CacheCommand const& command, std::ostream& out, std::ostream& err) {
     return Running(command, out, err).run();
 }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -18,12 +18,12 @@ namespace garner::admin {
 struct CacheCommand {
     enum class Kind : std::uint8_t { list, stats, verify, purge };
     Kind kind = Kind::stats;
-    std::string pattern = {};            // purge; list: empty for all
-    bool json = false;                   // list: one line for each object
-    Bytes rate = 100 * MiB;              // verify: most bytes per second to read; 0: no limit
-    std::string address = {};            // the running proxy's admin address; empty: it has none
+    std::string pattern = {};   // purge; list: empty for all
+    bool json = false;          // list: one line for each object
+    Bytes rate = 100 * MiB;     // verify: most bytes per second to read; 0: no limit
+    std::string address = {};   // the running proxy's admin address; empty: it has none
     std::uint16_t port = 3131;
-    store::DiskOptions disk = {};        // the configured disk tier
+    store::DiskOptions disk = {};   // the configured disk tier
     /// Opens the store when no proxy is running: DiskStore::open.
     std::function<Result<std::unique_ptr<store::DiskStore>>(store::DiskOptions const&)> open = {};
 };
@@ -33,4 +33,4 @@ struct CacheCommand {
 /// wrong address. Results go to `out`, errors and progress to `err`.
 int run_cache_command(CacheCommand const&, std::ostream& out, std::ostream& err);
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -81,8 +81,7 @@ private:
         cache::MemoryTier::Walk walk;
         char more = 0;
         if (at.empty()) return purge_segment(0, cache_ ? purge_fetches() : 0, true);
-        if (std::sscanf(at.c_str(), "segments:%" SCNu64 "%c", &generation, &more) == 1)
-            return purge_segment(generation, 0, true);
+        if (std::sscanf(at.c_str(), "segments:%" SCNu64 "%c", &generation, &more) == 1) return purge_segment(generation, 0, true);
         if (std::sscanf(at.c_str(), "rest:%" SCNu64 "%c", &generation, &more) == 1) return purge_segment(generation, 0, false);
         int const read = std::sscanf(at.c_str(), "memory:%" SCNu64 ":%zu:%u%c", &generation, &walk.shard, &walk.slot, &more);
         if (read == 3 && cache_) return purge_memory(generation, walk);
@@ -160,7 +159,7 @@ private:
     std::uint32_t segments_;
 };
 
-}  // namespace
+}   // namespace
 
 std::string_view name_of(What what) {
     constexpr std::array<std::string_view, 3> names{"list", "verify", "purge"};   // in the order of PageQuestion::What
@@ -185,4 +184,4 @@ KeyParts parts_of_key(std::string_view key) {
     return parts;
 }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -38,4 +38,4 @@ struct KeyParts {
 };
 KeyParts parts_of_key(std::string_view key);
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -23,7 +23,7 @@ std::string on_one_line(std::string text) {
     return printable(std::move(text));
 }
 
-}  // namespace
+}   // namespace
 
 std::string line_of_object(Json const& object) {
     auto line = right(human_bytes(static_cast<std::uint64_t>(number_at(object, "body_bytes"))), 10) +
@@ -37,4 +37,4 @@ std::string line_of_object(Json const& object) {
 
 std::string line_of_json(Json const& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

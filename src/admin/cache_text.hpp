@@ -10,4 +10,4 @@ std::string line_of_object(nlohmann::ordered_json const& object);
 /// JSON on one line.
 std::string line_of_json(nlohmann::ordered_json const& object);
 
-}  // namespace garner::admin
+}   // namespace garner::admin

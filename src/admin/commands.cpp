@@ -80,7 +80,7 @@ Result<void> check_request(Command const& command) {
     return Fault{quoted_word(command.client) + " is not an IP address"};
 }
 
-}  // namespace
+}   // namespace
 
 int run_command(Command const& command, std::ostream& out, std::ostream& err) {
     auto const fail = [&err](int code, Fault const& fault) { return err << "garner: " << fault.text() << "\n", code; };
@@ -96,4 +96,4 @@ int run_command(Command const& command, std::ostream& out, std::ostream& err) {
     return answer ? endpoint.print(command, *answer, out) : fail(exit_failed, answer.fault());
 }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

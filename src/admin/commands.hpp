@@ -26,4 +26,4 @@ struct Command {
 /// field or client. Results go to `out`, errors to `err`. Waits at most 10 s.
 int run_command(Command const&, std::ostream& out, std::ostream& err);
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -150,8 +150,8 @@ Json freshness(Explanation const& explained) {
             {"stale_if_unreachable_seconds", window(terms.stale_limit)}};
 }
 
-constexpr std::array phase_names{"waiting for the head", "receiving the body", "complete",
-                                 "uncacheable",          "failed",             "found on disk"};   // in the order of FillView::Phase
+constexpr std::array phase_names{"waiting for the head", "receiving the body", "complete", "uncacheable", "failed",
+                                 "found on disk"};   // in the order of FillView::Phase
 
 Json fetches(cache::Peek const& found) {
     Json all = Json::array();
@@ -196,8 +196,7 @@ Json asked_peers(icp::Resolution const& resolution) {
 
 Json ways(icp::Resolution const& resolution) {
     Json all = Json::array();
-    for (auto const& source : resolution.sources)
-        all.push_back({{"why", name_of(source.why)}, {"peer", peer_name(source.peer)}});
+    for (auto const& source : resolution.sources) all.push_back({{"why", name_of(source.why)}, {"peer", peer_name(source.peer)}});
     return all;
 }
 
@@ -205,7 +204,9 @@ Json sources(Explanation const& explained) {
     if (!explained.sources) return nullptr;
     auto const& told = *explained.sources;
     using enum icp::Question::Direct;
-    return {{"direct", told.direct == always ? "always" : told.direct == never ? "never" : "may"},
+    return {{"direct", told.direct == always  ? "always"
+                       : told.direct == never ? "never"
+                                              : "may"},
             {"hierarchical", told.hierarchical},
             {"undecided", told.undecided},
             {"asked", asked_peers(told.resolution)},
@@ -214,7 +215,7 @@ Json sources(Explanation const& explained) {
             {"order", ways(told.resolution)}};
 }
 
-}  // namespace
+}   // namespace
 
 Json explain_json(Explanation const& explained) {
     auto const now = unix_seconds(explained.now);
@@ -247,4 +248,4 @@ Json explain_json(Explanation const& explained) {
     return json;
 }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -9,4 +9,4 @@ namespace garner::admin {
 /// Names contain units, as in /stats.json. Members that do not apply are null. The Explanation has no fault.
 nlohmann::ordered_json explain_json(proxy::Explanation const&);
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -92,8 +92,8 @@ std::string told(Json const& decision) {
 
 void access(Page& page, Json const& all) {
     bool const forward = text_at(all, "listener.origin").empty();
-    page.line("listener", filled(all, forward ? "{listener.address}, forward proxy"
-                                              : "{listener.address}, accelerator for {listener.origin}"));
+    page.line("listener",
+              filled(all, forward ? "{listener.address}, forward proxy" : "{listener.address}, accelerator for {listener.origin}"));
     page.line("access", told(at(all, "access")));
     if (is(all, "access.opens_closed")) page.line("access", "the rule allows a destination that is blocked by default");
     if (auto const& source = at(all, "access.of_stored_address"); source.is_object())
@@ -136,7 +136,8 @@ void vary(Page& page, Json const& all) {
 
 void stored(Page& page, Json const& all) {
     auto const& stored = at(all, "stored");
-    if (!stored.is_object()) return page.line("stored", text_at(all, "on_disk") == "no" ? "no, neither in memory nor on disk" : "no");
+    if (!stored.is_object())
+        return page.line("stored", text_at(all, "on_disk") == "no" ? "no, neither in memory nor on disk" : "no");
     std::string const place = text_at(stored, "tier") == "disk" ? "on disk" : "in memory";
     page.line("stored",
               place + filled(stored, ", status {status}, body {body_bytes:bytes}, uses {cost_bytes:bytes}, sequence {sequence}"));
@@ -159,9 +160,8 @@ void parts(Page& page, Json const& all) {
 
 void age(Page& page, Json const& fresh) {
     page.line("age", filled(fresh, "Date {date}, apparent age {apparent_age_seconds} s, Age field {age_field_seconds} s"));
-    page.line("age", filled(fresh,
-                            "corrected initial age {corrected_initial_age_seconds} s + resident time {resident_seconds} s = "
-                            "{current_age_seconds:span}"));
+    page.line("age", filled(fresh, "corrected initial age {corrected_initial_age_seconds} s + resident time {resident_seconds} s = "
+                                   "{current_age_seconds:span}"));
 }
 
 void lifetime(Page& page, Json const& fresh) {
@@ -175,8 +175,7 @@ void lifetime(Page& page, Json const& fresh) {
 }
 
 void stale_windows(Page& page, Json const& fresh) {
-    if (is(fresh, "must_revalidate"))
-        return page.line("when stale", "never served: must-revalidate, proxy-revalidate or s-maxage");
+    if (is(fresh, "must_revalidate")) return page.line("when stale", "never served: must-revalidate, proxy-revalidate or s-maxage");
     auto window = [&](char const* name, char const* what) {
         if (auto const length = number_at(fresh, name); length > 0)
             page.line("when stale", std::string(what) + " for " + span(length) + " past the lifetime");
@@ -201,8 +200,8 @@ void freshness(Page& page, Json const& all) {
 void going_on(Page& page, Json const& all) {
     for (auto const& fetch : at(all, "fetches"))
         page.line("fetching", filled(fetch, "{phase}, {followers} collapsed requests") +
-                                     (is(fetch, "validates") ? ", a revalidation" : "") +
-                                     (is(fetch, "followed") ? "; this request would join it" : ""));
+                                  (is(fetch, "validates") ? ", a revalidation" : "") +
+                                  (is(fetch, "followed") ? "; this request would join it" : ""));
     if (at(all, "not_shared_seconds").is_number())
         page.line("uncacheable",
                   filled(all, "for {not_shared_seconds:span} more ({not_shared_reason}): concurrent requests are not collapsed"));
@@ -241,11 +240,10 @@ void sources(Page& page, Json const& all) {
     for (auto const& way : at(sources, "order"))
         ways += (ways.empty() ? "" : ", then ") + filled(way, at(way, "peer").is_string() ? "{why}/{peer}" : "{why}");
     page.line("source", ways);
-    if (is(sources, "undecided"))
-        page.line("source", "if the rules allow the addresses of the name; otherwise only the origin");
+    if (is(sources, "undecided")) page.line("source", "if the rules allow the addresses of the name; otherwise only the origin");
 }
 
-}  // namespace
+}   // namespace
 
 std::string explain_text(Json const& all) {
     Page page;
@@ -261,4 +259,4 @@ std::string explain_text(Json const& all) {
     return page.take();
 }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

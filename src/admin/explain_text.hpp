@@ -8,4 +8,4 @@ namespace garner::admin {
 /// The verdict in the first line, then its reasons. Leaves out members that another version does not send.
 std::string explain_text(nlohmann::ordered_json const& explained);
 
-}  // namespace garner::admin
+}   // namespace garner::admin

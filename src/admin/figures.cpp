@@ -16,18 +16,16 @@ void add(Figures& sum, proxy::Counters const& one) {
     sum.miss_time += one.miss_time.snapshot();
 }
 
-}  // namespace
+}   // namespace
 
 std::string_view name_of(proxy::Answer answer) {
-    static constexpr std::array<std::string_view, answer_count> names{
-        "hit",      "miss",   "revalidated", "refreshed", "collapsed", "stale",
-        "negative", "passed", "tunnelled",   "refused",   "failed",    "purged", "own"};
+    static constexpr std::array<std::string_view, answer_count> names{"hit",    "miss",     "revalidated", "refreshed", "collapsed",
+                                                                      "stale",  "negative", "passed",      "tunnelled", "refused",
+                                                                      "failed", "purged",   "own"};
     return names[static_cast<std::size_t>(answer)];
 }
 
-std::string_view name_of(icp::PeerOptions::Type type) {
-    return type == icp::PeerOptions::Type::parent ? "parent" : "sibling";
-}
+std::string_view name_of(icp::PeerOptions::Type type) { return type == icp::PeerOptions::Type::parent ? "parent" : "sibling"; }
 
 std::uint64_t Figures::sum(Counter proxy::Counters::*counter) const {
     std::uint64_t sum = 0;
@@ -53,4 +51,4 @@ Figures take_figures(proxy::Server& server) {
     return figures;
 }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

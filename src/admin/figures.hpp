@@ -27,10 +27,10 @@ struct Figures {
     std::string via_name;
 
     std::array<std::uint64_t, answer_count> answers{};
-    std::uint64_t requests = 0;                  // sum of `answers`
+    std::uint64_t requests = 0;   // sum of `answers`
     LatencySnapshot hit_time;
     LatencySnapshot miss_time;
-    std::vector<proxy::Counters const*> workers; // one for each worker, with all other counters; owned by the server
+    std::vector<proxy::Counters const*> workers;   // one for each worker, with all other counters; owned by the server
 
     std::uint32_t connections_now = 0;
     std::uint32_t connections_limit = 0;
@@ -49,4 +49,4 @@ struct Figures {
 /// Called on the admin thread. Each value is exact; the values are read one after another while the workers continue.
 Figures take_figures(proxy::Server&);
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -28,12 +28,11 @@ struct Span {
     char const* name;
 };
 
-}  // namespace
+}   // namespace
 
 std::string human_count(std::uint64_t count) {
     auto text = std::to_string(count);
-    for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
-        text.insert(static_cast<std::size_t>(at), ",");
+    for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3) text.insert(static_cast<std::size_t>(at), ",");
     return text;
 }
 
@@ -89,4 +88,4 @@ std::size_t columns(std::string_view text) {
     return count;
 }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -37,4 +37,4 @@ inline std::int64_t number_at(Json const& json, std::string_view path) {
     return value.is_number() ? value.get<std::int64_t>() : 0;
 }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -16,12 +16,14 @@ Json or_null(std::optional<Value> const& value) {
     return value ? Json(*value) : Json(nullptr);
 }
 
+// clang-format off
 template <auto Member> Json figure(Report const& report) { return report.figures.*Member; }
 template <auto Member> Json counter(Report const& report) { return report.figures.sum(Member); }
 template <auto Member> Json memory(Report const& report) { return report.figures.cache.*Member; }
 template <auto Member> Json disk(Report const& report) { return report.figures.disk.*Member; }
 template <auto Member> Json icp(Report const& report) { return report.figures.icp.*Member; }
 template <auto Member> Json log(Report const& report) { return report.figures.log.*Member; }
+// clang-format on
 
 Json program_version(Report const&) { return version; }
 Json workers(Report const& report) { return report.figures.workers.size(); }
@@ -51,7 +53,10 @@ Json counts_of(Figures const& figures, proxy::CounterOf<Reason> proxy::Counters:
     }
     return json;
 }
-template <auto Counters> Json reasons(Report const& report) { return counts_of(report.figures, Counters); }
+template <auto Counters>
+Json reasons(Report const& report) {
+    return counts_of(report.figures, Counters);
+}
 
 template <auto Member>
 Json ratios(Report const& report) {
@@ -114,14 +119,19 @@ template <auto Part, auto Whole>
 Json disk_quotient(Report const& report) {
     return or_null(quotient(report.figures.disk.*Part, report.figures.disk.*Whole));
 }
-template <auto Member> Json write_cost(Report const& report) { return or_null(report.disk_costs.*Member); }
+template <auto Member>
+Json write_cost(Report const& report) {
+    return or_null(report.disk_costs.*Member);
+}
 
 proxy::Sampling::Report const& sampling(Report const& report) {
     static proxy::Sampling::Report const off;
     return report.figures.what_if ? *report.figures.what_if : off;
 }
+// clang-format off
 template <auto Member> Json sampled(Report const& report) { return sampling(report).*Member; }
 template <auto Member> Json estimate(Report const& report) { return sampling(report).what_if.*Member; }
+// clang-format on
 Json is_sampling(Report const& report) { return report.figures.what_if.has_value(); }
 Json sampling_rate(Report const& report) {
     return report.figures.what_if ? Json(report.figures.what_if->what_if.rate) : Json(nullptr);
@@ -187,13 +197,13 @@ constexpr Metric all_metrics[]{
      "Hits among all requests except tunnelled, refused, failed, negative, purged and own."},
     {"byte_hit_ratio", "garner_byte_hit_ratio{window}", "0 to 1", ratios<&Ratios::byte_hit>,
      "Body bytes sent on hits among all body bytes sent."},
-    {"latency.hit", "garner_hit_duration_seconds", "seconds", latency<&Figures::hit_time, &Latencies::hit>,
-     of_hits, "", "", &Figures::hit_time},
-    {"latency.miss", "garner_miss_duration_seconds", "seconds", latency<&Figures::miss_time, &Latencies::miss>,
-     of_others, "", "", &Figures::miss_time},
+    {"latency.hit", "garner_hit_duration_seconds", "seconds", latency<&Figures::hit_time, &Latencies::hit>, of_hits, "", "",
+     &Figures::hit_time},
+    {"latency.miss", "garner_miss_duration_seconds", "seconds", latency<&Figures::miss_time, &Latencies::miss>, of_others, "", "",
+     &Figures::miss_time},
 
-    {"connections.now", "garner_client_connections", "connections", figure<&Figures::connections_now>,
-     "Open client connections.", "Clients", "open"},
+    {"connections.now", "garner_client_connections", "connections", figure<&Figures::connections_now>, "Open client connections.",
+     "Clients", "open"},
     {"connections.limit", "garner_client_connections_limit", "connections", figure<&Figures::connections_limit>,
      "Maximum number of open client connections.", "Clients", "maximum"},
     {"connections.total", "garner_client_connections_total", "connections", counter<&Counters::connections>,
@@ -239,8 +249,7 @@ constexpr Metric all_metrics[]{
     {"peers.state", "", "text", peer<state_of_peer>,
      "alive: queried and waited for; suspect: the last query timed out, so queried and not waited for; dead: as suspect, and "
      "used only if there is no other source."},
-    {"", "garner_peer_alive{peer}", "0 or 1",
-     peer<[](Peer const& peer) { return peer.health == icp::Health::alive; }>,
+    {"", "garner_peer_alive{peer}", "0 or 1", peer<[](Peer const& peer) { return peer.health == icp::Health::alive; }>,
      "1 if the peer is queried and waited for, otherwise 0."},
     {"", "garner_peer_dead{peer}", "0 or 1", peer<[](Peer const& peer) { return peer.health == icp::Health::dead; }>,
      "1 if the peer is used only if there is no other source, otherwise 0."},
@@ -279,20 +288,20 @@ constexpr Metric all_metrics[]{
     {"", "garner_peer_digest_entries{peer}", "objects", peer<&Peer::digest_entries>,
      "Entries of the last cache digest fetched from the peer; 0 without a digest."},
 
-    {"icp.questions", "garner_icp_questions_total", "requests", icp<&Icp::questions>,
-     "Misses for which peers were queried.", "Mesh", "misses with queries"},
+    {"icp.questions", "garner_icp_questions_total", "requests", icp<&Icp::questions>, "Misses for which peers were queried.",
+     "Mesh", "misses with queries"},
     {"icp.timed_out", "garner_icp_timed_out_total", "requests", icp<&Icp::timed_out>,
      "Misses for which a queried peer did not reply in time.", "Mesh", "query timeouts"},
     {"icp.unexpected", "garner_icp_unexpected_total", "replies", icp<&Icp::unexpected>,
      "Replies dropped because they match no query, or come from another address.", "Mesh", "unexpected replies"},
     {"icp.moved", "garner_icp_moved_total", "replies", icp<&Icp::moved>,
      "Replies that arrived at another worker than the one that sent the query."},
-    {"icp.queries", "garner_icp_queries_total", "queries", icp<&Icp::queries>,
-     "ICP and HTCP queries received from other caches.", "Mesh", "queries received"},
+    {"icp.queries", "garner_icp_queries_total", "queries", icp<&Icp::queries>, "ICP and HTCP queries received from other caches.",
+     "Mesh", "queries received"},
     {"icp.hits", "garner_icp_answers_total{said=\"hit\"}", "replies", icp<&Icp::hits>, icp_replies, "Mesh", "replied HIT"},
     {"icp.misses", "garner_icp_answers_total{said=\"miss\"}", "replies", icp<&Icp::misses>, icp_replies, "Mesh", "replied MISS"},
-    {"icp.nofetch", "garner_icp_answers_total{said=\"nofetch\"}", "replies", icp<&Icp::nofetch>,
-     icp_replies, "Mesh", "replied MISS_NOFETCH"},
+    {"icp.nofetch", "garner_icp_answers_total{said=\"nofetch\"}", "replies", icp<&Icp::nofetch>, icp_replies, "Mesh",
+     "replied MISS_NOFETCH"},
     {"icp.denied", "garner_icp_answers_total{said=\"denied\"}", "replies", icp<&Icp::denied>, icp_replies, "Mesh", "denied"},
     {"icp.errors", "garner_icp_answers_total{said=\"error\"}", "replies", icp<&Icp::errors>, icp_replies},
     {"icp.silenced", "garner_icp_silenced_total", "queries", icp<&Icp::silenced>,
@@ -301,15 +310,15 @@ constexpr Metric all_metrics[]{
      "Datagrams dropped because the address exceeded the rate limit.", "Mesh", "over the rate limit"},
     {"icp.malformed", "garner_icp_malformed_total", "datagrams", icp<&Icp::malformed>,
      "Datagrams dropped because they are malformed or use ICP version 3.", "Mesh", "malformed"},
-    {"icp.cleared", "garner_icp_cleared_total", "purges", icp<&Icp::cleared>,
-     "Purges requested by other caches with HTCP CLR.", "Mesh", "purges received"},
+    {"icp.cleared", "garner_icp_cleared_total", "purges", icp<&Icp::cleared>, "Purges requested by other caches with HTCP CLR.",
+     "Mesh", "purges received"},
     {"icp.refused_clears", "garner_icp_refused_clears_total", "purges", icp<&Icp::refused_clears>,
      "Purges refused because the cache is not allowed to request them."},
 
     {"cache.policy", "garner_cache_policy_info{policy}", "text", memory<&Memory::policy>,
      "Replacement policy in use; the sample is always 1.", "Memory", "policy"},
-    {"cache.objects", "garner_cache_objects", "objects", memory<&Memory::objects>,
-     "Objects in memory; each variant counts.", "Memory", "objects"},
+    {"cache.objects", "garner_cache_objects", "objects", memory<&Memory::objects>, "Objects in memory; each variant counts.",
+     "Memory", "objects"},
     {"cache.used_bytes", "garner_cache_used_bytes", "bytes", memory<&Memory::used>,
      "Memory used: objects, bodies being received, index, and bodies that clients still read.", "Memory", "used"},
     {"cache.capacity_bytes", "garner_cache_capacity_bytes", "bytes", memory<&Memory::capacity>,
@@ -318,16 +327,16 @@ constexpr Metric all_metrics[]{
      "Objects in the index, including heads and keys.", "Memory", "objects and keys"},
     {"cache.metadata_bytes", "garner_cache_metadata_bytes", "bytes", memory<&Memory::metadata>,
      "Index, replacement policy and negative cache entries.", "Memory", "index and policy"},
-    {"cache.filling_bytes", "garner_cache_filling_bytes", "bytes", memory<&Memory::filling>,
-     "Bodies being received.", "Memory", "being received"},
+    {"cache.filling_bytes", "garner_cache_filling_bytes", "bytes", memory<&Memory::filling>, "Bodies being received.", "Memory",
+     "being received"},
     {"cache.pinned_bytes", "garner_cache_pinned_bytes", "bytes", memory<&Memory::pinned>,
      "Objects no longer stored that clients still read."},
-    {"cache.fills", "garner_cache_fills", "fetches", memory<&Memory::fills>,
-     "Fetches in progress that other requests can join.", "Memory", "joinable fetches"},
+    {"cache.fills", "garner_cache_fills", "fetches", memory<&Memory::fills>, "Fetches in progress that other requests can join.",
+     "Memory", "joinable fetches"},
     {"cache.followers", "garner_cache_followers", "requests", memory<&Memory::followers>,
      "Requests that wait for, or read from, a fetch that they joined."},
-    {"cache.evictions", "garner_cache_evictions_total", "objects", memory<&Memory::evictions>,
-     "Objects evicted.", "Memory", "evicted"},
+    {"cache.evictions", "garner_cache_evictions_total", "objects", memory<&Memory::evictions>, "Objects evicted.", "Memory",
+     "evicted"},
     {"cache.no_room", "garner_cache_no_room_total", "objects", memory<&Memory::refused_for_room>,
      "Objects and bodies rejected because the memory budget was used up.", "Memory", "rejected (no space)"},
     {"cache.not_admitted", "garner_cache_not_admitted_total", "objects", memory<&Memory::not_admitted>,
@@ -342,8 +351,8 @@ constexpr Metric all_metrics[]{
     {"disk.size_bytes", "garner_disk_size_bytes", "bytes", disk<&Disk::size>, "Size of the file.", "Disk", "size"},
     {"disk.live_bytes", "garner_disk_live_bytes", "bytes", disk<&Disk::live>,
      "Records that are in the index, accurate to a few percent.", "Disk", "live"},
-    {"disk.records", "garner_disk_records", "records", disk<&Disk::records>,
-     "Objects, and pieces of large bodies.", "Disk", "records"},
+    {"disk.records", "garner_disk_records", "records", disk<&Disk::records>, "Objects, and pieces of large bodies.", "Disk",
+     "records"},
     {"disk.metadata_bytes", "garner_disk_metadata_bytes", "bytes", disk<&Disk::metadata>,
      "Memory of the index, the policy and the segments, in addition to memory.size.", "Disk", "index and policy"},
     {"disk.metadata_bytes_per_record", "", "bytes", disk_quotient<&Disk::metadata, &Disk::records>,
@@ -356,19 +365,19 @@ constexpr Metric all_metrics[]{
     {"disk.hits", "garner_disk_hits_total", "objects", disk<&Disk::hits>, "Objects found on disk and verified.", "Disk", "hits"},
     {"disk.hits_at_once", "garner_disk_hits_at_once_total", "objects", disk<&Disk::hits_at_once>,
      "Objects found on disk whose head was read without waiting for the disk.", "Disk", "hits without waiting"},
-    {"disk.pieces", "garner_disk_pieces_total", "pieces", disk<&Disk::pieces>,
-     "Pieces of large bodies read and verified.", "Disk", "pieces read"},
+    {"disk.pieces", "garner_disk_pieces_total", "pieces", disk<&Disk::pieces>, "Pieces of large bodies read and verified.", "Disk",
+     "pieces read"},
     {"disk.misses", "garner_disk_misses_total", "look-ups", disk<&Disk::misses>,
      "Index entries whose record was for another key or had been overwritten.", "Disk", "stale index entries"},
-    {"disk.damaged", "garner_disk_damaged_total", "records", disk<&Disk::damaged>,
-     "Records with a wrong checksum; never served.", "Disk", "damaged"},
+    {"disk.damaged", "garner_disk_damaged_total", "records", disk<&Disk::damaged>, "Records with a wrong checksum; never served.",
+     "Disk", "damaged"},
     {"disk.too_late", "garner_disk_too_late_total", "look-ups", disk<&Disk::too_late>,
      "Look-ups abandoned because the disk took longer than disk.timeout.", "Disk", "look-ups timed out"},
     {"disk.stored", "garner_disk_stored_total", "objects", disk<&Disk::stored>, "Objects stored on disk.", "Disk", "stored"},
     {"disk.not_stored", "garner_disk_not_stored_total{reason}", "objects", disk_not_stored,
      "Objects not stored on disk, by reason.", "Disk", "not stored: *"},
-    {"disk.buffered_bytes", "garner_disk_buffered_bytes", "bytes", disk<&Disk::buffered>,
-     "Bytes waiting to be written.", "Disk", "waiting to be written"},
+    {"disk.buffered_bytes", "garner_disk_buffered_bytes", "bytes", disk<&Disk::buffered>, "Bytes waiting to be written.", "Disk",
+     "waiting to be written"},
     {"disk.stored_bytes", "garner_disk_stored_bytes_total", "bytes", disk<&Disk::stored_bytes>,
      "Heads and bodies of the objects stored."},
     {"disk.written_bytes", "garner_disk_written_bytes_total", "bytes", disk<&Disk::written_bytes>, "Bytes written to the file."},
@@ -407,8 +416,8 @@ constexpr Metric all_metrics[]{
     {"what_if.auto.last_change", "", "text", sampled<&Sampled::why>,
      "Last change of policy by memory.policy auto, with its reason; empty without one."},
 
-    {"log.written", "garner_log_lines_written_total", "lines", log<&Log::written>,
-     "Access log lines written.", "Access log", "lines written"},
+    {"log.written", "garner_log_lines_written_total", "lines", log<&Log::written>, "Access log lines written.", "Access log",
+     "lines written"},
     {"log.dropped", "garner_log_lines_dropped_total", "lines", log<&Log::dropped>,
      "Access log lines dropped because the buffer was full.", "Access log", "dropped, buffer full"},
     {"log.dropped_most", "", "list", dropped_most,
@@ -417,12 +426,12 @@ constexpr Metric all_metrics[]{
      "Access log lines lost because they could not be written.", "Access log", "lost, not writable"},
     {"log.write_errors", "garner_log_write_errors_total", "errors", log<&Log::write_errors>, "Failed writes of the access log."},
     {"log.written_bytes", "garner_log_written_bytes_total", "bytes", log<&Log::bytes>, "Access log bytes written."},
-    {"log.last_error", "", "text", log<&Log::last_error>,
-     "Last write error of the access log, or empty.", "Access log", "last error"},
+    {"log.last_error", "", "text", log<&Log::last_error>, "Last write error of the access log, or empty.", "Access log",
+     "last error"},
 };
 
-}  // namespace
+}   // namespace
 
 std::span<Metric const> metrics() { return all_metrics; }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

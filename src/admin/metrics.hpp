@@ -14,13 +14,13 @@ namespace garner::admin {
 /// get() returns a number, a text, or null if there is no measurement. An object has one number for each value of the label
 /// in `name`; an array has one value for each peer. get() may be called on any thread while the server lives.
 struct Metric {
-    std::string_view path;       // in /stats.json: "client.sent_bytes"; empty: only in /metrics
-    std::string_view name;       // in /metrics, with its label: "garner_requests_total{answer}"; empty: only in /stats.json
-    std::string_view unit;       // "bytes", "seconds", "requests", "0 to 1", "text"
+    std::string_view path;   // in /stats.json: "client.sent_bytes"; empty: only in /metrics
+    std::string_view name;   // in /metrics, with its label: "garner_requests_total{answer}"; empty: only in /stats.json
+    std::string_view unit;   // "bytes", "seconds", "requests", "0 to 1", "text"
     nlohmann::ordered_json (*get)(Report const&);
-    std::string_view help;       // one sentence
-    std::string_view section{};  // its place in the summary (`garner stats`, the page); empty: not shown there
-    std::string_view line{};     // "*": one line for each member of an object; "not: *": for each non-zero one
+    std::string_view help;                           // one sentence
+    std::string_view section{};                      // its place in the summary (`garner stats`, the page); empty: not shown there
+    std::string_view line{};                         // "*": one line for each member of an object; "not: *": for each non-zero one
     LatencySnapshot Figures::*histogram = nullptr;   // /metrics shows this in place of get()
 };
 
@@ -32,4 +32,4 @@ std::string metrics_text(Report const&);
 /// Units are in the table. A metric without a measurement is null.
 nlohmann::ordered_json stats_json(Report const&);
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -18,7 +18,7 @@ Json by_peer(Metric const& metric, Json const& values, std::vector<icp::PeerStat
     return json;
 }
 
-}  // namespace
+}   // namespace
 
 std::string metrics_text(Report const& report) {
     web::PrometheusText text;
@@ -34,4 +34,4 @@ std::string metrics_text(Report const& report) {
     return text.take();
 }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -65,11 +65,16 @@ setInterval(renew, 5000);
 std::string escaped(std::string_view text) {
     std::string out;
     for (char c : text) {
-        if (c == '<') out += "&lt;";
-        else if (c == '>') out += "&gt;";
-        else if (c == '&') out += "&amp;";
-        else if (c == '"') out += "&quot;";
-        else out += c;
+        if (c == '<')
+            out += "&lt;";
+        else if (c == '>')
+            out += "&gt;";
+        else if (c == '&')
+            out += "&amp;";
+        else if (c == '"')
+            out += "&quot;";
+        else
+            out += c;
     }
     return out;
 }
@@ -110,7 +115,7 @@ std::string base64_sha256(std::string_view text) {
     return {reinterpret_cast<char const*>(encoded.data()), static_cast<std::size_t>(length)};
 }
 
-}  // namespace
+}   // namespace
 
 std::string page(nlohmann::ordered_json const& stats) {
     std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -137,10 +142,10 @@ std::string page(nlohmann::ordered_json const& stats) {
 }
 
 std::string const& page_policy() {
-    static std::string const policy = "default-src 'none'; style-src 'sha256-" + base64_sha256(style) +
-                                      "'; script-src 'sha256-" + base64_sha256(script) +
+    static std::string const policy = "default-src 'none'; style-src 'sha256-" + base64_sha256(style) + "'; script-src 'sha256-" +
+                                      base64_sha256(script) +
                                       "'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
     return policy;
 }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

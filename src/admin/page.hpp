@@ -10,4 +10,4 @@ std::string page(nlohmann::ordered_json const& stats);
 /// Its Content-Security-Policy: allows only the page's own style, its script, and requests to its own origin.
 std::string const& page_policy();
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -36,7 +36,7 @@ Json const* list_of_peers(Json const& stats) {
 
 constexpr std::size_t width_max = 100;
 constexpr std::size_t name_least = 8;
-constexpr std::size_t texts = 4;         // the first columns are text, left-aligned; the others are numbers, right-aligned
+constexpr std::size_t texts = 4;   // the first columns are text, left-aligned; the others are numbers, right-aligned
 
 using Row = std::vector<std::string>;
 
@@ -88,14 +88,13 @@ std::string line_of(Row const& row, std::vector<std::size_t> const& widths, std:
     return out + "\n";
 }
 
-}  // namespace
+}   // namespace
 
 std::optional<SummarySection> peers_table(Json const& stats) {
     auto const* peers = list_of_peers(stats);
     if (!peers) return std::nullopt;
-    SummarySection table{"Peers",
-                         {"type", "state", "where", "rtt", "queries", "replies", "hits", "false hits", "fetched", "saved"},
-                         {}};
+    SummarySection table{
+        "Peers", {"type", "state", "where", "rtt", "queries", "replies", "hits", "false hits", "fetched", "saved"}, {}};
     for (auto const& peer : *peers) {
         auto text = [&peer](char const* path) { return shown(at(peer, path), "text"); };
         auto count = [&peer](char const* path) { return shown(at(peer, path), "short count"); };
@@ -125,4 +124,4 @@ std::string peers_text(Json const& stats) {
     return out;
 }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -13,4 +13,4 @@ std::optional<SummarySection> peers_table(nlohmann::ordered_json const& stats);
 /// Aligned lines of text, at most 100 columns wide, or a line that reports that there are no peers.
 std::string peers_text(nlohmann::ordered_json const& stats);
 
-}  // namespace garner::admin
+}   // namespace garner::admin

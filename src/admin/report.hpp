@@ -13,4 +13,4 @@ struct Report {
     WriteCosts disk_costs;
 };
 
-}  // namespace garner::admin
+}   // namespace garner::admin

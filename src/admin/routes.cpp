@@ -18,14 +18,14 @@ using web::Reply;
 struct Routes::Asked {
     web::Request const& request;
     std::string_view body;
-    bool meant;              // the request has "Garner-Admin: 1"
+    bool meant;   // the request has "Garner-Admin: 1"
 };
 
 /// A new page needs a function and a row here.
 struct Routes::Row {
     std::string_view path, methods;
-    bool changes;            // requires "Garner-Admin: 1"; a foreign page must not even make the proxy read a segment
-    bool waits;              // for peers or the disk
+    bool changes;   // requires "Garner-Admin: 1"; a foreign page must not even make the proxy read a segment
+    bool waits;     // for peers or the disk
     Reply (Routes::*answer)(Asked const&);
 };
 
@@ -100,7 +100,7 @@ std::vector<std::string> form_values(std::string_view form, std::string_view nam
     return values;
 }
 
-}  // namespace
+}   // namespace
 
 std::string form_value(std::string_view form, std::string_view name) {
     auto values = form_values(form, name);
@@ -174,8 +174,8 @@ Reply Routes::purge_url(std::string_view url) {
     found |= !peers.empty() && server_.cache().purge(normal);
     auto* disk = server_.cache().disk().store();
     if (disk && !disk->wait_until_settled(store::Survives::power))
-        return refused(503, "Purged, but the disk did not confirm it in time: the object may be back after a crash.\n" +
-                                icp::text_of(peers));
+        return refused(
+            503, "Purged, but the disk did not confirm it in time: the object may be back after a crash.\n" + icp::text_of(peers));
     Json json{{"purged", found}};
     for (auto const& peer : peers) json["peers"].push_back({{"name", peer.name}, {"answer", icp::words_of(peer)}});
     return in_json(json);
@@ -235,4 +235,4 @@ void Routes::sample() {
     laps_.look(figures.disk);
 }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -55,4 +55,4 @@ private:
 /// encoded.
 std::string form_value(std::string_view form, std::string_view name);
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -21,7 +21,7 @@ void put_in_peers(Json& list, std::string const& member, Json const& values) {
     for (std::size_t i = 0; i < values.size(); ++i) list[i][member] = values[i];
 }
 
-}  // namespace
+}   // namespace
 
 Json stats_json(Report const& report) {
     Json json;
@@ -33,4 +33,4 @@ Json stats_json(Report const& report) {
     return json;
 }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -80,7 +80,7 @@ bool has_mesh(Json const& stats) {
 
 struct Heading {
     char const* title;
-    char const* path;            // the paths of column and line together are the path of a metric
+    char const* path;   // the paths of column and line together are the path of a metric
 };
 
 SummarySection grid(Json const& stats, char const* title, std::string_view unit, std::initializer_list<Heading> columns,
@@ -102,8 +102,10 @@ SummarySection ratios(Json const& stats) {
 
 SummarySection latency(Json const& stats) {
     return grid(stats, "Time to the last byte", "µs",
-                {{"hits, 60 s", "latency.hit.60s."}, {"5 min", "latency.hit.5m."},
-                 {"misses, 60 s", "latency.miss.60s."}, {"5 min", "latency.miss.5m."}},
+                {{"hits, 60 s", "latency.hit.60s."},
+                 {"5 min", "latency.hit.5m."},
+                 {"misses, 60 s", "latency.miss.60s."},
+                 {"5 min", "latency.miss.5m."}},
                 {{"p50", "p50_us"}, {"p90", "p90_us"}, {"p99", "p99_us"}, {"mean", "mean_us"}});
 }
 
@@ -112,8 +114,7 @@ SummarySection latency(Json const& stats) {
 std::string text_line(std::string const& name, std::vector<std::string> const& values, std::size_t name_columns = 24,
                       std::size_t value_columns = 14) {
     std::string out = name + std::string(name_columns - std::min(name_columns, columns(name)), ' ');
-    for (auto const& value : values)
-        out += std::string(value_columns - std::min(value_columns, columns(value)), ' ') + value;
+    for (auto const& value : values) out += std::string(value_columns - std::min(value_columns, columns(value)), ' ') + value;
     return out + "\n";
 }
 
@@ -132,7 +133,7 @@ Headline latency_headline(Json const& stats, std::string const& title, std::stri
     return {title, shown(at(stats, path + ".5m.p50_us"), "µs"), "p99: " + shown(at(stats, path + ".5m.p99_us"), "µs")};
 }
 
-}  // namespace
+}   // namespace
 
 std::string summary_title(Json const& stats) {
     return "garner " + shown_at(stats, "version") + ", up " + shown_at(stats, "uptime_seconds");
@@ -202,7 +203,7 @@ std::string what_if_lines(SummarySection const& table) {
     return out;
 }
 
-}  // namespace
+}   // namespace
 
 std::string what_if_text(Json const& stats) {
     if (at(stats, "what_if.on") != true) return "memory.what_if is false: no traffic is sampled.\n";
@@ -220,4 +221,4 @@ std::string what_if_text(Json const& stats) {
     return out;
 }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

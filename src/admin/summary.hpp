@@ -14,13 +14,13 @@ std::string shown(nlohmann::ordered_json const& value, std::string_view unit);
 
 struct SummaryLine {
     std::string name;
-    std::vector<std::string> values;         // one for each column
-    bool is_trouble = false;                 // an error that the operator should fix
+    std::vector<std::string> values;   // one for each column
+    bool is_trouble = false;           // an error that the operator should fix
 };
 
 struct SummarySection {
     std::string title;
-    std::vector<std::string> columns;        // their names; empty: one column without a name
+    std::vector<std::string> columns;   // their names; empty: one column without a name
     std::vector<SummaryLine> lines;
 };
 
@@ -46,4 +46,4 @@ std::string summary_text(nlohmann::ordered_json const& stats);
 /// Lines of text about the tiers of the cache that `stats` has.
 std::string tiers_text(nlohmann::ordered_json const& stats);
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -26,7 +26,7 @@ bool looks_like(std::string_view url, std::string_view pattern) {
     return pattern.find_first_not_of('*', in_pattern) == pattern.npos;
 }
 
-}  // namespace
+}   // namespace
 
 UrlPattern::UrlPattern(std::string_view written) : text_(written), whole_(written.find('*') != written.npos) {
     http::UriError error;
@@ -38,4 +38,4 @@ UrlPattern::UrlPattern(std::string_view written) : text_(written), whole_(writte
 
 bool UrlPattern::fits(std::string_view url) const { return whole_ ? looks_like(url, text_) : url.starts_with(text_); }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

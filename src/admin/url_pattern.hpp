@@ -19,4 +19,4 @@ private:
     bool whole_;
 };
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -14,7 +14,7 @@ namespace {
 /// The counters are read one after another: a part may be ahead of its total by one request.
 std::optional<double> share(std::uint64_t part, std::uint64_t whole) { return quotient(std::min(part, whole), whole); }
 
-}  // namespace
+}   // namespace
 
 Sample sample_of(Figures const& figures) {
     Sample sample;
@@ -74,4 +74,4 @@ Latencies LatencySamples::since(SteadyTime moment, Latencies const& until_now) c
     return {until_now.hit.since(begin->until.hit), until_now.miss.since(begin->until.miss)};
 }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

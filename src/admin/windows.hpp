@@ -13,9 +13,9 @@ namespace garner::admin {
 /// The counters that the ratios need, at one moment. All are monotonic.
 struct Sample {
     SteadyTime at{};
-    std::uint64_t requests = 0;      // for an object: all except tunnels, refusals, failures, purges and Garner's own pages
+    std::uint64_t requests = 0;   // for an object: all except tunnels, refusals, failures, purges and Garner's own pages
     std::uint64_t hits = 0;
-    std::uint64_t bytes = 0;         // body bytes sent to clients
+    std::uint64_t bytes = 0;   // body bytes sent to clients
     std::uint64_t hit_bytes = 0;
 };
 
@@ -32,17 +32,17 @@ Ratios ratios_between(Sample const& before, Sample const& after);
 /// A time window of the statistics; `name` is its name there.
 struct Window {
     char const* name;
-    seconds length;                  // zero: since the start
+    seconds length;   // zero: since the start
 };
-inline constexpr std::array windows{Window{"60s", seconds{60}}, Window{"5m", seconds{300}},
-                                    Window{"1h", seconds{3'600}}, Window{"start", seconds{0}}};
+inline constexpr std::array windows{Window{"60s", seconds{60}}, Window{"5m", seconds{300}}, Window{"1h", seconds{3'600}},
+                                    Window{"start", seconds{0}}};
 using WindowRatios = std::array<Ratios, windows.size()>;   // in the order of `windows`
 
 /// The samples of the last hour, oldest first.
 class Samples {
 public:
-    static constexpr seconds interval{5};                  // between two calls of add()
-    static constexpr std::size_t most = 3'600 / 5 + 1;     // beyond this the oldest is dropped
+    static constexpr seconds interval{5};                // between two calls of add()
+    static constexpr std::size_t most = 3'600 / 5 + 1;   // beyond this the oldest is dropped
 
     /// The sample must not be older than the newest one.
     void add(Sample const&);
@@ -57,16 +57,16 @@ private:
 
 struct Latencies {
     LatencySnapshot hit;
-    LatencySnapshot miss;        // all other responses, without tunnels
+    LatencySnapshot miss;   // all other responses, without tunnels
 };
 
-inline constexpr std::array latency_windows{windows[0], windows[1]};   // 60 s and 5 min
+inline constexpr std::array latency_windows{windows[0], windows[1]};     // 60 s and 5 min
 using WindowLatencies = std::array<Latencies, latency_windows.size()>;   // in the order of `latency_windows`
 
 /// The samples of the last five minutes, oldest first: at most 160 KiB.
 class LatencySamples {
 public:
-    static constexpr seconds interval{15};       // between two samples; an earlier one is ignored
+    static constexpr seconds interval{15};   // between two samples; an earlier one is ignored
     static constexpr std::size_t most = 300 / 15 + 1;
 
     /// Adds the totals since the start at the moment `at`, which must not be before the last one.
@@ -85,4 +85,4 @@ private:
     std::deque<Sample> samples_;
 };
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -15,4 +15,4 @@ WriteCosts LapWatch::costs(store::DiskStats const& disk) const {
     return costs;
 }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

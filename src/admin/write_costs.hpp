@@ -30,8 +30,8 @@ private:
         Bytes stored = 0;
         Bytes written = 0;
     };
-    Mark last_;                        // at the end of the first lap
+    Mark last_;   // at the end of the first lap
     bool over_ = false;
 };
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -35,4 +35,4 @@ void Cache::reconfigure(Options const& options) {
     disk_.reconfigure();
 }
 
-}  // namespace garner::cache
+}   // namespace garner::cache

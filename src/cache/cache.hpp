@@ -69,11 +69,11 @@ public:
 private:
     friend class DiskLookup;
     friend class Writer;
-    friend struct Scene;        // for the tests
+    friend struct Scene;   // for the tests
     struct Selected {
-        Shard::Found found;     // the response that the request selects
-        Shard::Found marker;    // for a URL with variants
-        std::string variant;    // the key that the marker selects; empty without a marker
+        Shard::Found found;    // the response that the request selects
+        Shard::Found marker;   // for a URL with variants
+        std::string variant;   // the key that the marker selects; empty without a marker
     };
     Selected select(Shard const& shard, Key const&, http::RequestHead const&) const REQUIRES(shard.mutex);
     Shard::Found find_parts(Shard const& shard, Query const&) const REQUIRES(shard.mutex);
@@ -98,4 +98,4 @@ Bytes longest_body(Cache const&);
 /// one was rejected by the disk.
 http::StoreRefusal refusal_of(Cache const&, Bytes body);
 
-}  // namespace garner::cache
+}   // namespace garner::cache

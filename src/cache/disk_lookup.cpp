@@ -12,7 +12,7 @@ namespace {
 // After that an object replaced during each read is fetched from the origin.
 constexpr int looks_max = 3;
 
-}  // namespace
+}   // namespace
 
 /// Costs a hash and a probe on each miss.
 bool Cache::may_be_on_disk(Lookup const& found, Query const& query) const {
@@ -205,4 +205,4 @@ void Cache::peek_on_disk(Peek& absent, Query const& query) const {
     if (of_range && !absent.part_missing) absent.answer_with(parts, may_reuse_parts(*parts, control, now));
 }
 
-}  // namespace garner::cache
+}   // namespace garner::cache

@@ -21,8 +21,8 @@ public:
 private:
     struct OnDisk {
         store::ObjectPtr object;
-        store::ObjectPtr marker;    // for a URL with variants
-        std::string variant;        // http::variant_key
+        store::ObjectPtr marker;   // for a URL with variants
+        std::string variant;       // http::variant_key
     };
     net::awaitable<OnDisk> find(bool variant_missing);
     net::awaitable<store::ObjectPtr> into_memory(OnDisk& loaded);
@@ -37,4 +37,4 @@ private:
     net::Executor executor_;
 };
 
-}  // namespace garner::cache
+}   // namespace garner::cache

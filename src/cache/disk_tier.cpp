@@ -46,4 +46,4 @@ bool DiskTier::forget_with_parts(std::string_view key) {
     return whole || parts;
 }
 
-}  // namespace garner::cache
+}   // namespace garner::cache

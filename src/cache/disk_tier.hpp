@@ -51,4 +51,4 @@ private:
     std::atomic<unsigned> uses_a_report_{0};
 };
 
-}  // namespace garner::cache
+}   // namespace garner::cache

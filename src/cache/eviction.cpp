@@ -27,9 +27,7 @@ store::ObjectPtr MemoryTier::make_object(store::Object::Parts parts, Fingerprint
     return store::Object::make(parts, &budget_);
 }
 
-store::BodyPtr MemoryTier::make_body(std::optional<Bytes> expected) {
-    return store::BodyPtr(new store::Body(budget_, expected));
-}
+store::BodyPtr MemoryTier::make_body(std::optional<Bytes> expected) { return store::BodyPtr(new store::Body(budget_, expected)); }
 
 std::span<char> MemoryTier::room(store::Body& body, Fingerprint near) {
     bool const has_some = body.source() && body.charged() >= body.source()->piece();
@@ -87,9 +85,7 @@ bool MemoryTier::is_pinned_full() const { return pinned() > budget_.capacity() /
 /// Fetches that are no longer stored and have slow readers use up the fill share.
 bool MemoryTier::is_filling_full() const { return budget_.filling() > budget_.filling_capacity() / 2; }
 
-Fingerprint MemoryTier::primary_of(store::Object const& object) const {
-    return fingerprint_of(url_of(object.key()));
-}
+Fingerprint MemoryTier::primary_of(store::Object const& object) const { return fingerprint_of(url_of(object.key())); }
 
 bool MemoryTier::wants_back(store::Object const& object) {
     if (!memory_is_short_.load(std::memory_order_relaxed) || object.cost() == 0) return false;
@@ -192,4 +188,4 @@ bool MemoryTier::evict_from(std::size_t index, Shard::Held held) {
     return true;
 }
 
-}  // namespace garner::cache
+}   // namespace garner::cache

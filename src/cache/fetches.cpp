@@ -77,4 +77,4 @@ bool Fetches::remember_failure(Fill const& fill, FetchFailure const& failure, bo
     return memory_.failures().remember(key, failure, of_head_only, terms, steady_now(), witness);
 }
 
-}  // namespace garner::cache
+}   // namespace garner::cache

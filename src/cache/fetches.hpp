@@ -16,8 +16,8 @@ struct Brought {
     http::VaryNames const& vary;
     std::string const& variant;
     Came came;
-    std::uint64_t marker;            // the sequence of the URL's Vary marker, if it has one
-    store::DiskFill* on_disk;        // has the body already; or nullptr
+    std::uint64_t marker;       // the sequence of the URL's Vary marker, if it has one
+    store::DiskFill* on_disk;   // has the body already; or nullptr
 };
 
 /// Thread-safe.
@@ -56,4 +56,4 @@ private:
     Supersession supersession_;
 };
 
-}  // namespace garner::cache
+}   // namespace garner::cache

@@ -184,7 +184,8 @@ void FillLease::give(store::Object::Parts& response, http::VaryNames const& vary
     supersession.give(*fill_, response, vary, nullptr);
 }
 
-net::awaitable<void> FillLease::give_after_disk(store::Object::Parts& response, http::VaryNames const& vary, net::Executor executor) {
+net::awaitable<void> FillLease::give_after_disk(store::Object::Parts& response, http::VaryNames const& vary,
+                                                net::Executor executor) {
     auto& home = fill_->home_;
     response.sequence = home.supersession().next();
     store::ObjectPtr known;
@@ -320,4 +321,4 @@ bool Follower::dropped() const {
     return dropped_;
 }
 
-}  // namespace garner::cache
+}   // namespace garner::cache

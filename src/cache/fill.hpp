@@ -28,19 +28,19 @@ using FillPtr = std::shared_ptr<Fill>;
 
 /// The kind of a failure: selects the texts of the error page.
 enum class FailureKind : std::uint8_t {
-    other,           // the status tells all
-    name,            // the origin's name was not resolved
-    refused,         // the origin refused the connection
-    unreachable,     // no connection to the origin for another reason
+    other,         // the status tells all
+    name,          // the origin's name was not resolved
+    refused,       // the origin refused the connection
+    unreachable,   // no connection to the origin for another reason
     connect_timeout,
-    tls,             // TLS handshake or certificate
-    closed,          // the connection ended before a response
-    timeout,         // no response in time
-    invalid,         // a response that violates HTTP
-    origin_error,    // the origin's error response, reported to followers
-    peer,            // the failure is a peer's
-    resources,       // this proxy lacks descriptors, ports or memory
-    not_stored       // only a stored response may be used
+    tls,            // TLS handshake or certificate
+    closed,         // the connection ended before a response
+    timeout,        // no response in time
+    invalid,        // a response that violates HTTP
+    origin_error,   // the origin's error response, reported to followers
+    peer,           // the failure is a peer's
+    resources,      // this proxy lacks descriptors, ports or memory
+    not_stored      // only a stored response may be used
 };
 
 /// The reason a fetch failed, also reported to its followers' clients.
@@ -50,31 +50,31 @@ struct FetchFailure {
         : status(status), kind(kind), reason(std::move(reason)) {}
     std::uint16_t status = 502;
     FailureKind kind = FailureKind::other;
-    std::string reason;            // in words
+    std::string reason;   // in words
 };
 
 /// A request whose own fields may have caused the failure it met.
 struct Witness {
-    IpAddress client;              // addresses of one network are one client
-    Fingerprint fields = 0;        // the fingerprint of the request's fields: see proxy/decision
+    IpAddress client;         // addresses of one network are one client
+    Fingerprint fields = 0;   // the fingerprint of the request's fields: see proxy/decision
     friend bool operator==(Witness const&, Witness const&) = default;
 };
 
 /// A follower's view of a fill.
 struct FillView {
     enum class Phase : std::uint8_t {
-        head,       // no head received yet
-        body,       // storable; `object` grows
-        complete,   // `object` is complete
-        refused,    // uncacheable: each request fetches separately
-        failed,     // `failure`; after the head `object` stays incomplete
-        look_again  // nothing was fetched, because the object was on disk
+        head,        // no head received yet
+        body,        // storable; `object` grows
+        complete,    // `object` is complete
+        refused,     // uncacheable: each request fetches separately
+        failed,      // `failure`; after the head `object` stays incomplete
+        look_again   // nothing was fetched, because the object was on disk
     };
     Phase phase = Phase::head;
     store::ObjectPtr object;
     FetchFailure failure;
-    char const* reason = "";       // refused: the reason, a literal
-    std::uint64_t version = 0;     // changes with each field above and with the body's growth
+    char const* reason = "";     // refused: the reason, a literal
+    std::uint64_t version = 0;   // changes with each field above and with the body's growth
 };
 
 /// A slot for a request that fetches beside a fill whose leader waits for its head. Move-only; empty: no slot.
@@ -127,7 +127,8 @@ public:
     bool is_given() const;
     /// Adds a negative entry, unless the URL was purged since the fetch began. `witness` and result: see
     /// NegativeCache::remember().
-    bool remember_failure(FetchFailure const&, bool of_head_only, NegativeTerms const&, std::optional<Witness> const& witness) const;
+    bool remember_failure(FetchFailure const&, bool of_head_only, NegativeTerms const&,
+                          std::optional<Witness> const& witness) const;
 
     static constexpr std::size_t beside_max = 4;
     /// A slot beside `fill`; empty when all beside_max are taken, or this client has one.
@@ -161,18 +162,18 @@ private:
     std::vector<net::WakeHandle> take_waiting() REQUIRES(mutex_);
 
     Fetches& home_;
-    std::string const key_;            // the primary cache key
+    std::string const key_;   // the primary cache key
     Fingerprint const primary_;
     store::ObjectPtr const stale_;
-    bool leads_others_ = true;         // set before it is shared
-    bool refreshes_ = false;           // set before it is shared: it began as Lookup::Kind::refresh
-    bool off_disk_ = false;            // set by the leader
-    store::ObjectPtr marker_;          // the URL's Vary marker on disk; set by the leader
-    std::string sought_;               // set before it is shared: see sought()
+    bool leads_others_ = true;   // set before it is shared
+    bool refreshes_ = false;     // set before it is shared: it began as Lookup::Kind::refresh
+    bool off_disk_ = false;      // set by the leader
+    store::ObjectPtr marker_;    // the URL's Vary marker on disk; set by the leader
+    std::string sought_;         // set before it is shared: see sought()
     struct InShard {
-        std::uint64_t asked = 0;       // when its request was sent
-        std::uint64_t read = 0;        // when its disk read began
-        bool stored = true;            // false: the response will not be stored
+        std::uint64_t asked = 0;   // when its request was sent
+        std::uint64_t read = 0;    // when its disk read began
+        bool stored = true;        // false: the response will not be stored
     };
     /// Guarded by the mutex of the URL's shard.
     InShard& in_shard([[maybe_unused]] Mutex const& of_shard) REQUIRES(of_shard) { return in_shard_; }
@@ -186,11 +187,11 @@ private:
     List<Follower> followers_ GUARDED_BY(mutex_);
     std::size_t follower_count_ GUARDED_BY(mutex_) = 0;
     net::WakeHandle producer_ GUARDED_BY(mutex_);
-    std::vector<IpAddress> beside_ GUARDED_BY(mutex_);    // clients that fetch beside this fill
+    std::vector<IpAddress> beside_ GUARDED_BY(mutex_);       // clients that fetch beside this fill
     std::optional<Witness> failed_for_ GUARDED_BY(mutex_);   // the last leader whose own request may have caused the failure
-    FetchFailure failure_ GUARDED_BY(mutex_);             // that leader's failure
-    bool begun_ GUARDED_BY(mutex_) = false;               // a follower has begun to send it
-    bool closed_ GUARDED_BY(mutex_) = false;              // a new follower would miss the beginning
+    FetchFailure failure_ GUARDED_BY(mutex_);                // that leader's failure
+    bool begun_ GUARDED_BY(mutex_) = false;                  // a follower has begun to send it
+    bool closed_ GUARDED_BY(mutex_) = false;                 // a new follower would miss the beginning
 };
 
 /// The exclusive right and duty to end a fill. Move-only; an empty lease does nothing. Dropped before the head, the
@@ -285,10 +286,10 @@ private:
     FillPtr fill_;
     net::WakeHandle waiting_ GUARDED_BY(fill_->mutex_);
     Bytes offset_ GUARDED_BY(fill_->mutex_) = 0;
-    SteadyTime::duration held_ GUARDED_BY(fill_->mutex_){};      // time for which it has delayed others
-    bool holds_ GUARDED_BY(fill_->mutex_) = false;               // it delayed others at the last call
+    SteadyTime::duration held_ GUARDED_BY(fill_->mutex_){};   // time for which it has delayed others
+    bool holds_ GUARDED_BY(fill_->mutex_) = false;            // it delayed others at the last call
     bool promoted_ GUARDED_BY(fill_->mutex_) = false;
     bool dropped_ GUARDED_BY(fill_->mutex_) = false;
 };
 
-}  // namespace garner::cache
+}   // namespace garner::cache

@@ -17,4 +17,4 @@ std::string parts_text(std::string_view key) {
     return text;
 }
 
-}  // namespace garner::cache
+}   // namespace garner::cache

@@ -10,7 +10,7 @@ namespace garner::cache {
 
 /// A cache key's text and its keyed fingerprint. Made by MemoryTier::key; the text is borrowed.
 struct Key {
-    std::string_view text;         // partition and normalised URI
+    std::string_view text;   // partition and normalised URI
     Fingerprint fingerprint = 0;
 };
 
@@ -34,4 +34,4 @@ std::string parts_text(std::string_view key);
 /// The key of the whole response, from its own key or the key of its parts.
 inline std::string_view whole_of(std::string_view key) { return key.substr(0, key.find('\x02')); }
 
-}  // namespace garner::cache
+}   // namespace garner::cache

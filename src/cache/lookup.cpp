@@ -51,7 +51,7 @@ FillPtr fetch_of(Shard const& shard, Query const& query, std::string_view varian
     return best;
 }
 
-}  // namespace
+}   // namespace
 
 void Lookup::answer_with(store::ObjectPtr found, http::ReuseAnswer how) {
     object = std::move(found);
@@ -71,11 +71,15 @@ Lookup Cache::lookup(Query const& query) {
     if (absent && query.request.fields.has(http::Name::range)) {
         auto parts = look_for_parts(query);
         absent = !parts.object;
-        if (absent) found.part_missing = parts.part_missing;
-        else found = std::move(parts);
+        if (absent)
+            found.part_missing = parts.part_missing;
+        else
+            found = std::move(parts);
     }
-    if (absent) found.may_be_on_disk = may_be_on_disk(found, query);
-    else if (disk_ && found.object) report_use(query, *found.object);
+    if (absent)
+        found.may_be_on_disk = may_be_on_disk(found, query);
+    else if (disk_ && found.object)
+        report_use(query, *found.object);
     return found;
 }
 
@@ -236,4 +240,4 @@ Peek Cache::peek_in_memory(Query const& query) const {
     return peek;
 }
 
-}  // namespace garner::cache
+}   // namespace garner::cache

@@ -44,7 +44,7 @@ std::unique_ptr<policy::ReplacementPolicy> make_policy(Options const& options, s
     return made;
 }
 
-}  // namespace
+}   // namespace
 
 Bytes least_size(Options const& options) {
     constexpr Bytes part = 2;   // half of it for objects
@@ -166,4 +166,4 @@ void MemoryTier::reconfigure(Options const& options) {
     }
 }
 
-}  // namespace garner::cache
+}   // namespace garner::cache

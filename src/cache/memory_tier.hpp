@@ -20,18 +20,18 @@ namespace garner::cache {
 
 struct Stats {
     Bytes capacity = 0;
-    std::string policy;          // as configured
-    Bytes used = 0;              // everything charged
-    Bytes cached = 0;            // in the index
-    Bytes filling = 0;           // bodies being received
-    Bytes pinned = 0;            // see MemoryTier::pinned()
+    std::string policy;   // as configured
+    Bytes used = 0;       // everything charged
+    Bytes cached = 0;     // in the index
+    Bytes filling = 0;    // bodies being received
+    Bytes pinned = 0;     // see MemoryTier::pinned()
     std::uint64_t objects = 0;
     std::uint64_t fills = 0;
-    std::uint64_t followers = 0;          // requests that wait for those fills or read them
+    std::uint64_t followers = 0;   // requests that wait for those fills or read them
     std::uint64_t evictions = 0;
     std::uint64_t refused_for_room = 0;   // objects and bodies for which the budget had no room
     std::uint64_t not_admitted = 0;       // objects that the policy rated lower than their victims
-    Bytes metadata = 0;          // index, policy, marks, negative entries
+    Bytes metadata = 0;                   // index, policy, marks, negative entries
     std::uint64_t failures = 0;           // negative entries
 };
 
@@ -131,8 +131,8 @@ private:
     store::Budget budget_;
     std::vector<std::unique_ptr<Shard>> shards_;
     std::unique_ptr<std::atomic<Bytes>[]> shard_bytes_;   // a copy, to find the fullest shard without its lock
-    std::atomic<Bytes> metadata_{0};      // the sum of Shard::charged
-    std::atomic<bool> memory_is_short_{false};   // a newcomer was rejected because readers hold memory
+    std::atomic<Bytes> metadata_{0};                      // the sum of Shard::charged
+    std::atomic<bool> memory_is_short_{false};            // a newcomer was rejected because readers hold memory
     std::atomic<std::uint64_t> evictions_{0};
     std::atomic<std::uint64_t> refused_for_room_{0};
     std::atomic<std::uint64_t> not_admitted_{0};
@@ -141,4 +141,4 @@ private:
     NegativeCache failures_;
 };
 
-}  // namespace garner::cache
+}   // namespace garner::cache

@@ -20,7 +20,7 @@ Bytes bytes_of(std::string const& text) {
     return text.capacity() > within ? heap_block(text.capacity() + 1) : 0;
 }
 
-}  // namespace
+}   // namespace
 
 NegativeCache::NegativeCache(std::size_t entries_max, store::Budget* budget)
     : seed_(std::uint64_t{std::random_device{}()} << 32 | std::random_device{}()),
@@ -47,7 +47,8 @@ std::optional<KnownFailure> NegativeCache::peek(Key const& key, SteadyTime now) 
 
 std::optional<KnownFailure> NegativeCache::known(Entry const* entry, SteadyTime now) {
     if (!entry || now >= entry->until) return std::nullopt;
-    return KnownFailure{entry->failure, entry->of_head_only, std::chrono::ceil<milliseconds>(entry->until - now), entry->only_witness};
+    return KnownFailure{entry->failure, entry->of_head_only, std::chrono::ceil<milliseconds>(entry->until - now),
+                        entry->only_witness};
 }
 
 bool NegativeCache::remember(Key const& key, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,
@@ -88,9 +89,7 @@ bool NegativeCache::forget(Key const& key, SteadyTime now) {
     return remembered;
 }
 
-NegativeCache::Identity NegativeCache::identity(Key const& key) const {
-    return {key.fingerprint, fingerprint(key.text, seed_)};
-}
+NegativeCache::Identity NegativeCache::identity(Key const& key) const { return {key.fingerprint, fingerprint(key.text, seed_)}; }
 
 NegativeCache::Entry* NegativeCache::set_of(Shard& shard, Identity const& key) const {
     return shard.entries.data() + key.second % sets_ * entries_per_set;
@@ -99,8 +98,7 @@ NegativeCache::Entry* NegativeCache::set_of(Shard& shard, Identity const& key) c
 NegativeCache::Entry* NegativeCache::entry_of(Shard& shard, Identity const& key) const {
     if (shard.entries.empty()) return nullptr;
     auto* set = set_of(shard, key);
-    auto* found = std::find_if(set, set + entries_per_set,
-                               [&](Entry const& entry) { return entry.taken && entry.key == key; });
+    auto* found = std::find_if(set, set + entries_per_set, [&](Entry const& entry) { return entry.taken && entry.key == key; });
     return found == set + entries_per_set ? nullptr : found;
 }
 
@@ -114,7 +112,8 @@ NegativeCache::Entry* NegativeCache::find_entry(Shard& shard, Identity const& ke
 
 /// A free entry, or the one that expires first; none without room. A failure of one client's own request never
 /// displaces an entry that applies to all clients.
-NegativeCache::Entry* NegativeCache::take_entry(Shard& shard, Identity const& key, std::optional<Witness> const& witness, SteadyTime now) {
+NegativeCache::Entry* NegativeCache::take_entry(Shard& shard, Identity const& key, std::optional<Witness> const& witness,
+                                                SteadyTime now) {
     if (shard.entries.empty()) {
         if (!take(bytes_of_entries())) return nullptr;
         shard.entries.resize(sets_ * entries_per_set);
@@ -166,4 +165,4 @@ void NegativeCache::give_back(Bytes bytes) {
     bytes_.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
-}  // namespace garner::cache
+}   // namespace garner::cache

@@ -19,18 +19,18 @@ namespace garner::cache {
 
 /// How long failures are remembered; constant if both are equal.
 struct NegativeTerms {
-    milliseconds first{5'000};     // after the first failure; doubled with each failure in a row
-    milliseconds most{300'000};    // upper limit; 0: disabled
+    milliseconds first{5'000};    // after the first failure; doubled with each failure in a row
+    milliseconds most{300'000};   // upper limit; 0: disabled
 };
 
 /// The time for the `failures`th failure in a row, counted from 1.
 milliseconds remembered_for(NegativeTerms const& terms, std::uint32_t failures);
 
 struct KnownFailure {
-    FetchFailure failure;          // its reason is cut at 256 bytes
-    bool of_head_only = false;     // met by a HEAD request: the origin may not support that method
-    milliseconds left{0};          // remaining time of the entry; above 0
-    std::optional<Witness> only_for;     // set: only this client's own request met it, and no second client has
+    FetchFailure failure;              // its reason is cut at 256 bytes
+    bool of_head_only = false;         // met by a HEAD request: the origin may not support that method
+    milliseconds left{0};              // remaining time of the entry; above 0
+    std::optional<Witness> only_for;   // set: only this client's own request met it, and no second client has
 };
 
 /// Thread-safe. Costs an atomic load while empty, otherwise a short lock. Holds at most `entries_max` failures of
@@ -55,8 +55,8 @@ public:
     /// requests only after a second client has met it during the first one's entry; failures of one client do not
     /// count as failures in a row. A witness never renews an existing entry. True when the failure applies to other
     /// requests.
-    bool remember(Key const& key, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,
-                  SteadyTime now, std::optional<Witness> const& witness = {});
+    bool remember(Key const& key, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms, SteadyTime now,
+                  std::optional<Witness> const& witness = {});
 
     /// The next failure counts as the first again. True when an entry applied to every request.
     bool forget(Key const& key, SteadyTime now);
@@ -79,16 +79,16 @@ private:
     struct Entry {
         Identity key;
         bool taken = false;
-        std::uint32_t failures = 0;    // in a row, counting for all requests
+        std::uint32_t failures = 0;   // in a row, counting for all requests
         bool of_head_only = false;
         std::optional<Witness> only_witness;   // set: no second client has met the failure
-        SteadyTime until{};            // expiry of the entry
-        SteadyTime counts_until{};     // a failure before this time is one more in a row
+        SteadyTime until{};                    // expiry of the entry
+        SteadyTime counts_until{};             // a failure before this time is one more in a row
         FetchFailure failure;
     };
     struct Shard {
         Mutex mutex;
-        std::vector<Entry> entries GUARDED_BY(mutex);     // allocated with the first failure
+        std::vector<Entry> entries GUARDED_BY(mutex);   // allocated with the first failure
     };
     static constexpr std::size_t shards_max = 16;
     static constexpr std::size_t entries_per_set = 8;
@@ -109,11 +109,11 @@ private:
     Bytes bytes_of_entries() const { return heap_block(sets_ * entries_per_set * sizeof(Entry)); }
 
     std::uint64_t seed_;
-    std::size_t sets_;                 // per shard
+    std::size_t sets_;   // per shard
     store::Budget* budget_;
     std::atomic<std::size_t> size_{0};
     std::atomic<Bytes> bytes_{0};
     std::unique_ptr<Shard[]> shards_;
 };
 
-}  // namespace garner::cache
+}   // namespace garner::cache

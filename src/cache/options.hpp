@@ -8,18 +8,18 @@
 namespace garner::cache {
 
 struct Options {
-    Bytes size = 256 * MiB;        // the whole budget: bodies, heads, keys, index, policy, allocator rounding
+    Bytes size = 256 * MiB;          // the whole budget: bodies, heads, keys, index, policy, allocator rounding
     std::string policy = "garner";   // its spec; "auto" of the configuration is resolved before
-    bool what_if = true;           // sample the traffic to simulate other policies and sizes
-    Bytes object_max = 4 * MiB;    // the largest body stored
-    double fill_share = 0.25;      // fraction of `size` for bodies being received
+    bool what_if = true;             // sample the traffic to simulate other policies and sizes
+    Bytes object_max = 4 * MiB;      // the largest body stored
+    double fill_share = 0.25;        // fraction of `size` for bodies being received
     // Not configurable:
-    unsigned shards = 64;          // a power of two; fewer if each would have less than 256 KiB
-    std::uint64_t seed = 0;        // seed of fingerprints and policies; 0: a random one
+    unsigned shards = 64;     // a power of two; fewer if each would have less than 256 KiB
+    std::uint64_t seed = 0;   // seed of fingerprints and policies; 0: a random one
 };
 
 /// The smallest size, from options.size on, at which the initial index and policy leave half of it for objects. The
 /// policy must exist.
 Bytes least_size(Options const& options);
 
-}  // namespace garner::cache
+}   // namespace garner::cache

@@ -51,7 +51,7 @@ store::BodyPtr join(MemoryTier const& memory, store::Body const& fresh, store::O
     return store::BodyPtr(new store::Body(joined->size(), joined->present(), joined->source()));
 }
 
-}  // namespace
+}   // namespace
 
 store::ObjectPtr join_part(MemoryTier& memory, store::Object const& part, store::ObjectPtr const& on_disk, Fingerprint primary,
                            http::FreshnessOptions const& freshness) {
@@ -146,4 +146,4 @@ bool outranks_parts(store::Object const& whole, store::Object const& parts, Wall
     return !http::contradict(*of_whole, *of_parts);
 }
 
-}  // namespace garner::cache
+}   // namespace garner::cache

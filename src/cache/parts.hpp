@@ -47,4 +47,4 @@ bool is_same_representation(store::Object const&, store::Object const&, WallTime
 /// whole is fresh, and neither length nor validators show that the origin has changed. False for a Vary marker.
 bool outranks_parts(store::Object const& whole, store::Object const& parts, WallTime now);
 
-}  // namespace garner::cache
+}   // namespace garner::cache

@@ -33,7 +33,7 @@ private:
     Brought const& brought_;
     bool keep_ = false;
     bool to_memory_ = false;
-    bool to_disk_ = false;          // unless the disk rejected it before
+    bool to_disk_ = false;   // unless the disk rejected it before
     bool incomplete_ = false;
     bool marked_on_disk_ = false;   // by a marker on disk with the Vary of this response
     std::string names_;             // names of its Vary, as http::to_string
@@ -43,7 +43,7 @@ private:
     std::string text_, rival_;
     // Valid under the lock: the object at the URL's own key.
     Shard::Found at_primary_;
-    bool same_vary_ = false;        // at_primary_ is a marker with the Vary of this response
+    bool same_vary_ = false;               // at_primary_ is a marker with the Vary of this response
     std::vector<store::ObjectPtr> gone_;   // freed after the lock
 };
 
@@ -177,4 +177,4 @@ bool Publication::put_on_disk() {
     return to_disk_ && disk_.keep(*brought_.object, rival_, brought_.on_disk);
 }
 
-}  // namespace garner::cache
+}   // namespace garner::cache

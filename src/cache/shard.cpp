@@ -9,8 +9,7 @@ Shard::Found Shard::find(Fingerprint fingerprint, std::string_view key) const {
     auto mask = table_.size() - 1;
     for (auto at = home(fingerprint); table_[at] != policy::no_slot; at = (at + 1) & mask) {
         auto const& candidate = entry(table_[at]);
-        if (candidate.fingerprint == fingerprint && candidate.object->key() == key)
-            return {table_[at], candidate.object.get()};
+        if (candidate.fingerprint == fingerprint && candidate.object->key() == key) return {table_[at], candidate.object.get()};
     }
     return {};
 }
@@ -140,9 +139,8 @@ store::ObjectPtr Shard::add_variant(Fingerprint primary, Fingerprint variant) {
     auto& list = place->second;
     if (!is_new) variants_bytes_ -= bytes_of(list);
     // Removes evicted variants from the list, so that it stays within its bound.
-    std::erase_if(list, [&](Fingerprint known) REQUIRES(mutex) {
-        return known == variant || find_fingerprint(known) == policy::no_slot;
-    });
+    std::erase_if(
+        list, [&](Fingerprint known) REQUIRES(mutex) { return known == variant || find_fingerprint(known) == policy::no_slot; });
     list.push_back(variant);
     variants_bytes_ += bytes_of(list);
     if (list.size() <= variants_max) return nullptr;
@@ -155,8 +153,7 @@ void Shard::drop_variants(Fingerprint primary, std::vector<store::ObjectPtr>& dr
     auto list = variants_.find(primary);
     if (list == variants_.end()) return;
     for (auto variant : list->second)
-        if (auto slot = find_fingerprint(variant); slot != policy::no_slot)
-            dropped.push_back(remove(slot, policy::Left::purged));
+        if (auto slot = find_fingerprint(variant); slot != policy::no_slot) dropped.push_back(remove(slot, policy::Left::purged));
     variants_bytes_ -= bytes_of(list->second);
     variants_.erase(list);
 }
@@ -212,8 +209,7 @@ Bytes Shard::metadata_bytes() const {
                        heap_block(chunks_.capacity() * sizeof(chunks_.front())) +
                        chunks_.size() * heap_block(chunk * sizeof(Entry));
     auto const variants = variants_.bucket_count() * sizeof(void*) + variants_bytes_;
-    return heap_block(sizeof *this) + index + variants + pass_marks_.bytes() + refresh_marks_.bytes() +
-           policy_->metadata_bytes();
+    return heap_block(sizeof *this) + index + variants + pass_marks_.bytes() + refresh_marks_.bytes() + policy_->metadata_bytes();
 }
 
-}  // namespace garner::cache
+}   // namespace garner::cache

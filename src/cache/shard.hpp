@@ -164,4 +164,4 @@ private:
     Marks refresh_marks_ GUARDED_BY(mutex);
 };
 
-}  // namespace garner::cache
+}   // namespace garner::cache

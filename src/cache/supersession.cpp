@@ -14,7 +14,7 @@ bool is_part(store::Object const& object) {
     return object.status() == 206 || (!grows && is_incomplete(object));
 }
 
-}  // namespace
+}   // namespace
 
 void Supersession::begin_behind(store::DiskStore const& disk) {
     // The clock is used only if the disk has no number yet. A clock value read after the disk was opened could be in
@@ -40,9 +40,7 @@ bool Supersession::detach_if(Shard& shard, Fingerprint primary, IsOver is_over) 
     return !over.empty();
 }
 
-bool Supersession::may_store(Shard const& shard, Fill const& fill) {
-    return fill.in_shard(shard.mutex).stored;
-}
+bool Supersession::may_store(Shard const& shard, Fill const& fill) { return fill.in_shard(shard.mutex).stored; }
 
 bool Supersession::contradicts_told(Shard const& shard, Newcomer const& newcomer) {
     auto const* url = shard.url(newcomer.by.primary());
@@ -84,9 +82,8 @@ void Supersession::drop_older(Shard& shard, Newcomer const& newcomer, std::vecto
     bool const part = is_part(newer);
     auto const now = wall_now();
     auto is_older = [&](Shard::Found there) { return there && there.object->sequence() < newer.sequence(); };
-    auto remove = [&](Shard::Found there) REQUIRES(shard.mutex) {
-        gone.push_back(shard.remove(there.slot, policy::Left::replaced));
-    };
+    auto remove = [&](Shard::Found there)
+                      REQUIRES(shard.mutex) { gone.push_back(shard.remove(there.slot, policy::Left::replaced)); };
     auto const at_primary = shard.find(by.primary(), by.key());
     bool const is_other_vary = at_primary && !is_marker_of(at_primary.object, names);
     if (is_other_vary && (is_marker(at_primary.object) || !names.empty()) && is_older(at_primary)) {
@@ -287,4 +284,4 @@ bool Supersession::is_overtaken(Fill const& fill) const {
     return is_overtaken(shard, fill);
 }
 
-}  // namespace garner::cache
+}   // namespace garner::cache

@@ -93,4 +93,4 @@ private:
     std::atomic<std::uint64_t> number_{0};
 };
 
-}  // namespace garner::cache
+}   // namespace garner::cache

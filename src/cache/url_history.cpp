@@ -13,7 +13,7 @@ namespace {
 // limit per URL
 constexpr std::size_t variants_max = 16;
 
-}  // namespace
+}   // namespace
 
 UrlHistory::Event UrlHistory::event(Fill const* by, Response const& response, Number at) {
     auto parts = response.object.parts();
@@ -31,9 +31,8 @@ UrlHistory::Number UrlHistory::bound(std::vector<Event>& events, Number& forgott
 }
 
 void UrlHistory::give(Fill const& by, Response const& response, Number at, Number over_below, WallTime now) {
-    auto const known = std::ranges::find_if(given_, [&](Event const& event) {
-        return event.head->key() == response.key && event.varies_by == response.varies_by;
-    });
+    auto const known = std::ranges::find_if(
+        given_, [&](Event const& event) { return event.head->key() == response.key && event.varies_by == response.varies_by; });
     if (known == given_.end()) {
         forgotten_over_below_ = std::max(forgotten_over_below_, bound(given_, forgotten_));
         given_.push_back(event(&by, response, at));
@@ -51,17 +50,17 @@ void UrlHistory::give(Fill const& by, Response const& response, Number at, Numbe
 
 bool UrlHistory::contradicts_given(Fill const& of, Number asked, Response const& response, WallTime now) const {
     return forgotten_ > asked || std::ranges::any_of(given_, [&](Event const& event) {
-        if (event.at <= asked || !event.may_be_of(response.key, response.varies_by)) return false;
-        if (event.differed_at > asked) return true;
-        return event.by != &of && !is_same_representation(*event.head, response.object, now);
-    });
+               if (event.at <= asked || !event.may_be_of(response.key, response.varies_by)) return false;
+               if (event.differed_at > asked) return true;
+               return event.by != &of && !is_same_representation(*event.head, response.object, now);
+           });
 }
 
 bool UrlHistory::is_over(store::Object const& object, std::string_view varies_by) const {
     auto const key = whole_of(object.key());
     return forgotten_over_below_ > object.sequence() || std::ranges::any_of(given_, [&](Event const& event) {
-        return event.over_below > object.sequence() && event.may_be_of(key, varies_by);
-    });
+               return event.over_below > object.sequence() && event.may_be_of(key, varies_by);
+           });
 }
 
 void UrlHistory::tell(Fill const* by, Response const& response, Number at) {
@@ -72,9 +71,9 @@ void UrlHistory::tell(Fill const* by, Response const& response, Number at) {
 
 bool UrlHistory::contradicts_told(Fill const& of, Number asked, Response const& response) const {
     return heads_forgotten_ > asked || std::ranges::any_of(told_, [&](Event const& event) {
-        return event.at > asked && event.by != &of && event.may_be_of(response.key, response.varies_by) &&
-               contradict(*event.head, response.object);
-    });
+               return event.at > asked && event.by != &of && event.may_be_of(response.key, response.varies_by) &&
+                      contradict(*event.head, response.object);
+           });
 }
 
-}  // namespace garner::cache
+}   // namespace garner::cache

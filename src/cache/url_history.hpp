@@ -52,12 +52,12 @@ public:
 
 private:
     struct Event {
-        store::ObjectPtr head;         // without body, under the key of its variant
+        store::ObjectPtr head;   // without body, under the key of its variant
         std::string varies_by;
-        Fill const* by = nullptr;      // identity only; null: several
+        Fill const* by = nullptr;   // identity only; null: several
         Number at = 0;
-        Number over_below = 0;         // for given responses: see give()
-        Number differed_at = 0;        // the last event at which a response sent differs from `head`
+        Number over_below = 0;    // for given responses: see give()
+        Number differed_at = 0;   // the last event at which a response sent differs from `head`
         bool may_be_of(std::string_view key, std::string_view names) const { return head->key() == key || varies_by != names; }
     };
     static Event event(Fill const* by, Response const& response, Number at);
@@ -66,11 +66,11 @@ private:
 
     Number changed_on_disk_ = 0;
     Number unmarked_ = 0;
-    Number forgotten_ = 0;             // events up to this number may have been dropped from given_
-    Number forgotten_over_below_ = 0;  // the highest `over_below` of them
+    Number forgotten_ = 0;              // events up to this number may have been dropped from given_
+    Number forgotten_over_below_ = 0;   // the highest `over_below` of them
     Number heads_forgotten_ = 0;
-    std::vector<Event> given_;         // the last of each variant
-    std::vector<Event> told_;          // HEAD responses, the last of each variant
+    std::vector<Event> given_;   // the last of each variant
+    std::vector<Event> told_;    // HEAD responses, the last of each variant
 };
 
-}  // namespace garner::cache
+}   // namespace garner::cache

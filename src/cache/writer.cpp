@@ -38,7 +38,7 @@ std::string text_of(Body const& body) {
     return bytes;
 }
 
-}  // namespace
+}   // namespace
 
 // ---- begin ----
 
@@ -107,9 +107,7 @@ void Writer::publish_head() {
 
 // ---- room ----
 
-Bytes Writer::window() const {
-    return std::clamp(cache_.memory_.budget().capacity() / windows_in_memory, window_min, window_max);
-}
+Bytes Writer::window() const { return std::clamp(cache_.memory_.budget().capacity() / windows_in_memory, window_min, window_max); }
 
 Bytes Writer::in_memory_max() const { return std::max(cache_.memory_.object_max(), gathered_max_); }
 
@@ -333,4 +331,4 @@ store::ObjectPtr Writer::in_one_piece(store::Object::Parts const& parts) {
     return object ? object : store::Object::make(parts, nullptr);
 }
 
-}  // namespace garner::cache
+}   // namespace garner::cache

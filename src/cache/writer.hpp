@@ -19,7 +19,7 @@ namespace garner::cache {
 class Writer {
 public:
     struct Response {
-        store::Object::Parts parts;         // `body`: stored parts to complete; or nullptr. Borrows key and head
+        store::Object::Parts parts;   // `body`: stored parts to complete; or nullptr. Borrows key and head
         http::VaryNames vary;
         std::string variant;
         http::FreshnessOptions freshness;   // of a part: used for the whole that it joins; the names outlive the writer
@@ -28,7 +28,7 @@ public:
     };
     struct Terms {
         net::Executor executor;
-        milliseconds laggard;               // how long a follower may delay others if only a window is kept
+        milliseconds laggard;                              // how long a follower may delay others if only a window is kept
         std::function<void(http::StoreRefusal)> refused;   // called once, when and why the response will not be stored
     };
     /// Starts with the response fetched by `lead`, and takes the lease. nullptr without taking the lease, if memory
@@ -49,7 +49,9 @@ public:
     /// Memory for the next bytes; waits for the disk or for followers. Empty: no reader is left, or no memory.
     net::awaitable<std::span<char>> room();
     /// Room available without waiting, or none.
-    std::span<char> room_at_hand() { return growing_->body()->room([](Bytes) { return false; }); }
+    std::span<char> room_at_hand() {
+        return growing_->body()->room([](Bytes) { return false; });
+    }
     /// Appends `bytes` of the last room. Wakes no reader: see flush().
     void grow(Bytes bytes) { growing_->body()->grow(bytes); }
     /// Hands the received bytes to the disk and to followers.
@@ -99,11 +101,11 @@ private:
     Terms terms_;
     Kept kept_ = Kept::in_memory;
     http::StoreRefusal why_not_memory_ = http::StoreRefusal::none;   // known from the head
-    Bytes gathered_max_ = 0;                   // may be in memory until complete, although memory will not store it
-    std::unique_ptr<store::DiskFill> disk_;    // null: no disk, or writing has stopped
-    store::ObjectPtr parts_on_disk_;           // the stored parts that this part joins
-    Bytes forgotten_ = 0;                      // memory may have dropped bytes before this offset
+    Bytes gathered_max_ = 0;                  // may be in memory until complete, although memory will not store it
+    std::unique_ptr<store::DiskFill> disk_;   // null: no disk, or writing has stopped
+    store::ObjectPtr parts_on_disk_;          // the stored parts that this part joins
+    Bytes forgotten_ = 0;                     // memory may have dropped bytes before this offset
     net::WakeHandle waiting_;
 };
 
-}  // namespace garner::cache
+}   // namespace garner::cache

@@ -40,8 +40,7 @@ constexpr std::array cache_rows{
              StableShape::settings},
     CacheRow{"sbfl", "Stable Bloom Filter Light: like sbf, but decremented in turn", make_one<StableBloomLight>,
              StableShape::settings},
-    CacheRow{"lru-sbfl", "LRU; evicted entries go into a Stable Bloom Filter Light", make_one<LruLight>,
-             LruLight::settings},
+    CacheRow{"lru-sbfl", "LRU; evicted entries go into a Stable Bloom Filter Light", make_one<LruLight>, LruLight::settings},
     CacheRow{"landmark", "Bloom filter, emptied each time `entries` URLs were requested", make_one<LandmarkWindow>,
              BloomSettings::settings},
     CacheRow{"sliding", "filter of counters over the latest requests, which it stores", make_one<SlidingWindow>,
@@ -51,16 +50,14 @@ constexpr std::array cache_rows{
     CacheRow{"line", "8 fingerprints in a cache line, in LRU order: 64 bits, the fastest", crawl::make_line,
              crawl::LineSettings::settings},
     CacheRow{"line32", "16 tags in a cache line: 32 bits, one error in 2.7e8", crawl::make_line32, crawl::LineSettings::settings},
-    CacheRow{"quotient", "10 quotients of fingerprints in a cache line: 51.2 bits, exact; from 81930 entries",
-             crawl::make_quotient, crawl::LineSettings::settings},
+    CacheRow{"quotient", "10 quotients of fingerprints in a cache line: 51.2 bits, exact; from 81930 entries", crawl::make_quotient,
+             crawl::LineSettings::settings},
     CacheRow{"infinite", "reference: evicts nothing", make_one<Infinite>},
-    CacheRow{"min", "reference: evicts the entry whose next request is furthest; no cache can miss less", make_one<Min>,
-             {}, true},
-    CacheRow{"static", "reference: holds the most popular URLs of the stream from its beginning",
-             make_one<Static>, {}, true},
+    CacheRow{"min", "reference: evicts the entry whose next request is furthest; no cache can miss less", make_one<Min>, {}, true},
+    CacheRow{"static", "reference: holds the most popular URLs of the stream from its beginning", make_one<Static>, {}, true},
 };
 
-}  // namespace
+}   // namespace
 
 std::span<CacheRow const> seen_caches() { return cache_rows; }
 
@@ -83,4 +80,4 @@ crawl::MadeCache make_cache(std::string_view text, crawl::CacheOptions options) 
     return spec->row->make(options);
 }
 
-}  // namespace garner::catalog
+}   // namespace garner::catalog

@@ -12,10 +12,10 @@ namespace garner::catalog {
 
 struct CacheRow {
     std::string_view name;
-    std::string_view what;                           // one line for --help
+    std::string_view what;   // one line for --help
     crawl::MadeCache (*make)(crawl::CacheOptions const&);
     std::span<policy::Setting const> settings = {};
-    bool foresees = false;                           // a reference for simulations: wants Foresight
+    bool foresees = false;   // a reference for simulations: wants Foresight
 };
 
 /// All of them; a new one is one file and one row.
@@ -32,4 +32,4 @@ Result<CacheSpec> read_cache_spec(std::string_view text);
 /// The cache of that spec. The values in `options` are those of the spec.
 crawl::MadeCache make_cache(std::string_view spec, crawl::CacheOptions options);
 
-}  // namespace garner::catalog
+}   // namespace garner::catalog

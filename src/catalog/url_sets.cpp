@@ -50,7 +50,7 @@ constexpr std::array set_rows{
     SetRow{"redis", "elsewhere: in Redis Cluster, for many crawlers; redis:HOST:PORT,HOST:PORT", false, make_redis, true},
 };
 
-}  // namespace
+}   // namespace
 
 std::span<SetRow const> url_sets() { return set_rows; }
 
@@ -77,4 +77,4 @@ MadeSet make_url_set(std::string_view name, SetOptions const& options) {
     return row->make(with_address);
 }
 
-}  // namespace garner::catalog
+}   // namespace garner::catalog

@@ -12,12 +12,12 @@
 namespace garner::catalog {
 
 struct SetOptions {
-    std::uint64_t expected = 0;           // entries that it will hold; 0: unknown, the set grows
-    Bytes memory = 1 * GiB;               // a set on disk may use so much beside the batch
-    std::filesystem::path directory = {}; // for a set on disk; created if it does not exist
-    std::uint64_t seed = 1;               // for randomized hashes
+    std::uint64_t expected = 0;               // entries that it will hold; 0: unknown, the set grows
+    Bytes memory = 1 * GiB;                   // a set on disk may use so much beside the batch
+    std::filesystem::path directory = {};     // for a set on disk; created if it does not exist
+    std::uint64_t seed = 1;                   // for randomized hashes
     std::optional<std::string> layers = {};   // applied to the URLs, for a set on disk; nothing: unknown
-    std::string address = {};             // for a set on other machines: the text after its name and a colon
+    std::string address = {};                 // for a set on other machines: the text after its name and a colon
 };
 
 using MadeSet = Result<std::unique_ptr<crawl::UrlSet>>;
@@ -27,7 +27,7 @@ struct SetRow {
     std::string_view what;   // one line for --help
     bool on_disk;            // it needs a directory
     MadeSet (*make)(SetOptions const&);
-    bool elsewhere = false;  // it lies on other machines and needs an address
+    bool elsewhere = false;                                // it lies on other machines and needs an address
     Bytes (*bytes_for)(std::uint64_t entries) = nullptr;   // a set in memory takes at least so much
 };
 
@@ -43,4 +43,4 @@ std::string url_set_names();
 /// directory, one elsewhere the set at NAME:ADDRESS.
 MadeSet make_url_set(std::string_view name, SetOptions const&);
 
-}  // namespace garner::catalog
+}   // namespace garner::catalog

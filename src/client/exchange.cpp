@@ -96,14 +96,9 @@ Exchange::Piece Exchange::step() {
             }
             if (left_) *left_ -= step.data.size();
             return {Trouble::none, step.data};
-        case http::BodyDecoder::Step::Kind::done:
-            return at_end();
-        case http::BodyDecoder::Step::Kind::refused:
-            fault_ = decoder_.refusal();
-            return {Trouble::malformed, {}};
-        case http::BodyDecoder::Step::Kind::need_more:
-            needs_input_ = true;
-            return {};
+        case http::BodyDecoder::Step::Kind::done: return at_end();
+        case http::BodyDecoder::Step::Kind::refused: fault_ = decoder_.refusal(); return {Trouble::malformed, {}};
+        case http::BodyDecoder::Step::Kind::need_more: needs_input_ = true; return {};
         }
     }
 }
@@ -157,4 +152,4 @@ bool Exchange::reusable() const {
            framing_.kind != http::Framing::Kind::until_close && keeps_alive_;
 }
 
-}  // namespace garner::client
+}   // namespace garner::client

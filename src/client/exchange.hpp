@@ -14,8 +14,8 @@ namespace garner::client {
 /// The result of a step of an exchange.
 enum class Trouble : std::uint8_t {
     none,
-    closed,      // orderly, before the message was complete
-    reset,       // or ended by another connection error
+    closed,   // orderly, before the message was complete
+    reset,    // or ended by another connection error
     timed_out,
     malformed,   // see Exchange::fault()
     cancelled
@@ -117,4 +117,4 @@ private:
     bool keeps_alive_ = false;   // a copy: head_'s views are invalid once the body has been read
 };
 
-}  // namespace garner::client
+}   // namespace garner::client

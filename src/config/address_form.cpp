@@ -33,8 +33,8 @@ Form<IpEndpoint> endpoint(bool may_be_off) {
         if (may_be_off && text.empty()) return into = {}, true;
         return parse_endpoint(text, into, why);
     };
-    return parsed<IpEndpoint>("address", "an address with a port",
-                              R"(write it like "127.0.0.1:3128", "[::1]:3128" or ":3128")", parse);
+    return parsed<IpEndpoint>("address", "an address with a port", R"(write it like "127.0.0.1:3128", "[::1]:3128" or ":3128")",
+                              parse);
 }
 
 Form<std::string> name_server() {
@@ -63,8 +63,7 @@ Form<IpNetwork> network() {
         }
         return false;
     };
-    return parsed<IpNetwork>("network", "a network", R"(write it like "10.0.0.0/8", "127.0.0.1" or "2001:db8::/32")",
-                             parse);
+    return parsed<IpNetwork>("network", "a network", R"(write it like "10.0.0.0/8", "127.0.0.1" or "2001:db8::/32")", parse);
 }
 
 Form<http::HostPattern> host_pattern() {
@@ -74,8 +73,8 @@ Form<http::HostPattern> host_pattern() {
         into = std::move(*pattern);
         return true;
     };
-    return parsed<http::HostPattern>("host", "a host",
-                                     R"(write "www.example.com", or ".example.com" for it and its subdomains)", parse);
+    return parsed<http::HostPattern>("host", "a host", R"(write "www.example.com", or ".example.com" for it and its subdomains)",
+                                     parse);
 }
 
 Form<IpEndpoint> remote_endpoint() {
@@ -96,8 +95,7 @@ Form<std::string> host_name() {
         into = pattern->text();
         return true;
     };
-    return parsed<std::string>("host", "a host", R"(write a name or an address without port, such as "cache.example.com")",
-                               parse);
+    return parsed<std::string>("host", "a host", R"(write a name or an address without port, such as "cache.example.com")", parse);
 }
 
 Form<std::string> origin() {
@@ -115,8 +113,7 @@ Form<std::string> origin() {
         into = std::move(normal);
         return true;
     };
-    return parsed<std::string>("origin", "an origin", R"(write it like "http://127.0.0.1:8000", without a path)",
-                               parse);
+    return parsed<std::string>("origin", "an origin", R"(write it like "http://127.0.0.1:8000", without a path)", parse);
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -23,4 +23,4 @@ Form<std::string> host_name();
 /// "http://127.0.0.1:8000": scheme, host and port, stored in normal form.
 Form<std::string> origin();
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -23,4 +23,4 @@ void print_notices(std::span<Fault const> notices, std::ostream& out) {
     }
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -16,4 +16,4 @@ int check_command(std::string const& file, std::span<std::string const> sets, st
 void print_faults(std::span<Fault const> faults, std::ostream& out);
 void print_notices(std::span<Fault const> notices, std::ostream& out);
 
-}  // namespace garner::config
+}   // namespace garner::config

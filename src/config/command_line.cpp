@@ -134,11 +134,12 @@ private:
                         if (!line_.config_file.empty()) return std::string(name) + " is given twice";
                         return line_.config_file = value, std::string();
                     })
-            .option("--set KEY=VALUE", "overrides one key of the configuration; repeatable", [this](auto name, auto value) {
-                if (value.find('=') == value.npos)
-                    return std::string(name) + " " + std::string(value) + ": write --set KEY=VALUE";
-                return line_.sets.emplace_back(value), std::string();
-            })
+            .option("--set KEY=VALUE", "overrides one key of the configuration; repeatable",
+                    [this](auto name, auto value) {
+                        if (value.find('=') == value.npos)
+                            return std::string(name) + " " + std::string(value) + ": write --set KEY=VALUE";
+                        return line_.sets.emplace_back(value), std::string();
+                    })
             .values(assignments())
             .version(version_text())
             .exit_statuses({{0, "stopped"},
@@ -150,8 +151,11 @@ private:
     }
 
     void declare_check() {
-        root_.subcommand("check", "Reports each error of a configuration and suggests a fix.\n"
-                                  "Prints file, line and key of each error, and nothing if the file is valid.", is(Command::check))
+        root_
+            .subcommand("check",
+                        "Reports each error of a configuration and suggests a fix.\n"
+                        "Prints file, line and key of each error, and nothing if the file is valid.",
+                        is(Command::check))
             .group("run")
             .operand("FILE", line_.url)
             .check([this] {
@@ -164,8 +168,11 @@ private:
     }
 
     void declare_stats() {
-        root_.subcommand("stats", "Prints statistics of the running proxy.\n"
-                                  "Asks the proxy at admin.address of the same configuration.", is(Command::stats))
+        root_
+            .subcommand("stats",
+                        "Prints statistics of the running proxy.\n"
+                        "Asks the proxy at admin.address of the same configuration.",
+                        is(Command::stats))
             .group("inspect")
             .flag("--what-if", "prints the hit ratios that every policy would have, at half to four times the size", line_.what_if)
             .exit_statuses({{0, "done"}, {1, "failure"}, {2, "wrong command line"}})
@@ -188,9 +195,11 @@ private:
     }
 
     void declare_peers() {
-        root_.subcommand("peers", "Prints the cache peers of the running proxy.\n"
-                                  "Shows their states, times, hits and savings. Asks the proxy at admin.address.",
-                         is(Command::peers))
+        root_
+            .subcommand("peers",
+                        "Prints the cache peers of the running proxy.\n"
+                        "Shows their states, times, hits and savings. Asks the proxy at admin.address.",
+                        is(Command::peers))
             .group("inspect")
             .flag("--json", "prints JSON", line_.json)
             .flag("--rebuild-digest", "rebuilds the proxy's own cache digest now, and prints no peers", line_.rebuild_digest)
@@ -223,21 +232,26 @@ private:
     }
 
     void declare_purge() {
-        root_.subcommand("purge", "Removes one URL with all its variants from the cache.\n"
-                                  "Asks the running proxy at admin.address.", is(Command::purge))
+        root_
+            .subcommand("purge",
+                        "Removes one URL with all its variants from the cache.\n"
+                        "Asks the running proxy at admin.address.",
+                        is(Command::purge))
             .group("change")
             .operand("URL", line_.url)
             .check([this] { return check_url(line_); })
             .exit_statuses({{0, "removed"}, {1, "URL not in the cache, or failure"}, {2, "wrong command line"}})
-            .examples({"garner purge http://example.org/",
-                       "garner purge http://example.org/news --config /etc/garner/garner.json"});
+            .examples(
+                {"garner purge http://example.org/", "garner purge http://example.org/news --config /etc/garner/garner.json"});
     }
 
     void declare_help() {
         Statuses const statuses{{0, "done"}, {2, "wrong command line"}};
-        root_.subcommand("help", "Prints an overview, or the help of a command.\n"
-                                 "garner help COMMAND prints the same as garner COMMAND --help.",
-                         is_answered_by(answer_help), &line_.rest)
+        root_
+            .subcommand("help",
+                        "Prints an overview, or the help of a command.\n"
+                        "garner help COMMAND prints the same as garner COMMAND --help.",
+                        is_answered_by(answer_help), &line_.rest)
             .group("help")
             .operand("[COMMAND]", line_.url)
             .exit_statuses(statuses)
@@ -258,7 +272,7 @@ private:
     CommandLine& line_;
 };
 
-}  // namespace
+}   // namespace
 
 CommandDescription describe_commands() {
     CommandLine line;
@@ -274,10 +288,13 @@ CommandLine parse_command_line(std::span<char const* const> arguments) {
     declaration.declare();
     auto const read = root.read(std::vector<std::string>(arguments.begin(), arguments.end()));
     line.text = read.text;
-    if (read.help) line.command = Command::help;
-    else if (!read.fault.empty()) line.command = Command::wrong;
-    else if (declaration.answer) declaration.answer(line);
+    if (read.help)
+        line.command = Command::help;
+    else if (!read.fault.empty())
+        line.command = Command::wrong;
+    else if (declaration.answer)
+        declaration.answer(line);
     return line;
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

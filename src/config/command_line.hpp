@@ -11,32 +11,32 @@ namespace garner::config {
 
 struct CommandLine {
     enum class Command {
-        run,          // start the proxy
-        check,        // report the configuration's errors
-        purge,        // remove `url` from the cache
-        stats,        // print one page of statistics
-        peers,        // print the other caches and their states
-        explain,      // explain why `url` is, or is not, answered from the cache
-        cache,        // the cache's content: `rest` is the operation and a pattern
-        sim,          // replay a trace: `rest` are the simulator's arguments
-        seen,         // a crawler's URL-seen caches: `rest` are their arguments
-        help,         // print `text`, a help, the version or a completion script, and end with 0
-        wrong         // print `text` to standard error and end with 2
+        run,       // start the proxy
+        check,     // report the configuration's errors
+        purge,     // remove `url` from the cache
+        stats,     // print one page of statistics
+        peers,     // print the other caches and their states
+        explain,   // explain why `url` is, or is not, answered from the cache
+        cache,     // the cache's content: `rest` is the operation and a pattern
+        sim,       // replay a trace: `rest` are the simulator's arguments
+        seen,      // a crawler's URL-seen caches: `rest` are their arguments
+        help,      // print `text`, a help, the version or a completion script, and end with 0
+        wrong      // print `text` to standard error and end with 2
     };
     Command command = Command::run;
-    std::string config_file;              // empty: the embedded defaults
-    std::vector<std::string> sets;        // "KEY=VALUE", in order
-    std::string url;                      // purge, explain
-    std::string method = {};              // explain, like the following; empty: derived from the URL
-    std::vector<std::string> fields;      // "Accept-Language: de", in order
-    std::string client;                   // an address; empty: this machine
+    std::string config_file;           // empty: the embedded defaults
+    std::vector<std::string> sets;     // "KEY=VALUE", in order
+    std::string url;                   // purge, explain
+    std::string method = {};           // explain, like the following; empty: derived from the URL
+    std::vector<std::string> fields;   // "Accept-Language: de", in order
+    std::string client;                // an address; empty: this machine
     bool accelerator = false;
-    bool json = false;                    // explain, peers, cache
-    Bytes rate = 100 * MiB;               // cache verify: most bytes per second to read; 0: no limit
-    bool what_if = false;                 // stats
-    bool rebuild_digest = false;          // peers
-    std::vector<std::string> rest;        // sim, seen: all following words; cache: "purge", "http://example.com/"
-    std::string text;                     // help, wrong: printed unchanged, including the last newline
+    bool json = false;               // explain, peers, cache
+    Bytes rate = 100 * MiB;          // cache verify: most bytes per second to read; 0: no limit
+    bool what_if = false;            // stats
+    bool rebuild_digest = false;     // peers
+    std::vector<std::string> rest;   // sim, seen: all following words; cache: "purge", "http://example.com/"
+    std::string text;                // help, wrong: printed unchanged, including the last newline
 };
 
 /// `arguments` without the program's name. `--help` anywhere prints the help of the subcommand before it. Options and
@@ -47,4 +47,4 @@ CommandLine parse_command_line(std::span<char const* const> arguments);
 /// All commands, for help, completion and the reference page.
 CommandDescription describe_commands();
 
-}  // namespace garner::config
+}   // namespace garner::config

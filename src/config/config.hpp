@@ -19,8 +19,8 @@ struct Admin {
     std::string address = "127.0.0.1";
     std::uint16_t port = 3131;
     bool enabled = true;
-    std::vector<IpNetwork> allow;       // clients in addition to those on loopback
-    std::vector<std::string> names;     // allowed values of Host in addition to the address, in lower case
+    std::vector<IpNetwork> allow;     // clients in addition to those on loopback
+    std::vector<std::string> names;   // allowed values of Host in addition to the address, in lower case
     friend bool operator==(Admin const&, Admin const&) = default;
 };
 
@@ -32,8 +32,8 @@ inline seen::Options no_seen() {
 }
 
 struct Config {
-    unsigned workers = 0;            // 0: one per core
-    std::string user;                // account to switch to when started as root; empty: garner, else nobody
+    unsigned workers = 0;   // 0: one per core
+    std::string user;       // account to switch to when started as root; empty: garner, else nobody
     proxy::Options proxy;
     cache::Options memory;
     store::DiskOptions disk;
@@ -44,7 +44,7 @@ struct Config {
     Admin admin;
     seen::Options seen = no_seen();
 
-    icp::Options mesh;               // from the keys icp, htcp, digest, peers and direct
+    icp::Options mesh;   // from the keys icp, htcp, digest, peers and direct
 };
 
-}  // namespace garner::config
+}   // namespace garner::config

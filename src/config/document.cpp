@@ -13,7 +13,7 @@ namespace {
 
 struct Reading {
     unsigned line = 1;
-    bool at_line_start = false;      // the last byte read was a newline
+    bool at_line_start = false;   // the last byte read was a newline
 };
 
 /// A pointer that counts the newlines it passes. Copies share the count.
@@ -107,7 +107,7 @@ Json* step_into(Json& at, PathPart const& part, std::string const& around, std::
     return &at[index];
 }
 
-}  // namespace
+}   // namespace
 
 /// Records the line of each key and each list item at the parser's events.
 class Document::LineNotes {
@@ -133,7 +133,7 @@ private:
     /// An object or list that is still open.
     struct Around {
         std::string path;
-        std::string key;             // the last key of an object
+        std::string key;   // the last key of an object
         bool is_list = false;
         std::size_t items = 0;
     };
@@ -242,4 +242,4 @@ std::string text_of(Fault const& fault) {
     return out;
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

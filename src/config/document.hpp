@@ -28,7 +28,7 @@ public:
 
     Json const& root() const { return root_; }
     std::vector<Fault> const& faults() const { return faults_; }
-    bool broken() const { return broken_; }      // not valid JSON
+    bool broken() const { return broken_; }   // not valid JSON
 
     /// A fault at this path: with the line of the path, or of the nearest enclosing key, or the override that set it.
     Fault fault_at(std::string_view path, std::string text, std::string mend) const;
@@ -48,4 +48,4 @@ private:
     bool broken_ = false;
 };
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -5,11 +5,11 @@
 namespace garner::config {
 
 struct Fault {
-    std::string file;        // "--set" for an override
-    unsigned line = 0;       // from 1; 0: unknown
-    std::string key;         // "listen[1].address"; empty for the file as a whole
-    std::string text;        // the error
-    std::string mend;        // a suggested fix; may be empty
+    std::string file;    // "--set" for an override
+    unsigned line = 0;   // from 1; 0: unknown
+    std::string key;     // "listen[1].address"; empty for the file as a whole
+    std::string text;    // the error
+    std::string mend;    // a suggested fix; may be empty
 
     friend bool operator==(Fault const&, Fault const&) = default;
 };
@@ -17,4 +17,4 @@ struct Fault {
 /// "garner.json:12: memory.szie: unknown key (did you mean memory.size?)", "--set memory.szie: unknown key (…)".
 std::string text_of(Fault const&);
 
-}  // namespace garner::config
+}   // namespace garner::config

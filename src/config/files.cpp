@@ -94,7 +94,7 @@ void try_disk_size(Reader& reader, store::DiskOptions const& disk) {
                       "lower disk.size, or free space");
 }
 
-}  // namespace
+}   // namespace
 
 void try_files(Reader& reader, Config const& config) {
     try_user(reader, config);
@@ -105,4 +105,4 @@ void try_files(Reader& reader, Config const& config) {
     try_disk_size(reader, config.disk);
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -9,4 +9,4 @@ namespace garner::config {
 /// rights of this process, and creates and changes nothing.
 void try_files(Reader&, Config const&);
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -21,8 +21,7 @@ Form<V> whole(std::string written, V min, V max) {
     auto read = [=](Reader& reader, Json const& value, V& into) {
         if (!value.is_number_integer())
             return reader.fault("expects a whole number, not " + kind_of(value), "write a number " + bounds);
-        bool const fits = value.is_number_unsigned() && value.get<std::uint64_t>() >= min &&
-                          value.get<std::uint64_t>() <= max;
+        bool const fits = value.is_number_unsigned() && value.get<std::uint64_t>() >= min && value.get<std::uint64_t>() <= max;
         if (!fits) return reader.fault(value.dump() + " is out of range", "write a number " + bounds);
         into = value.get<V>();
         return true;
@@ -35,8 +34,8 @@ Form<V> whole(std::string written, V min, V max) {
 template <class V>
 struct Unit {
     std::string noun;
-    std::string example;     // a suggested fix
-    std::string units;       // the units, added to the message for an invalid number
+    std::string example;   // a suggested fix
+    std::string units;     // the units, added to the message for an invalid number
     std::optional<V> (*parse)(std::string_view);
     std::string (*text)(V);
 
@@ -64,11 +63,9 @@ auto reader_of(Unit<V> const& unit, V min, V max) {
     };
 }
 
-}  // namespace
+}   // namespace
 
-std::string in_quotes(std::string_view text) {
-    return Json(std::string(text)).dump(-1, ' ', true, Json::error_handler_t::replace);
-}
+std::string in_quotes(std::string_view text) { return Json(std::string(text)).dump(-1, ' ', true, Json::error_handler_t::replace); }
 
 std::string kind_of(Json const& value) {
     switch (value.type()) {
@@ -112,8 +109,7 @@ Form<double> fraction(double min, double max) {
     auto read = [=](Reader& reader, Json const& value, double& into) {
         if (!value.is_number()) return reader.fault("expects a number, not " + kind_of(value), "write a number " + bounds);
         auto const number = value.get<double>();
-        if (!(number >= min && number <= max))
-            return reader.fault(value.dump() + " is out of range", "write a number " + bounds);
+        if (!(number >= min && number <= max)) return reader.fault(value.dump() + " is out of range", "write a number " + bounds);
         into = number;
         return true;
     };
@@ -137,8 +133,7 @@ Form<std::string> text() {
         auto const& text = value.get_ref<std::string const&>();
         if (text.size() > text_max) return reader.fault("is longer than 4096 bytes", "shorten it");
         auto const control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; };
-        if (std::any_of(text.begin(), text.end(), control))
-            return reader.fault("has a control character", "remove it");
+        if (std::any_of(text.begin(), text.end(), control)) return reader.fault("has a control character", "remove it");
         into = text;
         return true;
     };
@@ -176,4 +171,4 @@ Form<std::string> choice(std::vector<std::string> names) {
     return {all, type_schema("string").json("enum", "[" + quoted + "]"), read, [](std::string const& v) { return in_quotes(v); }};
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

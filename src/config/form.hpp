@@ -18,20 +18,20 @@ namespace garner::config {
 
 /// One line of the documentation.
 struct KeyNote {
-    std::string path;        // "memory.size", "listen[].address"
-    std::string written;     // "size", "list of networks"
-    std::string preset;      // the default as JSON; empty when there is none
+    std::string path;      // "memory.size", "listen[].address"
+    std::string written;   // "size", "list of networks"
+    std::string preset;    // the default as JSON; empty when there is none
     std::string what;
 };
 
 template <class V>
 struct Form {
-    std::string written;                                           // "a size", "text"
+    std::string written;   // "a size", "text"
     Schema schema;
-    std::function<bool(Reader&, Json const&, V&)> read;            // false: a fault was noted
-    std::function<std::string(V const&)> show;                     // formats defaults as JSON; may be empty
-    std::vector<KeyNote> inner = {};                               // the keys inside an object, in order
-    bool is_object = false;                                        // written as { … }
+    std::function<bool(Reader&, Json const&, V&)> read;   // false: a fault was noted
+    std::function<std::string(V const&)> show;            // formats defaults as JSON; may be empty
+    std::vector<KeyNote> inner = {};                      // the keys inside an object, in order
+    bool is_object = false;                               // written as { … }
 };
 
 /// "text", "a number", "a list", … for messages.
@@ -142,8 +142,8 @@ struct Row {
     Schema schema;
     std::vector<KeyNote> notes;
     bool required = false;
-    bool offered = true;     // may be suggested in place of an unknown key
-    bool retired = false;    // read but without effect; undocumented
+    bool offered = true;       // may be suggested in place of an unknown key
+    bool retired = false;      // read but without effect; undocumented
     std::string former = {};   // an earlier name, still read, with a notice; empty: none
 
     /// Declares `name` as an earlier name of this key.
@@ -151,9 +151,7 @@ struct Row {
         former = std::move(name);
         return std::move(*this);
     }
-    bool is_called(std::string_view written) const {
-        return written == name || (!former.empty() && written == former);
-    }
+    bool is_called(std::string_view written) const { return written == name || (!former.empty() && written == former); }
     bool is_given_in(Json const& object) const { return object.contains(name) || (!former.empty() && object.contains(former)); }
 };
 
@@ -264,4 +262,4 @@ Row<T> required(Row<T> row) {
     return row;
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -31,7 +31,8 @@ struct AddressAndPort {
 
 template <class T>
 Row<T> address_key(Form<IpEndpoint> form, std::string const& preset, std::string what) {
-    auto row = key<T>("address", [](T& target) { return AddressAndPort<T>{target}; }, form, std::move(what));
+    auto row = key<T>(
+        "address", [](T& target) { return AddressAndPort<T>{target}; }, form, std::move(what));
     row.notes.front().preset = preset;
     if (!preset.empty()) row.schema.json("default", preset);
     return row;
@@ -50,4 +51,4 @@ Form<icp::DigestOptions> digest();
 Form<icp::PeerOptions> peer();
 Form<icp::DirectOptions> direct();
 
-}  // namespace garner::config
+}   // namespace garner::config

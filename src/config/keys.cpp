@@ -18,8 +18,8 @@ namespace {
 
 Form<proxy::Listen> listen() {
     return object_of<proxy::Listen>({
-        required(address_key<proxy::Listen>(
-            endpoint(false), "", "An IP address, `localhost` or nothing (all addresses), and a port.")),
+        required(
+            address_key<proxy::Listen>(endpoint(false), "", "An IP address, `localhost` or nothing (all addresses), and a port.")),
         key<proxy::Listen>("origin", &proxy::Listen::origin, origin(),
                            "Makes this an accelerator (reverse proxy) for the origin `http://host:port` or "
                            "`https://host:port`. The origin receives its own name in Host, whatever the client sent. All "
@@ -54,8 +54,7 @@ Form<proxy::Caching> caching() {
         key<T>("negative_ttl", &T::negative_ttl, time(milliseconds{0}, day),
                "Maximum lifetime of a negative cache entry (a failed fetch); 0s disables negative caching. If the request "
                "itself may have caused the failure, the entry applies to other clients only after two clients have had it."),
-        key<T>("negative_first", &T::negative_first, time(never_zero, day),
-               "First lifetime of a negative cache entry."),
+        key<T>("negative_first", &T::negative_first, time(never_zero, day), "First lifetime of a negative cache entry."),
         key<T>("negative_backoff", &T::negative_backoff, flag(),
                "`true`: the lifetime starts at negative_first and doubles with each consecutive failure, up to negative_ttl. "
                "`false`: the lifetime is always negative_ttl."),
@@ -113,9 +112,9 @@ Form<proxy::Limits> limits() {
     using T = proxy::Limits;
     auto const check = [](Reader& reader, Json const&, T& limits) {
         if (limits.head.target >= limits.head.bytes)
-            reader.fault({"target_max"}, "is not below limits.head_max, which includes the target",
-                         "lower it, or raise head_max");
+            reader.fault({"target_max"}, "is not below limits.head_max, which includes the target", "lower it, or raise head_max");
     };
+    // clang-format off
     return object_of<T>(
         {
             key<T>("head_max", [](T& l) -> auto& { return l.head.bytes; }, size(KiB, 16 * MiB),
@@ -154,6 +153,7 @@ Form<proxy::Limits> limits() {
                 .was("max_hops"),
         },
         check);
+    // clang-format on
 }
 
 Form<proxy::Deadlines> deadlines() {
@@ -172,8 +172,7 @@ Form<proxy::Deadlines> deadlines() {
         key<T>("laggard", &T::laggard, time(never_zero, hour),
                "Total time that a slow client may delay other clients that read the same uncacheable body. After it the slow "
                "client continues with a range request of its own, or is disconnected."),
-        key<T>("fill", &T::fill, some,
-               "Maximum time that a collapsed request waits for progress of the fetch it joined."),
+        key<T>("fill", &T::fill, some, "Maximum time that a collapsed request waits for progress of the fetch it joined."),
         key<T>("tunnel_idle", &T::tunnel_idle, some, "Maximum idle time of a tunnel."),
         key<T>("tunnel_total", &T::tunnel_total, some, "Maximum lifetime of a tunnel."),
         key<T>("drain", &T::drain, time(milliseconds{0}, hour), "Maximum time for requests in progress after SIGTERM."),
@@ -183,9 +182,7 @@ Form<proxy::Deadlines> deadlines() {
 Form<net::ResolverOptions> dns() {
     using T = net::ResolverOptions;
     auto const some = time(never_zero, year);
-    auto const check = [](Reader&, Json const&, T& dns) {
-        dns.negative_first = std::min(dns.negative_first, dns.negative_ttl);
-    };
+    auto const check = [](Reader&, Json const&, T& dns) { dns.negative_first = std::min(dns.negative_first, dns.negative_ttl); };
     return object_of<T>(
         {
             key<T>("servers", &T::servers, list_of(name_server()),
@@ -206,8 +203,9 @@ Form<net::ConnectorOptions> connect() {
     return object_of<T>({
         key<T>("attempt_delay", &T::attempt_delay, time(milliseconds{10}, milliseconds{60'000}),
                "Time after which the origin's next address is tried in parallel (Happy Eyeballs, RFC 8305)."),
-        key<T>("timeout", &T::timeout, time(never_zero, hour), "Maximum time to connect to an origin, for all its addresses "
-                                                               "together."),
+        key<T>("timeout", &T::timeout, time(never_zero, hour),
+               "Maximum time to connect to an origin, for all its addresses "
+               "together."),
     });
 }
 
@@ -223,9 +221,10 @@ Form<net::PoolOptions> pool() {
     using T = net::PoolOptions;
     return object_of<T>({
         key<T>("idle_per_origin_max", &T::idle_per_origin, count(0, 100'000),
-               "Maximum number of idle connections to one origin, for each worker.").was("idle_per_origin"),
-        key<T>("idle_max", &T::idle_total, count(0, million),
-               "Maximum number of idle connections to all origins, for each worker.").was("idle_total"),
+               "Maximum number of idle connections to one origin, for each worker.")
+            .was("idle_per_origin"),
+        key<T>("idle_max", &T::idle_total, count(0, million), "Maximum number of idle connections to all origins, for each worker.")
+            .was("idle_total"),
         key<T>("idle_timeout", &T::idle_timeout, time(never_zero, day),
                "Maximum time that an idle connection to an origin is kept open."),
     });
@@ -236,8 +235,7 @@ Form<proxy::Log> log() {
     using enum proxy::LogFormat;
     return object_of<T>({
         key<T>("access", &T::access, text(), "Access log file; `-`: standard output; empty: none."),
-        key<T>("format", &T::format,
-               one_of<proxy::LogFormat>({{"squid", squid}, {"combined", combined}, {"json", json}}),
+        key<T>("format", &T::format, one_of<proxy::LogFormat>({{"squid", squid}, {"combined", combined}, {"json", json}}),
                "Format of the access log."),
         key<T>("query", &T::query, flag(), "`false`: URLs and Referer are logged without their query (from `?` on)."),
         key<T>("level", &T::level, choice({"debug", "info", "warn", "error"}),
@@ -249,8 +247,9 @@ Form<Admin> admin() {
     return object_of<Admin>({
         address_key<Admin>(endpoint(true), R"("127.0.0.1:3131")",
                            "Address and port of the admin page, metrics and purges; empty: none."),
-        key<Admin>("allow", &Admin::allow, list_of(network()), "Networks that may use the admin address, in addition to "
-                                                               "clients on loopback."),
+        key<Admin>("allow", &Admin::allow, list_of(network()),
+                   "Networks that may use the admin address, in addition to "
+                   "clients on loopback."),
         key<Admin>("names", &Admin::names, list_of(host_name()),
                    "Host names and addresses under which browsers use the admin page, in addition to its own address: for "
                    "example a DNS name, or `localhost` behind an ssh forward. Requests with other names in Host are "
@@ -277,22 +276,26 @@ Form<seen::Options> seen_urls() {
         if (auto const fits = seen::validate(seen); !fits)
             reader.fault(fits.fault().text(), "docs/guides/crawlers.md lists the values");
     };
-    auto address = address_key<T>(endpoint(true), R"("")", "Address and port of the URL-seen service for crawlers; empty: "
-                                                           "none.");
+    auto address = address_key<T>(endpoint(true), R"("")",
+                                  "Address and port of the URL-seen service for crawlers; empty: "
+                                  "none.");
     return object_of<T>(
         {
             std::move(address),
-            key<T>("allow", &T::allow, list_of(network()), "Networks that may use the URL-seen service, in addition to "
-                                                           "clients on loopback."),
-            key<T>("path", &T::directory, text(), "Directory of the URL set; empty: the set is kept in memory and lost at "
-                                                  "exit."),
+            key<T>("allow", &T::allow, list_of(network()),
+                   "Networks that may use the URL-seen service, in addition to "
+                   "clients on loopback."),
+            key<T>("path", &T::directory, text(),
+                   "Directory of the URL set; empty: the set is kept in memory and lost at "
+                   "exit."),
             key<T>("memory", &T::memory, size(16 * MiB, size_max), "Memory budget of the URL set."),
             key<T>("set", &T::set, text(), "Kind of URL set: `lines`, `runs`, …; empty: chosen by whether `path` is set."),
             key<T>("cache", &T::cache, text(), "Kind of cache in front of the URL set; empty: none."),
             key<T>("cache_entries", &T::cache_entries, count(1, 1u << 31),
                    "Maximum number of entries in the cache in front of the URL set."),
-            key<T>("layers", &T::layers, text(), "Steps of URL canonicalization in addition to the standard ones, such as "
-                                                 "`query-sort,www-strip`."),
+            key<T>("layers", &T::layers, text(),
+                   "Steps of URL canonicalization in addition to the standard ones, such as "
+                   "`query-sort,www-strip`."),
             key<T>("partition", &T::partition, count(0, seen::partitions_max - 1),
                    "Number of the partition of hosts that this process has, from 0."),
             key<T>("peers", &T::peers, list_of(seen_peer()),
@@ -429,8 +432,7 @@ void check_rights(Reader& reader, Config const& config) {
                     R"(name the operators' networks: ["10.0.0.0/8"])");
     auto const& htcp = config.mesh.htcp;
     if (!htcp.address.empty() && htcp.secret.empty())
-        notice_wide(reader, "htcp", "clear_allow", htcp.clear_allow,
-                    " lets almost any address purge objects without a signature",
+        notice_wide(reader, "htcp", "clear_allow", htcp.clear_allow, " lets almost any address purge objects without a signature",
                     "name the networks of the other caches, or set htcp.secret");
 }
 
@@ -472,9 +474,9 @@ Table<Config> keys() {
                                                    {"forwarded", ForwardedField::forwarded},
                                                    {"x-forwarded-for", ForwardedField::x_forwarded_for}});
     using proxy::ForwardedReceived;
-    auto const received = one_of<ForwardedReceived>({{"auto", ForwardedReceived::by_listener},
-                                                     {"keep", ForwardedReceived::keep},
-                                                     {"delete", ForwardedReceived::remove}});
+    auto const received = one_of<ForwardedReceived>(
+        {{"auto", ForwardedReceived::by_listener}, {"keep", ForwardedReceived::keep}, {"delete", ForwardedReceived::remove}});
+    // clang-format off
     return {
         schema_key(),
         key<Config>("listen", [](Config& c) -> auto& { return c.proxy.listen; }, list_of(listen()),
@@ -534,9 +536,10 @@ Table<Config> keys() {
         key<Config>("direct", [](Config& c) -> auto& { return c.mesh.direct; }, direct(),
                     "Requests that bypass the peers or must use them."),
     };
+    // clang-format on
 }
 
-}  // namespace
+}   // namespace
 
 Form<Config> const& configuration() {
     static Form<Config> const form = object_of<Config>(keys(), check_whole);
@@ -549,4 +552,4 @@ std::vector<std::string> key_paths() {
     return paths;
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

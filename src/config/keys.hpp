@@ -14,4 +14,4 @@ Form<Config> const& configuration();
 /// The paths of all keys; "[]" stands for any index.
 std::vector<std::string> key_paths();
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -54,7 +54,7 @@ bool is_readable_by_all(std::string const& path) {
     return !error && (rights & std::filesystem::perms::others_read) != std::filesystem::perms::none;
 }
 
-}  // namespace
+}   // namespace
 
 Loaded load_text(std::string const& name, std::string_view text, std::span<std::string const> sets, NamedFiles files) {
     return load(Document(name, text), sets, files);
@@ -84,4 +84,4 @@ Loaded load_file(std::string const& path, std::span<std::string const> sets, Nam
     return loaded;
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

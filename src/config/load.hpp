@@ -11,9 +11,9 @@
 namespace garner::config {
 
 struct Loaded {
-    Config config;                   // complete only without faults
-    std::vector<Fault> faults;       // in the order of their lines, those of overrides last
-    std::vector<Fault> notices;      // valid, but worth the operator's attention
+    Config config;                // complete only without faults
+    std::vector<Fault> faults;    // in the order of their lines, those of overrides last
+    std::vector<Fault> notices;   // valid, but worth the operator's attention
 };
 
 /// Whether the files named in a configuration are checked, too: at a start, but not for a command to a running proxy.
@@ -30,4 +30,4 @@ Loaded load_defaults(std::span<std::string const> sets, NamedFiles = NamedFiles:
 Loaded load_text(std::string const& name, std::string_view text, std::span<std::string const> sets,
                  NamedFiles = NamedFiles::believed);
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -26,8 +26,9 @@ Form<icp::Options> icp() {
         key<T>("queries_per_second_max", &T::queries_per_second, count(0, 10 * million),
                "Maximum number of queries per second of one address that are answered; more are dropped. 0: no limit.")
             .was("queries_per_second"),
-        key<T>("allow", &T::allow, list_of(network()), "Networks that receive replies and may fetch the cache digest; empty: "
-                                                       "none."),
+        key<T>("allow", &T::allow, list_of(network()),
+               "Networks that receive replies and may fetch the cache digest; empty: "
+               "none."),
     });
 }
 
@@ -82,7 +83,7 @@ Form<std::string> url() {
     return form;
 }
 
-}  // namespace
+}   // namespace
 
 Form<icp::PeerOptions> peer() {
     using T = icp::PeerOptions;
@@ -102,25 +103,27 @@ Form<icp::PeerOptions> peer() {
     return object_of<T>(
         {
             required(key<T>("name", &T::name, text(), "Name of the peer in logs and metrics.")),
-            key<T>("type", &T::type,
-                   one_of<T::Type>({{"parent", T::Type::parent}, {"sibling", T::Type::sibling}}),
+            key<T>("type", &T::type, one_of<T::Type>({{"parent", T::Type::parent}, {"sibling", T::Type::sibling}}),
                    "`parent`: the peer fetches misses for this proxy. `sibling`: the peer serves only objects that it has."),
             required(key<T>("host", &T::host, host_name(), "Host name or IP address of the peer.")),
             key<T>("http", &T::http, port(), "HTTP port of the peer."),
             key<T>("icp", &T::icp, port(0), "ICP port of the peer; 0: none."),
             key<T>("htcp", &T::htcp, port(0), "HTCP port of the peer: the peer is queried by HTCP, not by ICP; 0: none."),
-            key<T>("digest", &T::digest, flag(), "`true`: the cache digest of the peer is fetched, and looked up before "
-                                                 "queries are sent."),
+            key<T>("digest", &T::digest, flag(),
+                   "`true`: the cache digest of the peer is fetched, and looked up before "
+                   "queries are sent."),
             key<T>("digest_url", &T::digest_url, url(), "URL of the peer's cache digest; empty: the path that Squid uses."),
             key<T>("domains", &T::domains, list_of(domain()),
                    "Domains for which the peer is used; empty: all. Requests for the domains of a parent always go through "
                    "that parent. `!` excludes a domain; the first match decides."),
-            key<T>("weight", &T::weight, count(1, 1'000), "Weight in peer selection: the measured round-trip time is divided "
-                                                          "by it."),
+            key<T>("weight", &T::weight, count(1, 1'000),
+                   "Weight in peer selection: the measured round-trip time is divided "
+                   "by it."),
             key<T>("default", &T::is_default, flag(), "`true`: the peer is used if no other source is known."),
             key<T>("no_query", &T::no_query, flag(), "`true`: no queries are sent to the peer."),
-            key<T>("round_robin", &T::round_robin, flag(), "`true`: the peer is used in turn with the other peers that have "
-                                                           "this key, if no other criterion decides."),
+            key<T>("round_robin", &T::round_robin, flag(),
+                   "`true`: the peer is used in turn with the other peers that have "
+                   "this key, if no other criterion decides."),
             key<T>("proxy_only", &T::proxy_only, flag(), "`true`: responses from the peer are not stored."),
             key<T>("connections_max", &T::max_connections, count(0, million),
                    "Maximum number of simultaneous connections to the peer; 0: no limit.")
@@ -143,4 +146,4 @@ Form<icp::DirectOptions> direct() {
     });
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

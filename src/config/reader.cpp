@@ -10,7 +10,7 @@ namespace {
 
 std::string_view last_part(std::string_view path) { return path.substr(path.find_last_of('.') + 1); }
 
-}  // namespace
+}   // namespace
 
 void Reader::append(std::string_view name) {
     if (!path_.empty()) path_ += '.';
@@ -78,4 +78,4 @@ void Reader::unknown_key(std::span<std::string_view const> siblings) {
     fault("unknown key", "valid keys: " + all);
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -65,4 +65,4 @@ private:
     std::vector<Renamed> renamed_;
 };
 
-}  // namespace garner::config
+}   // namespace garner::config

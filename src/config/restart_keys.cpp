@@ -44,7 +44,7 @@ constexpr RestartKey table_of_keys[]{
     {"admin", same<[](Config const& c) { return c.admin; }>},
 };
 
-}  // namespace
+}   // namespace
 
 std::vector<std::string_view> restart_keys() {
     std::vector<std::string_view> keys;
@@ -59,4 +59,4 @@ std::vector<std::string> cannot_change(Config const& running, Config const& fres
     return keys;
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -14,4 +14,4 @@ std::vector<std::string_view> restart_keys();
 /// Those keys that differ between the two; the running values stay.
 std::vector<std::string> cannot_change(Config const& running, Config const& fresh);
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -37,8 +37,7 @@ Form<http::UrlPattern> url_pattern() {
         into = *std::move(pattern);
         return true;
     };
-    return parsed<http::UrlPattern>("regular expression", "a regular expression", "use RE2 syntax, at most 1024 bytes",
-                                    parse);
+    return parsed<http::UrlPattern>("regular expression", "a regular expression", "use RE2 syntax, at most 1024 bytes", parse);
 }
 
 Form<http::TimeWindow> time_window() {
@@ -120,9 +119,7 @@ template <class Outer, class Inner>
 Table<Outer> lifted(Table<Inner> const& table, Inner Outer::*member) {
     Table<Outer> out;
     for (auto const& row : table) {
-        auto read = [row, member](Reader& reader, Json const& value, Outer& into) {
-            return row.read(reader, value, into.*member);
-        };
+        auto read = [row, member](Reader& reader, Json const& value, Outer& into) { return row.read(reader, value, into.*member); };
         out.push_back({row.name, read, row.schema, row.notes, row.required, row.offered});
     }
     return out;
@@ -135,7 +132,7 @@ std::string text_of_matchers(Json const& matchers) {
     return text;
 }
 
-}  // namespace
+}   // namespace
 
 Form<std::string> part_of_url() {
     auto const accept = [](std::string const& text, std::string& why) {
@@ -163,9 +160,7 @@ Form<Matcher> matcher() {
     return {"matchers", Schema().text("$ref", "#/definitions/matchers"), read, nullptr};
 }
 
-Schema matcher_schema() {
-    return either_schema(Schema().text("const", "all"), object_of<Matcher>(matchers()).schema);
-}
+Schema matcher_schema() { return either_schema(Schema().text("const", "all"), object_of<Matcher>(matchers()).schema); }
 
 std::vector<KeyNote> matcher_notes() { return object_of<Matcher>(matchers()).inner; }
 
@@ -194,8 +189,11 @@ Form<AccessRule> access_rule() {
         return good;
     };
     auto const verbs_of = Schema().object("allow", match.schema).object("deny", match.schema);
-    auto schema = type_schema("object").json("additionalProperties", "false").number("minProperties", 1)
-                      .number("maxProperties", 1).object("properties", verbs_of);
+    auto schema = type_schema("object")
+                      .json("additionalProperties", "false")
+                      .number("minProperties", 1)
+                      .number("maxProperties", 1)
+                      .object("properties", verbs_of);
     std::vector<KeyNote> notes{{"allow", match.written, "", "Requests that match are served."},
                                {"deny", match.written, "", "Requests that match are denied with status 403."}};
     return {"rules", std::move(schema), read, nullptr, std::move(notes), true};
@@ -212,8 +210,9 @@ Form<CachingRule> caching_rule() {
          key<CachingRule>("never", &CachingRule::never, flag(), "`true`: responses that match are not stored."),
          key<CachingRule>("default_ttl", &CachingRule::default_ttl, ttl,
                           "Freshness lifetime of responses without explicit or heuristic freshness."),
-         key<CachingRule>("min_ttl", &CachingRule::min_ttl, ttl, "Minimum freshness lifetime; a shorter one is raised to "
-                                                                 "this."),
+         key<CachingRule>("min_ttl", &CachingRule::min_ttl, ttl,
+                          "Minimum freshness lifetime; a shorter one is raised to "
+                          "this."),
          key<CachingRule>("max_ttl", &CachingRule::max_ttl, ttl,
                           "Maximum freshness lifetime; a longer one is lowered to this, even if `min_ttl` raised it. If "
                           "rules contradict each other, `max_ttl` counts."),
@@ -249,4 +248,4 @@ Form<CachingRule> caching_rule() {
     return form;
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

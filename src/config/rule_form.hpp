@@ -19,4 +19,4 @@ Form<std::string> part_of_url();
 std::vector<KeyNote> matcher_notes();
 Schema matcher_schema();
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -8,7 +8,8 @@ Result<std::optional<io::Account>> account_to_take(Config const& config) {
     if (!io::is_root() || config.user == "root") return std::optional<io::Account>();
     auto account = io::find_account(config.user.empty() ? "garner" : config.user);
     if (!account && config.user.empty()) account = io::find_account("nobody");
-    if (!account) return garner::Fault{"there is no user " + (config.user.empty() ? "garner or nobody" : config.user) + " on this machine"};
+    if (!account)
+        return garner::Fault{"there is no user " + (config.user.empty() ? "garner or nobody" : config.user) + " on this machine"};
     return account;
 }
 
@@ -27,4 +28,4 @@ std::vector<std::string> give_files(Config const& config, io::Account const& acc
     return troubles;
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -18,4 +18,4 @@ Result<std::optional<io::Account>> account_to_take(Config const&);
 /// owns them. Returns the errors, one line for each path that could not be changed.
 std::vector<std::string> give_files(Config const&, io::Account const&);
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -31,8 +31,7 @@ public:
     /// As JSON.
     std::string object() const {
         std::string out = "{";
-        for (auto const& member : members_)
-            out += (out.size() > 1 ? "," : "") + quoted(member.name) + ":" + member.value_text();
+        for (auto const& member : members_) out += (out.size() > 1 ? "," : "") + quoted(member.name) + ":" + member.value_text();
         return out + "}";
     }
 
@@ -77,4 +76,4 @@ inline Schema type_schema(std::string_view type) { return Schema().text("type", 
 /// A value of either form.
 inline Schema either_schema(Schema a, Schema b) { return Schema().list("oneOf", std::move(a), std::move(b)); }
 
-}  // namespace garner::config
+}   // namespace garner::config

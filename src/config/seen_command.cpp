@@ -17,19 +17,20 @@ constexpr std::array seen_command_rows{
     SeenCommand{"model", seen_commands::seen_model_command, seen_commands::use_model_form},
 };
 
-constexpr char const* about_seen =
-    "Commands for crawlers and their sets of seen URLs.\n"
-    "Each of them has its own options; garner help seen COMMAND prints them.";
+constexpr char const* about_seen = "Commands for crawlers and their sets of seen URLs.\n"
+                                   "Each of them has its own options; garner help seen COMMAND prints them.";
 
 /// `chosen` and `rest` receive the command and its arguments.
 void declare(CommandForm& form, SeenCommand const*& chosen, std::vector<std::string>& rest) {
     for (auto const& row : seen_command_rows)
-        form.subcommand(row.name, {}, [&chosen, &row] { chosen = &row; }, &rest).own_form(row.use_form);
+        form.subcommand(
+                row.name, {}, [&chosen, &row] { chosen = &row; }, &rest)
+            .own_form(row.use_form);
     form.exit_statuses({{0, "done"}, {1, "failure"}, {2, "wrong command line"}})
         .examples({"garner seen canon < urls.txt", "garner seen serve --path /var/lib/garner/seen"});
 }
 
-}  // namespace
+}   // namespace
 
 std::span<SeenCommand const> seen_command_table() { return seen_command_rows; }
 
@@ -51,4 +52,4 @@ void use_seen_form(CommandForm::Use const& use) {
     use(form);
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -23,4 +23,4 @@ int seen_command(std::span<std::string const> arguments, std::istream& in, std::
 /// The form of `garner seen`, for its description.
 void use_seen_form(CommandForm::Use const& use);
 
-}  // namespace garner::config
+}   // namespace garner::config

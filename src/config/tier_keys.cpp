@@ -67,14 +67,15 @@ void check_memory(Reader& reader, Json const& value, cache::Options& memory) {
     if (!value.contains("object_max"))
         memory.object_max = std::min(memory.object_max, memory.size / 2);
     else if (memory.object_max > memory.size)
-        reader.notice({"object_max"}, "is larger than memory.size", "lower it: objects larger than memory are never stored "
-                                                                    "in memory");
+        reader.notice({"object_max"}, "is larger than memory.size",
+                      "lower it: objects larger than memory are never stored "
+                      "in memory");
     if (auto const least = least_memory(memory); memory.size < least)
         reader.fault({"size"}, "is too small for the index and the policy " + in_quotes(memory.policy),
                      "write " + in_quotes(size_text(least)) + " or more, or use another policy");
 }
 
-}  // namespace
+}   // namespace
 
 Form<cache::Options> memory() {
     using T = cache::Options;
@@ -115,8 +116,9 @@ void check_disk(Reader& reader, Json const& value, store::DiskOptions& disk) {
     if (!value.contains("object_max"))
         disk.object_max = std::min(disk.object_max, disk.size / 2);
     else if (disk.object_max > disk.size)
-        reader.notice({"object_max"}, "is larger than disk.size", "lower it: objects larger than the disk tier are never "
-                                                                  "stored on disk");
+        reader.notice({"object_max"}, "is larger than disk.size",
+                      "lower it: objects larger than the disk tier are never "
+                      "stored on disk");
     if (!value.contains("buffer"))
         disk.buffer = std::max(least, std::min(disk.buffer, disk.size / 4));
     else if (disk.buffer < least)
@@ -127,7 +129,7 @@ void check_disk(Reader& reader, Json const& value, store::DiskOptions& disk) {
                      "lower it, or raise object_max");
 }
 
-}  // namespace
+}   // namespace
 
 Form<store::DiskOptions> disk() {
     using T = store::DiskOptions;
@@ -153,16 +155,18 @@ Form<store::DiskOptions> disk() {
             key<T>("sync", &T::sync, time(shortest, longest),
                    "Interval between syncs of written data to the disk: a power failure loses at most the data of this time."),
             key<T>("timeout", &T::patience, time(shortest, longest),
-                   "Maximum time that a request waits for the disk before it is sent to the origin.").was("patience"),
+                   "Maximum time that a request waits for the disk before it is sent to the origin.")
+                .was("patience"),
             key<T>("readers", &T::readers, count(1, 64), "Number of threads for reads that must wait for the disk."),
             key<T>("admit", &T::admit, one_of<T::Admit>({{"all", all}, {"second-hit", second_hit}}),
                    "`all`: all cacheable objects are written. `second-hit`: only objects that have been requested twice, "
                    "which reduces wear of the disk."),
             key<T>("rate_max", &T::rate, size(0, size_max),
                    "Maximum rate, in bytes per second, at which new objects are written, to reduce wear of the disk; 0: no "
-                   "limit.").was("rate"),
+                   "limit.")
+                .was("rate"),
         },
         check_disk);
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

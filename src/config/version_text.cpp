@@ -23,11 +23,11 @@ std::string boost_version() {
            std::to_string(BOOST_VERSION % 100);
 }
 
-}  // namespace
+}   // namespace
 
 std::string version_text() {
     return std::string("garner ") + version + "\ncompiler: " + compiler_version() + "\nlibraries: OpenSSL " +
            OpenSSL_version(OPENSSL_VERSION_STRING) + ", c-ares " + ares_version(nullptr) + ", Boost " + boost_version();
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -7,4 +7,4 @@ namespace garner::config {
 /// The version, the compiler and the loaded libraries, a line each.
 std::string version_text();
 
-}  // namespace garner::config
+}   // namespace garner::config

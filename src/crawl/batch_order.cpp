@@ -45,11 +45,10 @@ void sort_numbers(std::span<std::uint64_t> numbers, std::vector<std::uint64_t>& 
     std::copy(room.begin(), room.end(), numbers.begin());
 }
 
-}  // namespace
+}   // namespace
 
 BatchOrder::BatchOrder(std::span<Fingerprint const> earlier, std::span<Fingerprint const> batch)
-    : earlier_(earlier), batch_(batch), part_begins_(ways + 1), scattered_(earlier.size() + batch.size()),
-      new_(scattered_.size()) {
+    : earlier_(earlier), batch_(batch), part_begins_(ways + 1), scattered_(earlier.size() + batch.size()), new_(scattered_.size()) {
     check(size() < UINT32_MAX);
     for (auto const urls : {earlier_, batch_})
         for (auto const url : urls) ++part_begins_[part_of(url) + 1];
@@ -133,4 +132,4 @@ void BatchOrder::answer(std::span<std::uint8_t> is_new) const {
     for (std::size_t i = 0; i < batch_.size(); ++i) is_new[i] = new_[next[part_of(batch_[i])]++];
 }
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -47,10 +47,10 @@ private:
     HugeArray<Fingerprint> scattered_;         // by part
     HugeArray<std::uint8_t> new_;              // in the order of scattered_
     unsigned part_ = 0;
-    std::vector<std::uint32_t> slice_begins_;  // 2^8 + 1, of the open part
-    std::vector<Fingerprint> sliced_;          // the open part, by slice
-    std::vector<std::uint8_t> new_in_part_;    // in the order of sliced_
+    std::vector<std::uint32_t> slice_begins_;   // 2^8 + 1, of the open part
+    std::vector<Fingerprint> sliced_;           // the open part, by slice
+    std::vector<std::uint8_t> new_in_part_;     // in the order of sliced_
     std::vector<std::uint64_t> numbered_, sorted_;
 };
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -26,15 +26,15 @@ void BucketIndex::mark(std::span<Fingerprint const> asked, std::span<std::uint8_
         auto const url = asked[i];
         std::size_t at = begins[url << bits >> shift];
         auto found = Ops::match64(known + at, url);
-        while (found == 0 && known[at + (slack - 1)] < url) [[unlikely]]
-            found = Ops::match64(known + (at += slack), url);
+        while (found == 0 && known[at + (slack - 1)] < url) [[unlikely]] found = Ops::match64(known + (at += slack), url);
         // The padding after the fingerprints also equals UINT64_MAX.
         is_new[i] = found == 0 || (url == UINT64_MAX && (count == 0 || known[count - 1] != url));
     }
 }
 
 void BucketIndex::mark_new(std::span<Fingerprint const> asked, std::span<std::uint8_t> is_new) const {
-    with_simd(simd_, [&](auto ops) __attribute__((always_inline)) { mark<decltype(ops)>(asked, is_new); });
+    with_simd(
+        simd_, [&](auto ops) __attribute__((always_inline)) { mark<decltype(ops)>(asked, is_new); });
 }
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -35,4 +35,4 @@ private:
                                           // about three
 };
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -17,8 +17,7 @@ struct Scheme {
     std::string_view name;
     unsigned port;
 };
-constexpr std::array schemes{Scheme{"http", 80}, Scheme{"https", 443}, Scheme{"ws", 80}, Scheme{"wss", 443},
-                             Scheme{"ftp", 21}};
+constexpr std::array schemes{Scheme{"http", 80}, Scheme{"https", 443}, Scheme{"ws", 80}, Scheme{"wss", 443}, Scheme{"ftp", 21}};
 
 Scheme const* find_scheme(std::string_view name) {
     auto const found = std::ranges::find_if(schemes, [&](auto& s) { return equals_ignoring_case(s.name, name); });
@@ -51,8 +50,8 @@ private:
     static std::size_t scheme_length(std::string_view text) {
         auto letter = [](char c) { return to_lower(c) >= 'a' && to_lower(c) <= 'z'; };
         if (text.empty() || !letter(text.front())) return 0;
-        auto const end = std::ranges::find_if_not(
-            text, [&](char c) { return letter(c) || is_digit(c) || c == '+' || c == '-' || c == '.'; });
+        auto const end =
+            std::ranges::find_if_not(text, [&](char c) { return letter(c) || is_digit(c) || c == '+' || c == '-' || c == '.'; });
         return end != text.end() && *end == ':' ? static_cast<std::size_t>(end - text.begin()) : 0;
     }
 
@@ -187,12 +186,10 @@ UrlFault parse(std::string_view text, CanonicalUrl const* base, CanonicalUrl& in
     return parser.parse(joined);
 }
 
-}  // namespace
+}   // namespace
 
 UrlFault canonicalise(std::string_view text, CanonicalUrl& into) { return parse(text, nullptr, into); }
 
-UrlFault canonicalise(std::string_view text, CanonicalUrl const& base, CanonicalUrl& into) {
-    return parse(text, &base, into);
-}
+UrlFault canonicalise(std::string_view text, CanonicalUrl const& base, CanonicalUrl& into) { return parse(text, &base, into); }
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -16,11 +16,11 @@ inline constexpr std::size_t url_bytes_max = 64 * 1024;
 /// Offsets of the parts in a canonical URL: scheme://userinfo@host:port/path?query. All but scheme, host and path are
 /// optional.
 struct UrlParts {
-    std::uint32_t scheme_end = 0;     // at the ':'
+    std::uint32_t scheme_end = 0;   // at the ':'
     std::uint32_t host_begin = 0;
     std::uint32_t host_end = 0;
-    std::uint32_t path_begin = 0;     // at the '/'
-    std::uint32_t path_end = 0;       // at the '?' of a query, or the end
+    std::uint32_t path_begin = 0;   // at the '/'
+    std::uint32_t path_end = 0;     // at the '?' of a query, or the end
 };
 
 struct CanonicalUrl {
@@ -32,16 +32,10 @@ struct CanonicalUrl {
     std::string_view userinfo() const {
         return std::string_view(text).substr(parts.scheme_end + 3, parts.host_begin - parts.scheme_end - 3);
     }
-    std::string_view host() const {
-        return std::string_view(text).substr(parts.host_begin, parts.host_end - parts.host_begin);
-    }
+    std::string_view host() const { return std::string_view(text).substr(parts.host_begin, parts.host_end - parts.host_begin); }
     /// ":8080"; empty for the scheme's default.
-    std::string_view port() const {
-        return std::string_view(text).substr(parts.host_end, parts.path_begin - parts.host_end);
-    }
-    std::string_view path() const {
-        return std::string_view(text).substr(parts.path_begin, parts.path_end - parts.path_begin);
-    }
+    std::string_view port() const { return std::string_view(text).substr(parts.host_end, parts.path_begin - parts.host_end); }
+    std::string_view path() const { return std::string_view(text).substr(parts.path_begin, parts.path_end - parts.path_begin); }
     /// Including its '?'; empty when there is none.
     std::string_view query() const { return std::string_view(text).substr(parts.path_end); }
 };
@@ -59,4 +53,4 @@ UrlFault canonicalise(std::string_view text, CanonicalUrl const& base, Canonical
 /// canonicalise(). False says nothing about the text.
 bool copy_plain_url(std::string_view text, CanonicalUrl& into);
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -30,10 +30,9 @@ public:
 
     void read(std::uint64_t bucket) {
         urls.clear(), positions.clear();
-        for (unsigned i = 0; i < slices_; ++i)
-            order_.read_slice(static_cast<unsigned>(bucket) * slices_ + i, urls, positions);
+        for (unsigned i = 0; i < slices_; ++i) order_.read_slice(static_cast<unsigned>(bucket) * slices_ + i, urls, positions);
     }
-    std::vector<Fingerprint> urls;       // ascending, without duplicates
+    std::vector<Fingerprint> urls;          // ascending, without duplicates
     std::vector<std::uint32_t> positions;   // in the batch's order
 
 private:
@@ -57,7 +56,7 @@ void merge_and_mark(std::span<Fingerprint const> known, InBucket const& asked, B
     merged.resize(static_cast<std::size_t>(out - merged.data()));
 }
 
-}  // namespace
+}   // namespace
 
 Result<std::unique_ptr<DiskSet>> DiskSet::open(Options const& options) {
     std::unique_ptr<DiskSet> set(new DiskSet(options));
@@ -262,8 +261,7 @@ std::string DiskSet::write_run(BatchOrder& order, RunWriter& writer) {
 // Switches to the new run and an empty log. Until the manifest is renamed the old ones are valid.
 std::string DiskSet::change_to(std::uint64_t generation, std::uint64_t entries) {
     RunReader run;
-    if (auto fault = run.open(run_path(generation), set_, generation, entries, options_.faults); !fault.empty())
-        return fault;
+    if (auto fault = run.open(run_path(generation), set_, generation, entries, options_.faults); !fault.empty()) return fault;
     SetLog log;
     auto const number = log_number_ + 1;
     if (auto fault = log.make(log_path(number), set_, number, options_.faults); !fault.empty()) return fault;
@@ -294,4 +292,4 @@ std::string DiskSet::merge() {
     return latest_.size() > 0 ? merge_with({}, {}).fault : "";
 }
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

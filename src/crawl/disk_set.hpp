@@ -26,10 +26,10 @@ class DiskSet final : public UrlSet {
 public:
     struct Options {
         std::filesystem::path directory;
-        Bytes memory = 1 * GiB;           // for recent entries and for merging them
+        Bytes memory = 1 * GiB;                   // for recent entries and for merging them
         std::optional<std::string> layers = {};   // as in SetForm
-        std::uint64_t latest_least = 1 << 16;   // this many may wait to be merged, however small the run is
-        io::Faults* faults = nullptr;     // outlives the set
+        std::uint64_t latest_least = 1 << 16;     // this many may wait to be merged, however small the run is
+        io::Faults* faults = nullptr;             // outlives the set
     };
     /// Opens the set in the directory, or creates one. The directory is locked against other processes.
     static Result<std::unique_ptr<DiskSet>> open(Options const&);
@@ -71,11 +71,11 @@ private:
     Options const options_;
     io::File lock_;
     std::uint64_t set_ = 0, generation_ = 0, log_number_ = 0;
-    RunReader run_;                                       // has no file while generation_ is 0
+    RunReader run_;   // has no file while generation_ is 0
     SetLog log_;
-    LineSet latest_{{}};                                  // the contents of the log
-    double fresh_share_ = 1;                              // share of new entries in the last batch
-    std::string broken_;                                  // permanent error
+    LineSet latest_{{}};       // the contents of the log
+    double fresh_share_ = 1;   // share of new entries in the last batch
+    std::string broken_;       // permanent error
 };
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

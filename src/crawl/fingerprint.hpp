@@ -21,4 +21,4 @@ inline Fingerprint128 fingerprint128(std::string_view canonical) {
     return {hash.high64, hash.low64};
 }
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

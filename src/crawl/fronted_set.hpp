@@ -53,4 +53,4 @@ private:
     std::string broken_;
 };
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

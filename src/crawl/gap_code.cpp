@@ -164,7 +164,7 @@ GARNER_TARGET bool read_eight_at_once(Code const& code, std::uint64_t base, std:
 #undef GARNER_TARGET
 #endif
 
-}  // namespace
+}   // namespace
 
 unsigned lower_bits(std::uint64_t count, unsigned universe_bits) {
     if (count == 0) return 0;
@@ -227,8 +227,8 @@ GapReader best_gap_reader() {
 #endif
 }
 
-bool read_gaps(std::span<char const> from, std::uint64_t base, unsigned universe_bits,
-               std::span<std::uint64_t> numbers, GapReader reader) {
+bool read_gaps(std::span<char const> from, std::uint64_t base, unsigned universe_bits, std::span<std::uint64_t> numbers,
+               GapReader reader) {
     auto const count = numbers.size();
     if (count == 0) return from.empty();
     auto const lower = lower_bits(count, universe_bits);
@@ -243,4 +243,4 @@ bool read_gaps(std::span<char const> from, std::uint64_t base, unsigned universe
     return read_one_by_one(code, base, numbers);
 }
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -29,4 +29,4 @@ inline constexpr std::size_t gap_slack = 64;
 bool read_gaps(std::span<char const> from, std::uint64_t base, unsigned universe_bits, std::span<std::uint64_t> numbers,
                GapReader reader = best_gap_reader());
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -34,4 +34,4 @@ private:
     std::uint32_t partitions_;
 };
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -39,8 +39,7 @@ public:
         }
         items_ = reinterpret_cast<Item*>(begin);
     }
-    HugeArray(HugeArray&& other) noexcept
-        : items_(std::exchange(other.items_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    HugeArray(HugeArray&& other) noexcept : items_(std::exchange(other.items_, nullptr)), size_(std::exchange(other.size_, 0)) {}
     HugeArray& operator=(HugeArray&& other) noexcept {
         std::swap(items_, other.items_);
         std::swap(size_, other.size_);
@@ -65,4 +64,4 @@ private:
     std::size_t size_ = 0;
 };
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

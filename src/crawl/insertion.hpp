@@ -29,20 +29,18 @@ public:
 
     /// `ways`: keys in a line, at most 16. A small cache has no leading lines: `duel` then uses the front.
     Insertion(Way way, std::uint64_t lines, unsigned ways)
-        : ways_(ways),
-          steps_{steps_of({.position = 0, .seldom = 0, .stays = 0}),
-                 steps_of({.position = ways / 2, .seldom = ways / 2, .stays = 1}),
-                 steps_of({.position = ways * 13 / 16, .seldom = 0, .stays = ways / 8})},
+        : ways_(ways), steps_{steps_of({.position = 0, .seldom = 0, .stays = 0}),
+                              steps_of({.position = ways / 2, .seldom = ways / 2, .stays = 1}),
+                              steps_of({.position = ways * 13 / 16, .seldom = 0, .stays = ways / 8})},
           last_of_group_(std::max(least_lines, std::bit_floor(lines) / leaders) - 1),
-          leading_(way == duel && lines >= least_lines ? positions : 0),
-          best_(way == duel ? front : way) {}
+          leading_(way == duel && lines >= least_lines ? positions : 0), best_(way == duel ? front : way) {}
 
     /// A run over some keys. The Insertion must not be used otherwise meanwhile.
     class Turn {
     public:
         explicit Turn(Insertion& insertion)
-            : insertion_(insertion), last_of_group_(insertion.last_of_group_), leading_(insertion.leading_),
-              lot_(insertion.lot_), turned_(insertion.turned_), steps_(insertion.best_steps()) {}
+            : insertion_(insertion), last_of_group_(insertion.last_of_group_), leading_(insertion.leading_), lot_(insertion.lot_),
+              turned_(insertion.turned_), steps_(insertion.best_steps()) {}
         ~Turn() { insertion_.lot_ = lot_; }
         Turn(Turn const&) = delete;
         Turn& operator=(Turn const&) = delete;
@@ -73,18 +71,18 @@ public:
     };
 
 private:
-    using Steps = std::array<Step, 17>;        // by the slot that held the key
-    using BothSteps = std::array<Steps, 2>;    // the usual one, and the one for one new key of eight
+    using Steps = std::array<Step, 17>;       // by the slot that held the key
+    using BothSteps = std::array<Steps, 2>;   // the usual one, and the one for one new key of eight
     struct Shape {
-        unsigned position;     // position of new keys
-        unsigned seldom;    // position of one new key of eight
-        unsigned stays;     // a key found in this many slots from `position` on is not moved
+        unsigned position;   // position of new keys
+        unsigned seldom;     // position of one new key of eight
+        unsigned stays;      // a key found in this many slots from `position` on is not moved
     };
 
     static constexpr std::uint64_t least_lines = 16;
-    static constexpr std::uint64_t leaders = 32;                   // for each position, if there are enough lines
-    static constexpr std::uint32_t round = 2'048;                  // misses of leading lines
-    static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;    // Weyl sequence: evenly distributed, never periodic
+    static constexpr std::uint64_t leaders = 32;                           // for each position, if there are enough lines
+    static constexpr std::uint32_t round = 2'048;                          // misses of leading lines
+    static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;            // Weyl sequence: evenly distributed, never periodic
     static constexpr std::uint64_t front_share = std::uint64_t{1} << 61;   // one of eight
 
     BothSteps steps_of(Shape shape) const {
@@ -135,4 +133,4 @@ private:
     std::uint64_t lot_ = 0;
 };
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

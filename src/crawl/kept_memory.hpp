@@ -13,4 +13,4 @@ void give_back(List& list) {
     if (list.capacity() * sizeof(typename List::value_type) > kept_bytes) List().swap(list);
 }
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -95,9 +95,9 @@ struct Quotients {
     static constexpr unsigned key_bits = 51;
     static constexpr std::uint64_t least_lines = (std::uint64_t{1} << (64 - key_bits)) + 1;
     struct alignas(64) Line {
-        std::uint32_t low[ways];    // 32 bits of each key,
-        std::uint16_t middle[ways];  // 16,
-        std::uint32_t high;         // and 3
+        std::uint32_t low[ways];      // 32 bits of each key,
+        std::uint16_t middle[ways];   // 16,
+        std::uint32_t high;           // and 3
     };
     static_assert(sizeof(Line) * 8 == line_bits);
 
@@ -113,9 +113,7 @@ struct Quotients {
     }
     GARNER_INLINE std::uint64_t line_of(Fingerprint url) const { return divided(url).line; }
 
-    GARNER_INLINE bool at_front(Line const& line, Fingerprint url) const {
-        return holds(line, 0, Key(divided(url).quotient));
-    }
+    GARNER_INLINE bool at_front(Line const& line, Fingerprint url) const { return holds(line, 0, Key(divided(url).quotient)); }
 
     template <class Ops, class StepFor>
     GARNER_INLINE unsigned touch(Line& line, Fingerprint url, StepFor step_for) const {
@@ -143,8 +141,7 @@ private:
         std::uint32_t high;
     };
     GARNER_INLINE static bool holds(Line const& line, unsigned slot, Key const& key) {
-        return line.low[slot] == key.low && line.middle[slot] == key.middle &&
-               (line.high >> (3 * slot) & 7) == key.high;
+        return line.low[slot] == key.low && line.middle[slot] == key.middle && (line.high >> (3 * slot) & 7) == key.high;
     }
     struct Divided {
         std::uint64_t quotient, line;
@@ -169,7 +166,8 @@ public:
     }
 
     void seen_each(std::span<Fingerprint const> urls, std::span<std::uint8_t> answers) override {
-        with_simd(simd_, [&](auto ops) __attribute__((always_inline)) { each<decltype(ops)>(urls, answers); });
+        with_simd(
+            simd_, [&](auto ops) __attribute__((always_inline)) { each<decltype(ops)>(urls, answers); });
     }
 
     bool claims() const override { return Shape::claims; }
@@ -200,8 +198,8 @@ private:
 
     /// Processes those from `begin` to before `end`. Returns how many were at the front.
     template <class Ops, Expect expect>
-    GARNER_INLINE std::size_t run(Insertion::Turn& turn, std::span<Fingerprint const> urls,
-                                  std::span<std::uint8_t> answers, std::size_t begin, std::size_t end) {
+    GARNER_INLINE std::size_t run(Insertion::Turn& turn, std::span<Fingerprint const> urls, std::span<std::uint8_t> answers,
+                                  std::size_t begin, std::size_t end) {
         auto const shape = shape_;   // copies: for the compiler, a write to an answer could alias the members
         auto* const lines = lines_.data();
         auto const* const asked = urls.data();
@@ -217,8 +215,8 @@ private:
                 continue;
             }
             auto const found = shape.template touch<Ops>(
-                lines[at], asked[i],
-                [&](unsigned slot) __attribute__((always_inline)) -> Step const& { return turn.step(at, slot); });
+                lines[at],
+                asked[i], [&](unsigned slot) __attribute__((always_inline))->Step const& { return turn.step(at, slot); });
             at_front += found == 0;
             answer[i] = found != Shape::ways;
         }
@@ -248,7 +246,7 @@ MadeCache make_lines_or_lru(CacheOptions const& options) {
     return make_lines<Shape>(options);
 }
 
-}  // namespace
+}   // namespace
 
 MadeCache make_line(CacheOptions const& options) { return make_lines_or_lru<WholeFingerprints>(options); }
 MadeCache make_line32(CacheOptions const& options) { return make_lines_or_lru<Tags>(options); }
@@ -261,4 +259,4 @@ MadeCache make_quotient(CacheOptions const& options) {
     return make_lines<Quotients>(options);
 }
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

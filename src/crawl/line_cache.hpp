@@ -29,4 +29,4 @@ struct LineSettings {
     };
 };
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -169,7 +169,7 @@ std::uint64_t lines_for(std::uint64_t entries) {
     return fewest;
 }
 
-}  // namespace
+}   // namespace
 
 LineSet::LineSet(Options const& options) : options_(options), random_(options.seed | 1) { clear(); }
 
@@ -209,13 +209,13 @@ std::uint64_t LineSet::add_all(std::span<Fingerprint const> batch, std::span<std
     };
     Block blocks[3];
 
-    auto find_home = [&](Block& b, std::size_t i) __attribute__((always_inline)) {
+    auto find_home = [&](Block & b, std::size_t i) __attribute__((always_inline)) {
         b.keys[i] = mixed(batch[b.begin + i] ^ options_.seed);
         auto const& segment = segments_[b.keys[i] >> (64 - segment_bits)];
         b.homes[i] = home_of(segment, b.keys[i]);
         __builtin_prefetch(segment.lines.data() + b.homes[i].line);
     };
-    auto look_at = [&](Block& b, std::size_t i) __attribute__((always_inline)) {
+    auto look_at = [&](Block & b, std::size_t i) __attribute__((always_inline)) {
         auto const& segment = segments_[b.keys[i] >> (64 - segment_bits)];
         auto const& [first, remainder] = b.homes[i];
         bool const held = surely_holds<Ops>(segment, segment.lines[first], slot_value(remainder, false));
@@ -223,7 +223,7 @@ std::uint64_t LineSet::add_all(std::span<Fingerprint const> batch, std::span<std
         b.opened += !held;
     };
     // The lines of one block are prefetched while the previous block is checked.
-    auto find_homes_and_look = [&](Block& found, Block& looked_at) __attribute__((always_inline)) {
+    auto find_homes_and_look = [&](Block & found, Block & looked_at) __attribute__((always_inline)) {
         found.growths = growths_;
         if (looked_at.growths != growths_)
             for (std::size_t i = 0; i < looked_at.size; ++i) find_home(looked_at, i);
@@ -242,7 +242,7 @@ std::uint64_t LineSet::add_all(std::span<Fingerprint const> batch, std::span<std
         }
     };
     std::uint64_t fresh = 0;
-    auto settle = [&](Block& b) __attribute__((always_inline)) {
+    auto settle = [&](Block & b) __attribute__((always_inline)) {
         for (std::size_t i = 0; i < b.opened; ++i) {
             bool const added = add_one<Ops>(b.keys[b.open[i]]);
             is_new[b.begin + b.open[i]] = added;
@@ -361,8 +361,7 @@ bool LineSet::fill(Segment& larger, Segment const& segment) {
     }
     constexpr std::size_t ahead = 16;
     for (std::size_t i = 0; i < others.size(); ++i) {
-        if (i + ahead < others.size())
-            __builtin_prefetch(larger.lines.data() + home_of(larger, others[i + ahead]).line, 1);
+        if (i + ahead < others.size()) __builtin_prefetch(larger.lines.data() + home_of(larger, others[i + ahead]).line, 1);
         if (!insert(larger, others[i])) return false;
     }
     return true;
@@ -394,4 +393,4 @@ std::vector<Fingerprint> LineSet::entries() const {
     return all;
 }
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

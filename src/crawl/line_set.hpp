@@ -44,15 +44,15 @@ public:
         HugeArray<Line> lines = {};
         std::uint64_t reciprocal = 0;   // 2^64 / number of lines, rounded up
         std::uint32_t line_count = 0;
-        std::uint32_t slots = 0;        // in each line
-        std::uint32_t rest_bits = 0;    // bits of a slot without its tag
+        std::uint32_t slots = 0;       // in each line
+        std::uint32_t rest_bits = 0;   // bits of a slot without its tag
         std::uint64_t size = 0;
-        std::uint64_t room = 0;         // entries before it grows
+        std::uint64_t room = 0;   // entries before it grows
     };
 
     /// The first line of a fingerprint in its segment, and its slot value there.
     struct Home {
-        std::uint32_t line;        // the first
+        std::uint32_t line;   // the first
         std::uint64_t remainder;
     };
 
@@ -77,4 +77,4 @@ private:
     std::uint64_t random_;
 };
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

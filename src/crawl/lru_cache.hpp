@@ -66,9 +66,9 @@ private:
     }
 
     std::uint32_t const entries_;
-    FingerprintMap index_;          // the slot of each fingerprint
+    FingerprintMap index_;   // the slot of each fingerprint
     std::vector<Entry> slots_;
     Slot oldest_ = none, newest_ = none;
 };
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -27,4 +27,4 @@ constexpr std::uint64_t unmixed(std::uint64_t number) {
 
 static_assert(unmixed(mixed(0x0123456789abcdef)) == 0x0123456789abcdef);
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

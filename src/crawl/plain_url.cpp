@@ -21,7 +21,7 @@ bool is_plain_host(std::string_view host) {
     return label < whole.size() ? !is_digit(whole[label]) : label > 0;
 }
 
-}  // namespace
+}   // namespace
 
 bool copy_plain_url(std::string_view text, CanonicalUrl& into) {
     auto const begin = host_begin_of(text);
@@ -46,4 +46,4 @@ bool copy_plain_url(std::string_view text, CanonicalUrl& into) {
     return true;
 }
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -30,7 +30,7 @@ std::string_view bytes_of(std::vector<DirectoryEntry> const& directory) {
 
 std::uint64_t base_of(std::uint64_t bucket, unsigned bits) { return bucket << (64 - bits); }
 
-}  // namespace
+}   // namespace
 
 unsigned bucket_bits(std::uint64_t entries) {
     constexpr std::uint64_t wanted = 1024;   // in a bucket
@@ -169,9 +169,9 @@ bool RunReader::load(std::uint64_t number) {
     auto const done = file_.read_at(block_begin_, {block_.data(), block_bytes_});
     if (!done.error && done.bytes == block_bytes_) return true;
     block_bytes_ = 0;
-    fault_ = path_ + " cannot be read at byte " + std::to_string(block_begin_) + ": " +
-             io::text_of_error(done.error ? done.error : EIO);
+    fault_ =
+        path_ + " cannot be read at byte " + std::to_string(block_begin_) + ": " + io::text_of_error(done.error ? done.error : EIO);
     return false;
 }
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

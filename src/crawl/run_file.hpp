@@ -15,7 +15,7 @@ namespace garner::crawl {
 struct Bucket {
     std::uint64_t offset = 0;   // in the file
     std::uint32_t bytes = 0;
-    std::uint32_t count = 0;    // fingerprints
+    std::uint32_t count = 0;   // fingerprints
     std::uint64_t checksum = 0;
 };
 
@@ -53,8 +53,7 @@ public:
     RunReader() = default;
 
     /// Empty, or one line that says why this is not the run of that set and generation with `entries` entries.
-    std::string open(std::string const& path, std::uint64_t set, std::uint64_t generation, std::uint64_t entries,
-                     io::Faults*);
+    std::string open(std::string const& path, std::uint64_t set, std::uint64_t generation, std::uint64_t entries, io::Faults*);
     unsigned bits() const { return bits_; }
     std::uint64_t entries() const { return entries_; }
     std::uint64_t buckets() const { return std::uint64_t{1} << bits_; }
@@ -79,10 +78,10 @@ private:
     Bytes file_bytes_ = 0;
     std::vector<Bucket> buckets_;
     Bytes ahead_ = 0;
-    std::vector<char> block_;          // bytes of the file, from block_begin_ on
+    std::vector<char> block_;   // bytes of the file, from block_begin_ on
     std::uint64_t block_begin_ = 0;
     std::size_t block_bytes_ = 0;
     std::vector<Fingerprint> urls_;
 };
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -46,9 +46,9 @@ inline constexpr std::uint64_t cache_entries_max = std::uint64_t{1} << 31;
 
 /// Options of a cache.
 struct CacheOptions {
-    std::uint64_t entries = 0;                       // from 1 to cache_entries_max; ignored by unbounded caches
+    std::uint64_t entries = 0;   // from 1 to cache_entries_max; ignored by unbounded caches
     std::uint64_t seed = 1;
-    std::vector<double> values = {};                 // the cache's settings, in their order; empty: all defaults
+    std::vector<double> values = {};                           // the cache's settings, in their order; empty: all defaults
     std::shared_ptr<papers::Foresight const> foresight = {};   // knowledge of the whole stream, for reference policies in
                                                                // simulations
 
@@ -83,4 +83,4 @@ private:
     Cache& self() { return static_cast<Cache&>(*this); }
 };
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -21,20 +21,18 @@ inline constexpr std::size_t head_bytes = 64;
 /// The first 64 bytes of every file.
 struct FileHead {
     char magic[8] = {};
-    std::uint64_t checksum = 0;           // covers the rest of the head
+    std::uint64_t checksum = 0;   // covers the rest of the head
     std::uint32_t version = set_format_version;
     std::uint32_t bits = 0;
-    std::uint64_t set = 0;                // random, chosen when the set was created
-    std::uint64_t number = 0;             // generation of a run, number of a log
+    std::uint64_t set = 0;      // random, chosen when the set was created
+    std::uint64_t number = 0;   // generation of a run, number of a log
     std::uint64_t entries = 0;
-    std::uint64_t where = 0;              // offset of a run's directory; in a manifest the number of the log
+    std::uint64_t where = 0;   // offset of a run's directory; in a manifest the number of the log
     std::uint64_t directory_checksum = 0;
 };
 static_assert(sizeof(FileHead) == head_bytes);
 
-inline std::string_view bytes_of(FileHead const& head) {
-    return {reinterpret_cast<char const*>(&head), sizeof head};
-}
+inline std::string_view bytes_of(FileHead const& head) { return {reinterpret_cast<char const*>(&head), sizeof head}; }
 inline std::uint64_t head_checksum(FileHead const& head) { return fingerprint(bytes_of(head).substr(16), 0); }
 
 /// Seeds checksums, so that moved, swapped or outdated bytes of the set's files fail verification.
@@ -65,4 +63,4 @@ inline int write_all(io::File const& file, Bytes offset, std::string_view bytes)
 inline constexpr std::string_view run_magic = "GARNERUR", log_magic = "GARNERUL", manifest_magic = "GARNERUM",
                                   sorted_magic = "GARNERUS";
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -58,8 +58,7 @@ std::string compare_form(fs::path const& directory, SetForm const& wanted) {
     if (!is_sound(text)) return (directory / "form").string() + " is damaged, or was written by another version of Garner";
     SetForm const there{value_of(text, kind_word), value_of(text, layers_word)};
     if (there.kind != wanted.kind)
-        return directory.string() + " holds a set " + there.kind + ", not " + wanted.kind +
-            "; use that set, or another directory";
+        return directory.string() + " holds a set " + there.kind + ", not " + wanted.kind + "; use that set, or another directory";
     if (wanted.layers && *wanted.layers != *there.layers)
         return directory.string() + " holds URLs with " + shown(*there.layers) + ", not with " + shown(*wanted.layers) +
                "; use these layers, or another directory";
@@ -83,7 +82,7 @@ std::string make_directory(fs::path const& directory) {
     return {};
 }
 
-}  // namespace
+}   // namespace
 
 OpenedFile open_file(std::string const& path, io::File::Mode mode, io::Faults* faults, std::string_view magic,
                      std::string const& what) {
@@ -138,4 +137,4 @@ std::string sync_directory(fs::path const& directory, io::Faults* faults) {
     return error ? directory.string() + " cannot be synchronised: " + io::text_of_error(error) : "";
 }
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -10,14 +10,14 @@ namespace garner::crawl {
 
 /// Recorded to reject an open with another kind or other layers, which would give wrong answers.
 struct SetForm {
-    std::string kind;                          // name in url_sets()
-    std::optional<std::string> layers = {};    // the result of UrlLayers::names(); nothing: those recorded, in a new
-                                               // directory none
+    std::string kind;                         // name in url_sets()
+    std::optional<std::string> layers = {};   // the result of UrlLayers::names(); nothing: those recorded, in a new
+                                              // directory none
 };
 
 struct OwnDirectory {
-    io::File lock;                             // locks the directory against other processes until it is closed
-    std::string fault = {};                    // one line when the directory is unavailable
+    io::File lock;            // locks the directory against other processes until it is closed
+    std::string fault = {};   // one line when the directory is unavailable
 };
 /// Creates the directory and its parents if missing; records the form in a new one.
 OwnDirectory own_directory(std::filesystem::path const&, SetForm const&);
@@ -29,7 +29,7 @@ std::string lost_file(io::File const&, std::string const& path);
 struct OpenedFile {
     io::File file;
     FileHead head;
-    std::string fault = {};                    // one line when it is missing or damaged
+    std::string fault = {};   // one line when it is missing or damaged
 };
 OpenedFile open_file(std::string const& path, io::File::Mode, io::Faults*, std::string_view magic, std::string const& what);
 
@@ -39,4 +39,4 @@ std::string replace_file(std::string const& path, std::string_view bytes, io::Fa
 /// Makes the names in the directory durable. Empty, or the error.
 std::string sync_directory(std::filesystem::path const&, io::Faults* faults = nullptr);
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

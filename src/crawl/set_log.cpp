@@ -30,7 +30,7 @@ std::span<char> chars_of(Item* items, std::size_t count) {
     return {reinterpret_cast<char*>(items), count * sizeof(Item)};
 }
 
-}  // namespace
+}   // namespace
 
 Bytes SetLog::begin() { return head_bytes; }
 
@@ -138,4 +138,4 @@ std::string SetLog::sync() {
     return error ? path_ + " cannot be written: " + io::text_of_error(error) : "";
 }
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -51,4 +51,4 @@ private:
     std::vector<std::uint64_t> record_;
 };
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

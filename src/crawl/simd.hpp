@@ -17,8 +17,8 @@ inline bool has(Simd simd) {
 #if defined(__x86_64__)
     if (simd == Simd::avx2) return __builtin_cpu_supports("avx2");
     if (simd == Simd::avx512)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512dq");
 #endif
     return simd == Simd::plain;
 }
@@ -128,4 +128,4 @@ auto with_simd(Simd simd, Work const& work) {
     return work(PlainOps());
 }
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -34,7 +34,7 @@ std::string_view without_last_dot(std::string_view host) {
     return host;
 }
 
-}  // namespace
+}   // namespace
 
 bool ends_in_number(std::string_view host) {
     auto const whole = without_last_dot(host);
@@ -73,4 +73,4 @@ void append_ipv6(IpAddress const& address, std::string& to) {
     to.append(text);
 }
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

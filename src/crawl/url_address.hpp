@@ -20,4 +20,4 @@ std::optional<std::uint32_t> parse_ipv4(std::string_view host);
 /// is written as IPv4, unlike RFC 5952.
 void append_ipv6(IpAddress const& address, std::string& to);
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

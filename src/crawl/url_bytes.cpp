@@ -31,7 +31,7 @@ void append_hex(char c, std::string& to) {
     to.append(written, sizeof written);
 }
 
-}  // namespace
+}   // namespace
 
 void append_encoded(std::string_view text, ByteSet set, std::string& to) {
     while (!text.empty()) {
@@ -78,4 +78,4 @@ void append_decoded(std::string_view text, std::string& to) {
     }
 }
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

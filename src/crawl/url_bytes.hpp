@@ -49,7 +49,7 @@ constexpr std::array<std::uint16_t, 256> make_sets() {
     return sets;
 }
 
-}  // namespace bytes_detail
+}   // namespace bytes_detail
 
 inline constexpr std::array<std::uint16_t, 256> byte_sets = bytes_detail::make_sets();
 
@@ -90,4 +90,4 @@ void append_utf8(std::string_view text, std::string& to);
 /// Appends `text` with each %XX decoded; a % without two digits stays.
 void append_decoded(std::string_view text, std::string& to);
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -67,15 +67,15 @@ UrlFault append_domain(std::string_view name, std::string& to) {
         // An ASCII name is only lower-cased, even if UTS #46 would reject an "xn--" label (URL Standard, "domain to
         // ASCII").
         to.append(name);
-        std::transform(to.begin() + static_cast<std::ptrdiff_t>(begin), to.end(),
-                       to.begin() + static_cast<std::ptrdiff_t>(begin), to_lower);
+        std::transform(to.begin() + static_cast<std::ptrdiff_t>(begin), to.end(), to.begin() + static_cast<std::ptrdiff_t>(begin),
+                       to_lower);
     } else if (auto const fault = append_international(name, to); fault != UrlFault::none) {
         return fault;
     }
     return finish(begin, to);
 }
 
-}  // namespace
+}   // namespace
 
 UrlFault append_host(std::string_view host, std::string& to) {
     if (host.starts_with('[')) return append_bracketed(host, to);
@@ -87,4 +87,4 @@ UrlFault append_host(std::string_view host, std::string& to) {
     return append_domain(decoded, to);
 }
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -15,4 +15,4 @@ inline constexpr std::size_t idna_bytes_max = 2048;
 /// After an error the appended bytes are meaningless. Allocates only for names that are percent-encoded or not ASCII.
 UrlFault append_host(std::string_view host, std::string& to);
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

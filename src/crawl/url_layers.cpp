@@ -33,9 +33,9 @@ void strip_www(CanonicalUrl& url) {
 }
 
 void strip_default_document(CanonicalUrl& url) {
-    constexpr std::array<std::string_view, 12> documents{
-        "index.html", "index.htm",    "index.xhtml", "index.shtml", "index.php",    "index.asp",
-        "index.aspx", "index.jsp",    "default.htm", "default.asp", "default.html", "default.aspx"};
+    constexpr std::array<std::string_view, 12> documents{"index.html",  "index.htm",   "index.xhtml",  "index.shtml",
+                                                         "index.php",   "index.asp",   "index.aspx",   "index.jsp",
+                                                         "default.htm", "default.asp", "default.html", "default.aspx"};
     auto const path = url.path();
     auto const name = path.substr(path.rfind('/') + 1);
     if (std::ranges::none_of(documents, [&](auto document) { return equals_ignoring_case(document, name); })) return;
@@ -106,7 +106,7 @@ constexpr std::array layer_rows{
     Row{"surt", "changes http://example.org/ to the sortable form http://(org,example,)/", to_surt},
 };
 
-}  // namespace
+}   // namespace
 
 Result<UrlLayers> UrlLayers::read(std::string_view names) {
     UrlLayers layers;
@@ -138,4 +138,4 @@ std::vector<UrlLayerName> url_layer_names() {
     return names;
 }
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

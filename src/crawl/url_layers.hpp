@@ -13,7 +13,6 @@ namespace garner::crawl {
 
 class UrlLayers {
 public:
-
     /// "query-sort,www-strip", in any order; nothing: no layers.
     static Result<UrlLayers> read(std::string_view names);
 
@@ -34,4 +33,4 @@ struct UrlLayerName {
 /// In the order of application.
 std::vector<UrlLayerName> url_layer_names();
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -9,7 +9,7 @@ void drop_last_segment(std::size_t path_begin, std::string& to) {
     if (to.size() > path_begin) to.resize(to.rfind('/'));
 }
 
-}  // namespace
+}   // namespace
 
 int dots_of(std::string_view segment) {
     int dots = 0;
@@ -47,4 +47,4 @@ void append_path(std::string_view path, std::size_t path_begin, std::string& to)
     }
 }
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

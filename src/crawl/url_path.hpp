@@ -16,4 +16,4 @@ std::size_t end_of_plain_path(std::string_view text, std::size_t begin);
 /// `path_begin`: ".." removes nothing before it.
 void append_path(std::string_view path, std::size_t path_begin, std::string& to);
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -41,8 +41,8 @@ template <class Print>
 class SetOf : public SetFigures {
 public:
     struct Added {
-        std::uint64_t fresh = 0;   // number of new fingerprints
-        std::string fault = {};    // one line when the batch was not added; otherwise empty
+        std::uint64_t fresh = 0;      // number of new fingerprints
+        std::string fault = {};       // one line when the batch was not added; otherwise empty
         std::uint64_t doubtful = 0;   // new ones on other machines whose first answer was lost: another client may have
                                       // been told the same
     };
@@ -59,4 +59,4 @@ using UrlSet = SetOf<Fingerprint>;
 /// For so many URLs that 64-bit collisions are likely: 2.7 % at 1e9, 93 % at 1e10.
 using WideUrlSet = SetOf<Fingerprint128>;
 
-}  // namespace garner::crawl
+}   // namespace garner::crawl

@@ -48,7 +48,7 @@ RangeMatch match_of(std::string_view range, std::string_view type) {
     return is_of_type ? RangeMatch::type : RangeMatch::none;
 }
 
-}  // namespace
+}   // namespace
 
 MediaPreference media_preference(Fields const& request, std::string_view type) {
     MediaPreference found;
@@ -62,4 +62,4 @@ MediaPreference media_preference(Fields const& request, std::string_view type) {
     return found;
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -12,7 +12,7 @@ namespace garner::http {
 struct MediaPreference {
     /// The most specific media range that matches: none, "*/*", "text/*", or "text/html".
     enum class Match : std::uint8_t { none, any, type, exact };
-    std::uint16_t weight = 0;      // q in thousandths: 0 to 1000
+    std::uint16_t weight = 0;   // q in thousandths: 0 to 1000
     Match match = Match::none;
     friend auto operator<=>(MediaPreference const&, MediaPreference const&) = default;
 };
@@ -21,4 +21,4 @@ struct MediaPreference {
 /// than q, and members with a malformed q.
 MediaPreference media_preference(Fields const& request, std::string_view type);
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -11,7 +11,7 @@ namespace {
 /// name, name=token or name="quoted" (RFC 9111 5.2).
 struct Directive {
     std::string_view name;
-    std::string_view argument;  // without its quotes
+    std::string_view argument;   // without its quotes
     bool has_argument = false;
 
     bool is(std::string_view known) const { return equals_ignoring_case(name, known); }
@@ -31,12 +31,8 @@ Directive split(std::string_view member) {
     return directive;
 }
 
-void keep_smaller(std::optional<DeltaSeconds>& kept, DeltaSeconds value) {
-    kept = std::min(kept.value_or(value), value);
-}
-void keep_larger(std::optional<DeltaSeconds>& kept, DeltaSeconds value) {
-    kept = std::max(kept.value_or(value), value);
-}
+void keep_smaller(std::optional<DeltaSeconds>& kept, DeltaSeconds value) { kept = std::min(kept.value_or(value), value); }
+void keep_larger(std::optional<DeltaSeconds>& kept, DeltaSeconds value) { kept = std::max(kept.value_or(value), value); }
 
 /// RFC 9111 5.2.1, one directive.
 void apply(Directive const& directive, RequestCacheControl& control) {
@@ -118,8 +114,7 @@ std::optional<Takes> type_of(std::string_view directive) {
         if (directive == known) return Takes::seconds;
     for (auto known : {"no-cache", "private"})
         if (directive == known) return Takes::names;
-    for (auto known : {"no-store", "public", "must-revalidate", "proxy-revalidate", "must-understand", "immutable",
-                       "no-transform"})
+    for (auto known : {"no-store", "public", "must-revalidate", "proxy-revalidate", "must-understand", "immutable", "no-transform"})
         if (directive == known) return Takes::nothing;
     return std::nullopt;
 }
@@ -146,7 +141,7 @@ bool apply(DictionaryMember const& member, ResponseCacheControl& control) {
     return true;
 }
 
-}  // namespace
+}   // namespace
 
 std::optional<DeltaSeconds> parse_delta_seconds(std::string_view digits) {
     if (digits.empty() || !std::ranges::all_of(digits, is_digit)) return std::nullopt;
@@ -164,7 +159,7 @@ RequestCacheControl parse_request_cache_control(Fields const& request) {
     RequestCacheControl control;
     if (request.has(Name::cache_control))
         for_each_member(request, Name::cache_control, [&](std::string_view member) { apply(split(member), control); });
-    else if (request.has(Name::pragma))  // RFC 9111 5.4
+    else if (request.has(Name::pragma))   // RFC 9111 5.4
         for_each_member(request, Name::pragma, [&](std::string_view member) {
             if (equals_ignoring_case(member, "no-cache")) control.no_cache = true;
         });
@@ -193,4 +188,4 @@ ResponseCacheControl parse_response_cache_control(Fields const& response, std::s
     return parse_response_cache_control(response);
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

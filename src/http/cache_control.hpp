@@ -20,15 +20,15 @@ std::optional<DeltaSeconds> parse_delta_seconds(std::string_view digits);
 /// The client's request directives. A directive whose argument is not a number of seconds is absent, except that an
 /// unreadable max-age or min-fresh counts as no_cache: the client wants a recent response.
 struct RequestCacheControl {
-    bool no_cache = false;  // or Pragma: no-cache without any Cache-Control
+    bool no_cache = false;   // or Pragma: no-cache without any Cache-Control
     bool no_store = false;
     bool only_if_cached = false;
     bool no_transform = false;
-    bool any_stale = false;  // max-stale without an argument
+    bool any_stale = false;   // max-stale without an argument
     std::optional<DeltaSeconds> max_age;
     std::optional<DeltaSeconds> max_stale;
     std::optional<DeltaSeconds> min_fresh;
-    std::optional<DeltaSeconds> stale_if_error;  // RFC 5861 4
+    std::optional<DeltaSeconds> stale_if_error;   // RFC 5861 4
 
     /// True when the origin must be asked, whatever is stored: a browser's reload.
     bool is_reload() const { return no_cache || max_age == DeltaSeconds{0}; }
@@ -41,16 +41,16 @@ struct RequestCacheControl {
 /// The origin's response directives. A repeated directive with different arguments keeps the stricter one (RFC 9111 4.2.1):
 /// the smallest lifetime or window. An unreadable max-age or s-maxage is 0, stale at once; an unreadable stale-… is absent.
 struct ResponseCacheControl {
-    bool no_cache = false;  // without field names
+    bool no_cache = false;   // without field names
     bool no_store = false;
-    bool private_ = false;  // without field names
+    bool private_ = false;   // without field names
     bool public_ = false;
     bool must_revalidate = false;
     bool proxy_revalidate = false;
     bool must_understand = false;
     bool immutable = false;
     bool no_transform = false;
-    bool targeted = false;  // came from a targeted field: Expires is ignored (RFC 9213 2.2)
+    bool targeted = false;   // came from a targeted field: Expires is ignored (RFC 9213 2.2)
     std::optional<DeltaSeconds> max_age;
     std::optional<DeltaSeconds> s_maxage;
     std::optional<DeltaSeconds> stale_while_revalidate;
@@ -77,4 +77,4 @@ std::optional<ResponseCacheControl> parse_targeted_cache_control(Fields const& r
 /// value as the response's ResponseCacheControl.
 ResponseCacheControl parse_response_cache_control(Fields const& response, std::span<std::string_view const> targeted);
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -55,11 +55,9 @@ private:
 };
 
 /// RFC 8941 3.3.4, without its ":" and "/".
-bool is_plain_token(std::string_view name) {
-    return is_token(name) && to_lower(name[0]) >= 'a' && to_lower(name[0]) <= 'z';
-}
+bool is_plain_token(std::string_view name) { return is_token(name) && to_lower(name[0]) >= 'a' && to_lower(name[0]) <= 'z'; }
 
-}  // namespace
+}   // namespace
 
 std::size_t write_cache_status(char* out, CacheStatus const& status) {
     Writer writer(out);
@@ -95,4 +93,4 @@ std::size_t write_cache_status(char* out, CacheStatus const& status) {
     return writer.size();
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -60,8 +60,7 @@ bool may_replay_cookie(ResponseHead const& response, ResponseCacheControl const&
 }
 
 /// The last part of RFC 9111 3: the response must be reusable, now or after validation.
-StoreRefusal why_useless(ResponseHead const& response, ResponseCacheControl const& control,
-                         StoreOptions const& options) {
+StoreRefusal why_useless(ResponseHead const& response, ResponseCacheControl const& control, StoreOptions const& options) {
     bool const explicit_lifetime = has_explicit_lifetime(response, control);
     if (options.keeps_errors && !explicit_lifetime && !control.no_cache && is_negative_status(response.status))
         return StoreRefusal::none;
@@ -75,7 +74,7 @@ StoreRefusal why_useless(ResponseHead const& response, ResponseCacheControl cons
     return reusable ? StoreRefusal::none : StoreRefusal::no_freshness_no_validator;
 }
 
-}  // namespace
+}   // namespace
 
 char const* text(StoreRefusal refusal) {
     switch (refusal) {
@@ -106,9 +105,8 @@ char const* text(StoreRefusal refusal) {
     return "";
 }
 
-StoreRefusal why_not_store(RequestHead const& request, RequestCacheControl const& request_control,
-                           ResponseHead const& response, ResponseCacheControl const& control,
-                           StoreOptions const& options) {
+StoreRefusal why_not_store(RequestHead const& request, RequestCacheControl const& request_control, ResponseHead const& response,
+                           ResponseCacheControl const& control, StoreOptions const& options) {
     bool const posted = is_storable_post(request, response, control, options);
     if (request.method != Method::get && options.what == Storing::answer && !posted) return StoreRefusal::method;
     if (has_body(request) && !posted) return StoreRefusal::request_body;
@@ -121,8 +119,7 @@ StoreRefusal why_not_store(RequestHead const& request, RequestCacheControl const
     if (request.fields.has(Name::authorization) && !allows_authorization(control)) return StoreRefusal::authorization;
     if (auto const never = why_never_selected(response); never != StoreRefusal::none) return never;
 
-    if (replays_cookie(response, control) && !may_replay_cookie(response, control, options))
-        return StoreRefusal::set_cookie;
+    if (replays_cookie(response, control) && !may_replay_cookie(response, control, options)) return StoreRefusal::set_cookie;
     if (options.overrides_method) return StoreRefusal::method_override;
     return why_useless(response, control, options);
 }
@@ -165,9 +162,8 @@ bool represents_target(ResponseHead const& response, Uri const& target) {
 // The final statuses of RFC 9110 15, RFC 7538 and RFC 7725 that an HTTP cache is expected to know. 304, 412, 416 and 417
 // are not included: they answer one request's own fields.
 bool is_understood_status(std::uint16_t status) {
-    return is_one_of<200, 201, 202, 203, 204, 205, 206, 300, 301, 302, 303, 305, 307, 308, 400, 401, 402, 403, 404, 405, 406,
-                     408, 409, 410, 411, 413, 414, 415, 421, 422, 424, 425, 426, 451, 500, 501, 502, 503, 504, 505, 507,
-                     508>(status);
+    return is_one_of<200, 201, 202, 203, 204, 205, 206, 300, 301, 302, 303, 305, 307, 308, 400, 401, 402, 403, 404, 405, 406, 408,
+                     409, 410, 411, 413, 414, 415, 421, 422, 424, 425, 426, 451, 500, 501, 502, 503, 504, 505, 507, 508>(status);
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

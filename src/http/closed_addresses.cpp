@@ -68,7 +68,8 @@ struct SpecialNetwork {
     char const* why;
 };
 
-constexpr SpecialNetwork v4_network(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d, unsigned bits, char const* why) {
+constexpr SpecialNetwork v4_network(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d, unsigned bits,
+                                    char const* why) {
     return {{IpAddress::v4(a, b, c, d), static_cast<std::uint8_t>(96 + bits)}, why};
 }
 
@@ -86,24 +87,24 @@ constexpr SpecialNetwork special_networks[]{
     v4_network(10, 0, 0, 0, 8, is_private),
     v4_network(172, 16, 0, 0, 12, is_private),
     v4_network(192, 168, 0, 0, 16, is_private),
-    v4_network(100, 64, 0, 0, 10, is_private),       // RFC 6598; includes Alibaba's 100.100.100.200
-    v4_network(168, 63, 129, 16, 32, is_special),    // Azure
+    v4_network(100, 64, 0, 0, 10, is_private),      // RFC 6598; includes Alibaba's 100.100.100.200
+    v4_network(168, 63, 129, 16, 32, is_special),   // Azure
     v4_network(192, 0, 0, 0, 24, is_special),
-    v4_network(192, 0, 2, 0, 24, is_special),        // documentation, with the next two (RFC 5737)
+    v4_network(192, 0, 2, 0, 24, is_special),   // documentation, with the next two (RFC 5737)
     v4_network(198, 51, 100, 0, 24, is_special),
     v4_network(203, 0, 113, 0, 24, is_special),
-    v4_network(198, 18, 0, 0, 15, is_special),       // benchmarks (RFC 2544)
-    v4_network(192, 88, 99, 0, 24, is_special),      // 6to4 relays (RFC 7526)
-    v4_network(224, 0, 0, 0, 3, is_special),         // multicast, reserved, broadcast
-    v6_network(0xfc00, 0, 7, is_private),            // includes fd00:ec2::254
-    v6_network(0xfec0, 0, 10, is_private),           // site-local (RFC 3879)
-    v6_network(0xff00, 0, 8, is_special),            // multicast
-    v6_network(0x0100, 0, 64, is_special),           // discard (RFC 6666)
-    v6_network(0x2001, 0x0002, 48, is_special),      // benchmarks (RFC 5180)
-    v6_network(0x2001, 0x0010, 28, is_special),      // ORCHID (RFC 4843)
-    v6_network(0x2001, 0x0db8, 32, is_special),      // documentation
-    v6_network(0x3fff, 0, 20, is_special),           // documentation (RFC 9637)
-    v6_network(0x5f00, 0, 16, is_special),           // segment routing (RFC 9602)
+    v4_network(198, 18, 0, 0, 15, is_special),    // benchmarks (RFC 2544)
+    v4_network(192, 88, 99, 0, 24, is_special),   // 6to4 relays (RFC 7526)
+    v4_network(224, 0, 0, 0, 3, is_special),      // multicast, reserved, broadcast
+    v6_network(0xfc00, 0, 7, is_private),         // includes fd00:ec2::254
+    v6_network(0xfec0, 0, 10, is_private),        // site-local (RFC 3879)
+    v6_network(0xff00, 0, 8, is_special),         // multicast
+    v6_network(0x0100, 0, 64, is_special),        // discard (RFC 6666)
+    v6_network(0x2001, 0x0002, 48, is_special),   // benchmarks (RFC 5180)
+    v6_network(0x2001, 0x0010, 28, is_special),   // ORCHID (RFC 4843)
+    v6_network(0x2001, 0x0db8, 32, is_special),   // documentation
+    v6_network(0x3fff, 0, 20, is_special),        // documentation (RFC 9637)
+    v6_network(0x5f00, 0, 16, is_special),        // segment routing (RFC 9602)
 };
 
 bool is_local_nat64(IpAddress const& address) { return begins_with(address, {0x00, 0x64, 0xff, 0x9b, 0, 1}); }
@@ -126,7 +127,7 @@ bool is_local(IpAddress const& address, OwnAddresses const& own) {
     return local(address) || any_embedded(address, local);
 }
 
-}  // namespace
+}   // namespace
 
 bool is_own_listener(IpAddress const& address, std::uint16_t port, OwnAddresses const& own) {
     return std::any_of(own.listening.begin(), own.listening.end(), [&](IpEndpoint const& place) {
@@ -172,4 +173,4 @@ Decision AccessRules::permits(RuleRequest const& request, IpAddress const& desti
     return decision;
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

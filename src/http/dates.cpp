@@ -59,7 +59,7 @@ private:
 
 struct Parts {
     int year = 0;
-    int month = 0;  // 1..12
+    int month = 0;   // 1..12
     int day = 0;
     int hour = 0;
     int minute = 0;
@@ -67,8 +67,7 @@ struct Parts {
 };
 
 std::optional<std::int64_t> to_seconds(Parts const& parts) {
-    std::chrono::year_month_day const date{std::chrono::year{parts.year},
-                                           std::chrono::month{static_cast<unsigned>(parts.month)},
+    std::chrono::year_month_day const date{std::chrono::year{parts.year}, std::chrono::month{static_cast<unsigned>(parts.month)},
                                            std::chrono::day{static_cast<unsigned>(parts.day)}};
     // 60 is a leap second (RFC 9110 5.6.7, from RFC 5322).
     if (!date.ok() || parts.hour > 23 || parts.minute > 59 || parts.second > 60) return std::nullopt;
@@ -119,7 +118,7 @@ void put_number(char*& out, int value, int digits) {
 
 void put_text(char*& out, std::string_view text) { out = std::copy(text.begin(), text.end(), out); }
 
-}  // namespace
+}   // namespace
 
 std::optional<std::int64_t> parse_http_date(std::string_view text, WallTime now) {
     Parts parts;
@@ -162,4 +161,4 @@ std::string format_http_date(std::int64_t unix_seconds) {
     return text;
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -27,4 +27,4 @@ inline constexpr std::size_t http_date_bytes = 29;
 void format_http_date(std::int64_t unix_seconds, char* out29);
 std::string format_http_date(std::int64_t unix_seconds);
 
-}  // namespace garner::http
+}   // namespace garner::http

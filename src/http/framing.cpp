@@ -14,9 +14,7 @@ constexpr std::uint64_t largest_length = INT64_MAX;
 constexpr std::size_t size_line_limit = 4 * KiB;
 constexpr std::uint64_t free_extension_bytes = 16 * KiB;
 
-Framing refused(char const* why, std::uint16_t status = 400) {
-    return {.refusal = why, .status = status};
-}
+Framing refused(char const* why, std::uint16_t status = 400) { return {.refusal = why, .status = status}; }
 
 /// The error in a Transfer-Encoding that is not exactly "chunked" (RFC 9112 6.1, 7).
 Framing coding_fault(Fields const& fields) {
@@ -39,8 +37,7 @@ Framing length_framing(Fields const& fields) {
     if (fields.count(Name::content_length) > 1) return refused("more than one Content-Length");
     auto text = fields.first(Name::content_length);
     if (text.find(',') != text.npos) return refused("Content-Length is a list");
-    if (text.empty() || text.find_first_not_of("0123456789") != npos)
-        return refused("Content-Length is not a number");
+    if (text.empty() || text.find_first_not_of("0123456789") != npos) return refused("Content-Length is not a number");
     auto length = parse_decimal(text);
     if (!length || *length > largest_length) return refused("Content-Length too large");
     return {.kind = Framing::Kind::length, .length = *length};
@@ -52,8 +49,8 @@ Framing framing_of(Fields const& fields, Version version, Framing::Kind otherwis
     if (!fields.has(Name::transfer_encoding)) return length ? length_framing(fields) : Framing{.kind = otherwise};
     if (length) return refused("Content-Length with Transfer-Encoding");
     if (version == Version::http_1_0) return refused("Transfer-Encoding in HTTP/1.0");
-    bool const exact = fields.count(Name::transfer_encoding) == 1 &&
-                       equals_ignoring_case(fields.first(Name::transfer_encoding), "chunked");
+    bool const exact =
+        fields.count(Name::transfer_encoding) == 1 && equals_ignoring_case(fields.first(Name::transfer_encoding), "chunked");
     return exact ? Framing{.kind = Framing::Kind::chunked} : coding_fault(fields);
 }
 
@@ -67,16 +64,14 @@ bool may_be_trailer(Field const& field) {
     return name != "www-authenticate" && name != "retry-after" && !name.ends_with("cache-control");
 }
 
-}  // namespace
+}   // namespace
 
-Framing request_framing(RequestHead const& head) {
-    return framing_of(head.fields, head.version, Framing::Kind::none);
-}
+Framing request_framing(RequestHead const& head) { return framing_of(head.fields, head.version, Framing::Kind::none); }
 
 Framing response_framing(ResponseHead const& head, Method request) {
     auto const status = head.status;
-    bool const bodiless = request == Method::head || status < 200 || status == 204 || status == 304 ||
-                          (request == Method::connect && status < 300);
+    bool const bodiless =
+        request == Method::head || status < 200 || status == 204 || status == 304 || (request == Method::connect && status < 300);
     return bodiless ? Framing{} : framing_of(head.fields, head.version, Framing::Kind::until_close);
 }
 
@@ -139,7 +134,7 @@ void BodyDecoder::take_size_byte(char byte) {
         else if (byte == '\r' && state_ == State::size)
             state_ = State::size_end;
         else
-            fail(byte == '\n'             ? "bare LF in chunk-size line"
+            fail(byte == '\n'            ? "bare LF in chunk-size line"
                  : state_ == State::size ? "chunk size is not a number"
                                          : "white space after chunk size");
         return;
@@ -245,4 +240,4 @@ std::string announced_trailers(std::string_view trailers, Fields const& head) {
     return announced;
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -13,9 +13,9 @@ namespace garner::http {
 struct Framing {
     enum class Kind : std::uint8_t { none, length, chunked, until_close };
     Kind kind = Kind::none;
-    std::uint64_t length = 0;             // kind == length
-    char const* refusal = nullptr;        // not null: refuse the message and close; a literal that names the error
-    std::uint16_t status = 400;           // for a refused request: 400, or 501 for an unknown transfer coding
+    std::uint64_t length = 0;        // kind == length
+    char const* refusal = nullptr;   // not null: refuse the message and close; a literal that names the error
+    std::uint16_t status = 400;      // for a refused request: 400, or 501 for an unknown transfer coding
 };
 
 /// RFC 9112 6.1-6.3 for requests. Refuses: Content-Length with Transfer-Encoding; Content-Length that is a list, repeats,
@@ -91,9 +91,9 @@ private:
     State state_ = State::done;
     std::uint64_t left_ = 0;
     std::size_t trailer_limit_ = 16 * 1024;
-    std::size_t section_bytes_ = 0;    // bytes so far of the chunk-size line or the trailer section
+    std::size_t section_bytes_ = 0;   // bytes so far of the chunk-size line or the trailer section
     std::uint64_t extension_allowance_ = 0;
-    std::string line_;                 // an unfinished trailer line
+    std::string line_;   // an unfinished trailer line
     std::string trailers_;
     char const* refusal_ = nullptr;
 };
@@ -105,4 +105,4 @@ std::size_t write_chunk_header(std::uint64_t size, char* out);
 /// may merge trailers into the head, and their programs expect only the announced fields there.
 std::string announced_trailers(std::string_view trailers, Fields const& head);
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -28,8 +28,7 @@ DeltaSeconds age_value(Fields const& fields) {
 }
 
 // RFC 9111 4.2.3. The apparent age counts too: a cache on the path may not have sent Age.
-DeltaSeconds corrected_initial_age(DeltaSeconds age_value, std::int64_t date_value, WallTime request_time,
-                                   WallTime response_time) {
+DeltaSeconds corrected_initial_age(DeltaSeconds age_value, std::int64_t date_value, WallTime request_time, WallTime response_time) {
     auto const apparent_age = unix_seconds(response_time) - date_value;
     auto const response_delay = std::chrono::floor<seconds>(response_time - request_time).count();
     return to_delta(std::max(apparent_age, age_value + std::max<std::int64_t>(response_delay, 0)));
@@ -67,7 +66,7 @@ DeltaSeconds least(FreshnessOptions const& options) { return std::min(options.mi
 /// `given`: the lifetime from the response, explicit or heuristic. An operator's lifetime for a response with a validator
 /// is no worse than a heuristic, which RFC 9111 4.2.2 allows.
 RuleOverride rule_override_of(bool may_guess, std::optional<DeltaSeconds> given, Terms const& terms,
-                       FreshnessOptions const& options) {
+                              FreshnessOptions const& options) {
     if (terms.negative && !may_guess) return RuleOverride::negative_ttl;
     bool const storable = given || terms.has_validator;
     if (least(options) > given.value_or(options.default_ttl) && (terms.explicit_lifetime || !storable))
@@ -88,7 +87,7 @@ DeltaSeconds within(FreshnessOptions const& options, DeltaSeconds lifetime, Life
 
 std::int64_t ttl_of(Terms const& terms, DeltaSeconds age) { return std::int64_t{terms.lifetime} - age; }
 
-}  // namespace
+}   // namespace
 
 char const* text(RuleOverride rule_override) {
     switch (rule_override) {
@@ -145,19 +144,17 @@ bool is_negative_status(std::uint16_t status) {
     return is_error && !is_one_of<401, 407, 408, 412, 416, 417, 421, 425, 428, 429, 431, 511>(status);
 }
 
-Terms terms_of(ResponseHead const& response, WallTime request_time, WallTime response_time,
-               FreshnessOptions const& options) {
-    return terms_of(response, parse_response_cache_control(response.fields, options.targeted), request_time,
-                    response_time, options);
+Terms terms_of(ResponseHead const& response, WallTime request_time, WallTime response_time, FreshnessOptions const& options) {
+    return terms_of(response, parse_response_cache_control(response.fields, options.targeted), request_time, response_time,
+                    options);
 }
 
-Terms terms_of(ResponseHead const& response, ResponseCacheControl const& control, WallTime request_time,
-               WallTime response_time, FreshnessOptions const& options) {
+Terms terms_of(ResponseHead const& response, ResponseCacheControl const& control, WallTime request_time, WallTime response_time,
+               FreshnessOptions const& options) {
     Terms terms;
     terms.response_time = response_time;
     // RFC 9110 6.6.1: without a usable Date the time of receipt replaces it.
-    terms.date_value =
-        single_date(response.fields, Name::date, response_time).value_or(unix_seconds(response_time));
+    terms.date_value = single_date(response.fields, Name::date, response_time).value_or(unix_seconds(response_time));
     terms.age_value = age_value(response.fields);
     terms.initial_age = corrected_initial_age(terms.age_value, terms.date_value, request_time, response_time);
 
@@ -209,10 +206,8 @@ ReuseAnswer may_reuse(Terms const& terms, RequestCacheControl const& request, Wa
     if (terms.no_cache) return answer(Reuse::revalidate, no_cache_response);
     if (request.no_cache) return answer(Reuse::revalidate, no_cache_request);
     // Browsers request end-to-end revalidation by max-age=0, even of a response that has just arrived.
-    if (request.max_age && (*request.max_age == 0 || age > *request.max_age))
-        return answer(Reuse::revalidate, max_age_request);
-    if (request.min_fresh && ttl < *request.min_fresh)
-        return answer(Reuse::revalidate, min_fresh_request);
+    if (request.max_age && (*request.max_age == 0 || age > *request.max_age)) return answer(Reuse::revalidate, max_age_request);
+    if (request.min_fresh && ttl < *request.min_fresh) return answer(Reuse::revalidate, min_fresh_request);
     if (ttl > 0) return answer(Reuse::fresh, fresh);
 
     auto const staleness = -ttl;
@@ -226,8 +221,7 @@ ReuseAnswer may_reuse(Terms const& terms, RequestCacheControl const& request, Wa
     return answer(Reuse::revalidate, stale);
 }
 
-bool may_serve_stale_on_error(Terms const& terms, RequestCacheControl const& request, WallTime now,
-                              StaleOnErrorKind kind) {
+bool may_serve_stale_on_error(Terms const& terms, RequestCacheControl const& request, WallTime now, StaleOnErrorKind kind) {
     if (terms.no_cache || terms.must_revalidate) return false;
     bool const client_takes_stale = request.any_stale || request.max_stale || request.stale_if_error;
     bool const client_wants_recent = request.no_cache || request.max_age || request.min_fresh;
@@ -240,4 +234,4 @@ bool may_serve_stale_on_error(Terms const& terms, RequestCacheControl const& req
 
 bool is_stale_if_error_status(std::uint16_t status) { return is_one_of<500, 502, 503, 504>(status); }
 
-}  // namespace garner::http
+}   // namespace garner::http

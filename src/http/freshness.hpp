@@ -14,59 +14,59 @@ namespace garner::http {
 
 /// The operator's settings. Times in seconds.
 struct FreshnessOptions {
-    DeltaSeconds default_ttl = 0;                  // lifetime of a storable response without one; 0: none
-    DeltaSeconds min_ttl = 0;                      // raises shorter lifetimes, even explicit ones, contrary to RFC 9111
-    DeltaSeconds max_ttl = delta_seconds_max;      // lowers longer lifetimes
-    std::optional<DeltaSeconds> negative_ttl{};    // lifetime of errors without one (see is_negative_status)
-    double heuristic_factor = 0.1;                 // share of the time since Last-Modified (RFC 9111 4.2.2); 0: none
+    DeltaSeconds default_ttl = 0;                 // lifetime of a storable response without one; 0: none
+    DeltaSeconds min_ttl = 0;                     // raises shorter lifetimes, even explicit ones, contrary to RFC 9111
+    DeltaSeconds max_ttl = delta_seconds_max;     // lowers longer lifetimes
+    std::optional<DeltaSeconds> negative_ttl{};   // lifetime of errors without one (see is_negative_status)
+    double heuristic_factor = 0.1;                // share of the time since Last-Modified (RFC 9111 4.2.2); 0: none
     DeltaSeconds heuristic_max = 24 * 60 * 60;
-    DeltaSeconds heuristic_error_max = 5;          // upper bound of heuristic lifetimes for statuses of 400 and above
-    DeltaSeconds max_stale = 7 * 24 * 60 * 60;     // how long past its lifetime to serve while the origin is unreachable
-    std::span<std::string_view const> targeted{};  // names of targeted fields (RFC 9213), in order
+    DeltaSeconds heuristic_error_max = 5;           // upper bound of heuristic lifetimes for statuses of 400 and above
+    DeltaSeconds max_stale = 7 * 24 * 60 * 60;      // how long past its lifetime to serve while the origin is unreachable
+    std::span<std::string_view const> targeted{};   // names of targeted fields (RFC 9213), in order
 };
 
 /// The operator's option that lets a response be reused although RFC 9111 does not.
 enum class RuleOverride : std::uint8_t {
     none,
-    default_ttl,  // gives a lifetime to a response that could not have been stored (3)
-    min_ttl,      // like default_ttl, or raises the origin's lifetime (4.2.1)
-    negative_ttl  // keeps an error whose status allows no heuristic lifetime (3)
+    default_ttl,   // gives a lifetime to a response that could not have been stored (3)
+    min_ttl,       // like default_ttl, or raises the origin's lifetime (4.2.1)
+    negative_ttl   // keeps an error whose status allows no heuristic lifetime (3)
 };
 /// For Cache-Status and logs: "rule: min_ttl"; empty for none.
 char const* text(RuleOverride);
 
 /// The source of a lifetime (4.2.1).
 enum class LifetimeSource : std::uint8_t {
-    none,          // there is no lifetime
+    none,   // there is no lifetime
     s_maxage,
     max_age,
-    expires,       // Expires minus Date
-    heuristic,     // a fraction of the time since Last-Modified (4.2.2)
-    negative_ttl,  // the operator's, like the following ones
+    expires,        // Expires minus Date
+    heuristic,      // a fraction of the time since Last-Modified (4.2.2)
+    negative_ttl,   // the operator's, like the following ones
     default_ttl,
-    min_ttl,       // raised to min_ttl, or to a smaller max_ttl
-    max_ttl        // lowered to max_ttl
+    min_ttl,   // raised to min_ttl, or to a smaller max_ttl
+    max_ttl    // lowered to max_ttl
 };
 /// "s-maxage", "Expires minus Date"; for display.
 char const* text(LifetimeSource);
 
 /// The terms under which a stored response may be reused: all that a hit needs, so that the head is not parsed again.
 struct Terms {
-    WallTime response_time{};                // when the response (or the 304 that freshened it) arrived
-    std::int64_t date_value = 0;             // its Date, or response_time when that is absent or invalid; unix seconds
-    DeltaSeconds initial_age = 0;            // corrected_initial_age (4.2.3)
-    DeltaSeconds lifetime = 0;               // freshness_lifetime (4.2.1)
-    DeltaSeconds stale_while_revalidate = 0; // seconds past the lifetime; 0: not permitted
-    DeltaSeconds stale_if_error = 0;         // the same
-    DeltaSeconds stale_limit = 0;            // seconds past the lifetime that it is served while the origin is unreachable
-    DeltaSeconds age_value = 0;              // its Age; used only for initial_age
-    bool explicit_lifetime : 1 = false;      // from max-age, s-maxage or Expires
-    bool heuristic : 1 = false;              // derived from Last-Modified
-    bool negative : 1 = false;               // an error with its lifetime from negative_ttl
-    bool must_revalidate : 1 = false;        // must-revalidate, proxy-revalidate or s-maxage: never served stale
-    bool no_cache : 1 = false;               // never reused without validation
-    bool has_validator : 1 = false;          // a 304 is possible
-    bool allows_authorization : 1 = false;   // public, must-revalidate or s-maxage (3.5)
+    WallTime response_time{};                  // when the response (or the 304 that freshened it) arrived
+    std::int64_t date_value = 0;               // its Date, or response_time when that is absent or invalid; unix seconds
+    DeltaSeconds initial_age = 0;              // corrected_initial_age (4.2.3)
+    DeltaSeconds lifetime = 0;                 // freshness_lifetime (4.2.1)
+    DeltaSeconds stale_while_revalidate = 0;   // seconds past the lifetime; 0: not permitted
+    DeltaSeconds stale_if_error = 0;           // the same
+    DeltaSeconds stale_limit = 0;              // seconds past the lifetime that it is served while the origin is unreachable
+    DeltaSeconds age_value = 0;                // its Age; used only for initial_age
+    bool explicit_lifetime : 1 = false;        // from max-age, s-maxage or Expires
+    bool heuristic : 1 = false;                // derived from Last-Modified
+    bool negative : 1 = false;                 // an error with its lifetime from negative_ttl
+    bool must_revalidate : 1 = false;          // must-revalidate, proxy-revalidate or s-maxage: never served stale
+    bool no_cache : 1 = false;                 // never reused without validation
+    bool has_validator : 1 = false;            // a 304 is possible
+    bool allows_authorization : 1 = false;     // public, must-revalidate or s-maxage (3.5)
     RuleOverride rule_override = RuleOverride::none;
     LifetimeSource source = LifetimeSource::none;
 };
@@ -93,10 +93,10 @@ bool is_negative_status(std::uint16_t status);
 DeltaSeconds current_age(Terms const&, WallTime now);
 
 enum class Reuse : std::uint8_t {
-    fresh,                   // serve it
-    stale_allowed,           // serve it: the request's max-stale allows it
-    stale_while_revalidate,  // serve it, and revalidate in the background
-    revalidate               // ask the origin first; with only-if-cached answer 504
+    fresh,                    // serve it
+    stale_allowed,            // serve it: the request's max-stale allows it
+    stale_while_revalidate,   // serve it, and revalidate in the background
+    revalidate                // ask the origin first; with only-if-cached answer 504
 };
 
 /// The rule that decided on a reuse.
@@ -124,7 +124,7 @@ constexpr bool is_by_request(ReuseReason reason) {
 struct ReuseAnswer {
     Reuse reuse = Reuse::revalidate;
     DeltaSeconds age = 0;
-    std::int64_t ttl = 0;     // lifetime - age; negative: stale for that many seconds
+    std::int64_t ttl = 0;   // lifetime - age; negative: stale for that many seconds
     ReuseReason reason = ReuseReason::stale;
     char const* why() const { return text(reason); }
 };
@@ -139,8 +139,8 @@ inline bool is_recent_enough(ReuseAnswer const& answer, RequestCacheControl cons
 ReuseAnswer may_reuse(Terms const&, RequestCacheControl const&, WallTime now);
 
 enum class StaleOnErrorKind : std::uint8_t {
-    unreachable,  // no connection, or closed before a complete response: the cache is disconnected (4.2.4)
-    error_status  // the origin answered 500, 502, 503 or 504 (RFC 5861 4)
+    unreachable,   // no connection, or closed before a complete response: the cache is disconnected (4.2.4)
+    error_status   // the origin answered 500, 502, 503 or 504 (RFC 5861 4)
 };
 
 /// True when the stored response may be served instead of the error.
@@ -149,4 +149,4 @@ bool may_serve_stale_on_error(Terms const&, RequestCacheControl const&, WallTime
 /// 500, 502, 503, 504: the statuses that stale-if-error covers.
 bool is_stale_if_error_status(std::uint16_t status);
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> method_overrides{"x-http-method", "x-http-method-override", "x-method-override"};
 
+// clang-format off
 // Sorted.
 constexpr std::array<std::string_view, 38> gateway_fields{
     "cf-connecting-ip", "client-ip", "fastly-client-ip", "forwarded", "front-end-https", "proxy",
@@ -19,19 +20,18 @@ constexpr std::array<std::string_view, 38> gateway_fields{
     "x-http-path-override", "x-method-override", "x-original-forwarded-for", "x-original-host", "x-original-uri",
     "x-original-url", "x-originating-ip", "x-port", "x-proxyuser-ip", "x-real-ip", "x-remote-addr", "x-remote-ip",
     "x-rewrite-url", "x-scheme", "x-url-scheme"};
+// clang-format on
 static_assert(std::ranges::is_sorted(gateway_fields));
 
 constexpr char plain(char c) { return c == '_' ? '-' : to_lower(c); }
 
-bool same(std::string_view name, std::string_view wanted) {
-    return std::ranges::equal(name, wanted, {}, plain);
-}
+bool same(std::string_view name, std::string_view wanted) { return std::ranges::equal(name, wanted, {}, plain); }
 
 bool is_method_override(std::string_view name) {
     return std::ranges::any_of(method_overrides, [&](auto wanted) { return same(name, wanted); });
 }
 
-}  // namespace
+}   // namespace
 
 bool is_gateway_field(std::string_view name) {
     constexpr std::string_view family = "x-forwarded-";
@@ -48,4 +48,4 @@ bool has_method_override(Fields const& request) {
     return std::ranges::any_of(request, [](Field const& field) { return is_method_override(field.name); });
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -17,4 +17,4 @@ bool is_cgi_proxy(std::string_view name);
 /// True when a field asks the origin for another method than the request's: X-HTTP-Method-Override and similar.
 bool has_method_override(Fields const&);
 
-}  // namespace garner::http
+}   // namespace garner::http

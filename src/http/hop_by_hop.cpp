@@ -25,7 +25,7 @@ bool is_http(std::string_view protocol) {
     return equals_ignoring_case(name, "h2c") || equals_ignoring_case(name, "h2") || equals_ignoring_case(name, "http");
 }
 
-}  // namespace
+}   // namespace
 
 bool is_hop_by_hop(Name id) {
     using enum Name;
@@ -48,8 +48,7 @@ bool HopByHop::dropped(Field const& field) const {
 
 bool connection_has(Fields const& fields, std::string_view option) {
     bool found = false;
-    for_each_member(fields, Name::connection,
-                    [&](std::string_view member) { found |= equals_ignoring_case(member, option); });
+    for_each_member(fields, Name::connection, [&](std::string_view member) { found |= equals_ignoring_case(member, option); });
     return found;
 }
 
@@ -68,4 +67,4 @@ bool wants_upgrade(RequestHead const& head) {
     return !to_http;
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

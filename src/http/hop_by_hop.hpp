@@ -42,4 +42,4 @@ bool keeps_alive(ResponseHead const&);
 /// its requests would bypass the rules of this proxy (h2c is obsolete, RFC 9113 3.1). The request is then an ordinary one.
 bool wants_upgrade(RequestHead const&);
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -18,4 +18,4 @@ std::vector<std::string> also_invalidated(ResponseHead const& response, Uri cons
     return also;
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -19,4 +19,4 @@ bool invalidates(Method, std::optional<std::uint16_t> status);
 /// form. URIs of other origins are ignored.
 std::vector<std::string> also_invalidated(ResponseHead const&, Uri const& target);
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -67,6 +67,7 @@ std::size_t find_control(std::string_view text, Tabs tabs) {
     return npos;
 }
 
+// clang-format off
 /// In the order of Name.
 constexpr std::array<std::string_view, static_cast<std::size_t>(Name::count_)> known_names{
     "", "accept", "accept-encoding", "accept-language", "age", "authorization", "cache-control", "cache-status", "connection",
@@ -75,6 +76,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Name::count_)> k
     "if-none-match", "if-range", "if-unmodified-since", "keep-alive", "last-modified", "location", "max-forwards", "origin",
     "pragma", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization", "proxy-connection", "range",
     "set-cookie", "te", "trailer", "transfer-encoding", "upgrade", "vary", "via", "warning", "x-forwarded-for"};
+// clang-format on
 static_assert(known_names[static_cast<std::size_t>(Name::x_forwarded_for)] == "x-forwarded-for");
 
 /// A name in lower case, padded with zeros: 32 bytes are compared without a loop.
@@ -241,15 +243,13 @@ HeadParse parse_head(std::string_view bytes, HeadLimits const& limits, std::size
     return unfinished(text, limits, head);
 }
 
-}  // namespace
+}   // namespace
 
-HeadParse parse_request_head(std::string_view bytes, HeadLimits const& limits, std::size_t& scanned,
-                             RequestHead& head) {
+HeadParse parse_request_head(std::string_view bytes, HeadLimits const& limits, std::size_t& scanned, RequestHead& head) {
     return parse_head(bytes, limits, scanned, head);
 }
 
-HeadParse parse_response_head(std::string_view bytes, HeadLimits const& limits, std::size_t& scanned,
-                              ResponseHead& head) {
+HeadParse parse_response_head(std::string_view bytes, HeadLimits const& limits, std::size_t& scanned, ResponseHead& head) {
     return parse_head(bytes, limits, scanned, head);
 }
 
@@ -336,9 +336,7 @@ bool is_safe(Method method) {
     return method == Method::get || method == Method::head || method == Method::options || method == Method::trace;
 }
 
-bool is_idempotent(Method method) {
-    return is_safe(method) || method == Method::put || method == Method::delete_;
-}
+bool is_idempotent(Method method) { return is_safe(method) || method == Method::put || method == Method::delete_; }
 
 bool is_token(std::string_view text) {
     for (char c : text)
@@ -357,4 +355,4 @@ std::string_view field_in(std::string_view head, std::string_view name) {
     return {};
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -69,7 +69,7 @@ Name name_of(std::string_view text);
 
 struct Field {
     std::string_view name;
-    std::string_view value;  // without white space at its ends
+    std::string_view value;   // without white space at its ends
     Name id = Name::other;
 };
 
@@ -208,4 +208,4 @@ bool is_token(std::string_view);
 /// The value of a field in the text of a head whose lines end with CRLF; empty when absent. Costs one pass.
 std::string_view field_in(std::string_view head, std::string_view name);
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -22,4 +22,4 @@ Multipart::Multipart(std::vector<ByteRange> ranges, std::uint64_t length, std::s
     size_ += end_.size();
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -35,4 +35,4 @@ private:
     std::uint64_t size_ = 0;
 };
 
-}  // namespace garner::http
+}   // namespace garner::http

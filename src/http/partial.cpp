@@ -14,7 +14,7 @@ std::string_view strong_validator(ResponseHead const& response, WallTime now) {
     return by_date ? validators.last_modified : std::string_view();
 }
 
-}  // namespace
+}   // namespace
 
 std::optional<Part> part_of(ResponseHead const& response, std::optional<std::uint64_t> body_length) {
     // A multipart response has no Content-Range of its own (RFC 9110 15.3.7.2).
@@ -33,8 +33,8 @@ bool is_same_representation(ResponseHead const& a, ResponseHead const& b, WallTi
     auto const of_a = validators_of(a);
     auto const of_b = validators_of(b);
     if (!of_a.etag.empty() || !of_b.etag.empty()) return strong_match(of_a.etag, of_b.etag);
-    return !of_a.last_modified.empty() && of_a.last_modified == of_b.last_modified &&
-           is_strong_last_modified(a, now) && is_strong_last_modified(b, now);
+    return !of_a.last_modified.empty() && of_a.last_modified == of_b.last_modified && is_strong_last_modified(a, now) &&
+           is_strong_last_modified(b, now);
 }
 
 bool contradict(ResponseHead const& a, ResponseHead const& b) {
@@ -44,13 +44,11 @@ bool contradict(ResponseHead const& a, ResponseHead const& b) {
     return !of_a.last_modified.empty() && !of_b.last_modified.empty() && of_a.last_modified != of_b.last_modified;
 }
 
-std::string head_of_whole(ResponseHead const& newer, ResponseHead const* older,
-                          std::span<std::string_view const> targeted) {
+std::string head_of_whole(ResponseHead const& newer, ResponseHead const* older, std::span<std::string_view const> targeted) {
     std::string head = "HTTP/1.1 200 OK\r\n";
     if (older) return head + merged_head_fields(*older, newer, targeted);
     for (auto const& field : newer.fields)
-        if (field.id != Name::content_range)
-            head.append(field.name).append(": ").append(field.value).append("\r\n");
+        if (field.id != Name::content_range) head.append(field.name).append(": ").append(field.value).append("\r\n");
     return head;
 }
 
@@ -63,4 +61,4 @@ std::string ask_for_missing(ResponseHead const& stored, ByteRange missing, std::
     return lines;
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

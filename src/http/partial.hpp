@@ -38,11 +38,10 @@ bool contradict(ResponseHead const&, ResponseHead const&);
 
 /// The head, without blank line, of the 200 that a stored 206 is a part of. With `older`, the head of earlier parts, fields
 /// of `older` remain unless the newer head replaces them (RFC 9111 3.4).
-std::string head_of_whole(ResponseHead const& newer, ResponseHead const* older,
-                          std::span<std::string_view const> targeted = {});
+std::string head_of_whole(ResponseHead const& newer, ResponseHead const* older, std::span<std::string_view const> targeted = {});
 
 /// The lines, each with its CRLF, that request the missing bytes of a stored representation of `length`: Range, and
 /// If-Range with its strong validator. Without one there is no If-Range, and a 206 will not complete it.
 std::string ask_for_missing(ResponseHead const& stored, ByteRange missing, std::uint64_t length, WallTime now);
 
-}  // namespace garner::http
+}   // namespace garner::http

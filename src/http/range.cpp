@@ -17,7 +17,7 @@ std::optional<std::uint64_t> parse_position(std::string_view digits) {
 
 struct Spec {
     bool valid = false;
-    std::optional<ByteRange> range;  // absent: not satisfiable
+    std::optional<ByteRange> range;   // absent: not satisfiable
 };
 
 // RFC 9110 14.1.2
@@ -62,10 +62,10 @@ void coalesce(std::vector<ByteRange>& parts) {
 
 /// The members of a Range field's value after its unit.
 struct Members {
-    bool valid = true;                 // each member matches the grammar of a range
+    bool valid = true;   // each member matches the grammar of a range
     std::size_t count = 0;
-    std::size_t overlaps = 0;          // members that overlap an earlier one
-    std::vector<ByteRange> ranges;     // the satisfiable ones
+    std::size_t overlaps = 0;        // members that overlap an earlier one
+    std::vector<ByteRange> ranges;   // the satisfiable ones
 };
 
 Members parse_members(std::string_view list, std::uint64_t length) {
@@ -81,7 +81,7 @@ Members parse_members(std::string_view list, std::uint64_t length) {
     return members;
 }
 
-}  // namespace
+}   // namespace
 
 RangeAnswer answer_range(std::string_view value, std::uint64_t length) {
     constexpr std::string_view unit = "bytes=";
@@ -165,4 +165,4 @@ std::string format_content_range(ContentRange const& range) {
     return "bytes " + positions + '/' + (range.length ? std::to_string(*range.length) : "*");
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

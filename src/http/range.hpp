@@ -21,18 +21,18 @@ struct ByteRange {
 };
 
 enum class RangeKind : std::uint8_t {
-    whole,         // send the response as if there were no Range (200)
-    partial,       // 206 with `parts`; more than one: multipart/byteranges
-    unsatisfiable  // 416 with Content-Range: bytes */length
+    whole,          // send the response as if there were no Range (200)
+    partial,        // 206 with `parts`; more than one: multipart/byteranges
+    unsatisfiable   // 416 with Content-Range: bytes */length
 };
 
 struct RangeAnswer {
     RangeKind kind = RangeKind::whole;
-    std::vector<ByteRange> parts;  // in the requested order, inside the length; overlapping and adjacent ones are coalesced
+    std::vector<ByteRange> parts;   // in the requested order, inside the length; overlapping and adjacent ones are coalesced
 };
 
-inline constexpr std::size_t ranges_max = 16;        // a Range with more members is ignored
-inline constexpr std::size_t range_overlaps_max = 2; // a Range with more overlapping members is ignored (14.2)
+inline constexpr std::size_t ranges_max = 16;          // a Range with more members is ignored
+inline constexpr std::size_t range_overlaps_max = 2;   // a Range with more overlapping members is ignored (14.2)
 
 /// The result of a Range field's value for a representation of `length` bytes. Malformed, other units, too many: whole.
 RangeAnswer answer_range(std::string_view range_value, std::uint64_t length);
@@ -66,4 +66,4 @@ struct ContentRange {
 std::optional<ContentRange> parse_content_range(std::string_view value);
 std::string format_content_range(ContentRange const&);
 
-}  // namespace garner::http
+}   // namespace garner::http

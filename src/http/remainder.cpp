@@ -20,14 +20,13 @@ std::optional<std::uint64_t> bytes_of_range(ResponseHead const& answer) {
 
 /// No byte of the body was received: the fields about the body, and about its storing and sharing, must agree.
 bool describe_the_same(ResponseHead const& a, ResponseHead const& b) {
-    constexpr std::array telling{Name::content_type, Name::content_encoding, Name::cache_control, Name::vary,
-                                 Name::set_cookie};
+    constexpr std::array telling{Name::content_type, Name::content_encoding, Name::cache_control, Name::vary, Name::set_cookie};
     for (auto name : telling)
         if (a.fields.count(name) != b.fields.count(name) || a.fields.first(name) != b.fields.first(name)) return false;
     return !contradict(a, b);
 }
 
-}  // namespace
+}   // namespace
 
 Remainder::Remainder(std::string_view head, BrokenBody const& body)
     : text_(std::string(head) + "\r\n"), at_(body.first + body.done), length_(body.length), begun_(body.done > 0) {
@@ -55,8 +54,7 @@ std::string Remainder::request_lines(WallTime now) const {
     return ask_for_missing(head_, {at_, last}, length_.value_or(last + 1), now);
 }
 
-std::optional<std::uint64_t> Remainder::skipped_in(ResponseHead const& answer, Framing const& framing,
-                                                   WallTime now) const {
+std::optional<std::uint64_t> Remainder::skipped_in(ResponseHead const& answer, Framing const& framing, WallTime now) const {
     if (!is_obtainable(now) || !is_same(answer, now)) return std::nullopt;
     if (is_rest(answer, framing)) return 0;
     if (is_whole(answer, framing)) return at_;
@@ -91,4 +89,4 @@ bool Remainder::is_whole(ResponseHead const& answer, Framing const& framing) con
     return length_ ? length.value_or(*length_) == length_ : length.value_or(at_) >= at_;
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -14,10 +14,10 @@ namespace garner::http {
 /// The position of the truncated body. Offsets count from the beginning of the representation for a 200, and for a 206 from
 /// the start of its Content-Range.
 struct BrokenBody {
-    std::uint64_t first = 0;                   // where it began; above 0 when stored bytes precede it
-    std::uint64_t done = 0;                    // received bytes
-    std::optional<std::uint64_t> announced{};  // expected bytes, if known
-    std::optional<std::uint64_t> length{};     // length of the whole, if `first` is not 0
+    std::uint64_t first = 0;                    // where it began; above 0 when stored bytes precede it
+    std::uint64_t done = 0;                     // received bytes
+    std::optional<std::uint64_t> announced{};   // expected bytes, if known
+    std::optional<std::uint64_t> length{};      // length of the whole, if `first` is not 0
 };
 
 /// Pure; one for each truncated body.
@@ -45,11 +45,11 @@ private:
 
     std::string text_;
     ResponseHead head_;
-    std::uint64_t at_ = 0;                     // offset in the representation of the first missing byte
-    std::optional<std::uint64_t> end_;         // offset after the last one
-    std::optional<std::uint64_t> length_;      // of the representation
-    bool begun_ = false;                       // some of the body was received
-    bool placed_ = true;                       // the offsets are known
+    std::uint64_t at_ = 0;                  // offset in the representation of the first missing byte
+    std::optional<std::uint64_t> end_;      // offset after the last one
+    std::optional<std::uint64_t> length_;   // of the representation
+    bool begun_ = false;                    // some of the body was received
+    bool placed_ = true;                    // the offsets are known
 };
 
-}  // namespace garner::http
+}   // namespace garner::http

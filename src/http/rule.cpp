@@ -29,15 +29,16 @@ bool opens_addresses(AccessRule const& rule) { return rule.allow && !rule.match.
 Decision by_rule(AccessRule const& rule) {
     using enum Decision::Verdict;
     if (!rule.allow) return {.verdict = deny, .rule = rule.name, .matchers = rule.matchers};
-    return {.verdict = allow, .opens_address = opens_addresses(rule), .opens_port = !rule.match.port.empty(), .rule = rule.name,
+    return {.verdict = allow,
+            .opens_address = opens_addresses(rule),
+            .opens_port = !rule.match.port.empty(),
+            .rule = rule.name,
             .matchers = rule.matchers};
 }
 
 bool contains(std::string_view url, std::string const& part) { return url.find(part) != url.npos; }
 
-std::string with_closed(char const* closed, std::string rule) {
-    return closed ? std::string(closed) + " (" + rule + ")" : rule;
-}
+std::string with_closed(char const* closed, std::string rule) { return closed ? std::string(closed) + " (" + rule + ")" : rule; }
 
 // "example.com." is example.com with an explicit DNS root.
 std::string_view without_final_dot(std::string_view host) {
@@ -64,13 +65,11 @@ bool in_forms(RuleRequest const& request, Matcher::Forms forms, Test&& test) {
     return both ? test(request.url) && test(request.plain_url) : test(request.url) || test(request.plain_url);
 }
 
-}  // namespace
+}   // namespace
 
 // ---- access ----
 
-AccessRules::AccessRules(std::vector<AccessRule> rules) : rules_(std::move(rules)) {
-    any_opens_ = any(rules_, opens_addresses);
-}
+AccessRules::AccessRules(std::vector<AccessRule> rules) : rules_(std::move(rules)) { any_opens_ = any(rules_, opens_addresses); }
 
 Decision AccessRules::decide(RuleRequest const& request, std::optional<IpAddress> destination) const {
     using enum Decision::Verdict;
@@ -96,9 +95,8 @@ Decision AccessRules::decide(RuleRequest const& request, std::optional<IpAddress
 // Another client's rule may have allowed this URL from a blocked destination: a hit must then check the address too.
 bool AccessRules::opened_to_others(RuleRequest const& request) const {
     if (!any_opens_) return false;
-    return any(rules_, [&](AccessRule const& rule) {
-        return opens_addresses(rule) && rule.match.may_match_url(request, rule.forms());
-    });
+    return any(rules_,
+               [&](AccessRule const& rule) { return opens_addresses(rule) && rule.match.may_match_url(request, rule.forms()); });
 }
 
 std::string Decision::whole_rule() const {
@@ -159,8 +157,7 @@ bool HostPattern::matches(std::string_view host) const {
     if (address_) return parse_ip(host) == address_;
     std::string_view const wanted = text_;
     if (wanted.front() != '.') return equals_ignoring_case(host, wanted);
-    if (host.size() >= wanted.size())
-        return equals_ignoring_case(host.substr(host.size() - wanted.size()), wanted);
+    if (host.size() >= wanted.size()) return equals_ignoring_case(host.substr(host.size() - wanted.size()), wanted);
     return equals_ignoring_case(host, wanted.substr(1));
 }
 
@@ -231,7 +228,7 @@ std::optional<std::uint16_t> parse_minute(std::string_view text) {
     return static_cast<std::uint16_t>(*hour * 60 + *minute);
 }
 
-}  // namespace
+}   // namespace
 
 std::optional<TimeWindow> TimeWindow::parse(std::string_view text) {
     TimeWindow window;
@@ -287,4 +284,4 @@ Reload reload_for(std::span<CachingRule const> rules, RuleRequest const& request
     return Reload::honour;
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

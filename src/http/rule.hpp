@@ -26,13 +26,13 @@ struct RuleRequest {
     Method method = Method::get;
     std::string_view method_text = "GET";
     Scheme scheme = Scheme::http;
-    std::string_view host;           // any case, IPv6 without brackets
+    std::string_view host;   // any case, IPv6 without brackets
     std::uint16_t port = 80;
-    std::string_view url;            // normal form (append_normalised); "host:port" for CONNECT
-    std::string_view plain_url;      // append_unescaped(url), if it differs; else empty
+    std::string_view url;         // normal form (append_normalised); "host:port" for CONNECT
+    std::string_view plain_url;   // append_unescaped(url), if it differs; else empty
     WallTime now{};
-    std::uint16_t listener = 0;      // the port the client connected to
-    bool accelerated = false;        // the listener is an accelerator's
+    std::uint16_t listener = 0;   // the port the client connected to
+    bool accelerated = false;     // the listener is an accelerator's
 };
 
 /// A host name, or with a leading dot a domain: ".example.com" is example.com and every name below it. The comparison
@@ -55,7 +55,7 @@ private:
 struct PortRange {
     std::uint16_t first = 1;
     std::uint16_t last = 65'535;
-    static std::optional<PortRange> parse(std::string_view text);    // "443", "8000-8999"
+    static std::optional<PortRange> parse(std::string_view text);   // "443", "8000-8999"
     bool contains(std::uint16_t port) const { return first <= port && port <= last; }
     friend bool operator==(PortRange const&, PortRange const&) = default;
 };
@@ -83,15 +83,15 @@ public:
     bool contains(unsigned weekday, unsigned minute) const;
 
 private:
-    std::uint8_t days_ = 0x7f;       // bit 0: Sunday
-    std::uint16_t begin_ = 0;        // minutes after midnight
+    std::uint8_t days_ = 0x7f;   // bit 0: Sunday
+    std::uint16_t begin_ = 0;    // minutes after midnight
     std::uint16_t end_ = 24 * 60;
 };
 
 /// A rule's conditions. Every non-empty member must match, by any one of its values. No members: all requests.
 struct Matcher {
     std::vector<IpNetwork> source = {};
-    std::vector<IpNetwork> destination = {};      // the address that is connected to
+    std::vector<IpNetwork> destination = {};   // the address that is connected to
     std::vector<HostPattern> host = {};
     std::vector<PortRange> port = {};
     std::vector<PortRange> listener = {};         // the port the client connected to
@@ -122,7 +122,7 @@ private:
 struct AccessRule {
     bool allow = false;
     Matcher match;
-    std::string name;        // "access[2]: deny"
+    std::string name;            // "access[2]: deny"
     std::string matchers = {};   // as configured, {"host":".example.com"}: for logs and explanations, not for clients
 
     /// An escape must not bypass a rule: an allow rule needs both forms of the URL, a deny rule either one.
@@ -137,16 +137,16 @@ struct Decision {
     enum class Verdict : std::uint8_t {
         allow,
         deny,
-        needs_destination    // resolve the name, then ask again with the address
+        needs_destination   // resolve the name, then ask again with the address
     };
     Verdict verdict = Verdict::deny;
     // Set when an allow rule opens a destination that is blocked by default. A `host` opens nothing: the owner of the name
     // chooses its address in the DNS.
-    bool opens_address = false;      // the rule names `destination`
-    bool opens_port = false;         // the rule names `port`
-    std::string_view rule;           // the deciding rule's name, or "default: clients on loopback only"
-    std::string_view matchers;       // the deciding rule's
-    char const* closed = nullptr;    // deny although the rule allows: the default that blocks it, a literal
+    bool opens_address = false;     // the rule names `destination`
+    bool opens_port = false;        // the rule names `port`
+    std::string_view rule;          // the deciding rule's name, or "default: clients on loopback only"
+    std::string_view matchers;      // the deciding rule's
+    char const* closed = nullptr;   // deny although the rule allows: the default that blocks it, a literal
 
     bool allowed() const { return verdict == Verdict::allow; }
     bool denied() const { return verdict == Verdict::deny; }
@@ -161,8 +161,8 @@ struct Decision {
 
 /// The addresses of this machine and its listening endpoints.
 struct OwnAddresses {
-    std::vector<IpAddress> interfaces;       // blocked unless a rule opens them
-    std::vector<IpEndpoint> listening;       // never reached through the proxy; "::" and 0.0.0.0: every own address
+    std::vector<IpAddress> interfaces;   // blocked unless a rule opens them
+    std::vector<IpEndpoint> listening;   // never reached through the proxy; "::" and 0.0.0.0: every own address
 };
 
 /// Rules in order; the first match decides. Without rules or a match, clients on loopback and clients of accelerators are
@@ -189,7 +189,7 @@ private:
     bool opened_to_others(RuleRequest const&) const;
 
     std::vector<AccessRule> rules_;
-    bool any_opens_ = false;         // addresses
+    bool any_opens_ = false;   // addresses
 };
 
 /// Why this origin address is blocked by default, a literal, or nullptr when it is not: 0/8, 127/8, 169.254/16, "::", ::1,
@@ -212,17 +212,17 @@ enum class Reload : std::uint8_t { honour, ignore };
 
 /// How responses to matching requests are cached. An unset member changes nothing.
 struct CachingRule {
-    Matcher match;                           // no destination
-    std::vector<std::string> type;           // media types, lower case: "image/png", "image/*"
-    std::string name;                        // "caching.rules[0]"
+    Matcher match;                   // no destination
+    std::vector<std::string> type;   // media types, lower case: "image/png", "image/*"
+    std::string name;                // "caching.rules[0]"
 
-    std::optional<bool> never;               // true: not stored
-    std::optional<milliseconds> default_ttl; // for responses without freshness information
+    std::optional<bool> never;                 // true: not stored
+    std::optional<milliseconds> default_ttl;   // for responses without freshness information
     std::optional<milliseconds> min_ttl;
     std::optional<milliseconds> max_ttl;
     std::optional<milliseconds> negative_ttl;
-    std::optional<double> heuristic_factor;  // share of the time since Last-Modified, 0 to 1 (RFC 9111 4.2.2)
-    std::optional<Reload> reload;            // ignore: a client's no-cache and max-age=0 are ignored (contrary to 5.2.1)
+    std::optional<double> heuristic_factor;   // share of the time since Last-Modified, 0 to 1 (RFC 9111 4.2.2)
+    std::optional<Reload> reload;             // ignore: a client's no-cache and max-age=0 are ignored (contrary to 5.2.1)
 
     /// `content_type` is the response's field value with its parameters; empty when absent, which matches no `type`.
     bool applies(RuleRequest const&, std::string_view content_type) const;
@@ -232,4 +232,4 @@ struct CachingRule {
 /// response yet.
 Reload reload_for(std::span<CachingRule const>, RuleRequest const&);
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -7,7 +7,6 @@
 namespace garner::http {
 namespace {
 
-
 /// Parses one line from the left. Every step returns false when the grammar is violated.
 class Parser {
 public:
@@ -27,7 +26,7 @@ public:
             if (rest_.empty()) return true;
             if (!take(',')) return false;
             skip(" \t");
-            if (rest_.empty()) return false;  // a trailing comma
+            if (rest_.empty()) return false;   // a trailing comma
         }
         return true;
     }
@@ -41,9 +40,7 @@ private:
         rest_.remove_prefix(1);
         return true;
     }
-    void skip(std::string_view any_of) {
-        rest_.remove_prefix(std::min(rest_.find_first_not_of(any_of), rest_.size()));
-    }
+    void skip(std::string_view any_of) { rest_.remove_prefix(std::min(rest_.find_first_not_of(any_of), rest_.size())); }
     template <class Belongs>
     std::string_view take_while(Belongs belongs) {
         std::size_t size = 0;
@@ -55,9 +52,7 @@ private:
 
     bool key(std::string_view& out) {
         if (rest_.empty() || !(is_lower(rest_[0]) || rest_[0] == '*')) return false;
-        out = take_while([](char c) {
-            return is_lower(c) || is_digit(c) || c == '_' || c == '-' || c == '.' || c == '*';
-        });
+        out = take_while([](char c) { return is_lower(c) || is_digit(c) || c == '_' || c == '-' || c == '.' || c == '*'; });
         return true;
     }
 
@@ -165,7 +160,7 @@ private:
     std::string_view rest_;
 };
 
-}  // namespace
+}   // namespace
 
 std::optional<std::vector<DictionaryMember>> parse_dictionary(Fields const& fields, std::string_view name) {
     std::vector<DictionaryMember> members;
@@ -177,4 +172,4 @@ std::optional<std::vector<DictionaryMember>> parse_dictionary(Fields const& fiel
     return members;
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

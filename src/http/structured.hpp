@@ -27,4 +27,4 @@ inline constexpr std::size_t dictionary_members_max = 1024;
 /// when any line violates the grammar. A member may not continue on the next line. Views into the fields.
 std::optional<std::vector<DictionaryMember>> parse_dictionary(Fields const&, std::string_view name);
 
-}  // namespace garner::http
+}   // namespace garner::http

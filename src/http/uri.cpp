@@ -9,7 +9,7 @@
 namespace garner::http {
 namespace {
 
-constexpr std::size_t longest_host = 255;  // RFC 1035 2.3.4, recommended by RFC 3986 3.2.2
+constexpr std::size_t longest_host = 255;   // RFC 1035 2.3.4, recommended by RFC 3986 3.2.2
 
 /// unreserved and sub-delims (RFC 3986 2.2, 2.3).
 constexpr auto host_bytes = [] {
@@ -34,9 +34,7 @@ constexpr bool is_host_escape(std::string_view text) {
     return byte >= 0x80 || (byte >= 0 && is_host_byte(static_cast<char>(byte)));
 }
 
-constexpr bool is_unreserved(char c) {
-    return is_digit(c) || is_alpha(c) || c == '-' || c == '.' || c == '_' || c == '~';
-}
+constexpr bool is_unreserved(char c) { return is_digit(c) || is_alpha(c) || c == '-' || c == '.' || c == '_' || c == '~'; }
 
 /// For the result of escaped_byte().
 constexpr bool is_unreserved_byte(int byte) { return byte >= 0 && byte < 0x80 && is_unreserved(static_cast<char>(byte)); }
@@ -208,12 +206,11 @@ std::string merged_path(Uri const& base, std::string_view reference) {
     if (reference.starts_with('/')) return std::string(reference);
     if (!reference.empty() && reference.front() != '?') return std::string(directory(base)).append(reference);
     std::string path = base.bare_query ? "/" : "";
-    path += reference.empty() ? base.path_and_query
-                              : base.path_and_query.substr(0, base.path_and_query.find('?'));
+    path += reference.empty() ? base.path_and_query : base.path_and_query.substr(0, base.path_and_query.find('?'));
     return path.append(reference);
 }
 
-}  // namespace
+}   // namespace
 
 bool is_mistaken_ipv4(std::string_view host) {
     if (host.ends_with('.')) host.remove_suffix(1);
@@ -313,4 +310,4 @@ std::optional<std::string> resolve(Uri const& base, std::string_view reference) 
     return normal;
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -14,8 +14,8 @@ constexpr std::uint16_t default_port(Scheme scheme) { return scheme == Scheme::h
 /// An authority: host and port. `host` is a reg-name, an IPv4 address, or an IPv6 address without its brackets.
 struct Authority {
     std::string_view host;
-    std::uint16_t port = 0;      // 0: none was written
-    bool ipv6 = false;           // was written in brackets
+    std::uint16_t port = 0;   // 0: none was written
+    bool ipv6 = false;        // was written in brackets
 
     friend bool operator==(Authority const&, Authority const&) = default;
 };
@@ -23,9 +23,9 @@ struct Authority {
 /// An absolute http or https URI. Views into the text it was parsed from.
 struct Uri {
     Scheme scheme = Scheme::http;
-    Authority authority;             // port filled in: never 0
-    std::string_view path_and_query; // begins with '/'; "/" when the URI has no path (a query alone: see `bare_query`)
-    bool bare_query = false;         // "http://host?q": path_and_query is "?q" and a '/' goes before it
+    Authority authority;               // port filled in: never 0
+    std::string_view path_and_query;   // begins with '/'; "/" when the URI has no path (a query alone: see `bare_query`)
+    bool bare_query = false;           // "http://host?q": path_and_query is "?q" and a '/' goes before it
 
     friend bool operator==(Uri const&, Uri const&) = default;
 };
@@ -78,4 +78,4 @@ bool same_origin(Uri const&, Uri const&);
 /// segments, RFC 3986 5.2) against `base`; the normal form, or nothing when it is not a http(s) URI.
 std::optional<std::string> resolve(Uri const& base, std::string_view reference);
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -67,7 +67,7 @@ bool describes_body(Name id) {
     return is_one_of<Name::content_encoding, Name::content_length, Name::content_range, Name::content_type>(id);
 }
 
-}  // namespace
+}   // namespace
 
 bool is_etag(std::string_view text) {
     auto const quoted = opaque(text);
@@ -82,8 +82,7 @@ bool strong_match(std::string_view a, std::string_view b) { return is_etag(a) &&
 
 bool weak_match(std::string_view a, std::string_view b) { return is_etag(a) && is_etag(b) && opaque(a) == opaque(b); }
 
-Conditional answer_conditional(RequestHead const& request, ResponseHead const& stored, Terms const& terms,
-                               WallTime now) {
+Conditional answer_conditional(RequestHead const& request, ResponseHead const& stored, Terms const& terms, WallTime now) {
     bool const none_match = request.fields.has(Name::if_none_match);
     if (!none_match && !request.fields.has(Name::if_modified_since)) return Conditional::none;
     if (request.method != Method::get && request.method != Method::head) return Conditional::none;
@@ -126,12 +125,9 @@ bool is_about(ResponseHead const& not_modified, ResponseHead const& stored) {
     return told.last_modified.empty() || have.last_modified.empty() || told.last_modified == have.last_modified;
 }
 
-bool updates_stored(Field const& field) {
-    return !describes_body(field.id) && !is_hop_by_hop(field.id);
-}
+bool updates_stored(Field const& field) { return !describes_body(field.id) && !is_hop_by_hop(field.id); }
 
-std::string merged_head_fields(ResponseHead const& stored, ResponseHead const& update,
-                               std::span<std::string_view const> targeted) {
+std::string merged_head_fields(ResponseHead const& stored, ResponseHead const& update, std::span<std::string_view const> targeted) {
     HopByHop const hop_by_hop(update.fields);
     auto const replaces = [&](Field const& field) { return updates_stored(field) && !hop_by_hop.dropped(field); };
     auto const replaced = [&](Field const& old) {
@@ -153,9 +149,7 @@ std::string merged_head_fields(ResponseHead const& stored, ResponseHead const& u
     return out;
 }
 
-bool is_conditional(Fields const& request) {
-    return request.has(Name::if_none_match) || request.has(Name::if_modified_since);
-}
+bool is_conditional(Fields const& request) { return request.has(Name::if_none_match) || request.has(Name::if_modified_since); }
 
 bool is_personal(RequestHead const& request, ResponseCacheControl const& answer_control) {
     return request.fields.has(Name::authorization) || request.fields.has(Name::cookie) || answer_control.private_;
@@ -166,8 +160,7 @@ bool supersedes(RequestHead const& request, ResponseHead const& answer, Response
     return request.method == Method::get && speaks_of_resource && !is_personal(request, answer_control);
 }
 
-bool head_agrees(ResponseHead const& head_response, ResponseHead const& stored,
-                 std::optional<std::uint64_t> stored_length) {
+bool head_agrees(ResponseHead const& head_response, ResponseHead const& stored, std::optional<std::uint64_t> stored_length) {
     auto const& told = head_response.fields;
     bool const of_length = told.has(Name::content_length) && stored_length;
     auto const in_both = [&](Name name) { return told.has(name) && stored.fields.has(name); };
@@ -177,4 +170,4 @@ bool head_agrees(ResponseHead const& head_response, ResponseHead const& stored,
            confirms(head_response, stored, Name::last_modified);
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -71,7 +71,6 @@ bool supersedes(RequestHead const&, ResponseHead const& answer, ResponseCacheCon
 /// RFC 9111 4.3.5: true when the response to a HEAD agrees with the stored response to GET, which merged_head_fields then
 /// freshens; false: the stored response is outdated. `stored_length` is the length of the stored body in bytes, whether or
 /// not the origin had announced it. Call only for HEAD responses with status 200.
-bool head_agrees(ResponseHead const& head_response, ResponseHead const& stored,
-                 std::optional<std::uint64_t> stored_length);
+bool head_agrees(ResponseHead const& head_response, ResponseHead const& stored, std::optional<std::uint64_t> stored_length);
 
-}  // namespace garner::http
+}   // namespace garner::http

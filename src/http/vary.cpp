@@ -45,8 +45,7 @@ void append_accept_encoding(std::string& out, Fields const& request) {
 /// RFC 9110 12.5.4: the weights give the preference; the order is irrelevant.
 void append_accept_language(std::string& out, Fields const& request) {
     std::vector<std::string> members;
-    for_each_member(request, Name::accept_language,
-                    [&](std::string_view member) { members.push_back(plain_member(member)); });
+    for_each_member(request, Name::accept_language, [&](std::string_view member) { members.push_back(plain_member(member)); });
     std::ranges::sort(members);
     members.erase(std::ranges::unique(members).begin(), members.end());
     auto const start = out.size();
@@ -109,7 +108,7 @@ VaryNames in_order(VaryNames vary) {
     return vary;
 }
 
-}  // namespace
+}   // namespace
 
 VaryNames parse_vary(std::string_view joined_value) {
     VaryNames vary;
@@ -135,9 +134,8 @@ VaryNames effective_vary(Fields const& response, std::span<std::string const> ke
 }
 
 bool is_secret(std::string_view name) {
-    constexpr std::string_view marks[]{"auth",    "cookie",  "token",  "secret",     "session",
-                                       "passw",   "credent", "apikey", "api-key",    "signature",
-                                       "api_key", "jwt",     "csrf",   "assertion"};
+    constexpr std::string_view marks[]{"auth",   "cookie",  "token",     "secret",  "session", "passw", "credent",
+                                       "apikey", "api-key", "signature", "api_key", "jwt",     "csrf",  "assertion"};
     auto const lower = lower_case(name);
     return std::ranges::any_of(marks, [&](auto mark) { return lower.find(mark) != lower.npos; });
 }
@@ -167,4 +165,4 @@ std::string variant_key(std::string_view vary_value_joined, Fields const& reques
     return variant_key(parse_vary(vary_value_joined), request);
 }
 
-}  // namespace garner::http
+}   // namespace garner::http

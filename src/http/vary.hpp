@@ -15,9 +15,9 @@ struct VaryNames {
     /// Why it never selects a response.
     enum class Never : std::uint8_t {
         no,
-        star,        // "*"
-        malformed,   // a member that is no field name
-        too_long,    // more than 32 names
+        star,             // "*"
+        malformed,        // a member that is no field name
+        too_long,         // more than 32 names
         hop_credentials   // Proxy-Authorization, which is for this proxy only: the origin never sees it
     };
     bool star = false;         // any of these: all count as "*"
@@ -48,4 +48,4 @@ std::string to_string(VaryNames const&);
 std::string variant_key(VaryNames const&, Fields const& request);
 std::string variant_key(std::string_view vary_value_joined, Fields const& request);
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -31,30 +31,28 @@ constexpr milliseconds clear_again{600};
 constexpr unsigned clear_tries = 3;
 constexpr Bytes longest_url = std::min<Bytes>(url_max, htcp::url_max);
 
-microseconds since(SteadyTime then, SteadyTime now) {
-    return std::chrono::duration_cast<microseconds>(now - then);
-}
+microseconds since(SteadyTime then, SteadyTime now) { return std::chrono::duration_cast<microseconds>(now - then); }
 
-}  // namespace
+}   // namespace
 
 /// One query and its replies. Outlives the wait for the replies, so that late ones are still matched.
 struct Agent::Round {
     struct Asked {
         std::shared_ptr<Peer> peer;
         Protocol protocol = Protocol::icp;
-        std::size_t view = 0;         // its index among the views
+        std::size_t view = 0;   // its index among the views
         ReplyKind reply = ReplyKind::nothing;
         microseconds took{0};
-        bool overdue = false;         // no reply came within the wait
+        bool overdue = false;   // no reply came within the wait
         bool expired = false;
     };
     std::uint32_t number = 0;
     SteadyTime asked_at{};
-    std::uint64_t url = 0;            // fingerprint of the URL
+    std::uint64_t url = 0;   // fingerprint of the URL
     std::vector<Asked> asked;
     std::vector<Told> told;
     net::WakeHandle waiting;
-    bool over = false;                // the wait has ended; the following pointers are null then
+    bool over = false;   // the wait has ended; the following pointers are null then
     bool of_purge = false;
     Question const* question = nullptr;
     Plan* plan = nullptr;
@@ -359,4 +357,4 @@ void Agent::sweep(SteadyTime now) {
     }
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -22,31 +22,31 @@ struct PeerTable;
 
 /// The result of a question.
 struct Resolution {
-    std::vector<Source> sources;      // best first; see choose()
+    std::vector<Source> sources;   // best first; see choose()
     struct Word {
         std::shared_ptr<Peer> peer;
         ReplyKind reply = ReplyKind::nothing;
         Protocol protocol = Protocol::icp;
         microseconds took{0};
     };
-    std::vector<Word> words;          // one for each queried peer
-    bool timed_out = false;           // a peer that was waited for had not replied
+    std::vector<Word> words;   // one for each queried peer
+    bool timed_out = false;    // a peer that was waited for had not replied
     microseconds took{0};
 };
 
 /// Counts of one worker, or the sum over all.
 template <class Count>
 struct AgentCounts {
-    Count questions{};                // resolved with at least one peer to query
+    Count questions{};   // resolved with at least one peer to query
     Count timed_out{};
-    Count unexpected{};               // replies without a query, or from another address
-    Count moved{};                    // replies that arrived at another worker than the querying one
-    Count queries{};                  // received from other caches
+    Count unexpected{};                                      // replies without a query, or from another address
+    Count moved{};                                           // replies that arrived at another worker than the querying one
+    Count queries{};                                         // received from other caches
     Count hits{}, misses{}, nofetch{}, denied{}, errors{};   // replies sent to them
-    Count silenced{};                 // denied, and dropped without a reply
-    Count limited{};                  // over a rate
-    Count malformed{};                // datagrams that do not parse, including ICP version 3
-    Count cleared{};                  // purges requested by other caches
+    Count silenced{};                                        // denied, and dropped without a reply
+    Count limited{};                                         // over a rate
+    Count malformed{};                                       // datagrams that do not parse, including ICP version 3
+    Count cleared{};                                         // purges requested by other caches
     Count refused_clears{};
 };
 using AgentCounters = AgentCounts<Counter>;
@@ -113,4 +113,4 @@ private:
     std::uint64_t drawn_;
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -37,9 +37,8 @@ bool ChangedUrls::has(std::string_view url, SteadyTime now) const {
     auto const print = fingerprint(url, seed_);
     MutexLock const lock(mutex_);
     auto const& set = sets_[set_of(print)];
-    return std::any_of(set.begin(), set.end(), [&](Mark const& one) {
-        return one.number != 0 && one.url == print && now < one.until;
-    });
+    return std::any_of(set.begin(), set.end(),
+                       [&](Mark const& one) { return one.number != 0 && one.url == print && now < one.until; });
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

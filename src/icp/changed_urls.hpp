@@ -40,9 +40,9 @@ private:
 
     std::uint64_t const seed_;
     mutable Mutex mutex_;
-    std::vector<Set> sets_ GUARDED_BY(mutex_);                  // allocated with the first mark
+    std::vector<Set> sets_ GUARDED_BY(mutex_);   // allocated with the first mark
     std::uint64_t last_number_ GUARDED_BY(mutex_) = 0;
     std::atomic<std::size_t> marks_{0};
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

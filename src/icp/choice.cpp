@@ -38,8 +38,8 @@ public:
 private:
     struct Missed {
         std::size_t place = 0;
-        bool measured = false;    // it reported its distance to the origin
-        double way = 0;           // µs to the origin, as far as known
+        bool measured = false;   // it reported its distance to the origin
+        double way = 0;          // µs to the origin, as far as known
     };
     std::vector<Missed> missed() const;
     std::vector<std::size_t> of_its_group(Missed const& one, std::vector<Missed> const& all) const;
@@ -52,7 +52,7 @@ private:
     Question const& question_;
     std::span<PeerView const> views_;
     std::span<Told const> told_;
-    std::vector<bool> used_;      // by index of the view
+    std::vector<bool> used_;   // by index of the view
     bool has_origin_ = false;
     std::vector<Source> sources_;
 };
@@ -89,9 +89,7 @@ std::vector<std::size_t> Choice::parents(Health health) const {
 
 void Choice::bound(Health health) {
     auto theirs = parents(health);
-    std::erase_if(theirs, [&](std::size_t place) {
-        return binding_of(*views_[place].options, question_.host) != Binding::bound;
-    });
+    std::erase_if(theirs, [&](std::size_t place) { return binding_of(*views_[place].options, question_.host) != Binding::bound; });
     groups(theirs);
     for (auto const place : theirs) add(place, Hierarchy::single_parent);
 }
@@ -101,8 +99,10 @@ void Choice::hits() {
     Score const score(size_of(question_, told_), found);
     std::stable_sort(found.begin(), found.end(), [&](Holder const& a, Holder const& b) { return score(a) < score(b); });
     for (auto const& holder : found) {
-        if (holder.place == Holder::origin) origin(Hierarchy::source_fastest);
-        else add(holder.place, hit_of(*views_[holder.place].options, holder.protocol));
+        if (holder.place == Holder::origin)
+            origin(Hierarchy::source_fastest);
+        else
+            add(holder.place, hit_of(*views_[holder.place].options, holder.protocol));
     }
 }
 
@@ -122,9 +122,8 @@ std::vector<Choice::Missed> Choice::missed() const {
         else
             all.push_back({one.peer, false, rtt / weight_of(view)});
     }
-    std::stable_sort(all.begin(), all.end(), [](Missed const& a, Missed const& b) {
-        return a.measured != b.measured ? a.measured : a.way < b.way;
-    });
+    std::stable_sort(all.begin(), all.end(),
+                     [](Missed const& a, Missed const& b) { return a.measured != b.measured ? a.measured : a.way < b.way; });
     return all;
 }
 
@@ -168,8 +167,7 @@ void Choice::in_turn(std::vector<std::size_t> const& parents) {
     std::vector<std::size_t> those;
     for (auto const place : parents)
         if (views_[place].options->round_robin) those.push_back(place);
-    for (std::size_t i = 0; i < those.size(); ++i)
-        add(those[(question_.turn + i) % those.size()], Hierarchy::roundrobin_parent);
+    for (std::size_t i = 0; i < those.size(); ++i) add(those[(question_.turn + i) % those.size()], Hierarchy::roundrobin_parent);
 }
 
 void Choice::unasked(Health health) {
@@ -209,7 +207,7 @@ std::vector<Source> Choice::take() {
     return std::move(sources_);
 }
 
-}  // namespace
+}   // namespace
 
 std::vector<Source> choose(Question const& question, std::span<PeerView const> views, std::span<Told const> told) {
     Choice choice(question, views, told);
@@ -231,4 +229,4 @@ std::vector<Source> choose(Question const& question, std::span<PeerView const> v
     return choice.take();
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -19,24 +19,24 @@ namespace garner::icp {
 
 /// The facts about a request that source selection needs. The views live as long as this object.
 struct Question {
-    std::string_view url;                 // absolute, in normal form
+    std::string_view url;   // absolute, in normal form
     std::string_view host;
-    bool hierarchical = true;             // a GET that any cache may answer: peers are queried
+    bool hierarchical = true;   // a GET that any cache may answer: peers are queried
     enum class Direct : std::uint8_t { may, always, never };
-    Direct direct = Direct::may;          // decided by the direct lists
-    std::optional<Bytes> size = {};       // size of the requested body, if known
-    std::optional<microseconds> origin_rtt = {};      // remembered; only if the origin competes
-    std::optional<double> origin_throughput = {};     // bytes per second
-    std::uint32_t turn = 0;               // for round robin
+    Direct direct = Direct::may;                    // decided by the direct lists
+    std::optional<Bytes> size = {};                 // size of the requested body, if known
+    std::optional<microseconds> origin_rtt = {};    // remembered; only if the origin competes
+    std::optional<double> origin_throughput = {};   // bytes per second
+    std::uint32_t turn = 0;                         // for round robin
 };
 
 /// The state of one peer at one moment.
 struct PeerView {
-    std::shared_ptr<Peer> peer;           // handed on to the sources; source selection never reads it
+    std::shared_ptr<Peer> peer;   // handed on to the sources; source selection never reads it
     PeerOptions const* options = nullptr;
     Health health = Health::alive;
-    bool full = false;                    // has reached max_connections
-    bool askable = true;                  // takes queries at a known address, or its digest is present
+    bool full = false;     // has reached max_connections
+    bool askable = true;   // takes queries at a known address, or its digest is present
     std::optional<microseconds> query_rtt = {};
     std::optional<microseconds> connect_rtt = {};
     std::optional<double> throughput = {};   // bytes per second
@@ -44,7 +44,7 @@ struct PeerView {
 
 /// One peer's reply; kept in the order of arrival.
 struct Told {
-    std::size_t peer = 0;                 // index among the views
+    std::size_t peer = 0;   // index among the views
     ReplyKind reply = ReplyKind::nothing;
     Protocol protocol = Protocol::icp;
     microseconds took{0};
@@ -54,8 +54,8 @@ struct Told {
 
 /// The plan before any query is sent.
 struct Plan {
-    std::vector<std::size_t> ask;         // indexes of the views; empty: call choose() at once
-    std::vector<std::size_t> wait_for;    // the alive peers among them
+    std::vector<std::size_t> ask;        // indexes of the views; empty: call choose() at once
+    std::vector<std::size_t> wait_for;   // the alive peers among them
 };
 Plan plan(Question const&, std::span<PeerView const>);
 
@@ -65,8 +65,7 @@ microseconds patience(Plan const&, std::span<PeerView const>, milliseconds timeo
 
 /// How long waiting is worthwhile, counted from the query. Zero once no missing reply could give a better source than
 /// the first HIT. Only a HIT from a peer of more weight could, if it comes in time.
-microseconds worth_waiting(Question const&, Plan const&, std::span<PeerView const>, std::span<Told const>,
-                           microseconds patience);
+microseconds worth_waiting(Question const&, Plan const&, std::span<PeerView const>, std::span<Told const>, microseconds patience);
 
 /// All sources, best first, each with its reason; each is tried when the one before fails. Never empty: no_direct_fail
 /// without a peer if none is left and the origin is forbidden.
@@ -87,14 +86,14 @@ double rendezvous_score(std::string_view url, std::string_view member, std::uint
 struct PeerFigures {
     std::uint64_t queries = 0, answers = 0, hits = 0, misses = 0, nofetch = 0, denied = 0, errors = 0, expired = 0, late = 0;
     std::uint64_t fetches = 0, false_hits = 0, connect_failures = 0;
-    Bytes bytes = 0;                      // body bytes received from it
-    Bytes saved = 0;                      // the part of `bytes` from HITs, which the origin did not send
+    Bytes bytes = 0;   // body bytes received from it
+    Bytes saved = 0;   // the part of `bytes` from HITs, which the origin did not send
 };
 
 struct PeerStats : PeerFigures {
     PeerOptions options;
     Health health = Health::alive;
-    std::string address;                  // empty: unknown
+    std::string address;   // empty: unknown
     std::uint32_t connections = 0;
     std::optional<microseconds> query_rtt, connect_rtt;
     std::optional<double> throughput;
@@ -102,4 +101,4 @@ struct PeerStats : PeerFigures {
     bool has_digest = false;
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

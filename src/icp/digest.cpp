@@ -12,9 +12,9 @@ namespace garner::icp {
 namespace {
 
 // The header of a digest, as Squid writes it: big-endian; the remaining bytes are zero.
-constexpr std::size_t at_current = 0;        // u16
-constexpr std::size_t at_required = 2;       // u16
-constexpr std::size_t at_capacity = 4;       // i32, like the following ones
+constexpr std::size_t at_current = 0;    // u16
+constexpr std::size_t at_required = 2;   // u16
+constexpr std::size_t at_capacity = 4;   // i32, like the following ones
 constexpr std::size_t at_count = 8;
 constexpr std::size_t at_mask_size = 16;
 constexpr std::size_t at_bits_per_entry = 20;   // u8
@@ -24,7 +24,7 @@ constexpr std::uint16_t our_version = 5;
 constexpr std::uint16_t oldest_version = 3;
 constexpr char bits_per_entry = 5;
 constexpr char hashes = 4;
-constexpr char get_method = 1;               // Squid's number of GET
+constexpr char get_method = 1;   // Squid's number of GET
 constexpr std::uint64_t least_capacity = 64;
 constexpr std::uint64_t most_capacity = Digest::mask_max * 8 / bits_per_entry;
 
@@ -44,15 +44,14 @@ struct Freed {
     void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
 };
 
-}  // namespace
+}   // namespace
 
 DigestKey digest_key(std::string_view url) {
     thread_local std::unique_ptr<EVP_MD_CTX, Freed> const context(EVP_MD_CTX_new());
     unsigned char sum[16];
-    bool const done = EVP_DigestInit_ex2(context.get(), md5(), nullptr) == 1 &&
-                      EVP_DigestUpdate(context.get(), &get_method, 1) == 1 &&
-                      EVP_DigestUpdate(context.get(), url.data(), url.size()) == 1 &&
-                      EVP_DigestFinal_ex(context.get(), sum, nullptr) == 1;
+    bool const done =
+        EVP_DigestInit_ex2(context.get(), md5(), nullptr) == 1 && EVP_DigestUpdate(context.get(), &get_method, 1) == 1 &&
+        EVP_DigestUpdate(context.get(), url.data(), url.size()) == 1 && EVP_DigestFinal_ex(context.get(), sum, nullptr) == 1;
     check(done);
     std::string_view const words(reinterpret_cast<char const*>(sum), sizeof sum);
     DigestKey key;
@@ -95,8 +94,7 @@ bool Digest::may_have(DigestKey const& key) const {
 // ---- building ----
 
 DigestBuilder::DigestBuilder(std::uint64_t capacity)
-    : capacity_(std::clamp(capacity, least_capacity, most_capacity)),
-      bits_(mask_size_for(capacity_, bits_per_entry) * 8),
+    : capacity_(std::clamp(capacity, least_capacity, most_capacity)), bits_(mask_size_for(capacity_, bits_per_entry) * 8),
       bytes_(Digest::header_bytes + bits_ / 8, '\0') {}
 
 void DigestBuilder::add(DigestKey const& key) {
@@ -122,4 +120,4 @@ std::string DigestBuilder::finish() && {
     return std::move(bytes_);
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -22,7 +22,7 @@ DigestKey digest_key(std::string_view url);
 class Digest {
 public:
     static constexpr std::size_t header_bytes = 128;
-    static constexpr Bytes mask_max = 64 * MiB;             // for a hundred million URLs
+    static constexpr Bytes mask_max = 64 * MiB;   // for a hundred million URLs
     static constexpr Bytes bytes_max = header_bytes + mask_max;
 
     /// `bytes`: a whole one, as received. A fault if it is not a digest, or has a version or sizes that Squid 5 refuses, too.
@@ -62,4 +62,4 @@ private:
     std::string bytes_;
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -14,11 +14,11 @@ namespace garner::icp {
 namespace {
 
 constexpr milliseconds look_every{1'000};
-constexpr milliseconds piece_patience{10'000};   // without progress
-constexpr milliseconds whole_patience{120'000};  // for the whole digest
-constexpr milliseconds life_of_stale{300'000};   // for a digest that has already expired on arrival
+constexpr milliseconds piece_patience{10'000};    // without progress
+constexpr milliseconds whole_patience{120'000};   // for the whole digest
+constexpr milliseconds life_of_stale{300'000};    // for a digest that has already expired on arrival
 
-}  // namespace
+}   // namespace
 
 // ---- fetches in progress ----
 
@@ -168,8 +168,10 @@ net::awaitable<void> DigestFetcher::receive(Watch& watch, Location const& locati
         bytes.append(piece.data);
     }
     auto digest = Digest::read(std::move(bytes));
-    if (digest) watch.digest = *std::move(digest);
-    else watch.fault = "the response is not a valid cache digest: " + digest.fault().text();
+    if (digest)
+        watch.digest = *std::move(digest);
+    else
+        watch.fault = "the response is not a valid cache digest: " + digest.fault().text();
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -30,4 +30,4 @@ private:
     std::map<std::shared_ptr<Peer>, std::shared_ptr<Watch>> watches_;
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -26,10 +26,10 @@ private:
     Agent& agent_;
 };
 
-}  // namespace
+}   // namespace
 
 std::unique_ptr<PeerLookup> make_digest_lookup(LookupServices const& services) {
     return std::make_unique<DigestLookup>(services.agent);
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -15,7 +15,7 @@ constexpr milliseconds publish_look_every{250};
 constexpr microseconds slice{500};
 constexpr milliseconds rest{1};
 
-}  // namespace
+}   // namespace
 
 net::awaitable<void> DigestPublisher::run() {
     auto const begun = steady_now();
@@ -75,4 +75,4 @@ net::awaitable<void> DigestPublisher::read_disk(DigestScan& scan) {
     }
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -19,4 +19,4 @@ private:
     static bool expects_readers(Options const&);
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

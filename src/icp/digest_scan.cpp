@@ -22,7 +22,7 @@ bool selects_by_encoding_alone(std::string_view variant) {
     return variant.starts_with(name) && variant.find('\n') == variant.size() - 1 && variant.find_first_of(":\n") == name.size();
 }
 
-}  // namespace
+}   // namespace
 
 std::optional<std::string_view> digested_url(store::Object const& object, WallTime fresh_till) {
     auto const& terms = object.terms();
@@ -54,4 +54,4 @@ void DigestScan::add(store::Object const& object) {
     if (auto const url = digested_url(object, fresh_till_)) builder_.add(digest_key(*url));
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

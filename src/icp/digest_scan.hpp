@@ -36,4 +36,4 @@ private:
     std::vector<store::ObjectPtr> met_;
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

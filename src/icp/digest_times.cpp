@@ -21,4 +21,4 @@ milliseconds life_of_digest(SteadyTime::duration uptime, milliseconds rebuild) {
     return std::min(rebuild, std::max(least, std::chrono::duration_cast<milliseconds>(uptime)));
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

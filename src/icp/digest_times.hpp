@@ -9,9 +9,9 @@ namespace garner::icp {
 /// When a peer's digest is fetched next, and how long it is used.
 class DigestTimes {
 public:
-    static constexpr milliseconds gap_min{10'000};        // least time between fetches from one peer
+    static constexpr milliseconds gap_min{10'000};   // least time between fetches from one peer
     static constexpr milliseconds life_default{3'600'000};
-    static constexpr milliseconds delay_max{300'000};     // wait after the expiry, so that the peer has built its next digest
+    static constexpr milliseconds delay_max{300'000};   // wait after the expiry, so that the peer has built its next digest
     static constexpr milliseconds retry_max{3'600'000};
 
     bool due(SteadyTime now) const { return now >= next_; }
@@ -34,4 +34,4 @@ private:
 /// minute.
 milliseconds life_of_digest(SteadyTime::duration uptime, milliseconds rebuild);
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -12,8 +12,8 @@ namespace garner::icp::htcp {
 
 namespace {
 
-constexpr std::size_t data_fixed = 8;       // LENGTH, codes, flags, TRANS-ID
-constexpr std::uint8_t minor_sent = 1;      // Squid reads minor version 0 in an older bit order
+constexpr std::size_t data_fixed = 8;    // LENGTH, codes, flags, TRANS-ID
+constexpr std::uint8_t minor_sent = 1;   // Squid reads minor version 0 in an older bit order
 constexpr std::uint8_t flag_rr = 1, flag_f1 = 2;
 
 /// Reads from the front of the remaining bytes; false, and nothing is read, when they are too few.
@@ -107,8 +107,8 @@ char const* parse_auth(std::string_view section, Message& message) {
     if (section.size() == auth_absent) return nullptr;
     Taker taker(section.substr(2));
     Auth auth;
-    bool const whole = taker.number(auth.time) && taker.number(auth.expires) && taker.text(auth.key_name) &&
-                       taker.text(auth.signature);
+    bool const whole =
+        taker.number(auth.time) && taker.number(auth.expires) && taker.text(auth.key_name) && taker.text(auth.signature);
     if (!whole) return "bad AUTH";
     message.auth = auth;
     return nullptr;
@@ -169,7 +169,7 @@ std::optional<milliseconds> rtt_of(std::string_view cache_to_origin) {
     return rtt;
 }
 
-}  // namespace
+}   // namespace
 
 char const* parse(std::string_view datagram, Message& message) {
     message = {};
@@ -230,4 +230,4 @@ void put_text(std::string& out, std::string_view text) {
     out += text;
 }
 
-}  // namespace garner::icp::htcp
+}   // namespace garner::icp::htcp

@@ -17,11 +17,11 @@ enum class Opcode : std::uint8_t { nop = 0, tst = 1, mon = 2, set = 3, clr = 4 }
 
 /// RESPONSE codes for an operation (6.2, 6.5).
 namespace response {
-inline constexpr std::uint8_t done = 0;          // TST: stored here; CLR: removed now; NOP: the only code
-inline constexpr std::uint8_t not_here = 1;      // TST
-inline constexpr std::uint8_t kept = 1;          // CLR
-inline constexpr std::uint8_t was_not_here = 2;  // CLR
-}  // namespace response
+inline constexpr std::uint8_t done = 0;           // TST: stored here; CLR: removed now; NOP: the only code
+inline constexpr std::uint8_t not_here = 1;       // TST
+inline constexpr std::uint8_t kept = 1;           // CLR
+inline constexpr std::uint8_t was_not_here = 2;   // CLR
+}   // namespace response
 
 /// RESPONSE codes about the message as a whole (2.7: MO is set).
 enum class Refusal : std::uint8_t {
@@ -54,13 +54,13 @@ struct Auth {
 struct Message {
     std::uint8_t minor = 1;
     Opcode opcode = Opcode::nop;
-    std::uint8_t code = 0;                // RESPONSE
-    bool is_response = false;             // RR
-    bool flag = false;                    // F1; in a request: a reply is wanted (RD); in a response: `code` is a Refusal (MO)
-    std::uint32_t number = 0;             // TRANS-ID
-    Specifier specifier = {};             // TST and CLR requests
-    Detail detail = {};                   // TST responses
-    std::string_view data;                // the unmodified DATA section, which a signature covers
+    std::uint8_t code = 0;      // RESPONSE
+    bool is_response = false;   // RR
+    bool flag = false;          // F1; in a request: a reply is wanted (RD); in a response: `code` is a Refusal (MO)
+    std::uint32_t number = 0;   // TRANS-ID
+    Specifier specifier = {};   // TST and CLR requests
+    Detail detail = {};         // TST responses
+    std::string_view data;      // the unmodified DATA section, which a signature covers
     std::optional<Auth> auth = {};
 };
 
@@ -97,7 +97,7 @@ void finish(std::string& message);
 /// COUNTSTR (3.1).
 void put_text(std::string& out, std::string_view text);
 
-inline constexpr std::size_t message_max = 8'192;         // Squid reads no more
+inline constexpr std::size_t message_max = 8'192;           // Squid reads no more
 inline constexpr std::size_t url_max = message_max - 128;   // leaves space for the rest of a request, including its signature
 
-}  // namespace garner::icp::htcp
+}   // namespace garner::icp::htcp

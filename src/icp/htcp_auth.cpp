@@ -26,19 +26,17 @@ Digest digest_of(std::string_view secret, std::uint8_t minor, Auth const& auth, 
     Digest digest;
     unsigned size = 0;
     auto const* bytes = reinterpret_cast<unsigned char const*>(covered.data());
-    auto const* made = HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()), bytes, covered.size(),
-                            digest.data(), &size);
+    auto const* made =
+        HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()), bytes, covered.size(), digest.data(), &size);
     check(made && size == digest_size);
     return digest;
 }
 
-std::string_view text_of(Digest const& digest) {
-    return {reinterpret_cast<char const*>(digest.data()), digest.size()};
-}
+std::string_view text_of(Digest const& digest) { return {reinterpret_cast<char const*>(digest.data()), digest.size()}; }
 
 std::uint32_t seconds_of(WallTime time) { return static_cast<std::uint32_t>(unix_seconds(time)); }
 
-}  // namespace
+}   // namespace
 
 void seal(std::string& message, std::string_view secret, WallTime now) {
     if (secret.empty()) {
@@ -75,4 +73,4 @@ Verdict judge(Message const& message, std::string_view secret, WallTime now) {
     return over || early ? Verdict::expired : Verdict::good;
 }
 
-}  // namespace garner::icp::htcp
+}   // namespace garner::icp::htcp

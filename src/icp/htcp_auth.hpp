@@ -23,4 +23,4 @@ enum class Verdict : std::uint8_t { good, missing, bad, expired };
 /// Verifies a received message's signature; always good without a secret. Compares in constant time.
 Verdict judge(Message const&, std::string_view secret, WallTime now);
 
-}  // namespace garner::icp::htcp
+}   // namespace garner::icp::htcp

@@ -78,8 +78,8 @@ private:
     HtcpResponder responder_;
 };
 
-}  // namespace
+}   // namespace
 
 std::unique_ptr<PeerLookup> make_htcp_lookup(LookupServices const& services) { return std::make_unique<HtcpLookup>(services); }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -27,10 +27,9 @@ void describe(store::Object const& object, WallTime now, Lines& lines) {
     if (auto const length = object.length()) add_line(lines.entity, "Content-Length", std::to_string(*length));
 }
 
-}  // namespace
+}   // namespace
 
-std::string HtcpResponder::answer(htcp::Message const& request, IpAddress const& from, Options const& all,
-                                  WallTime now) {
+std::string HtcpResponder::answer(htcp::Message const& request, IpAddress const& from, Options const& all, WallTime now) {
     auto const& options = all.htcp;
     bool const purges = request.opcode == htcp::Opcode::clr;
     bool const known = purges || request.opcode == htcp::Opcode::tst || request.opcode == htcp::Opcode::nop;
@@ -92,4 +91,4 @@ std::uint8_t HtcpResponder::clear(htcp::Message const& request) {
     return cache_.purge(url_) ? htcp::response::done : htcp::response::was_not_here;
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -27,4 +27,4 @@ private:
     ReplayGuard& replays_;
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

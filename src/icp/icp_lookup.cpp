@@ -88,11 +88,11 @@ private:
 
     IcpResponder responder_;
     SteadyTime started_{};
-    std::string out_;                           // a member to reuse its memory
+    std::string out_;   // a member to reuse its memory
 };
 
-}  // namespace
+}   // namespace
 
 std::unique_ptr<PeerLookup> make_icp_lookup(LookupServices const& services) { return std::make_unique<IcpLookup>(services); }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

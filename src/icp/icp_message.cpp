@@ -46,7 +46,7 @@ void write(IcpMessage const& message, Bytes before_url, std::string& out) {
     out += '\0';
 }
 
-}  // namespace
+}   // namespace
 
 char const* parse_message(std::string_view datagram, IcpMessage& message) {
     if (auto const* error = parse_head(datagram, message)) return error;
@@ -70,4 +70,4 @@ void write_message(IcpMessage const& message, std::string& out) {
     write(message, 0, out);
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

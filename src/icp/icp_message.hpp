@@ -18,10 +18,10 @@ enum class Opcode : std::uint8_t {
     decho = 11,          // to the echo port of a cache without ICP
     miss_nofetch = 21,   // a miss, and this cache will not fetch it now
     denied = 22,
-    hit_obj = 23         // includes the object; read as HIT, never written
+    hit_obj = 23   // includes the object; read as HIT, never written
 };
 
-inline constexpr Bytes message_max = 16'384;          // the whole datagram (RFC 2186 2)
+inline constexpr Bytes message_max = 16'384;   // the whole datagram (RFC 2186 2)
 inline constexpr Bytes message_head = 20;
 /// Squid reads no longer URL, and rejects such a query as malformed.
 inline constexpr Bytes url_max = 8'191;
@@ -31,7 +31,7 @@ inline constexpr std::uint32_t flag_source_rtt = 0x40000000;
 
 struct IcpMessage {
     Opcode opcode = Opcode::query;
-    std::uint32_t number = 0;        // never 0
+    std::uint32_t number = 0;   // never 0
     std::uint32_t options = 0;
     std::uint32_t option_data = 0;   // in a reply with flag_source_rtt: hops in the upper half, milliseconds in the lower
     std::string_view url;            // points into the datagram; may hold any byte but NUL
@@ -49,4 +49,4 @@ void write_query(std::uint32_t number, std::string_view url, bool source_rtt, st
 /// A reply, with the number and the URL of its query.
 void write_message(IcpMessage const&, std::string& out);
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -8,16 +8,14 @@ namespace {
 
 constexpr std::uint64_t denials_heeded = 100;   // queries, of which over 95 % were denied: the sender ignores denials
 
-bool ignores_denials(Asker const& asker) {
-    return asker.queries > denials_heeded && 100 * asker.denied > 95 * asker.queries;
-}
+bool ignores_denials(Asker const& asker) { return asker.queries > denials_heeded && 100 * asker.denied > 95 * asker.queries; }
 
 /// Squid's format: hops, which are not counted here, and milliseconds; 0 and 65535 milliseconds mean unknown.
 std::uint32_t option_data_of(milliseconds rtt) {
     return static_cast<std::uint32_t>(std::clamp<std::int64_t>(rtt.count(), 1, 0xfffe));
 }
 
-}  // namespace
+}   // namespace
 
 bool IcpResponder::answer(IcpMessage const& query, IpAddress const& from, Options const& options, Fetching fetching, Now now,
                           std::string& out) {
@@ -59,4 +57,4 @@ void IcpResponder::add_source_rtt(IcpMessage& reply, SteadyTime now) {
     reply.option_data = option_data_of(*rtt);
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -30,4 +30,4 @@ private:
     void add_source_rtt(IcpMessage& reply, SteadyTime now);
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

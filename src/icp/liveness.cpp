@@ -52,4 +52,4 @@ bool Liveness::told_alive(SteadyTime now) {
     return true;
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

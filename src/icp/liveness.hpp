@@ -17,9 +17,9 @@ enum class Health : std::uint8_t {
 /// connections is dead although it replies to queries, and the reverse. Not thread-safe.
 class Liveness {
 public:
-    static constexpr std::uint32_t unanswered_max = 20;   // in a row
-    static constexpr milliseconds silence_max{10'000};    // since the first of several unanswered queries
-    static constexpr milliseconds probe_interval{10'000};  // least time between a failed connection and the next probe
+    static constexpr std::uint32_t unanswered_max = 20;     // in a row
+    static constexpr milliseconds silence_max{10'000};      // since the first of several unanswered queries
+    static constexpr milliseconds probe_interval{10'000};   // least time between a failed connection and the next probe
 
     void asked(SteadyTime now);
     /// True when this makes a dead peer alive.
@@ -51,4 +51,4 @@ private:
     bool told_dead_ = false;
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

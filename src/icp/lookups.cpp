@@ -14,4 +14,4 @@ std::span<LookupRow const> lookups() {
     return rows;
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

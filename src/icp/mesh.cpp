@@ -47,7 +47,7 @@ void add(From const& from, To& to) {
     to.refused_clears += from.refused_clears.value();
 }
 
-}  // namespace
+}   // namespace
 
 std::shared_ptr<Peer> PeerTable::at(IpEndpoint const& from, Protocol protocol) const {
     for (auto const* list : {&peers, &purged})
@@ -84,8 +84,7 @@ PeerTablePtr Mesh::make_peer_table(Options options, PeerTable const* before) {
         peer_table->peers.push_back(peer_like(peer, known));
         if (peer.htcp != 0) peer_table->purged.push_back(peer_table->peers.back());
     }
-    for (auto const& place : options.htcp.purge_to)
-        peer_table->purged.push_back(peer_like(listener_of_purges(place), purged));
+    for (auto const& place : options.htcp.purge_to) peer_table->purged.push_back(peer_like(listener_of_purges(place), purged));
     peer_table->options = std::move(options);
     return peer_table;
 }
@@ -147,4 +146,4 @@ void Mesh::publish(Published digest) {
     published_ = std::move(digest);
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -100,4 +100,4 @@ private:
     std::vector<std::unique_ptr<PeriodicTask>> tasks_;   // on the first worker
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -20,42 +20,42 @@ struct Domain {
 
 struct PeerOptions {
     enum class Type : std::uint8_t {
-        parent,    // fetches misses for this cache
-        sibling    // gives only stored responses
+        parent,   // fetches misses for this cache
+        sibling   // gives only stored responses
     };
     std::string name;
     Type type = Type::parent;
-    std::string host;                // a name or an IP literal
+    std::string host;   // a name or an IP literal
     std::uint16_t http = 3128;
-    std::uint16_t icp = 3130;        // 0: no ICP queries
-    std::uint16_t htcp = 0;          // not 0: queried by HTCP at this port, instead of ICP
-    bool digest = false;             // its cache digest is fetched, and looked up before any query
-    std::string digest_url;          // empty: Squid's path at this peer
-    std::vector<Domain> domains;     // empty: all. The first match decides; with no match, a host is allowed only if all entries
-                                     // are exclusions
-    std::uint32_t weight = 1;        // a peer of weight 2 wins although it takes almost twice as long
-    bool is_default = false;         // parent: used when no other is left
-    bool no_query = false;           // used without queries
-    bool round_robin = false;        // parents with this flag take turns if no measurement decides
-    bool proxy_only = false;         // its responses are not stored here
+    std::uint16_t icp = 3130;      // 0: no ICP queries
+    std::uint16_t htcp = 0;        // not 0: queried by HTCP at this port, instead of ICP
+    bool digest = false;           // its cache digest is fetched, and looked up before any query
+    std::string digest_url;        // empty: Squid's path at this peer
+    std::vector<Domain> domains;   // empty: all. The first match decides; with no match, a host is allowed only if all entries
+                                   // are exclusions
+    std::uint32_t weight = 1;      // a peer of weight 2 wins although it takes almost twice as long
+    bool is_default = false;       // parent: used when no other is left
+    bool no_query = false;         // used without queries
+    bool round_robin = false;      // parents with this flag take turns if no measurement decides
+    bool proxy_only = false;       // its responses are not stored here
     std::uint32_t max_connections = 0;   // concurrent connections to it; 0: no limit
-    std::string login;               // "user:password", sent as Proxy-Authorization (Basic)
-    std::string group;               // parents of one group share the URLs by rendezvous hashing
+    std::string login;                   // "user:password", sent as Proxy-Authorization (Basic)
+    std::string group;                   // parents of one group share the URLs by rendezvous hashing
     milliseconds connect_timeout{2'000};
     friend bool operator==(PeerOptions const&, PeerOptions const&) = default;
 };
 
 struct HtcpOptions {
-    std::string address;             // empty: no HTCP port
+    std::string address;   // empty: no HTCP port
     std::uint16_t port = 4827;
-    std::vector<IpNetwork> allow;        // may query (TST)
-    std::vector<IpNetwork> clear_allow;  // may purge (CLR)
-    std::vector<IpEndpoint> purge_to;    // further caches that receive purges
-    std::string secret;              // shared with other Garners; not empty: unsigned messages are refused
+    std::vector<IpNetwork> allow;         // may query (TST)
+    std::vector<IpNetwork> clear_allow;   // may purge (CLR)
+    std::vector<IpEndpoint> purge_to;     // further caches that receive purges
+    std::string secret;                   // shared with other Garners; not empty: unsigned messages are refused
 };
 
 struct DigestOptions {
-    bool publish = true;             // served at Squid's path to clients that the access rules allow
+    bool publish = true;   // served at Squid's path to clients that the access rules allow
     milliseconds rebuild{3'600'000};
 };
 
@@ -69,18 +69,18 @@ struct DirectOptions {
 constexpr milliseconds asking_max{2'000};
 
 struct Options {
-    std::string address;             // empty: no ICP port; queries leave from a port of their own
+    std::string address;   // empty: no ICP port; queries leave from a port of their own
     std::uint16_t port = 3130;
-    milliseconds timeout{asking_max};     // the longest wait for replies
-    milliseconds timeout_min{5};     // the shortest wait, even for near peers; at most `timeout`
-    bool source_ping = false;        // the origin competes by its remembered round-trip time
-    milliseconds hit_margin{30'000}; // HIT is sent only for objects that stay fresh at least this long
+    milliseconds timeout{asking_max};       // the longest wait for replies
+    milliseconds timeout_min{5};            // the shortest wait, even for near peers; at most `timeout`
+    bool source_ping = false;               // the origin competes by its remembered round-trip time
+    milliseconds hit_margin{30'000};        // HIT is sent only for objects that stay fresh at least this long
     std::uint32_t queries_per_second = 0;   // replies to one address; 0: no limit
-    std::vector<IpNetwork> allow;    // networks that get replies; empty: none
+    std::vector<IpNetwork> allow;           // networks that get replies; empty: none
     HtcpOptions htcp;
     DigestOptions digest;
     std::vector<PeerOptions> peers;
     DirectOptions direct;
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -40,4 +40,4 @@ OriginTimes::Times& OriginTimes::times_of(Shard& shard, std::string_view host, S
     return times;
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

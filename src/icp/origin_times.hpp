@@ -47,4 +47,4 @@ private:
     std::array<Shard, 16> shards_;
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -36,7 +36,7 @@ void count(PeerFigures& figures, ReplyKind kind) {
     ++figures.answers;
 }
 
-}  // namespace
+}   // namespace
 
 Peer::Peer(PeerOptions given) : options(std::move(given)) {
     if (auto const literal = parse_ip(options.host)) addresses_.push_back(*literal);
@@ -205,10 +205,8 @@ void Peer::set_digest(std::shared_ptr<Digest const> digest) {
 
 // ---- log messages ----
 
-void Peer::tell_dead(std::string_view why) const {
-    spdlog::warn("{} {}", title_of(options), why);
-}
+void Peer::tell_dead(std::string_view why) const { spdlog::warn("{} {}", title_of(options), why); }
 
 void Peer::tell_alive() const { spdlog::info("{} is available again", title_of(options)); }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

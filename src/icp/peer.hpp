@@ -72,13 +72,13 @@ private:
 
     mutable Mutex mutex_;
     Liveness liveness_ GUARDED_BY(mutex_);
-    Smoothed query_rtt_ GUARDED_BY(mutex_);        // µs, of queries
-    Smoothed connect_rtt_ GUARDED_BY(mutex_);      // µs, of its HTTP connections
-    Smoothed throughput_ GUARDED_BY(mutex_);       // bytes per second, of larger bodies
+    Smoothed query_rtt_ GUARDED_BY(mutex_);     // µs, of queries
+    Smoothed connect_rtt_ GUARDED_BY(mutex_);   // µs, of its HTTP connections
+    Smoothed throughput_ GUARDED_BY(mutex_);    // bytes per second, of larger bodies
     PeerFigures figures_ GUARDED_BY(mutex_);
     std::vector<IpAddress> addresses_ GUARDED_BY(mutex_);
     std::shared_ptr<Digest const> digest_ GUARDED_BY(mutex_);
     std::atomic<std::uint32_t> connections_{0};
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

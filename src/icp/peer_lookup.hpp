@@ -18,7 +18,7 @@ using Peers = std::span<std::shared_ptr<Peer> const>;
 struct LookupServices {
     Mesh& mesh;
     net::Worker& worker;
-    Agent& agent;          // the worker's, which receives the replies
+    Agent& agent;   // the worker's, which receives the replies
 };
 
 /// One per worker; used on its thread only, except for construction and open().
@@ -52,4 +52,4 @@ std::unique_ptr<PeerLookup> make_digest_lookup(LookupServices const&);
 std::unique_ptr<PeerLookup> make_htcp_lookup(LookupServices const&);
 std::unique_ptr<PeerLookup> make_icp_lookup(LookupServices const&);
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -11,7 +11,7 @@ constexpr milliseconds round_time{1'000};
 constexpr milliseconds found_for{60'000};
 constexpr milliseconds lost_for{5'000};
 
-}  // namespace
+}   // namespace
 
 void PeerMonitor::stop() {
     PeriodicTask::stop();
@@ -73,4 +73,4 @@ net::awaitable<void> PeerMonitor::probe(std::shared_ptr<Peer> peer) {
     watches_[peer].probing = nullptr;
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -19,8 +19,8 @@ public:
 private:
     /// The running operations for one peer.
     struct Watch {
-        SteadyTime wanted_at{};            // last seen in the peer_table
-        SteadyTime find_at{};              // when its name is resolved again
+        SteadyTime wanted_at{};   // last seen in the peer_table
+        SteadyTime find_at{};     // when its name is resolved again
         bool finding = false;
         net::ConnectStop* probing = nullptr;
     };
@@ -35,4 +35,4 @@ private:
     std::unordered_map<std::shared_ptr<Peer>, Watch> watches_;
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -42,4 +42,4 @@ private:
     net::Timer timer_;
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -13,7 +13,7 @@ bool is_asked(Question const& question, PeerView const& view) {
     return view.askable && !view.full && binding_of(*view.options, question.host) != Binding::none;
 }
 
-}  // namespace
+}   // namespace
 
 Plan plan(Question const& question, std::span<PeerView const> views) {
     if (question.direct == Question::Direct::always || !question.hierarchical) return {};
@@ -57,4 +57,4 @@ Binding binding_of(PeerOptions const& options, std::string_view host) {
     return all_excluded ? Binding::eligible : Binding::none;
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

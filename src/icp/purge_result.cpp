@@ -26,4 +26,4 @@ std::string text_of(std::span<PurgeResult const> all) {
     return text;
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

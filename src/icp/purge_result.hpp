@@ -10,8 +10,8 @@ namespace garner::icp {
 
 /// The result of a purge at one peer.
 struct PurgeResult {
-    std::string name;                 // the peer's name, or its address
-    ReplyKind reply = ReplyKind::nothing;        // hit: removed; miss: not stored; nothing: no acknowledgement
+    std::string name;                       // the peer's name, or its address
+    ReplyKind reply = ReplyKind::nothing;   // hit: removed; miss: not stored; nothing: no acknowledgement
 };
 
 /// "purged", "had nothing", "refused", "did not answer".
@@ -23,4 +23,4 @@ bool any_gone(std::span<PurgeResult const>);
 /// One line each: "peer campus: purged\n".
 std::string text_of(std::span<PurgeResult const>);
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -15,4 +15,4 @@ double rendezvous_score(std::string_view url, std::string_view member, std::uint
     return -static_cast<double>(std::max(weight, 1u)) / std::log(u);
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -19,4 +19,4 @@ void ReplayGuard::forget_oldest() {
     order_.pop_front();
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -33,4 +33,4 @@ private:
     std::unordered_set<std::uint64_t> known_ GUARDED_BY(mutex_);
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -24,19 +24,19 @@ std::string_view name_of(Protocol);
 
 /// One query to several peers. The view lives until ask() returns.
 struct Query {
-    std::uint32_t number = 0;        // never 0 (RFC 2186 2); unpredictable; the upper bits are the querying worker's number
-    std::string_view url = {};       // absolute, in normal form, at most url_max bytes
+    std::uint32_t number = 0;    // never 0 (RFC 2186 2); unpredictable; the upper bits are the querying worker's number
+    std::string_view url = {};   // absolute, in normal form, at most url_max bytes
 };
 
 struct Reply {
-    std::uint32_t number = 0;        // the query's
+    std::uint32_t number = 0;   // the query's
     std::shared_ptr<Peer> peer;
     ReplyKind kind = ReplyKind::nothing;
     Protocol protocol = Protocol::icp;
-    IpEndpoint from = {};            // the source address
+    IpEndpoint from = {};                          // the source address
     std::optional<milliseconds> source_rtt = {};   // from the peer to the origin, measured by the peer
     std::optional<std::uint64_t> url = {};         // fingerprint of the reply's URL, if the protocol sends it
     std::optional<Bytes> size = {};                // size of the object's body, if the protocol sends it
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -53,4 +53,4 @@ std::optional<milliseconds> Responder::source_rtt(SteadyTime now) {
     return std::chrono::ceil<milliseconds>(*known.rtt);
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -18,7 +18,7 @@ namespace garner::icp {
 struct Asker {
     IpAddress address{};
     SteadyTime seen{};
-    double allowance = 0;          // queries that it may send at once
+    double allowance = 0;   // queries that it may send at once
     std::uint64_t queries = 0;
     std::uint64_t denied = 0;
 };
@@ -37,7 +37,7 @@ private:
     static constexpr std::size_t ways = 4;   // entries that an address may use
     Asker& seen(IpAddress const&, std::uint32_t rate, SteadyTime now);
 
-    std::vector<Asker> askers_;              // allocated with the first query
+    std::vector<Asker> askers_;   // allocated with the first query
     std::uint64_t seed_;
 };
 
@@ -60,4 +60,4 @@ protected:
     std::string url_, host_, key_;   // members to reuse their memory
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

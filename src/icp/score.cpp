@@ -30,8 +30,6 @@ Score::Score(std::optional<Bytes> size, std::span<Holder const> competing) : siz
     if (!std::all_of(competing.begin(), competing.end(), known)) size_.reset();
 }
 
-double Score::transfer(Holder const& holder) const {
-    return size_ ? static_cast<double>(*size_) / *holder.throughput * 1e6 : 0;
-}
+double Score::transfer(Holder const& holder) const { return size_ ? static_cast<double>(*size_) / *holder.throughput * 1e6 : 0; }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

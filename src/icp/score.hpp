@@ -13,9 +13,7 @@ namespace garner::icp {
 inline double weight_of(PeerView const& view) { return std::max(view.options->weight, 1u); }
 
 /// The round trip to a peer, if known: measured by a query, else by a connection.
-inline std::optional<microseconds> rtt_of(PeerView const& view) {
-    return view.query_rtt ? view.query_rtt : view.connect_rtt;
-}
+inline std::optional<microseconds> rtt_of(PeerView const& view) { return view.query_rtt ? view.query_rtt : view.connect_rtt; }
 
 /// The round trip of a reply: measured for this query, except for digests, which send nothing.
 inline double rtt_of(PeerView const& view, Told const& told) {
@@ -28,10 +26,10 @@ inline bool usable(PeerView const& view) { return view.health != Health::dead &&
 
 /// A source that has the response.
 struct Holder {
-    std::size_t place = 0;                  // index of the view, or `origin`
-    Protocol protocol = Protocol::icp;      // if it is a peer
-    double rtt = 0;                         // µs
-    std::optional<double> throughput = {};  // bytes per second
+    std::size_t place = 0;                   // index of the view, or `origin`
+    Protocol protocol = Protocol::icp;       // if it is a peer
+    double rtt = 0;                          // µs
+    std::optional<double> throughput = {};   // bytes per second
     double weight = 1;
     static constexpr std::size_t origin = SIZE_MAX;
 };
@@ -60,4 +58,4 @@ private:
 /// The remembered origin is nearer than every peer that would be waited for: no reply could be better.
 bool origin_is_nearest(Question const&, std::span<PeerView const>);
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -27,4 +27,4 @@ inline std::optional<double> throughput_of(Bytes bytes, microseconds took) {
     return static_cast<double>(bytes) / std::chrono::duration<double>(took).count();
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

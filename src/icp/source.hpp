@@ -14,13 +14,13 @@ enum class Hierarchy : std::uint8_t {
     sibling_hit,
     parent_hit,
     default_parent,
-    single_parent,           // the domain is bound to it
+    single_parent,   // the domain is bound to it
     firstup_parent,
     first_parent_miss,
     closest_parent_miss,
     closest_direct,
     no_direct_fail,
-    source_fastest,          // the origin is nearer than the peers that have it
+    source_fastest,   // the origin is nearer than the peers that have it
     roundrobin_parent,
     cd_parent_hit,
     cd_sibling_hit,
@@ -32,7 +32,7 @@ std::string_view name_of(Hierarchy);
 
 /// One source of a response.
 struct Source {
-    std::shared_ptr<Peer> peer;               // null: the origin itself
+    std::shared_ptr<Peer> peer;   // null: the origin itself
     Hierarchy why = Hierarchy::direct;
     /// The peer replied that it has the response; another answer is a false hit.
     bool promised() const {
@@ -41,4 +41,4 @@ struct Source {
     }
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -57,4 +57,4 @@ void UdpLookup::listen() {
         this);
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

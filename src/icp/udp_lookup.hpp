@@ -43,4 +43,4 @@ private:
     bool running_ = false;
 };
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -11,7 +11,7 @@ bool has_spoken(std::size_t place, std::span<Told const> told) {
     return std::any_of(told.begin(), told.end(), [&](Told const& one) { return one.peer == place; });
 }
 
-}  // namespace
+}   // namespace
 
 microseconds patience(Plan const& whom, std::span<PeerView const> views, milliseconds timeout_min, milliseconds timeout) {
     if (whom.wait_for.empty()) return microseconds{0};
@@ -27,8 +27,8 @@ microseconds patience(Plan const& whom, std::span<PeerView const> views, millise
     return std::min(std::max<microseconds>(2 * sum / known, timeout_min), most);
 }
 
-microseconds worth_waiting(Question const& question, Plan const& whom, std::span<PeerView const> views,
-                           std::span<Told const> told, microseconds patience) {
+microseconds worth_waiting(Question const& question, Plan const& whom, std::span<PeerView const> views, std::span<Told const> told,
+                           microseconds patience) {
     std::vector<std::size_t> silent;
     for (auto const place : whom.wait_for)
         if (!has_spoken(place, told)) silent.push_back(place);
@@ -44,9 +44,8 @@ microseconds worth_waiting(Question const& question, Plan const& whom, std::span
         competing.push_back(other);
         Score const score(size_of(question, told), competing);
         competing.pop_back();
-        auto const best = *std::min_element(competing.begin(), competing.end(), [&](Holder const& a, Holder const& b) {
-            return score(a) < score(b);
-        });
+        auto const best = *std::min_element(competing.begin(), competing.end(),
+                                            [&](Holder const& a, Holder const& b) { return score(a) < score(b); });
         // Time only worsens its score: without more weight it would have had to reply first.
         if (other.weight <= best.weight || score(other) >= score(best)) continue;
         worth = std::max(worth, microseconds{static_cast<std::int64_t>(score.rtt_below(score(best), other))});
@@ -54,4 +53,4 @@ microseconds worth_waiting(Question const& question, Plan const& whom, std::span
     return std::min(worth, patience);
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -44,14 +44,15 @@ private:
 
 bool has_nothing_but(Opened const& directory, std::vector<std::string> const& ours) {
     std::error_code error;
-    for (auto const& entry : std::filesystem::directory_iterator("/proc/self/fd/" + std::to_string(directory.descriptor()), error)) {
+    for (auto const& entry :
+         std::filesystem::directory_iterator("/proc/self/fd/" + std::to_string(directory.descriptor()), error)) {
         auto const name = entry.path().filename().string();
         if (name != "lost+found" && std::ranges::find(ours, name) == ours.end()) return false;
     }
     return !error;
 }
 
-}  // namespace
+}   // namespace
 
 std::optional<Account> find_account(std::string const& name) {
     std::vector<char> memory(16'384);
@@ -93,9 +94,9 @@ std::string give_directory(std::string const& path, std::vector<std::string> con
 }
 
 std::string become(Account const& account) {
-    bool const became = ::initgroups(account.name.c_str(), account.group) == 0 && ::setgid(account.group) == 0 &&
-                        ::setuid(account.user) == 0;
+    bool const became =
+        ::initgroups(account.name.c_str(), account.group) == 0 && ::setgid(account.group) == 0 && ::setuid(account.user) == 0;
     return became ? "" : "cannot run as user " + account.name + ": " + std::strerror(errno);
 }
 
-}  // namespace garner::io
+}   // namespace garner::io

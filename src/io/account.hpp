@@ -35,4 +35,4 @@ std::string give_directory(std::string const& path, std::vector<std::string> con
 /// then the process should exit.
 std::string become(Account const&);
 
-}  // namespace garner::io
+}   // namespace garner::io

@@ -34,7 +34,7 @@ int flags_of(File::Mode mode) {
     return O_RDWR | O_CREAT;
 }
 
-}  // namespace
+}   // namespace
 
 File::Opened File::open(std::string const& path, Mode mode, Faults* faults) {
     Opened opened;
@@ -70,8 +70,8 @@ Done File::read_at(Bytes offset, std::span<char> into) const {
     auto const wanted = std::min(into.size(), verdict.at_most);
     Done done;
     while (done.bytes < wanted) {
-        auto const more = ::pread(descriptor_, into.data() + done.bytes, wanted - done.bytes,
-                                  static_cast<off_t>(offset + done.bytes));
+        auto const more =
+            ::pread(descriptor_, into.data() + done.bytes, wanted - done.bytes, static_cast<off_t>(offset + done.bytes));
         if (more < 0 && errno == EINTR) continue;
         if (more < 0) return {done.bytes, errno};
         if (more == 0) break;
@@ -151,8 +151,8 @@ Done File::write_judged(int descriptor, Bytes offset, std::string_view bytes) co
 Done File::write_all(int descriptor, Bytes offset, std::string_view bytes) const {
     Done done;
     while (done.bytes < bytes.size()) {
-        auto const more = ::pwrite(descriptor, bytes.data() + done.bytes, bytes.size() - done.bytes,
-                                   static_cast<off_t>(offset + done.bytes));
+        auto const more =
+            ::pwrite(descriptor, bytes.data() + done.bytes, bytes.size() - done.bytes, static_cast<off_t>(offset + done.bytes));
         if (more < 0 && errno == EINTR) continue;
         // A disk may reject direct writes of some pages, and the rest after a short write may not be whole pages.
         if (more < 0 && errno == EINVAL && descriptor == past_cache_)
@@ -203,4 +203,4 @@ bool File::is_at(std::string const& path) const {
 
 std::string text_of_error(int error) { return std::generic_category().message(error); }
 
-}  // namespace garner::io
+}   // namespace garner::io

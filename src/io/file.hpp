@@ -14,8 +14,8 @@ class Faults {
 public:
     enum class Operation : std::uint8_t { open, read, write, sync, allocate };
     struct Verdict {
-        int error = 0;                     // an errno; 0: none
-        std::size_t at_most = SIZE_MAX;    // bytes read or written before it ends short, without an error
+        int error = 0;                    // an errno; 0: none
+        std::size_t at_most = SIZE_MAX;   // bytes read or written before it ends short, without an error
     };
     virtual ~Faults() = default;
     virtual Verdict judge(Operation, Bytes offset, std::size_t size) = 0;
@@ -31,10 +31,10 @@ struct Done {
 class File {
 public:
     enum class Mode : std::uint8_t {
-        read,       // must exist
-        write,      // read and write; must exist
-        create,     // read and write; created with access for its owner only if missing
-        create_here // like create, but ELOOP if `path` is a symbolic link
+        read,         // must exist
+        write,        // read and write; must exist
+        create,       // read and write; created with access for its owner only if missing
+        create_here   // like create, but ELOOP if `path` is a symbolic link
     };
     struct Opened;
     /// `faults` outlives the file.
@@ -101,4 +101,4 @@ struct File::Opened {
 /// "No space left on device"
 std::string text_of_error(int error);
 
-}  // namespace garner::io
+}   // namespace garner::io

@@ -25,4 +25,4 @@ inline Pages make_pages(std::size_t bytes) {
     return Pages(static_cast<char*>(mapped), Unmap{bytes});
 }
 
-}  // namespace garner::io
+}   // namespace garner::io

@@ -43,4 +43,4 @@ void Pool::work() {
     }
 }
 
-}  // namespace garner::io
+}   // namespace garner::io

@@ -31,4 +31,4 @@ private:
     std::vector<std::thread> threads_;
 };
 
-}  // namespace garner::io
+}   // namespace garner::io

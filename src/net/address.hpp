@@ -18,8 +18,7 @@ inline IpAddress to_ip(boost::asio::ip::address const& address) {
 
 /// Nothing for an address that is neither IPv4 nor IPv6.
 inline std::optional<IpAddress> to_ip(sockaddr const& address) {
-    if (address.sa_family == AF_INET)
-        return IpAddress::v4(ntohl(reinterpret_cast<sockaddr_in const&>(address).sin_addr.s_addr));
+    if (address.sa_family == AF_INET) return IpAddress::v4(ntohl(reinterpret_cast<sockaddr_in const&>(address).sin_addr.s_addr));
     if (address.sa_family != AF_INET6) return std::nullopt;
     IpAddress v6;
     std::memcpy(v6.bytes.data(), &reinterpret_cast<sockaddr_in6 const&>(address).sin6_addr, v6.bytes.size());
@@ -32,4 +31,4 @@ inline boost::asio::ip::address to_asio(IpAddress const& address) {
     return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, v6);
 }
 
-}  // namespace garner::net
+}   // namespace garner::net

@@ -29,7 +29,7 @@ int open_netlink() {
     return -1;
 }
 
-}  // namespace
+}   // namespace
 
 std::optional<std::vector<IpAddress>> interface_addresses() {
     std::vector<IpAddress> own;
@@ -48,9 +48,7 @@ AddressWatch::AddressWatch(asio::io_context& io, std::function<bool()> changed)
     if (int const fd = open_netlink(); fd >= 0) netlink_.emplace(io.get_executor(), fd);
 }
 
-void AddressWatch::start() {
-    asio::co_spawn(io_.get_executor(), run(), asio::detached);
-}
+void AddressWatch::start() { asio::co_spawn(io_.get_executor(), run(), asio::detached); }
 
 void AddressWatch::stop() {
     asio::post(io_, [this] {
@@ -91,4 +89,4 @@ bool AddressWatch::drain() {
     }
 }
 
-}  // namespace garner::net
+}   // namespace garner::net

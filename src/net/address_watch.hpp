@@ -36,4 +36,4 @@ private:
     bool stopped_ = false;
 };
 
-}  // namespace garner::net
+}   // namespace garner::net

@@ -29,4 +29,4 @@ using Error = boost::system::error_code;
 /// The only completion token: errors are returned as values, and an operation allocates nothing.
 inline constexpr auto as_values = asio::as_tuple(asio::deferred);
 
-}  // namespace garner::net
+}   // namespace garner::net

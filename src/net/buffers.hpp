@@ -36,4 +36,4 @@ private:
 
 using Buffer = BufferPool::Buffer;
 
-}  // namespace garner::net
+}   // namespace garner::net

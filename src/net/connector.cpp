@@ -55,24 +55,16 @@ void cancel(Connected& result) {
     result.reason = "cancelled";
 }
 
-milliseconds until(SteadyTime then) {
-    return std::max(std::chrono::ceil<milliseconds>(then - steady_now()), milliseconds{0});
-}
+milliseconds until(SteadyTime then) { return std::max(std::chrono::ceil<milliseconds>(then - steady_now()), milliseconds{0}); }
 
-}  // namespace
+}   // namespace
 
 /// The attempts at one target's addresses. Each attempt's completion handler shares the ownership, because a closed loser
 /// may complete after connect() has returned.
 struct Connector::Race : std::enable_shared_from_this<Connector::Race> {
-    Race(Executor on, NamesPtr const& names, std::uint16_t to_port, AddressFilter const& filter,
-         ConnectorOptions const& options)
-        : executor(on),
-          addresses(interleaved(names->addresses)),
-          port(to_port),
-          allowed(filter),
-          attempt_delay(options.attempt_delay),
-          timeout(options.timeout),
-          give_up(steady_now() + options.timeout) {}
+    Race(Executor on, NamesPtr const& names, std::uint16_t to_port, AddressFilter const& filter, ConnectorOptions const& options)
+        : executor(on), addresses(interleaved(names->addresses)), port(to_port), allowed(filter),
+          attempt_delay(options.attempt_delay), timeout(options.timeout), give_up(steady_now() + options.timeout) {}
 
     bool more() const { return next < addresses.size(); }
     bool decided() const { return winner || (!more() && running == 0); }
@@ -178,8 +170,7 @@ void Connector::take_result(Race& race, Connected& result) {
     result.transport = std::make_unique<Transport>(std::move(race.winner->socket), wheel_);
 }
 
-awaitable<void> Connector::begin_tls(ConnectTarget const& target, SteadyTime give_up, ConnectStop* stop,
-                                     Connected& result) {
+awaitable<void> Connector::begin_tls(ConnectTarget const& target, SteadyTime give_up, ConnectStop* stop, Connected& result) {
     check(tls_ != nullptr);
     auto& transport = *result.transport;
     if (stop) stop->handshaking_ = &transport;
@@ -209,9 +200,8 @@ void Connector::Race::start_next() {
     }
     ++running;
     next_start = steady_now() + attempt_delay;
-    attempt.socket.async_connect(endpoint, [race = shared_from_this(), index = attempts.size() - 1](Error outcome) {
-        race->finished(index, outcome);
-    });
+    attempt.socket.async_connect(
+        endpoint, [race = shared_from_this(), index = attempts.size() - 1](Error outcome) { race->finished(index, outcome); });
 }
 
 void Connector::Race::finished(std::size_t index, Error error) {
@@ -238,4 +228,4 @@ void Connector::Race::close_all_but_the_winner() {
     waiting = {};
 }
 
-}  // namespace garner::net
+}   // namespace garner::net

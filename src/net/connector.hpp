@@ -18,22 +18,22 @@ namespace garner::net {
 
 enum class ConnectFailure : std::uint8_t {
     none,
-    dns,             // the name does not resolve
-    forbidden,       // the filter refused every address
+    dns,         // the name does not resolve
+    forbidden,   // the filter refused every address
     refused,
-    unreachable,     // no route, no such address family, a firewall
+    unreachable,   // no route, no such address family, a firewall
     timed_out,
-    tls,             // handshake or certificate
-    no_descriptors,  // EMFILE, ENFILE: the process's or the system's limit
-    no_resources,    // no local port, address or memory: says nothing about the origin
+    tls,              // handshake or certificate
+    no_descriptors,   // EMFILE, ENFILE: the process's or the system's limit
+    no_resources,     // no local port, address or memory: says nothing about the origin
     cancelled,
 };
 
 struct ConnectTarget {
-    std::string host;          // a name or an IP literal, IPv6 without brackets
+    std::string host;   // a name or an IP literal, IPv6 without brackets
     std::uint16_t port = 80;
     bool tls = false;
-    std::string server_name;   // for SNI and the certificate; empty: the host
+    std::string server_name;                    // for SNI and the certificate; empty: the host
     std::optional<milliseconds> timeout = {};   // replaces the timeout of the options
 };
 
@@ -41,8 +41,8 @@ struct Connected {
     std::unique_ptr<Transport> transport;   // null when failed
     Address address;                        // the address connected to, or the last one tried
     ConnectFailure failure = ConnectFailure::none;
-    std::string reason;                     // text for messages; empty when connected
-    milliseconds took{0};                   // DNS, connecting and TLS together
+    std::string reason;     // text for messages; empty when connected
+    milliseconds took{0};   // DNS, connecting and TLS together
 };
 
 /// The reason why an address must not be connected to (a string that outlives the call); nullptr when it may.
@@ -71,8 +71,7 @@ public:
     /// attempt_delay, or as soon as one fails. The first connected socket wins and has TCP_NODELAY; with TLS, its handshake
     /// is done and its certificate verified. The filter is asked for every address before an attempt. `timeout` covers
     /// attempts and handshake, but not DNS. `target`, `allowed` and `stop` must live until it returns.
-    awaitable<Connected> connect(ConnectTarget const& target, AddressFilter const& allowed,
-                                 ConnectStop* stop = nullptr);
+    awaitable<Connected> connect(ConnectTarget const& target, AddressFilter const& allowed, ConnectStop* stop = nullptr);
 
     /// Starts TLS with `target` over a connection that another proxy has opened to it; the certificate is verified.
     /// `target` and `stop` must live until it returns.
@@ -93,4 +92,4 @@ private:
     ConnectorOptions options_;
 };
 
-}  // namespace garner::net
+}   // namespace garner::net

@@ -4,8 +4,7 @@ namespace garner::net {
 
 void Deadline::arm(milliseconds delay) {
     expired_ = false;
-    auto ticks = static_cast<std::uint64_t>((delay + DeadlineWheel::tick_length - milliseconds{1}) /
-                                            DeadlineWheel::tick_length);
+    auto ticks = static_cast<std::uint64_t>((delay + DeadlineWheel::tick_length - milliseconds{1}) / DeadlineWheel::tick_length);
     tick_ = wheel_.now_ + ticks + 1;   // + 1: the current tick has already begun
     if (linked() && slot_tick_ <= tick_) return;
     unlink();
@@ -58,4 +57,4 @@ void DeadlineWheel::run_slot(std::uint64_t tick) {
     }
 }
 
-}  // namespace garner::net
+}   // namespace garner::net

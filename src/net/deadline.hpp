@@ -67,4 +67,4 @@ private:
     std::array<List<Deadline>, slots> wheel_;
 };
 
-}  // namespace garner::net
+}   // namespace garner::net

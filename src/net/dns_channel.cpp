@@ -41,7 +41,7 @@ DnsAnswer failed(int status) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 struct DnsChannel::Watch {
     explicit Watch(asio::io_context& io) : descriptor(io) {}
@@ -58,9 +58,9 @@ struct DnsChannel::Query {
     Done done;
 };
 
-DnsChannel::DnsChannel(asio::io_context& io, DeadlineWheel& wheel, std::vector<std::string> const& servers,
-                       milliseconds limit)
-    : io_(io), tick_(wheel, [](void* self) { static_cast<DnsChannel*>(self)->tick(); }, this) {
+DnsChannel::DnsChannel(asio::io_context& io, DeadlineWheel& wheel, std::vector<std::string> const& servers, milliseconds limit)
+    : io_(io), tick_(
+                   wheel, [](void* self) { static_cast<DnsChannel*>(self)->tick(); }, this) {
     initialise_library();
     // c-ares asks each server in turn and doubles its timeout each round: 3 rounds take 7 times the first timeout of each
     // server, 2 rounds 3 times. The number of servers is known only after resolv.conf has been read.
@@ -183,4 +183,4 @@ void DnsChannel::tick() {
     if (running_ > 0) tick_.arm(tick_length);
 }
 
-}  // namespace garner::net
+}   // namespace garner::net

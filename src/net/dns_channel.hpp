@@ -57,4 +57,4 @@ private:
     std::unordered_map<int, std::shared_ptr<Watch>> watches_;
 };
 
-}  // namespace garner::net
+}   // namespace garner::net

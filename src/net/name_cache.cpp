@@ -28,7 +28,7 @@ std::string_view next_word(std::string_view& line) {
     return word;
 }
 
-}  // namespace
+}   // namespace
 
 NamesPtr NameCache::Shard::from_hosts(std::string_view host) const {
     auto const found = hosts.find(host);
@@ -127,4 +127,4 @@ std::unordered_map<std::string, std::vector<Address>> parse_hosts(std::string_vi
     return hosts;
 }
 
-}  // namespace garner::net
+}   // namespace garner::net

@@ -60,13 +60,13 @@ private:
     struct Answer {
         NamesPtr names;
         SteadyTime expires{};
-        std::uint32_t failures = 0;        // in a row
+        std::uint32_t failures = 0;   // in a row
     };
     using Hosts = std::unordered_map<std::string, NamesPtr, KeyedHash, std::equal_to<>>;
     struct Shard {
         Mutex mutex;
-        Hosts hosts GUARDED_BY(mutex);               // from the hosts file
-        LruMap<Answer> answers GUARDED_BY(mutex);    // from DNS; never of a name in the hosts file
+        Hosts hosts GUARDED_BY(mutex);              // from the hosts file
+        LruMap<Answer> answers GUARDED_BY(mutex);   // from DNS; never of a name in the hosts file
 
         /// nullptr when the hosts file does not have the name.
         NamesPtr from_hosts(std::string_view host) const REQUIRES(mutex);
@@ -89,4 +89,4 @@ void write_cached_form(std::string_view host, std::string& out);
 /// The names of a hosts(5) text in lower case, each with its addresses in the given order. Invalid lines are ignored.
 std::unordered_map<std::string, std::vector<Address>> parse_hosts(std::string_view text);
 
-}  // namespace garner::net
+}   // namespace garner::net

@@ -19,22 +19,22 @@ struct ResolverOptions {
 };
 
 struct ConnectorOptions {
-    milliseconds attempt_delay{250};         // RFC 8305 5: delay before the next address is tried in parallel
-    milliseconds timeout{10'000};            // for all attempts together
+    milliseconds attempt_delay{250};   // RFC 8305 5: delay before the next address is tried in parallel
+    milliseconds timeout{10'000};      // for all attempts together
     friend bool operator==(ConnectorOptions const&, ConnectorOptions const&) = default;
 };
 
 struct TlsOptions {
     bool verify = true;
-    std::string ca_file;                     // PEM; empty: the system's store
+    std::string ca_file;   // PEM; empty: the system's store
     friend bool operator==(TlsOptions const&, TlsOptions const&) = default;
 };
 
 struct PoolOptions {
-    std::uint32_t idle_per_origin = 64;      // per worker
-    std::uint32_t idle_total = 4'096;        // per worker
+    std::uint32_t idle_per_origin = 64;   // per worker
+    std::uint32_t idle_total = 4'096;     // per worker
     milliseconds idle_timeout{15'000};
     friend bool operator==(PoolOptions const&, PoolOptions const&) = default;
 };
 
-}  // namespace garner::net
+}   // namespace garner::net

@@ -68,4 +68,4 @@ void OriginPool::close_oldest(Origins::value_type& origin) {
     if (idle.empty()) origins_.erase(origins_.find(origin.first));
 }
 
-}  // namespace garner::net
+}   // namespace garner::net

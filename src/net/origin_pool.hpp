@@ -18,7 +18,7 @@ namespace garner::net {
 /// The properties that two requests must share to use the same connection.
 struct PoolKey {
     bool tls = false;
-    std::string_view host;          // in any case
+    std::string_view host;   // in any case
     std::uint16_t port = 80;
     std::string_view peer;          // the peer it goes through; empty: none
     std::string_view server_name;   // for SNI; empty: none
@@ -69,4 +69,4 @@ private:
     Origins origins_;
 };
 
-}  // namespace garner::net
+}   // namespace garner::net

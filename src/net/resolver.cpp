@@ -17,8 +17,8 @@ constexpr std::size_t name_max = 253;   // RFC 1035 2.3.4, in dotted form
 NamesPtr failure(char const* words) { return std::make_shared<Names const>(Names{{}, words}); }
 
 NamesPtr loopback() {
-    static NamesPtr const both = std::make_shared<Names const>(
-        Names{{asio::ip::address_v6::loopback(), asio::ip::address_v4::loopback()}, {}});
+    static NamesPtr const both =
+        std::make_shared<Names const>(Names{{asio::ip::address_v6::loopback(), asio::ip::address_v4::loopback()}, {}});
     return both;
 }
 
@@ -31,7 +31,7 @@ NamesPtr literal(std::string_view host) {
     return std::make_shared<Names const>(Names{{address}, {}});
 }
 
-}  // namespace
+}   // namespace
 
 bool is_localhost(std::string_view host) { return host == "localhost" || host.ends_with(".localhost"); }
 
@@ -46,8 +46,7 @@ struct Resolver::Lookup {
 };
 
 Resolver::Resolver(asio::io_context& io, DeadlineWheel& wheel, NameCache& cache, ResolverOptions const& options)
-    : executor_(io.get_executor()),
-      cache_(cache),
+    : executor_(io.get_executor()), cache_(cache),
       channel_(std::make_unique<DnsChannel>(io, wheel, options.servers, queries_limit)) {}
 
 Resolver::~Resolver() = default;
@@ -117,4 +116,4 @@ void Resolver::finish(Lookup& lookup, DnsAnswer answer) {
     wake_all(std::move(lookup.waiting), Wake::ready);
 }
 
-}  // namespace garner::net
+}   // namespace garner::net

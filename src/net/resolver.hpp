@@ -57,4 +57,4 @@ private:
 /// in lower case.
 bool is_localhost(std::string_view host);
 
-}  // namespace garner::net
+}   // namespace garner::net

@@ -58,7 +58,7 @@ BIO_METHOD* buffers_method() {
     return method;
 }
 
-}  // namespace
+}   // namespace
 
 struct TlsContext::Inside {
     SSL_CTX* context = nullptr;
@@ -94,7 +94,8 @@ Result<std::shared_ptr<TlsContext>> TlsContext::make(TlsOptions const& options) 
     if (options.ca_file.empty()) {
         made->inside_->trusts_system = true;
     } else if (SSL_CTX_load_verify_locations(context, options.ca_file.c_str(), nullptr) != 1) {
-        return Fault{.what = first_fault("the file contains no certificate"), .where = "cannot read certificates from " + options.ca_file};
+        return Fault{.what = first_fault("the file contains no certificate"),
+                     .where = "cannot read certificates from " + options.ca_file};
     }
     return made;
 }
@@ -236,7 +237,7 @@ std::vector<std::unique_ptr<char[]>>& spares() {
     return kept;
 }
 
-}  // namespace
+}   // namespace
 
 TlsBuffer::~TlsBuffer() {
     begin_ = end_;
@@ -293,4 +294,4 @@ void TlsBuffer::release() {
     size_ = begin_ = end_ = 0;
 }
 
-}  // namespace garner::net
+}   // namespace garner::net

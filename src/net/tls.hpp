@@ -23,7 +23,7 @@ public:
     static Result<std::shared_ptr<TlsContext>> make(TlsOptions const&);
     ~TlsContext();
 
-    static constexpr std::size_t names_max = 10'000;       // server names with stored tickets
+    static constexpr std::size_t names_max = 10'000;   // server names with stored tickets
     static constexpr std::size_t tickets_per_name = 4;
 
 private:
@@ -93,8 +93,8 @@ public:
     /// Writes close_notify to output(), once.
     void close_notify();
 
-    TlsBuffer& input() { return input_; }      // ciphertext from the peer, not yet decrypted
-    TlsBuffer& output() { return output_; }    // ciphertext for the peer, to be sent in order
+    TlsBuffer& input() { return input_; }     // ciphertext from the peer, not yet decrypted
+    TlsBuffer& output() { return output_; }   // ciphertext for the peer, to be sent in order
     std::string const& fault() const { return fault_; }
     /// True when the handshake resumed an earlier session (no certificate was sent).
     bool resumed() const;
@@ -115,4 +115,4 @@ private:
     std::string fault_;
 };
 
-}  // namespace garner::net
+}   // namespace garner::net

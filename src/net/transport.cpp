@@ -34,7 +34,7 @@ void drop_front(std::span<iovec>& parts, std::size_t bytes) {
     while (!parts.empty() && parts.front().iov_len == 0) parts = parts.subspan(1);
 }
 
-constexpr std::size_t most_parts = 64;   // per sendmsg; below every kernel's IOV_MAX
+constexpr std::size_t most_parts = 64;                   // per sendmsg; below every kernel's IOV_MAX
 constexpr std::size_t ciphertext_per_send = 60 * 1024;   // one more record still fits in a TlsBuffer
 constexpr std::size_t unsent_answers_max = 256 * 1024;   // for a peer that causes replies and reads nothing
 constexpr int ticket_batches_max = 8;
@@ -55,12 +55,13 @@ std::string_view next_record(std::span<iovec> parts) {
     return {gathered.data(), size};
 }
 
-}  // namespace
+}   // namespace
 
 Transport::Transport(TcpSocket socket, DeadlineWheel& wheel)
-    : socket_(std::move(socket)),
-      read_deadline_(wheel, [](void* self) { static_cast<Transport*>(self)->end_operations(); }, this),
-      write_deadline_(wheel, [](void* self) { static_cast<Transport*>(self)->end_operations(); }, this) {}
+    : socket_(std::move(socket)), read_deadline_(
+                                      wheel, [](void* self) { static_cast<Transport*>(self)->end_operations(); }, this),
+      write_deadline_(
+          wheel, [](void* self) { static_cast<Transport*>(self)->end_operations(); }, this) {}
 
 Transport::~Transport() = default;
 
@@ -321,4 +322,4 @@ Error Transport::tls_error() {
 
 std::string Transport::tls_fault() const { return tls_fault_; }
 
-}  // namespace garner::net
+}   // namespace garner::net

@@ -18,7 +18,7 @@ class TlsContext;
 class TlsSession;
 
 struct IoResult {
-    Error error;             // asio::error::eof at an orderly end, asio::error::timed_out past the deadline
+    Error error;   // asio::error::eof at an orderly end, asio::error::timed_out past the deadline
     std::size_t bytes = 0;
 };
 
@@ -112,4 +112,4 @@ private:
     Bytes sent_ = 0;
 };
 
-}  // namespace garner::net
+}   // namespace garner::net

@@ -23,7 +23,7 @@ Endpoint endpoint_of(IpEndpoint const& at, bool v4) {
     return {asio::ip::address_v6(at.address.bytes), at.port};
 }
 
-}  // namespace
+}   // namespace
 
 /// Datagrams read or sent with one system call. Pages that no datagram has used take no memory.
 struct UdpPort::Batch {
@@ -52,7 +52,7 @@ struct UdpPort::Batch {
         ++count;
     }
     std::unique_ptr<char[]> bytes;
-    std::size_t used = 0;     // bytes of the datagrams to be sent, which `count` counts
+    std::size_t used = 0;   // bytes of the datagrams to be sent, which `count` counts
     std::size_t count = 0;
     std::array<mmsghdr, batch> headers{};
     std::array<iovec, batch> pieces;
@@ -134,8 +134,8 @@ void UdpPort::send(std::string_view datagram, IpEndpoint const& to) {
 void UdpPort::flush() {
     auto& out = *outbox_;
     for (std::size_t sent = 0; sent < out.count;) {
-        int const n = ::sendmmsg(socket_.native_handle(), out.headers.data() + sent,
-                                 static_cast<unsigned>(out.count - sent), MSG_DONTWAIT);
+        int const n =
+            ::sendmmsg(socket_.native_handle(), out.headers.data() + sent, static_cast<unsigned>(out.count - sent), MSG_DONTWAIT);
         if (n > 0) {
             sent += static_cast<std::size_t>(n);
         } else if (n < 0 && errno == EINTR) {
@@ -158,4 +158,4 @@ IpEndpoint UdpPort::local() const {
     return {to_ip(at.address()), at.port()};
 }
 
-}  // namespace garner::net
+}   // namespace garner::net

@@ -70,4 +70,4 @@ private:
     std::unique_ptr<Batch> outbox_;
 };
 
-}  // namespace garner::net
+}   // namespace garner::net

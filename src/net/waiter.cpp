@@ -14,7 +14,7 @@ bool claim(WaitState& state, Wake reason) {
 
 void end_wait(WaitState& state) { state.timer.expires_at(SteadyTime::min()); }
 
-}  // namespace
+}   // namespace
 
 void WakeHandle::wake(Wake reason) const {
     if (!state_ || !claim(*state_, reason)) return;
@@ -49,4 +49,4 @@ awaitable<Wake> Waiter::wait(milliseconds limit) {
     co_return static_cast<Wake>(state->result.load(std::memory_order_acquire));
 }
 
-}  // namespace garner::net
+}   // namespace garner::net

@@ -34,4 +34,4 @@ private:
     std::shared_ptr<WaitState> state_;
 };
 
-}  // namespace garner::net
+}   // namespace garner::net

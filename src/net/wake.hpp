@@ -28,4 +28,4 @@ private:
 /// Wakes many handles with one post per worker.
 void wake_all(std::vector<WakeHandle> handles, Wake reason);
 
-}  // namespace garner::net
+}   // namespace garner::net

@@ -31,4 +31,4 @@ void Worker::join() {
     if (thread_.joinable()) thread_.join();
 }
 
-}  // namespace garner::net
+}   // namespace garner::net

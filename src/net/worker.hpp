@@ -48,4 +48,4 @@ private:
     std::thread thread_;
 };
 
-}  // namespace garner::net
+}   // namespace garner::net

@@ -65,4 +65,4 @@ private:
     std::vector<std::uint8_t> bytes_;
 };
 
-}  // namespace garner::papers
+}   // namespace garner::papers

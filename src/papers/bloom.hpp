@@ -60,9 +60,7 @@ public:
     }
     /// Calls `visit` with each nonzero position, ascending, and clears them.
     template <class Visit>
-    void clear(Visit visit)
-        requires(bits == 1)
-    {
+    void clear(Visit visit) requires(bits == 1) {
         auto const words = counters_.words();
         for (std::size_t w = 0; w < words.size(); ++w)
             for (auto word = words[w]; word; word &= word - 1) visit(w * 64 + static_cast<unsigned>(std::countr_zero(word)));
@@ -113,4 +111,4 @@ public:
     bool look(Fingerprint url) { return this->put_unless_held(url); }
 };
 
-}  // namespace garner::papers
+}   // namespace garner::papers

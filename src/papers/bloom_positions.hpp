@@ -27,4 +27,4 @@ private:
     std::uint64_t seed_;
 };
 
-}  // namespace garner::papers
+}   // namespace garner::papers

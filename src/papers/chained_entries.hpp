@@ -49,7 +49,7 @@ public:
     struct Entry {
         std::uint64_t rest = 0;
         std::uint64_t next = 0;
-        bool at_end = false;    // end of its chain; each table defines which end, and the meaning of its link
+        bool at_end = false;   // end of its chain; each table defines which end, and the meaning of its link
         bool marked = false;
     };
     ChainedEntries(std::uint64_t entries, unsigned rest_bits, unsigned link_bits)
@@ -94,4 +94,4 @@ private:
     BitFields fields_;
 };
 
-}  // namespace garner::papers
+}   // namespace garner::papers

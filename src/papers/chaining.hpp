@@ -12,10 +12,8 @@ template <class Hand>
 class Chaining final : public crawl::Batched<Chaining<Hand>> {
 public:
     explicit Chaining(CompactShape const& shape)
-        : key_(shape.bits, shape.log2_of(shape.entries) - shape.x),
-          heads_(shape.entries >> shape.x, shape.log2_of(shape.entries)),
-          entries_(shape.entries, key_.rest_bits(), shape.log2_of(shape.entries)),
-          hand_(shape.entries, shape.seed) {}
+        : key_(shape.bits, shape.log2_of(shape.entries) - shape.x), heads_(shape.entries >> shape.x, shape.log2_of(shape.entries)),
+          entries_(shape.entries, key_.rest_bits(), shape.log2_of(shape.entries)), hand_(shape.entries, shape.seed) {}
 
     bool look(Fingerprint url) {
         auto const key = key_.of(url);
@@ -46,8 +44,10 @@ private:
     bool has_chain(std::uint64_t home) const { return head(home) != 0 || home_of_zero_ == home; }
     void set_head(std::uint64_t home, std::uint64_t first) {
         heads_.set(home, first);
-        if (first == 0) home_of_zero_ = home;
-        else if (home_of_zero_ == home) home_of_zero_ = none;
+        if (first == 0)
+            home_of_zero_ = home;
+        else if (home_of_zero_ == home)
+            home_of_zero_ = none;
     }
     void clear_head(std::uint64_t home) {
         heads_.set(home, 0);
@@ -85,9 +85,9 @@ private:
     KeySplit const key_;
     BitFields heads_;
     Entries entries_;
-    std::uint64_t filled_ = 0;             // entries 0 to filled_ - 1 are in use
-    std::uint64_t home_of_zero_ = none;    // the home whose chain begins at entry 0
+    std::uint64_t filled_ = 0;            // entries 0 to filled_ - 1 are in use
+    std::uint64_t home_of_zero_ = none;   // the home whose chain begins at entry 0
     Hand hand_;
 };
 
-}  // namespace garner::papers
+}   // namespace garner::papers

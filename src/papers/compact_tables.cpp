@@ -27,7 +27,7 @@ crawl::MadeCache make(crawl::CacheOptions const& options, std::span<policy::Sett
     return std::make_unique<Table<RandomHand>>(shape);
 }
 
-}  // namespace
+}   // namespace
 
 crawl::MadeCache CompactTables::make_chaining(crawl::CacheOptions const& options) {
     return make<Chaining>(options, chaining_settings, static_cast<unsigned>(options.value(chaining_settings, 1)));
@@ -37,4 +37,4 @@ crawl::MadeCache CompactTables::make_scatter(crawl::CacheOptions const& options)
     return make<Scatter>(options, scatter_settings, 0);
 }
 
-}  // namespace garner::papers
+}   // namespace garner::papers

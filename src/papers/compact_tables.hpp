@@ -17,4 +17,4 @@ struct CompactTables {
     static crawl::MadeCache make_scatter(crawl::CacheOptions const&);
 };
 
-}  // namespace garner::papers
+}   // namespace garner::papers

@@ -28,4 +28,4 @@ private:
     std::uint64_t state_;
 };
 
-}  // namespace garner::papers
+}   // namespace garner::papers

@@ -39,4 +39,4 @@ std::vector<Fingerprint> Foresight::most_popular(std::uint64_t count) const {
     return popular;
 }
 
-}  // namespace garner::papers
+}   // namespace garner::papers

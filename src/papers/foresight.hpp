@@ -34,4 +34,4 @@ private:
     std::vector<Seen> seen_;   // in the order of their first request
 };
 
-}  // namespace garner::papers
+}   // namespace garner::papers

@@ -45,4 +45,4 @@ private:
     Dice dice_;
 };
 
-}  // namespace garner::papers
+}   // namespace garner::papers

@@ -10,7 +10,7 @@ constexpr std::uint32_t unknown = UINT32_MAX;
 constexpr double page_links_max = 2'000;
 constexpr double sigma = 1.4142;   // of the logarithm: e^(sigma^2 / 2) = 62.55 / 23
 
-}  // namespace
+}   // namespace
 
 LinkModel::LinkModel(LinkModelOptions const& options)
     : options_(options), dice_(options.seed), threads_(options.threads), next_url_(options.global_set) {
@@ -67,4 +67,4 @@ std::uint32_t LinkModel::links_of_page() {
     return static_cast<std::uint32_t>(std::clamp(options_.page_links * std::exp(sigma * normal), 1.0, page_links_max));
 }
 
-}  // namespace garner::papers
+}   // namespace garner::papers

@@ -12,15 +12,15 @@ namespace garner::papers {
 /// gamma = 1 - alpha - beta never requested before. The number of links per page is log-normal, with the paper's mean
 /// of 62 and median of 23.
 struct LinkModelOptions {
-    std::uint32_t threads = 500;         // each on a host of its own, taking turns page by page
+    std::uint32_t threads = 500;   // each on a host of its own, taking turns page by page
     double alpha = 0.03;
-    double beta_page = 0.27;             // URLs already on the page, and the host's home page
-    double beta_host = 0.51;             // the host's set
+    double beta_page = 0.27;   // URLs already on the page, and the host's home page
+    double beta_host = 0.51;   // the host's set
     std::uint32_t global_set = 10'000;
     std::uint32_t host_set = 420;
-    std::uint32_t host_pages = 150;      // until a thread switches to a new host
-    double page_links = 23;              // the median
-    bool even_pages = false;             // every page has page_links links
+    std::uint32_t host_pages = 150;   // until a thread switches to a new host
+    double page_links = 23;           // the median
+    bool even_pages = false;          // every page has page_links links
     std::uint64_t seed = 1;
 };
 
@@ -51,8 +51,8 @@ private:
     std::vector<Thread> threads_;
     std::uint32_t turn_ = 0;
     std::uint32_t next_url_;
-    std::vector<bool> of_hosts_;           // by URL, up to the highest such URL
+    std::vector<bool> of_hosts_;   // by URL, up to the highest such URL
     std::vector<std::uint32_t> page_;
 };
 
-}  // namespace garner::papers
+}   // namespace garner::papers

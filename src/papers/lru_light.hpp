@@ -54,4 +54,4 @@ private:
     StableBloomLight filter_;
 };
 
-}  // namespace garner::papers
+}   // namespace garner::papers

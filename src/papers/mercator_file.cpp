@@ -102,7 +102,7 @@ void merge(Reader& old, std::span<Asked const> asked, Writer& into, std::span<st
     into.flush();
 }
 
-}  // namespace
+}   // namespace
 
 Result<std::unique_ptr<MercatorFile>> MercatorFile::open(Options const& options) {
     std::unique_ptr<MercatorFile> set(new MercatorFile(options));
@@ -172,4 +172,4 @@ std::string MercatorFile::sync() {
     return fault;
 }
 
-}  // namespace garner::papers
+}   // namespace garner::papers

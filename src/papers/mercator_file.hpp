@@ -40,7 +40,7 @@ private:
     io::File lock_;
     io::File file_;
     std::uint64_t size_ = 0, checksum_ = 0;
-    bool synced_ = false;                 // the name; the file is synced before it gets one
+    bool synced_ = false;   // the name; the file is synced before it gets one
 };
 
-}  // namespace garner::papers
+}   // namespace garner::papers

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kept_bytes = 5;
 
-}  // namespace
+}   // namespace
 
 MercatorTable::~MercatorTable() {
     for (std::size_t i = 0; size_ > 0 && i < heads_.size(); ++i) std::free(chain_of(heads_[i]));
@@ -47,4 +47,4 @@ bool MercatorTable::add_one(std::uint64_t checksum) {
     return true;
 }
 
-}  // namespace garner::papers
+}   // namespace garner::papers

@@ -38,4 +38,4 @@ private:
     Bytes chain_bytes_ = 0;
 };
 
-}  // namespace garner::papers
+}   // namespace garner::papers

@@ -36,4 +36,4 @@ private:
     crawl::HugeArray<std::uint64_t> words_;
 };
 
-}  // namespace garner::papers
+}   // namespace garner::papers

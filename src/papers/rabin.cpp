@@ -26,7 +26,7 @@ std::uint64_t eight_bytes(char const* at) {
     return std::endian::native == std::endian::little ? __builtin_bswap64(word) : word;
 }
 
-}  // namespace
+}   // namespace
 
 Rabin::Rabin(std::uint64_t polynomial) {
     std::uint64_t power = polynomial;   // x^64
@@ -48,4 +48,4 @@ Fingerprint Rabin::operator()(std::string_view text) const {
     return value;
 }
 
-}  // namespace garner::papers
+}   // namespace garner::papers

@@ -26,4 +26,4 @@ private:
     std::array<std::array<std::uint64_t, 256>, 8> times_;
 };
 
-}  // namespace garner::papers
+}   // namespace garner::papers

@@ -94,8 +94,8 @@ private:
     std::uint32_t const entries_;
     std::shared_ptr<Foresight const> const foresight_;
     std::size_t now_ = 0;
-    FingerprintMap index_;         // the index of each in the heap
-    std::vector<Entry> heap_;      // the farthest next use on top
+    FingerprintMap index_;      // the index of each in the heap
+    std::vector<Entry> heap_;   // the farthest next use on top
 };
 
 /// Holds the most popular fingerprints of the whole stream from the beginning, and admits none.
@@ -116,4 +116,4 @@ private:
     FingerprintMap held_;
 };
 
-}  // namespace garner::papers
+}   // namespace garner::papers

@@ -12,8 +12,7 @@ template <class Hand>
 class Scatter final : public crawl::Batched<Scatter<Hand>> {
 public:
     explicit Scatter(CompactShape const& shape)
-        : key_(shape.bits, shape.log2_of(shape.entries)),
-          entries_(shape.entries, key_.rest_bits(), shape.log2_of(shape.entries)),
+        : key_(shape.bits, shape.log2_of(shape.entries)), entries_(shape.entries, key_.rest_bits(), shape.log2_of(shape.entries)),
           hand_(shape.entries, shape.seed) {
         for (std::uint64_t at = 0; at < shape.entries; ++at) entries_.write(at, free_at(at));
     }
@@ -110,4 +109,4 @@ private:
     Hand hand_;
 };
 
-}  // namespace garner::papers
+}   // namespace garner::papers

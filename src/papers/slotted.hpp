@@ -36,15 +36,14 @@ private:
             urls_.push_back(url);
             return;
         }
-        auto const slot = hand_.victim([&](std::uint64_t at) { return marks_[at]; },
-                                        [&](std::uint64_t at) { marks_[at] = false; });
+        auto const slot = hand_.victim([&](std::uint64_t at) { return marks_[at]; }, [&](std::uint64_t at) { marks_[at] = false; });
         index_.erase(urls_[slot]);
         index_.at(url) = static_cast<std::uint32_t>(slot);
         urls_[slot] = url;
     }
 
     std::uint64_t const entries_;
-    FingerprintMap index_;            // the slot of each
+    FingerprintMap index_;   // the slot of each
     std::vector<Fingerprint> urls_;
     std::vector<bool> marks_;
     Hand hand_;
@@ -53,4 +52,4 @@ private:
 using Clock = Slotted<ClockHand>;
 using Random = Slotted<RandomHand>;
 
-}  // namespace garner::papers
+}   // namespace garner::papers

@@ -121,4 +121,4 @@ private:
 using StableBloom = StableFilter<RandomDecrement>;
 using StableBloomLight = StableFilter<CyclicDecrement>;
 
-}  // namespace garner::papers
+}   // namespace garner::papers

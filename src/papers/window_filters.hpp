@@ -44,9 +44,9 @@ public:
 private:
     struct Put {
         Fingerprint url = 0;
-        bool in = false;       // false: the URL was held, so nothing was inserted
+        bool in = false;   // false: the URL was held, so nothing was inserted
     };
-    std::vector<Put> latest_;  // a ring
+    std::vector<Put> latest_;   // a ring
     std::size_t oldest_ = 0;
 };
 
@@ -55,8 +55,7 @@ private:
 class JumpingWindow final : public FilterCache<JumpingWindow, BloomCounters> {
 public:
     static constexpr std::array settings{
-        BloomSettings::settings[0],
-        BloomSettings::settings[1],
+        BloomSettings::settings[0], BloomSettings::settings[1],
         policy::Setting{"parts", "number of parts of the window", 8, 2, 14},   // 4-bit counters
     };
     explicit JumpingWindow(crawl::CacheOptions const& options) : FilterCache(options) {
@@ -85,9 +84,9 @@ private:
         requests_ = 1;
     }
 
-    std::uint64_t requests_ = 0;    // in the latest part
+    std::uint64_t requests_ = 0;   // in the latest part
     std::vector<BloomBits> parts_;
     std::size_t latest_ = 0;
 };
 
-}  // namespace garner::papers
+}   // namespace garner::papers

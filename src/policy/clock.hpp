@@ -57,4 +57,4 @@ private:
     SlotArray<Uses> uses_;
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

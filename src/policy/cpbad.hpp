@@ -30,6 +30,7 @@ public:
     static constexpr std::array<std::string_view, 2> first_choices{"once", "twice"};
     static constexpr std::array<std::string_view, 3> size_choices{"none", "plus", "minus"};
     static constexpr std::array<std::string_view, 3> log_choices{"e", "2", "10"};
+    // clang-format off
     /// In the order of SettingIndex.
     static constexpr std::array settings{
         Setting{.name = "initial", .what = "density of a new object", .initial = 1, .least = 1e-9, .most = 1e9},
@@ -47,14 +48,11 @@ public:
                 .initial = 0, .choices = size_choices},
         Setting{.name = "log", .what = "base of the logarithm of sizes", .initial = 0, .choices = log_choices},
     };
+    // clang-format on
 
     explicit Cpbad(Options const& options)
-        : initial_(options.value(settings, initial)),
-          lambda_(options.value(settings, lambda)),
-          f_(chosen<F>(options, f)),
-          boost_(chosen<Boost>(options, boost)),
-          equal_(chosen<Equal>(options, equal)),
-          first_(chosen<First>(options, first)),
+        : initial_(options.value(settings, initial)), lambda_(options.value(settings, lambda)), f_(chosen<F>(options, f)),
+          boost_(chosen<Boost>(options, boost)), equal_(chosen<Equal>(options, equal)), first_(chosen<First>(options, first)),
           size_weight_(weight_of(chosen<Size>(options, size), chosen<Log>(options, log))),
           heap_(options.lean ? LazyHeap::Keys::lean : LazyHeap::Keys::exact) {}
 
@@ -97,7 +95,7 @@ public:
 
 private:
     enum SettingIndex : std::size_t { initial, f, boost, lambda, equal, first, size, log };
-    enum class F : std::uint8_t { one, held, total };           // over the interval
+    enum class F : std::uint8_t { one, held, total };   // over the interval
     enum class Boost : std::uint8_t { printed, corrected };
     enum class Equal : std::uint8_t { heats, stays };
     enum class First : std::uint8_t { once, twice };
@@ -177,7 +175,7 @@ private:
     First const first_;
     double const size_weight_;   // scaled for the natural logarithm; 0: sizes do not count
 
-    LazyHeap heap_;              // by density, or by density and size
+    LazyHeap heap_;   // by density, or by density and size
     SlotArray<Past> pasts_;
     SlotArray<double> densities_;   // only if sizes count: otherwise the keys are the densities
     std::uint64_t total_ = 0;
@@ -185,4 +183,4 @@ private:
     double last_evicted_ = -std::numeric_limits<double>::max();   // its key
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

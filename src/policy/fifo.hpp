@@ -25,4 +25,4 @@ private:
     Queue held_;
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

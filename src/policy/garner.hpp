@@ -27,8 +27,7 @@ public:
     };
 
     explicit Garner(Options const& options)
-        : referee_(rules_of(aims_at_bytes(options)), aim_of(aims_at_bytes(options)), options.capacity),
-          order_(referee_.rule()),
+        : referee_(rules_of(aims_at_bytes(options)), aim_of(aims_at_bytes(options)), options.capacity), order_(referee_.rule()),
           sketch_({.counters = 5, .sample = 5}) {}
 
     void requested(Fingerprint fingerprint) override {
@@ -89,9 +88,9 @@ private:
     Referee referee_;
     WorthOrder order_;
     Sketch sketch_;
-    Fingerprint last_ = 0;       // the last requested one
+    Fingerprint last_ = 0;   // the last requested one
     std::uint32_t last_uses_ = 1;
-    std::uint64_t objects_ = 0;  // held
+    std::uint64_t objects_ = 0;   // held
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

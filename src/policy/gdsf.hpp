@@ -52,7 +52,7 @@ private:
 
     LazyHeap heap_;
     SlotArray<std::uint32_t> hits_;   // f
-    double age_ = 0;   // L
+    double age_ = 0;                  // L
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

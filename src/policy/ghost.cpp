@@ -46,4 +46,4 @@ void Ghost::double_rows() {
     }
 }
 
-}  // namespace garner::policy
+}   // namespace garner::policy

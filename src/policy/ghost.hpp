@@ -43,8 +43,8 @@ private:
     Row& row_of(Tag tag) { return rows_[tag & (rows_.size() - 1)]; }
     void double_rows();
 
-    std::vector<Row> rows_;             // the number of rows is a power of two
-    std::uint32_t used_places_ = 0;     // of each row
+    std::vector<Row> rows_;           // the number of rows is a power of two
+    std::uint32_t used_places_ = 0;   // of each row
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

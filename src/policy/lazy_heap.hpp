@@ -123,9 +123,7 @@ private:
     /// The use counter reached its limit of 2^32: renumbers the held slots in their order.
     void renumber_uses() {
         std::vector<std::uint32_t> order;
-        auto const each = [this](auto change) {
-            std::visit([&](auto& heap) { heap.change_all(change); }, heap_);
-        };
+        auto const each = [this](auto change) { std::visit([&](auto& heap) { heap.change_all(change); }, heap_); };
         each([&](auto& entry) { order.push_back(entry.used); });
         std::ranges::sort(order);
         each([&](auto& entry) {
@@ -138,4 +136,4 @@ private:
     std::uint32_t uses_;
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

@@ -38,12 +38,12 @@ public:
     }
 
 private:
-    using Level = std::uint32_t;              // its index in levels_
-    static constexpr Level ground = 0;        // sentinel of the ring of levels
+    using Level = std::uint32_t;         // its index in levels_
+    static constexpr Level ground = 0;   // sentinel of the ring of levels
     static constexpr Level nowhere = UINT32_MAX;
     struct Content {
         std::uint64_t hits = 0;
-        Queue queue;                          // never empty, except the sentinel's
+        Queue queue;   // never empty, except the sentinel's
         Level lower = ground, higher = ground;
     };
     static_assert(sizeof(Content) == 24);
@@ -80,7 +80,7 @@ private:
     SlotArray<Level> level_of_;
     SlotArray<Content> levels_;
     Level levels_end_ = ground + 1;
-    Level free_ = nowhere;                    // unused levels, linked by `higher`
+    Level free_ = nowhere;   // unused levels, linked by `higher`
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

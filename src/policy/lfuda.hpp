@@ -85,4 +85,4 @@ private:
     Key base_ = 0;
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

@@ -68,4 +68,4 @@ private:
     SlotArray<Links> ring_;
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

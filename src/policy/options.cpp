@@ -31,7 +31,7 @@ std::string names_of(std::span<Setting const> declared) {
     return "valid settings: " + joined(names);
 }
 
-}  // namespace
+}   // namespace
 
 Result<std::vector<double>> read_settings(std::string_view text, std::span<Setting const> declared) {
     std::vector<double> values;
@@ -49,4 +49,4 @@ Result<std::vector<double>> read_settings(std::string_view text, std::span<Setti
     return values;
 }
 
-}  // namespace garner::policy
+}   // namespace garner::policy

@@ -37,14 +37,13 @@ constexpr std::array rows{
     Row{"random", "evicts an object at random", make_one<Random>},
     Row{"sieve", "evicts the oldest object without a use since the hand passed it", make_one<Sieve>},
     Row{"s3fifo", "FIFO queues; a small one filters out objects that are used once", make_one<S3Fifo>, S3Fifo::settings},
-    Row{"wtinylfu", "admits an object if it is requested more often than its victims", make_one<WTinyLfu>,
-        WTinyLfu::settings},
+    Row{"wtinylfu", "admits an object if it is requested more often than its victims", make_one<WTinyLfu>, WTinyLfu::settings},
     Row{"slru", "evicts the least recently used object; protects objects used again", make_one<Slru>, Slru::settings},
     Row{"cpbad", "evicts objects that are requested at increasing intervals", make_one<Cpbad>, Cpbad::settings},
     Row{"garner", "Garner's own: fewest misses, of objects or of bytes", make_one<Garner>, Garner::settings},
 };
 
-}  // namespace
+}   // namespace
 
 std::span<Row const> all() { return rows; }
 
@@ -68,4 +67,4 @@ std::unique_ptr<ReplacementPolicy> make(std::string_view text, Options options) 
     return spec->row->make(options);
 }
 
-}  // namespace garner::policy
+}   // namespace garner::policy

@@ -13,8 +13,8 @@
 namespace garner::policy {
 
 struct Row {
-    std::string_view name;                                                // the name in the configuration: "lru", "gdsf"
-    std::string_view what;                                                // one line for --help
+    std::string_view name;   // the name in the configuration: "lru", "gdsf"
+    std::string_view what;   // one line for --help
     std::unique_ptr<ReplacementPolicy> (*make)(Options const&);
     std::span<Setting const> settings = {};
 };
@@ -33,4 +33,4 @@ Result<Spec> read_spec(std::string_view text);
 /// The policy of a spec, or nullptr when read_spec() reports an error. The spec's values replace `options.values`.
 std::unique_ptr<ReplacementPolicy> make(std::string_view spec, Options options);
 
-}  // namespace garner::policy
+}   // namespace garner::policy

@@ -47,4 +47,4 @@ public:
     virtual Bytes metadata_bytes() const = 0;
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

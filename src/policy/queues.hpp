@@ -57,4 +57,4 @@ private:
     SlotArray<Links> links_;
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

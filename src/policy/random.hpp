@@ -55,4 +55,4 @@ private:
     std::uint64_t state_;
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

@@ -8,14 +8,14 @@ namespace garner::policy {
 namespace {
 
 constexpr std::uint32_t requests_a_judgement = 1024;
-constexpr double forgotten = 0.3;   // fraction of all counts dropped at each judgement
-constexpr double margin = 1.03;     // minimum advantage for a change, to avoid pointless switches
+constexpr double forgotten = 0.3;     // fraction of all counts dropped at each judgement
+constexpr double margin = 1.03;       // minimum advantage for a change, to avoid pointless switches
 constexpr double first_cost = 0.97;   // factor for the first rule's cost: a small sample errs, and the first rule is rarely wrong
 
 constexpr Slot most_slots = 125, least_slots = 64;   // slots of a simulated cache; 125 fit in one chunk of its heap
 constexpr Bytes capacity_a_slot = 4 * KiB;
 
-}  // namespace
+}   // namespace
 
 MiniCache::MiniCache(WorthOrder::Rule rule, Bytes capacity, Slot slots)
     : order_(rule), capacity_(capacity), objects_(slots), table_(std::bit_ceil(std::size_t{slots} * 2), no_short_slot) {
@@ -135,4 +135,4 @@ Bytes Referee::metadata_bytes() const {
     return sum;
 }
 
-}  // namespace garner::policy
+}   // namespace garner::policy

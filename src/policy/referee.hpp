@@ -39,9 +39,9 @@ private:
     WorthOrder order_;
     Bytes capacity_;
     double occupied_ = 0;
-    std::vector<Object> objects_;       // by slot
-    std::vector<ShortSlot> free_;           // slots
-    std::vector<ShortSlot> table_;          // slots by tag, open addressing
+    std::vector<Object> objects_;    // by slot
+    std::vector<ShortSlot> free_;    // slots
+    std::vector<ShortSlot> table_;   // slots by tag, open addressing
 };
 
 /// Keys are sampled by their hash (Waldspurger et al. 2015) at a rate that falls as the simulated caches fill up.
@@ -75,10 +75,10 @@ private:
     std::vector<WorthOrder::Rule> const rules_;
     Aim const aim_;
     Bytes capacity_;
-    std::uint64_t sample_ = nobody;    // bits of the hash that must be 0
-    std::vector<MiniCache> caches_;    // by rule
-    std::uint32_t requests_ = 0;       // since the last judgement
+    std::uint64_t sample_ = nobody;   // bits of the hash that must be 0
+    std::vector<MiniCache> caches_;   // by rule
+    std::uint32_t requests_ = 0;      // since the last judgement
     std::size_t best_ = 0;
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

@@ -104,9 +104,7 @@ public:
         for (Index index = end_; index-- > root;) sink(index);
     }
 
-    Bytes metadata_bytes() const {
-        return entries_.metadata_bytes() + index_.metadata_bytes() + edge_.capacity() * sizeof(Index);
-    }
+    Bytes metadata_bytes() const { return entries_.metadata_bytes() + index_.metadata_bytes() + edge_.capacity() * sizeof(Index); }
 
 private:
     // The root has index 3, so that the four children of a place share one cache line.
@@ -183,4 +181,4 @@ private:
     std::vector<Index> edge_;   // work space of ascend(); kept for its memory
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

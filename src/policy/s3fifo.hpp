@@ -127,4 +127,4 @@ private:
     bool const lean_;
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

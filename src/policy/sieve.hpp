@@ -54,4 +54,4 @@ private:
     Slot hand_ = no_slot;   // no_slot: begins at the oldest
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

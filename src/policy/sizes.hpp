@@ -61,4 +61,4 @@ private:
     std::variant<SlotArray<std::uint32_t>, SlotArray<std::uint16_t>> sizes_;
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

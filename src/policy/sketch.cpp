@@ -62,4 +62,4 @@ void Sketch::age() {
     additions_ /= 2;
 }
 
-}  // namespace garner::policy
+}   // namespace garner::policy

@@ -59,9 +59,9 @@ private:
     void age();
 
     Shape shape_;
-    std::vector<Block> blocks_;        // the number of blocks is a power of two
-    std::uint64_t objects_ = 1;        // the most that were held
-    std::uint64_t additions_ = 0;      // since the last ageing, plus half of the count before it
+    std::vector<Block> blocks_;     // the number of blocks is a power of two
+    std::uint64_t objects_ = 1;     // the most that were held
+    std::uint64_t additions_ = 0;   // since the last ageing, plus half of the count before it
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

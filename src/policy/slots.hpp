@@ -48,4 +48,4 @@ private:
     std::vector<std::unique_ptr<Chunk[]>> blocks_;
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

@@ -96,4 +96,4 @@ private:
     Segment probation_, protected_;
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

@@ -19,22 +19,20 @@ std::uint16_t pack(std::uint32_t uses, Bytes size) {
     return static_cast<std::uint16_t>(rounded << 8 | std::min(uses, most_uses));
 }
 std::uint32_t uses_of(std::uint16_t object) { return object & most_uses; }
-double size_of(std::uint16_t object) {
-    return std::bit_cast<float>((std::uint32_t{object} >> 8 << bits_dropped) + bits_of_one);
-}
+double size_of(std::uint16_t object) { return std::bit_cast<float>((std::uint32_t{object} >> 8 << bits_dropped) + bits_of_one); }
 double whole_size(Bytes size) { return static_cast<double>(std::max<Bytes>(size, 1)); }
 
 // Keys stay below 2^32: L is subtracted from all of them when it reaches highest_age, and worths are limited to
 // most_worth.
 constexpr std::uint32_t highest_age = 1u << 31;
 constexpr double most_worth = 1u << 30;
-constexpr double units = 4096;                       // per request for the mean size
-constexpr std::uint32_t time_kept = 1u << 30;        // requests; older times are not distinguished
+constexpr double units = 4096;                  // per request for the mean size
+constexpr std::uint32_t time_kept = 1u << 30;   // requests; older times are not distinguished
 
 /// Comparing more victims than this costs more than a wrong choice.
 constexpr int most_victims_compared = 128;
 
-}  // namespace
+}   // namespace
 
 void WorthOrder::insert(Slot slot, std::uint32_t uses, Bytes size) {
     requested(size);
@@ -146,4 +144,4 @@ void WorthOrder::look_at_mean() {
     units_a_byte_ = units_ / mean;
 }
 
-}  // namespace garner::policy
+}   // namespace garner::policy

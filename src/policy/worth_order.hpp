@@ -74,4 +74,4 @@ private:
     double units_a_byte_ = 0;           // by the mean size, at the last miss
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

@@ -155,8 +155,8 @@ private:
     Sizes sizes_;
     std::array<Segment, 4> segments_;   // by SegmentId
     std::uint64_t objects_ = 0;
-    Bytes expected_ = 0;                // bytes of the newcomer to the window
+    Bytes expected_ = 0;   // bytes of the newcomer to the window
     Sketch sketch_;
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

@@ -26,16 +26,14 @@ constexpr unsigned most_vain_waits = 10;
 
 std::string text_of(int error) { return std::generic_category().message(error); }
 
-std::uint64_t count_lines(std::string_view text) {
-    return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
-}
+std::uint64_t count_lines(std::string_view text) { return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n')); }
 
 bool wait_for(int descriptor, short events, milliseconds time) {
     pollfd watched{descriptor, events, 0};
     return ::poll(&watched, 1, static_cast<int>(time.count())) > 0;
 }
 
-}  // namespace
+}   // namespace
 
 /// An open output. Standard output is borrowed.
 class AccessLog::File {
@@ -109,8 +107,8 @@ private:
 
     Bytes const size_;   // a power of two
     std::unique_ptr<char[]> const ring_;
-    alignas(64) std::atomic<std::uint64_t> in_{0};    // bytes ever written
-    std::uint64_t known_out_ = 0;                     // the worker's cached value of out_
+    alignas(64) std::atomic<std::uint64_t> in_{0};   // bytes ever written
+    std::uint64_t known_out_ = 0;                    // the worker's cached value of out_
     Counter dropped_;
     alignas(64) std::atomic<std::uint64_t> out_{0};   // bytes ever read
     alignas(64) LineBuffer scratch_;
@@ -255,4 +253,4 @@ void AccessLog::wake() {
     [[maybe_unused]] auto sent = ::write(wake_, &one, sizeof one);   // the counter is full: the thread is awake already
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -19,20 +19,20 @@ namespace garner::proxy {
 class AccessLog {
 public:
     struct Options {
-        std::string path = "-";                // "-": standard output; "": no log
+        std::string path = "-";   // "-": standard output; "": no log
         LogFormat format = LogFormat::squid;
         unsigned workers = 1;
-        Bytes buffer = 1 * MiB;                // per worker; rounded up to a power of two, at least 32 KiB
-        milliseconds interval{100};            // between two batches; a half full buffer starts the next batch early
+        Bytes buffer = 1 * MiB;       // per worker; rounded up to a power of two, at least 32 KiB
+        milliseconds interval{100};   // between two batches; a half full buffer starts the next batch early
     };
 
     struct Stats {
-        std::uint64_t written = 0;             // lines
-        std::uint64_t dropped = 0;             // lines, because the worker's buffer was full
-        std::uint64_t lost = 0;                // lines, because they could not be written
+        std::uint64_t written = 0;   // lines
+        std::uint64_t dropped = 0;   // lines, because the worker's buffer was full
+        std::uint64_t lost = 0;      // lines, because they could not be written
         std::uint64_t write_errors = 0;
-        Bytes bytes = 0;                       // written
-        std::string last_error;                // empty: none yet
+        Bytes bytes = 0;                                 // written
+        std::string last_error;                          // empty: none yet
         std::vector<DroppedLines::Count> dropped_most;   // the ten clients and statuses with most dropped lines
     };
 
@@ -73,19 +73,19 @@ private:
     Options const options_;
     DroppedLines dropped_lines_;
     std::vector<std::unique_ptr<Worker>> workers_;   // empty: no log
-    int const wake_;                                  // an eventfd
-    std::atomic<bool> hurry_{false};                  // a buffer is half full; the wake-up was sent
+    int const wake_;                                 // an eventfd
+    std::atomic<bool> hurry_{false};                 // a buffer is half full; the wake-up was sent
     std::atomic<bool> stop_{false};
-    std::atomic<File*> new_file_{nullptr};            // owned; reopened, but not in use yet
+    std::atomic<File*> new_file_{nullptr};   // owned; reopened, but not in use yet
 
     // Used by the log thread only.
     std::unique_ptr<File> file_;
-    bool torn_ = false;                               // the last line written is incomplete
-    unsigned vain_waits_ = 0;                         // while stopping
+    bool torn_ = false;         // the last line written is incomplete
+    unsigned vain_waits_ = 0;   // while stopping
 
     Counter written_, lost_, write_errors_, bytes_;
     std::atomic<int> last_error_{0};
     std::thread thread_;
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -33,8 +33,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(ResultTag::count
 static_assert(!tag_names.back().empty());
 
 // Eleven text fields, and the bytes between them.
-static_assert(LogFieldLimits::url + LogFieldLimits::referer + LogFieldLimits::user_agent +
-                  LogFieldLimits::cache_status + 7 * LogFieldLimits::other + 1 * KiB <
+static_assert(LogFieldLimits::url + LogFieldLimits::referer + LogFieldLimits::user_agent + LogFieldLimits::cache_status +
+                  7 * LogFieldLimits::other + 1 * KiB <
               std::tuple_size_v<LineBuffer>);
 
 /// Bytes that a format writes without escaping.
@@ -81,9 +81,7 @@ public:
     }
 
     /// A field between spaces: bytes other than printable ASCII become %XX.
-    Line& bare_field(std::string_view text, std::size_t limit = LogFieldLimits::other) {
-        return field(text, limit, bare, "%");
-    }
+    Line& bare_field(std::string_view text, std::size_t limit = LogFieldLimits::other) { return field(text, limit, bare, "%"); }
 
     /// A field between quotes, as Apache escapes it: \" \\ \xhh.
     Line& quoted_field(std::string_view text, std::size_t limit) { return field(text, limit, quotable, "\\x"); }
@@ -150,8 +148,7 @@ private:
 struct Moment {
     explicit Moment(WallTime time)
         : since_1970(std::max(time.time_since_epoch(), milliseconds(0))),
-          date(std::chrono::floor<std::chrono::days>(WallTime(since_1970))),
-          clock(since_1970 % std::chrono::days(1)) {}
+          date(std::chrono::floor<std::chrono::days>(WallTime(since_1970))), clock(since_1970 % std::chrono::days(1)) {}
 
     std::uint64_t seconds_since_1970() const { return static_cast<std::uint64_t>(since_1970.count()) / 1000; }
     std::uint64_t millis() const { return static_cast<std::uint64_t>(since_1970.count()) % 1000; }
@@ -182,9 +179,7 @@ void put_hierarchy(Line& line, LogEntry const& entry) {
 }
 
 /// The media type without its parameters, as Squid logs it.
-std::string_view media_type(std::string_view content_type) {
-    return content_type.substr(0, content_type.find_first_of("; \t"));
-}
+std::string_view media_type(std::string_view content_type) { return content_type.substr(0, content_type.find_first_of("; \t")); }
 
 /// Squid's placeholder when there is no URL.
 std::string_view in_place_of_url(LogEntry const& entry) {
@@ -214,8 +209,7 @@ void squid_line(Line& line, LogEntry const& entry) {
 
 /// %h %l %u %t "%r" %>s %O "%{Referer}i" "%{User-Agent}i"
 void combined_line(Line& line, LogEntry const& entry) {
-    constexpr std::string_view months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                           "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    constexpr std::string_view months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
     Moment moment(entry.end);
     line.bare_field(entry.client) << " ";
     line.bare_field(entry.id) << " ";
@@ -266,10 +260,9 @@ void json_line(Line& line, LogEntry const& entry) {
     line << "}";
 }
 
-}  // namespace
+}   // namespace
 
 std::string_view name_of(ResultTag tag) { return tag_names[static_cast<std::size_t>(tag)]; }
-
 
 std::string_view format_line(LogFormat format, LogEntry const& entry, LineBuffer& buffer) {
     Line line(buffer);
@@ -282,4 +275,4 @@ std::string_view format_line(LogFormat format, LogEntry const& entry, LineBuffer
     return line.text();
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -19,7 +19,7 @@ http::Fwd reason_to_forward(cache::Lookup const& found) {
     return found.part_missing ? http::Fwd::partial : found.variant_missing ? http::Fwd::vary_miss : http::Fwd::uri_miss;
 }
 
-}  // namespace
+}   // namespace
 
 // ---- lookup ----
 
@@ -83,9 +83,7 @@ Step CacheSide::ask(Action action) {
     return action == Action::tell_failure ? Step::answer_known : action == Action::follow ? Step::follow : Step::fetch;
 }
 
-cache::Collapse CacheSide::collapse() const {
-    return collapse_of(request_.head(), request_.control, request_.options->caching);
-}
+cache::Collapse CacheSide::collapse() const { return collapse_of(request_.head(), request_.control, request_.options->caching); }
 
 void CacheSide::start_refresh() {
     auto& services = request_.services;
@@ -241,4 +239,4 @@ milliseconds CacheSide::patience_with_leader() const {
     return follow_patience(request_.options->caching.follow_patience, request_.services.first_bytes.usual(request_.origin()));
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

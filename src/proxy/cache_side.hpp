@@ -44,9 +44,9 @@ private:
     FailedFetch& failed_;
     RequestCheck& check_;
     FetchState& state_;
-    int looks_again_ = 0;                    // while the leader is slow
+    int looks_again_ = 0;   // while the leader is slow
     static constexpr std::uint64_t no_version = UINT64_MAX;
     std::uint64_t looked_at_ = no_version;   // the version of the leader's fill at the last lookup
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

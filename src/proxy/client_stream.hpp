@@ -46,7 +46,7 @@ public:
     struct Piece {
         net::Error error;
         char const* refusal = nullptr;
-        std::string_view data;             // empty without an error: end of body
+        std::string_view data;   // empty without an error: end of body
     };
     /// The view lives until the next call. The head's views stay valid as long as the request runs.
     virtual net::awaitable<Piece> read_body(milliseconds limit) = 0;
@@ -106,4 +106,4 @@ private:
     std::uint16_t listener_;
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

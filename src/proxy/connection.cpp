@@ -28,15 +28,16 @@ void make_room_of(Services& services, std::optional<IpAddress> client, std::size
     net::asio::post(next.worker.io, [&next, client, left] { make_room_of(next, client, left - 1); });
 }
 
-}  // namespace
+}   // namespace
 
 void make_room(Services& services) {
     make_room_of(services, services.shared.clients.busiest(), services.shared.workers.size() - 1);
 }
 
-Connection::Connection(Services& services, std::unique_ptr<net::Transport> transport, IpEndpoint peer,
-                       IpAddress const& client, std::uint16_t listener, AcceleratedOrigin const* origin)
-    : services_(services), stream_(std::move(transport), peer, listener, services.worker.wheel), accelerates_(origin), client_(client) {
+Connection::Connection(Services& services, std::unique_ptr<net::Transport> transport, IpEndpoint peer, IpAddress const& client,
+                       std::uint16_t listener, AcceleratedOrigin const* origin)
+    : services_(services), stream_(std::move(transport), peer, listener, services.worker.wheel), accelerates_(origin),
+      client_(client) {
     services_.connections.push_back(*this);
 }
 
@@ -134,4 +135,4 @@ void Connection::drain() {
     if (idle_) stream_.transport().cancel();
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -54,4 +54,4 @@ private:
 /// closes only its own connections, so the next worker is asked if this one has none.
 void make_room(Services& services);
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -42,7 +42,9 @@ std::optional<IpAddress> ClientCounts::busiest() const {
     // A program on this machine, such as a TLS terminator, may speak for many clients: it may have three quarters.
     std::uint64_t all = 0;
     for (auto const& [client, count] : counts_) all += count;
-    auto const is_exempt = [&](auto const& entry) { return entry.first.is_loopback() && 4 * std::uint64_t{entry.second} < 3 * all; };
+    auto const is_exempt = [&](auto const& entry) {
+        return entry.first.is_loopback() && 4 * std::uint64_t{entry.second} < 3 * all;
+    };
     auto const fewer = [&](auto const& a, auto const& b) {
         return is_exempt(a) != is_exempt(b) ? is_exempt(a) : a.second < b.second;
     };
@@ -51,4 +53,4 @@ std::optional<IpAddress> ClientCounts::busiest() const {
     return most->first;
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -14,10 +14,12 @@
 
 namespace garner::proxy {
 
+// clang-format off
 /// How a request was answered, for the operator's counters.
 enum class Answer : std::uint8_t {
     hit, miss, revalidated, refreshed, collapsed, stale, negative, passed, tunnelled, refused, failed, purged, own, count_
 };
+// clang-format on
 
 /// Why a stale response was served.
 enum class StaleUse : std::uint8_t {
@@ -45,29 +47,29 @@ private:
 };
 
 struct Counters {
-    Counter connections;                 // accepted
-    Counter connections_refused;         // over a limit
-    Counter connections_displaced;       // waiting for a request; closed for others at limits.connections_max
+    Counter connections;             // accepted
+    Counter connections_refused;     // over a limit
+    Counter connections_displaced;   // waiting for a request; closed for others at limits.connections_max
     std::array<Counter, static_cast<std::size_t>(Answer::count_)> answers;
-    Counter client_received;             // bytes
+    Counter client_received;   // bytes
     Counter client_sent;
-    Counter client_hit_bytes;            // bodies sent from the store
-    Counter client_body_bytes;           // all bodies sent; tunnel bytes are not counted
-    Counter origin_received;             // bytes; those from peers are not counted
+    Counter client_hit_bytes;    // bodies sent from the store
+    Counter client_body_bytes;   // all bodies sent; tunnel bytes are not counted
+    Counter origin_received;     // bytes; those from peers are not counted
     Counter origin_sent;
     Counter origin_connections;
     Counter origin_reused;
     Counter origin_retries;
     Counter origin_failures;
-    Counter resumed;                     // bodies that were truncated by a peer and continued from another source
-    Counter refreshes;                   // background revalidations of responses that were served stale
+    Counter resumed;     // bodies that were truncated by a peer and continued from another source
+    Counter refreshes;   // background revalidations of responses that were served stale
     Counter client_aborts;
-    CounterOf<http::StoreRefusal> not_stored;    // responses that were considered for storing
+    CounterOf<http::StoreRefusal> not_stored;   // responses that were considered for storing
     CounterOf<http::Bypass> passed;
-    CounterOf<http::ReuseReason> not_fresh;      // stored, but the origin had to be asked first
+    CounterOf<http::ReuseReason> not_fresh;   // stored, but the origin had to be asked first
     CounterOf<StaleUse> stale_used;
-    Counter accept_paused;               // times that accepting was paused near the descriptor limit
-    Histogram hit_time;                  // microseconds from the request's head to the response's last byte
+    Counter accept_paused;   // times that accepting was paused near the descriptor limit
+    Histogram hit_time;      // microseconds from the request's head to the response's last byte
     Histogram miss_time;
 
     void add_origin_traffic(Bytes received, Bytes sent) {
@@ -94,4 +96,4 @@ private:
     std::unordered_map<IpAddress, std::uint32_t, Hash> counts_ GUARDED_BY(mutex_);
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

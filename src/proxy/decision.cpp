@@ -27,20 +27,18 @@ http::RuleRequest rule_request(http::RequestHead const& request, Target const& t
     return facts;
 }
 
-http::Decision permits(Options const& options, http::OwnAddresses const& own, Target const& target,
-                       http::RuleRequest const& facts, IpAddress const& destination) {
+http::Decision permits(Options const& options, http::OwnAddresses const& own, Target const& target, http::RuleRequest const& facts,
+                       IpAddress const& destination) {
     if (target.accelerated) return options.access.decide(facts, destination);
     return options.access.permits(facts, destination, own, options.private_closed);
 }
 
-Admission admit(Options const& options, http::OwnAddresses const& own, Target const& target,
-                http::RuleRequest const& facts) {
+Admission admit(Options const& options, http::OwnAddresses const& own, Target const& target, http::RuleRequest const& facts) {
     Admission admission;
     admission.decision = options.access.decide(facts, std::nullopt);
     admission.source_matters = admission.decision.verdict == http::Decision::Verdict::needs_destination;
     if (!admission.source_matters) return admission;
-    if (auto literal = parse_ip(target.uri.authority.host))
-        admission.decision = permits(options, own, target, facts, *literal);
+    if (auto literal = parse_ip(target.uri.authority.host)) admission.decision = permits(options, own, target, facts, *literal);
     return admission;
 }
 
@@ -52,16 +50,15 @@ bool ignores_reload(Caching const& caching, http::RequestCacheControl const& con
     return control.is_reload() && http::reload_for(caching.rules, facts) == http::Reload::ignore;
 }
 
-http::Bypass why_bypassed(http::RequestHead const& request, http::Framing const& framing,
-                          http::RequestCacheControl const& control, Target const& target, Caching const& caching) {
+http::Bypass why_bypassed(http::RequestHead const& request, http::Framing const& framing, http::RequestCacheControl const& control,
+                          Target const& target, Caching const& caching) {
     if (wants_upgrade(request, framing)) return http::Bypass::upgrade;
     for (auto const& part : caching.never)
         if (target.url.find(part) != npos || target.plain_url.find(part) != npos) return http::Bypass::never;
     return http::why_bypass(request, control);
 }
 
-cache::Collapse collapse_of(http::RequestHead const& request, http::RequestCacheControl const& control,
-                            Caching const& caching) {
+cache::Collapse collapse_of(http::RequestHead const& request, http::RequestCacheControl const& control, Caching const& caching) {
     bool const shares = request.method == Method::get && !request.fields.has(Name::authorization) &&
                         (!request.fields.has(Name::range) || caching.range_fetches_whole) && !control.no_cache;
     return shares ? cache::Collapse::lead_and_follow : cache::Collapse::alone;
@@ -89,8 +86,7 @@ char const* rule_override(bool reload_ignored, http::Terms const& terms) {
     return reload_ignored ? "rule: reload ignored" : http::text(terms.rule_override);
 }
 
-bool hears_of(cache::KnownFailure const& failure, http::RequestHead const& request,
-              http::RequestCacheControl const& control) {
+bool hears_of(cache::KnownFailure const& failure, http::RequestHead const& request, http::RequestCacheControl const& control) {
     // A client that sends no-cache gets no remembered failure.
     return !control.is_reload() && (!failure.of_head_only || request.method == Method::head);
 }
@@ -113,7 +109,7 @@ bool concerns_others(http::Field const& field) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 Fingerprint fingerprint_of(http::Fields const& fields) {
     Fingerprint all = 0;
@@ -131,8 +127,7 @@ IpAddress named_client(Options const& options, http::RequestHead const& request,
     return parse_ip(trim(last)).value_or(peer);
 }
 
-http::FreshnessOptions freshness_options(Caching const& caching, http::RuleRequest const& facts,
-                                         std::string_view content_type) {
+http::FreshnessOptions freshness_options(Caching const& caching, http::RuleRequest const& facts, std::string_view content_type) {
     http::FreshnessOptions freshness;
     auto clamp = [](milliseconds time) {
         auto whole = std::chrono::duration_cast<seconds>(time).count();
@@ -166,4 +161,4 @@ bool rule_forbids_storing(Caching const& caching, http::RuleRequest const& facts
     return false;
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

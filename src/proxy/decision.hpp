@@ -15,8 +15,8 @@
 namespace garner::proxy {
 
 /// The rules' view of the request. Holds views into both arguments.
-http::RuleRequest rule_request(http::RequestHead const&, Target const&, IpAddress const& client,
-                               std::uint16_t listener, WallTime now);
+http::RuleRequest rule_request(http::RequestHead const&, Target const&, IpAddress const& client, std::uint16_t listener,
+                               WallTime now);
 
 /// The access rules' decision on a connection to this address, or on an object stored from it. An accelerator's origin is
 /// the operator's own choice: it is subject to the rules, but not to the destinations that are blocked by default.
@@ -46,19 +46,19 @@ cache::Collapse collapse_of(http::RequestHead const&, http::RequestCacheControl 
 
 /// The action for a request that the access rules allow.
 enum class Action : std::uint8_t {
-    look,            // look into the cache; after_lookup() decides next
-    tunnel,          // CONNECT
+    look,     // look into the cache; after_lookup() decides next
+    tunnel,   // CONNECT
     purge,
-    pass,            // pass to the origin without the cache
-    refuse_misses,   // 504: this client is allowed cached responses only
-    deliver,         // from the store
-    refresh,         // deliver from the store, and revalidate in the background
-    deliver_offline, // deliver from the store although stale: caching.offline
-    only_if_cached,  // 504: the client sent only-if-cached
+    pass,              // pass to the origin without the cache
+    refuse_misses,     // 504: this client is allowed cached responses only
+    deliver,           // from the store
+    refresh,           // deliver from the store, and revalidate in the background
+    deliver_offline,   // deliver from the store although stale: caching.offline
+    only_if_cached,    // 504: the client sent only-if-cached
     // These use the lease and the object from the lookup:
-    tell_failure,    // answer with a remembered failure
-    follow,          // join another request's fetch
-    fetch            // fetch, or revalidate the stored object
+    tell_failure,   // answer with a remembered failure
+    follow,         // join another request's fetch
+    fetch           // fetch, or revalidate the stored object
 };
 /// `may_have_misses` is a function, because most requests do not need its result.
 template <class MayHaveMisses>
@@ -76,7 +76,8 @@ Action without_asking(cache::Lookup::Kind, store::Object const* object, http::Re
 
 /// The last two arguments are functions, because most requests do not need their results.
 template <class MayHaveMisses, class HearsOfFailure>
-Action after_lookup(Action without_asking, bool follows, MayHaveMisses const& may_have_misses, HearsOfFailure const& hears_of_failure) {
+Action after_lookup(Action without_asking, bool follows, MayHaveMisses const& may_have_misses,
+                    HearsOfFailure const& hears_of_failure) {
     if (without_asking != Action::pass && without_asking != Action::fetch) return without_asking;
     if (!may_have_misses()) return Action::refuse_misses;
     if (without_asking == Action::pass) return Action::pass;
@@ -107,4 +108,4 @@ bool drops_gateway_fields(Options const&, bool accelerated, IpAddress const& cli
 
 bool rule_forbids_storing(Caching const&, http::RuleRequest const&, std::string_view content_type);
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

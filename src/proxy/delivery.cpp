@@ -31,7 +31,7 @@ bool is_plain(http::RequestHead const& request) {
            !request.fields.has(Name::if_modified_since);
 }
 
-}  // namespace
+}   // namespace
 
 /// A plain hit allocates nothing: a small patch is written, and head, patch and body go out in one gather write.
 net::awaitable<void> Delivery::deliver(store::ObjectPtr object, cache::Follower* follower) {
@@ -77,7 +77,8 @@ bool Delivery::answer_conditions(store::Object const& object, Slice& slice, Patc
     auto const& request = request_.head();
     request_.scratch.read_head_of(object);
 
-    if (http::answer_conditional(request, request_.scratch.stored_head, object.terms(), request_.now) == http::Conditional::not_modified) {
+    if (http::answer_conditional(request, request_.scratch.stored_head, object.terms(), request_.now) ==
+        http::Conditional::not_modified) {
         request_.scratch.head_text.clear();
         append_status_line(304, reason_phrase(304), request_.scratch.head_text);
         for (auto const& field : request_.scratch.stored_head.fields)
@@ -111,7 +112,8 @@ bool Delivery::answer_ranges(store::Object const& object, Slice& slice, Patch& p
             request_.scratch.head_text.append(field.name).append(": ").append(field.value).append("\r\n");
     }
     if (several) {
-        multipart_.emplace(std::move(ranges.parts), length, request_.scratch.stored_head.fields.first(Name::content_type), random_bits());
+        multipart_.emplace(std::move(ranges.parts), length, request_.scratch.stored_head.fields.first(Name::content_type),
+                           random_bits());
         request_.scratch.head_text.append("Content-Type: ").append(multipart_->content_type()).append("\r\n");
         slice = {0, multipart_->size(), true};
     } else {
@@ -177,7 +179,8 @@ net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, P
         reader.advance(bytes);
         left -= slice.count ? bytes : 0;
         if (follower) follower->read_up_to(reader.offset());
-        bool const lets_go = may_let_go && reader.offset() < object->body()->size() && request_.services.cache.memory().wants_back(*object);
+        bool const lets_go =
+            may_let_go && reader.offset() < object->body()->size() && request_.services.cache.memory().wants_back(*object);
         if (bytes > 0 && !lets_go) continue;
         bool dropped = reader.lost() || (follower && follower->dropped());
         if (dropped || lets_go) {
@@ -190,8 +193,8 @@ net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, P
             // The client must see that the response is truncated.
             bool const on_disk = reader.lost() && object->body()->source();
             request_.record.texts.reason = on_disk   ? "the disk did not deliver the rest of the body"
-                      : dropped ? "the client read too slowly"
-                                : "the response of the origin was truncated";
+                                           : dropped ? "the client read too slowly"
+                                                     : "the response of the origin was truncated";
             writer_.show_truncation();
             co_return false;
         }
@@ -242,4 +245,4 @@ net::awaitable<void> Delivery::waited_too_long() {
     co_await writer_.error(504, what, "deadlines.fill", cache::FailureKind::timeout);
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

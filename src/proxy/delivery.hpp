@@ -48,4 +48,4 @@ private:
     std::optional<http::Multipart> multipart_;
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -33,4 +33,4 @@ std::vector<DroppedLines::Count> DroppedLines::largest(std::size_t most) const {
     return all;
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

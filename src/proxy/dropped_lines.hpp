@@ -14,7 +14,7 @@ namespace garner::proxy {
 class DroppedLines {
 public:
     struct Count {
-        std::string client;      // "-": clients that do not fit into the table
+        std::string client;   // "-": clients that do not fit into the table
         std::uint16_t status = 0;
         std::uint64_t lines = 0;
     };
@@ -39,4 +39,4 @@ private:
     std::size_t used_ GUARDED_BY(mutex_) = 1;
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

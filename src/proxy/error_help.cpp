@@ -12,7 +12,7 @@ constexpr std::string_view tell_operator = "If the error stays, give the operato
 constexpr std::string_view tell_server = "If only this address fails, tell the operator of that server.";
 
 struct HelpEntry {
-    std::string_view heading;                 // name_mark: the server's name
+    std::string_view heading;   // name_mark: the server's name
     std::array<std::string_view, 2> hints;
 };
 
@@ -56,19 +56,18 @@ HelpEntry of_server(FailureKind kind) {
 HelpEntry of_status(std::uint16_t status) {
     switch (status) {
     case 400:
-        return {"The request is not valid",
-                {"Check the address for typing errors.",
-                 "If the address is right, the program that sent the request has an error."}};
+        return {
+            "The request is not valid",
+            {"Check the address for typing errors.", "If the address is right, the program that sent the request has an error."}};
     case 403:
-        return {"This request is not allowed",
-                {"Check the address for typing errors.",
-                 "If this address should be allowed, give the operator the request id below."}};
+        return {
+            "This request is not allowed",
+            {"Check the address for typing errors.", "If this address should be allowed, give the operator the request id below."}};
     case 404: return {"Nothing was found for this address", {"Check the address for typing errors.", tell_operator}};
     case 408:
         return {"The request did not arrive in time",
                 {"Send the request again.", "The network connection may be slow or interrupted."}};
-    case 414:
-        return {"The address is too long", {"Shorten the address.", "A form with much text may have to be sent with POST."}};
+    case 414: return {"The address is too long", {"Shorten the address.", "A form with much text may have to be sent with POST."}};
     case 431:
         return {"The request has too many or too large header fields",
                 {"Delete the cookies of this site, and load the page again.", tell_operator}};
@@ -96,7 +95,7 @@ HelpEntry entry_for(std::uint16_t status, FailureKind kind) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 ErrorHelp error_help(std::uint16_t status, FailureKind kind, std::string_view host) {
     auto entry = entry_for(status, kind);
@@ -109,4 +108,4 @@ ErrorHelp error_help(std::uint16_t status, FailureKind kind, std::string_view ho
     return {heading, entry.hints};
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

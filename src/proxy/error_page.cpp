@@ -116,7 +116,7 @@ std::string page_as_json(ErrorPage const& page, ErrorHelp const& help) {
     return out;
 }
 
-}  // namespace
+}   // namespace
 
 ErrorFormat error_format(http::Fields const& request) {
     using http::media_preference;
@@ -154,4 +154,4 @@ std::string error_page(ErrorPage const& page, ErrorFormat format) {
     return page_as_text(page, help);
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

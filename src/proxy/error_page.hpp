@@ -12,12 +12,12 @@ namespace garner::proxy {
 struct ErrorPage {
     std::uint16_t status = 500;
     cache::FailureKind kind = cache::FailureKind::other;
-    std::string_view what;      // the technical reason
-    std::string_view rule;      // the deciding rule: "access[2]: deny"; may be empty
-    std::string_view host;      // the server's name for the heading; empty: none is shown
-    std::string_view url;       // may be empty
-    std::string_view server;    // the proxy's name
-    std::string_view id;        // the request id, also in the access log
+    std::string_view what;     // the technical reason
+    std::string_view rule;     // the deciding rule: "access[2]: deny"; may be empty
+    std::string_view host;     // the server's name for the heading; empty: none is shown
+    std::string_view url;      // may be empty
+    std::string_view server;   // the proxy's name
+    std::string_view id;       // the request id, also in the access log
 };
 
 enum class ErrorFormat : std::uint8_t { text, html, json };
@@ -32,4 +32,4 @@ std::string_view content_type(ErrorFormat);
 /// loads nothing. JSON is a problem detail (RFC 9457).
 std::string error_page(ErrorPage const&, ErrorFormat);
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -37,9 +37,7 @@ private:
         return false;
     }
 
-    bool would_refuse(std::string_view why) {
-        return fault("the proxy would reject this request: " + std::string(why));
-    }
+    bool would_refuse(std::string_view why) { return fault("the proxy would reject this request: " + std::string(why)); }
 
     /// Parses the request with the proxy's own parser, so that it is refused for the same reasons.
     bool read_request() {
@@ -126,13 +124,9 @@ private:
         if (goes_out()) ask_peers(admission.source_matters);
     }
 
-    bool forwards() const {
-        return is_fetch() || out_.outcome == Outcome::passed || out_.outcome == Outcome::tunnelled;
-    }
+    bool forwards() const { return is_fetch() || out_.outcome == Outcome::passed || out_.outcome == Outcome::tunnelled; }
 
-    bool has_peers() const {
-        return out_.partition == Partition::forward && !server_.mesh().peer_table()->peers.empty();
-    }
+    bool has_peers() const { return out_.partition == Partition::forward && !server_.mesh().peer_table()->peers.empty(); }
 
     /// Matches RequestCheck::check_names and Sources::may_use_peers: a request that goes to peers first needs no addresses,
     /// unless a rule depends on them.
@@ -258,8 +252,7 @@ private:
         bool const decides = out_.access.verdict == http::Decision::Verdict::needs_destination;
         if (decides && out_.of_connection && out_.of_connection->denied()) return say_closed();
         switch (before_lookup(request_.method, out_.bypass, [&] { return may_have_misses(); })) {
-        case Action::tunnel:
-            return judge_asking(Outcome::tunnelled, "the contents of the tunnel are neither inspected nor cached");
+        case Action::tunnel: return judge_asking(Outcome::tunnelled, "the contents of the tunnel are neither inspected nor cached");
         case Action::purge: return say(Outcome::refused, "PURGE removes objects and is never served from the cache");
         case Action::pass: return judge_asking(Outcome::passed, text(out_.bypass));
         case Action::refuse_misses: return say_misses_refused();
@@ -298,22 +291,18 @@ private:
     /// A reload ignores a remembered failure of the name.
     bool name_fails() const { return out_.name_failure && !control_.is_reload(); }
 
-    void say_unresolved() {
-        say(Outcome::failed, "the name could not be resolved: " + out_.name_failure->names->failure, 502);
-    }
+    void say_unresolved() { say(Outcome::failed, "the name could not be resolved: " + out_.name_failure->names->failure, 502); }
 
     bool may_serve_stale() const {
         auto const& object = out_.found.object;
-        return object && http::may_serve_stale_on_error(object->terms(), control_, out_.now,
-                                                        http::StaleOnErrorKind::unreachable);
+        return object && http::may_serve_stale_on_error(object->terms(), control_, out_.now, http::StaleOnErrorKind::unreachable);
     }
 
     std::string why_missing() const {
         auto const& found = out_.found;
         // Matches rule_forbids_storing.
         auto const deciding = std::ranges::find_if(out_.rules, [](auto const* rule) { return rule->never.has_value(); });
-        if (deciding != out_.rules.end() && *(*deciding)->never)
-            return "not stored: " + (*deciding)->name + " (never)";
+        if (deciding != out_.rules.end() && *(*deciding)->never) return "not stored: " + (*deciding)->name + " (never)";
         if (found.part_missing) return "the range is only partly stored";
         if (found.parts) return "only parts of the object are stored";
         if (found.variant_missing()) return "no stored variant matches this request";
@@ -363,7 +352,7 @@ private:
     ExplainQuestion const& question_;
     Explanation out_;
     http::Uri uri_;
-    std::string text_;                   // of the request; most views point into this text
+    std::string text_;   // of the request; most views point into this text
     http::RequestHead request_;
     http::Framing framing_;
     http::RequestCacheControl control_;
@@ -373,7 +362,7 @@ private:
     http::RuleRequest facts_;
 };
 
-}  // namespace
+}   // namespace
 
 std::string_view name_of(Outcome outcome) {
     switch (outcome) {
@@ -394,4 +383,4 @@ std::string_view name_of(Outcome outcome) {
 
 Explanation explain(Server& server, ExplainQuestion const& question) { return Explainer(server, question).run(); }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

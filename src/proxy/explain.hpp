@@ -17,60 +17,60 @@ namespace garner::proxy {
 class Server;
 
 struct ExplainQuestion {
-    std::string url;                          // absolute
-    std::string method = {};                  // empty: GET; CONNECT for https through a forward proxy, which browsers send
-    std::vector<std::string> fields = {};     // "Accept-Language: de"
+    std::string url;                        // absolute
+    std::string method = {};                // empty: GET; CONNECT for https through a forward proxy, which browsers send
+    std::vector<std::string> fields = {};   // "Accept-Language: de"
     IpAddress client = IpAddress::v4(127, 0, 0, 1);
-    bool accelerated = false;                 // through an accelerator: the URL is at its origin or at its listener
-    bool asks_others = false;                 // queries DNS and, for a request that would be forwarded, the peers
+    bool accelerated = false;   // through an accelerator: the URL is at its origin or at its listener
+    bool asks_others = false;   // queries DNS and, for a request that would be forwarded, the peers
 };
 
 /// How the request would be answered.
 enum class Outcome : std::uint8_t {
-    hit,           // from the store, fresh
-    stale,         // from the store although stale
-    revalidate,    // stored, but the origin is asked first
-    collapsed,     // joins a fetch in progress
-    miss,          // fetched
-    negative,      // a remembered failure
-    failed,        // an error: the name's last resolution failed
-    passed,        // bypasses the cache
+    hit,          // from the store, fresh
+    stale,        // from the store although stale
+    revalidate,   // stored, but the origin is asked first
+    collapsed,    // joins a fetch in progress
+    miss,         // fetched
+    negative,     // a remembered failure
+    failed,       // an error: the name's last resolution failed
+    passed,       // bypasses the cache
     tunnelled,
-    refused,       // by an HTTP rule other than the access rules
-    denied         // by the access rules
+    refused,   // by an HTTP rule other than the access rules
+    denied     // by the access rules
 };
 std::string_view name_of(Outcome);
 
 struct Explanation {
-    std::string fault;                        // the error in the question; all other fields are empty then
+    std::string fault;   // the error in the question; all other fields are empty then
 
     WallTime now{};
     std::shared_ptr<Options const> options;   // the views and pointers below point into these
     std::string method;
-    std::string url;                          // normal form
-    std::string listener;                     // "127.0.0.1:3128"
-    std::string origin;                       // of an accelerator
+    std::string url;        // normal form
+    std::string listener;   // "127.0.0.1:3128"
+    std::string origin;     // of an accelerator
     Partition partition = Partition::forward;
 
-    http::Decision access;                    // needs_destination: the name would have to be resolved
-    std::optional<http::Decision> of_source;  // the decision on the stored response's source address, where that decides
+    http::Decision access;                         // needs_destination: the name would have to be resolved
+    std::optional<http::Decision> of_source;       // the decision on the stored response's source address, where that decides
     std::optional<http::Decision> of_connection;   // the decision on the origin's addresses, where known: the first allowed one
-    std::string connection;                   // the address that `of_connection` refers to
+    std::string connection;                        // the address that `of_connection` refers to
 
     std::vector<http::CachingRule const*> rules;   // those that apply, in order; the first decides each setting
     http::FreshnessOptions freshness;              // set by these rules
     bool reload_ignored = false;
     http::Bypass bypass = http::Bypass::none;
-    cache::Peek found;                             // in memory; if absent there, on disk
-    std::string stored_head;                       // found.object's, with its blank line
+    cache::Peek found;         // in memory; if absent there, on disk
+    std::string stored_head;   // found.object's, with its blank line
 
-    std::string asks;                              // "bytes=10-": the range requested from the origin to complete found.parts
+    std::string asks;   // "bytes=10-": the range requested from the origin to complete found.parts
     std::optional<net::NameCache::Failure> name_failure;   // remembered failure of the host's name
 
-    std::optional<SourceExplanation> sources;      // set when peers were to be queried and there are some
+    std::optional<SourceExplanation> sources;   // set when peers were to be queried and there are some
 
     Outcome outcome = Outcome::miss;
-    std::uint16_t status = 0;                      // of the response; 0: the origin's status
+    std::uint16_t status = 0;   // of the response; 0: the origin's status
     std::string why;
     /// The outcome holds only if the rules allow one of the name's addresses, which are unknown.
     bool undecided() const { return !of_connection && access.verdict == http::Decision::Verdict::needs_destination; }
@@ -80,4 +80,4 @@ struct Explanation {
 /// question says so. Must not run on a worker's thread: it waits for the disk, DNS (at most 5 s) and peers (at most 2.5 s).
 Explanation explain(Server& server, ExplainQuestion const& question);
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -35,7 +35,7 @@ std::optional<Result> await_on(net::Worker& worker, net::awaitable<Result> work,
     return result.get();
 }
 
-}  // namespace
+}   // namespace
 
 net::NamesPtr resolve_on_worker(Server& server, std::string const& host) {
     auto& worker = server.first_worker();
@@ -51,7 +51,8 @@ SourceExplanation explain_sources(Server& server, SourceQuestion const& question
     SourceExplanation out;
     out.direct = direct_of(lists, facts, destination);
     out.hierarchical = question.hierarchical;
-    out.undecided = !destination && (net::is_localhost(question.host) || question.source_matters || needs_destination(lists, facts));
+    out.undecided =
+        !destination && (net::is_localhost(question.host) || question.source_matters || needs_destination(lists, facts));
 
     auto asking = std::make_shared<Asking>(Asking{question.url, question.host, {}});
     auto& asked = asking->question;
@@ -73,4 +74,4 @@ SourceExplanation explain_sources(Server& server, SourceQuestion const& question
     return out;
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -15,18 +15,18 @@ class Server;
 
 /// The facts that a transaction knows when it chooses its sources.
 struct SourceQuestion {
-    std::string url;                         // normal form
+    std::string url;   // normal form
     std::string host;
-    bool hierarchical = false;               // a miss that any cache may answer
+    bool hierarchical = false;                   // a miss that any cache may answer
     std::optional<IpAddress> destination = {};   // the address of a literal host
-    bool source_matters = false;             // an access rule depends on the origin's address
+    bool source_matters = false;                 // an access rule depends on the origin's address
 };
 
 struct SourceExplanation {
     icp::Question::Direct direct = icp::Question::Direct::may;   // the decision of the direct lists
     bool hierarchical = false;
-    bool undecided = false;                  // the rules depend on the name's addresses, which are unknown
-    bool answered = false;                   // in time; the following fields are set only then
+    bool undecided = false;   // the rules depend on the name's addresses, which are unknown
+    bool answered = false;    // in time; the following fields are set only then
     icp::Resolution resolution = {};
     static constexpr milliseconds longest{2'500};
 };
@@ -39,4 +39,4 @@ net::NamesPtr resolve_on_worker(Server& server, std::string const& host);
 /// states count these queries like any others.
 SourceExplanation explain_sources(Server& server, SourceQuestion const& question, http::RuleRequest const& facts);
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -161,4 +161,4 @@ bool FailedFetch::remember_error(cache::Fill const& fill, cache::FetchFailure co
     return fill.remember_failure(failure, of_head_only, terms, witness());
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -46,8 +46,8 @@ private:
     Upstream& upstream_;
     FetchState& state_;
     Failure failure_;
-    bool own_ = false;               // this request may have caused it; no other client has met it
+    bool own_ = false;   // this request may have caused it; no other client has met it
     milliseconds remembered_for_{0};
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

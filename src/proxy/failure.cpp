@@ -50,4 +50,4 @@ Failure at_peer(Failure failure) {
     return failure;
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

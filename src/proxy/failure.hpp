@@ -12,17 +12,17 @@ namespace garner::proxy {
 
 /// The cause of a failure. Only a failure that other requests would meet, too, is remembered.
 enum class FailureCause : std::uint8_t {
-    none,        // limits and rules of this proxy, the client, a shutdown
-    name,        // the name could not be resolved; net/name_cache remembers that
-    connection,  // the connection to the server failed
-    answer       // no usable response came; the request may be the cause
+    none,         // limits and rules of this proxy, the client, a shutdown
+    name,         // the name could not be resolved; net/name_cache remembers that
+    connection,   // the connection to the server failed
+    answer        // no usable response came; the request may be the cause
 };
 
 /// The cause for Cache-Status and the error page; empty for this proxy itself.
 std::string_view decided_by(FailureCause);
 
 struct Failure {
-    cache::FetchFailure told;      // for the client and followers
+    cache::FetchFailure told;   // for the client and followers
     FailureCause cause = FailureCause::none;
 };
 
@@ -33,4 +33,4 @@ Failure failure_of(net::Connected const&, std::string const& server, bool is_pee
 /// Marks the failure as a peer's: the error page must not blame the origin.
 Failure at_peer(Failure failure);
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -22,7 +22,7 @@ http::Fwd reason_of(http::Bypass why) {
     return why == http::Bypass::no_store_request ? http::Fwd::request : http::Fwd::bypass;
 }
 
-}  // namespace
+}   // namespace
 
 // ---- without the cache ----
 
@@ -39,7 +39,8 @@ net::awaitable<Step> Fetching::pass() {
         state_.lead = request_.services.cache.lease(request_.key, nullptr);
     if (!co_await upstream_.ask(state_.changes)) {
         bool const may_have_changed = upstream_.went_out() && upstream_.upload().sent_whole();
-        if (may_have_changed && http::invalidates(request_.head().method, std::nullopt)) purge_changed(request_.key, request_.target.url);
+        if (may_have_changed && http::invalidates(request_.head().method, std::nullopt))
+            purge_changed(request_.key, request_.target.url);
         co_return co_await failed_.answer();
     }
     if (upstream_.head().status == 101) {
@@ -142,7 +143,8 @@ Step Fetching::ask_for_range() {
 Step Fetching::take() {
     auto const& response = upstream_.head();
     if (is_nonsense()) return Step::fail;
-    if (!http::is_stale_if_error_status(response.status)) request_.services.cache.memory().failures().forget(request_.key, steady_now());
+    if (!http::is_stale_if_error_status(response.status))
+        request_.services.cache.memory().failures().forget(request_.key, steady_now());
     state_.changes.range_lines.clear();
     if (state_.parts && storing_.completes(*state_.parts)) return Step::complete;
     auto const parts = std::exchange(state_.parts, nullptr);
@@ -186,8 +188,8 @@ Step Fetching::take_new(store::Object const* parts) {
         request_.record.answer = Answer::refreshed;
         request_.record.tag = ResultTag::tcp_refresh_modified;
     }
-    auto const& control = state_.control.emplace(
-        http::parse_response_cache_control(response.fields, request_.freshness_options({}).targeted));
+    auto const& control =
+        state_.control.emplace(http::parse_response_cache_control(response.fields, request_.freshness_options({}).targeted));
     auto why = storing_.why_not_stored(response, control, http::Storing::answer);
     if (why == StoreRefusal::none && !state_.lead) why = StoreRefusal::method;
     if (why == StoreRefusal::none) return Step::store;
@@ -216,4 +218,4 @@ void Fetching::store_nothing(store::Object const* known, http::ResponseCacheCont
     if (known && http::supersedes(request_.head(), response, control)) request_.services.cache.forget(request_.key, *known);
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

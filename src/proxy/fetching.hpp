@@ -45,4 +45,4 @@ private:
     FetchState& state_;
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -24,7 +24,7 @@ char const* text(Trouble trouble) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 void FillPump::start(std::unique_ptr<FillPump> pump) {
     auto executor = pump->services_.worker.io.get_executor();
@@ -127,4 +127,4 @@ void FillPump::count_traffic() {
     if (!use_.of_peer()) services_.counters.add_origin_traffic(traffic.received, traffic.sent);
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -70,4 +70,4 @@ private:
     std::unique_ptr<Resumption> resumption_;   // null: a truncated body is not resumed
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t interim_responses_max = 16;
 
-}  // namespace
+}   // namespace
 
 net::awaitable<Trouble> FinalHead::read(client::Exchange& exchange, Terms terms) {
     bool const opens_tunnel = sources_.is_tunnelled() && terms.method == Method::connect;   // the 2xx is the parent's
@@ -69,4 +69,4 @@ void FinalHead::watch_client(client::Exchange& exchange) {
     request_.watch_client([&exchange] { exchange.cancel(); });
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -16,7 +16,7 @@ public:
 
     struct Terms {
         http::Method method = http::Method::get;
-        bool of_rest = false;             // RequestChanges::of_rest, first_byte_max
+        bool of_rest = false;   // RequestChanges::of_rest, first_byte_max
         milliseconds first_byte_max = milliseconds::max();
     };
     /// Returns when exchange.head() is the final head or a 101. Interim responses go to the client. Trouble::cancelled when
@@ -25,7 +25,8 @@ public:
 
 private:
     net::awaitable<client::Trouble> read_one(client::Exchange& exchange, http::Method method, milliseconds limit);
-    net::awaitable<client::Trouble> read_patiently(client::Exchange& exchange, http::Method method, milliseconds limit, bool doubts);
+    net::awaitable<client::Trouble> read_patiently(client::Exchange& exchange, http::Method method, milliseconds limit,
+                                                   bool doubts);
     void watch_client(client::Exchange& exchange);
     bool client_gave_up() const { return request_.client_gone && !request_.others_wait(); }
 
@@ -35,4 +36,4 @@ private:
     Upload const& upload_;
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -41,4 +41,4 @@ constexpr milliseconds follow_patience(milliseconds least, std::optional<millise
     return std::max(least, std::min(4 * usual.value_or(milliseconds{0}), least + seconds{10}));
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

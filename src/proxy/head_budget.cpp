@@ -32,4 +32,4 @@ HeadBudget::Part& HeadBudget::largest(Part& asking) {
     return *found;
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

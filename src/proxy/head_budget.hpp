@@ -39,4 +39,4 @@ private:
     Bytes used_ = 0;
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -30,8 +30,8 @@ void append_number(std::string& out, std::uint64_t value) {
 }
 
 bool is_condition(Name id) {
-    return id == Name::if_match || id == Name::if_none_match || id == Name::if_modified_since ||
-           id == Name::if_unmodified_since || id == Name::if_range || id == Name::range;
+    return id == Name::if_match || id == Name::if_none_match || id == Name::if_modified_since || id == Name::if_unmodified_since ||
+           id == Name::if_range || id == Name::range;
 }
 
 bool is_stripped(http::Field const& field, RequestExtras const& extras) {
@@ -53,7 +53,7 @@ struct Cursor {
     void put(std::uint64_t value) { at = std::to_chars(at, end, value).ptr; }
 };
 
-}  // namespace
+}   // namespace
 
 void append_request_head(http::RequestHead const& request, RequestExtras const& extras, std::string& out) {
     out.append(request.method_text).append(" ").append(extras.target).append(" HTTP/1.1\r\n");
@@ -89,8 +89,7 @@ void append_peer_login(std::string_view login, std::string& out) {
     if (login.empty()) return;
     std::string encoded(4 * ((login.size() + 2) / 3) + 1, '\0');
     auto const length = ::EVP_EncodeBlock(reinterpret_cast<unsigned char*>(encoded.data()),
-                                          reinterpret_cast<unsigned char const*>(login.data()),
-                                          static_cast<int>(login.size()));
+                                          reinterpret_cast<unsigned char const*>(login.data()), static_cast<int>(login.size()));
     encoded.resize(static_cast<std::size_t>(length));
     append_line(out, "Proxy-Authorization", "Basic " + encoded);
 }
@@ -118,8 +117,8 @@ void append_status_line(std::uint16_t status, std::string_view reason, std::stri
     out.append(" ").append(reason).append("\r\n");
 }
 
-void append_response_head(http::ResponseHead const& response, http::ResponseCacheControl const* storing,
-                          std::int64_t now_seconds, std::string& out) {
+void append_response_head(http::ResponseHead const& response, http::ResponseCacheControl const* storing, std::int64_t now_seconds,
+                          std::string& out) {
     append_status_line(response.status, response.reason, out);
     http::HopByHop hop_by_hop(response.fields);
     for (auto const& field : response.fields) {
@@ -188,4 +187,4 @@ std::string_view reason_phrase(std::uint16_t status) {
     }
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

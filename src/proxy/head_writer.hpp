@@ -17,17 +17,17 @@ namespace garner::proxy {
 
 /// The parts of a request to an origin in addition to the client's own end-to-end fields.
 struct RequestExtras {
-    std::string_view target;              // origin-form; to a peer absolute-form
-    std::string_view host;                // the Host field's value
-    std::string_view via;                 // this proxy's name
-    std::string_view forwarded_lines;     // each with its CRLF, or empty
-    http::Framing body;                   // none, length or chunked
-    http::Validators validators;          // for a conditional request; empty: none
-    bool strip_conditions = false;        // the client's preconditions and Range are not sent
-    std::string_view range_lines;         // own Range and If-Range, each with its CRLF, or empty
-    std::string_view peer_lines;          // for peers only, each with its CRLF, or empty
-    bool strip_gateway = false;           // the client's http::is_gateway_field fields are not sent; Proxy never is
-    bool strip_range = false;             // the client's Range and If-Range are not sent
+    std::string_view target;            // origin-form; to a peer absolute-form
+    std::string_view host;              // the Host field's value
+    std::string_view via;               // this proxy's name
+    std::string_view forwarded_lines;   // each with its CRLF, or empty
+    http::Framing body;                 // none, length or chunked
+    http::Validators validators;        // for a conditional request; empty: none
+    bool strip_conditions = false;      // the client's preconditions and Range are not sent
+    std::string_view range_lines;       // own Range and If-Range, each with its CRLF, or empty
+    std::string_view peer_lines;        // for peers only, each with its CRLF, or empty
+    bool strip_gateway = false;         // the client's http::is_gateway_field fields are not sent; Proxy never is
+    bool strip_range = false;           // the client's Range and If-Range are not sent
     bool upgrade = false;
     std::optional<std::uint32_t> max_forwards;
 };
@@ -57,10 +57,10 @@ struct Patch {
     std::optional<std::uint64_t> content_length;
     bool chunked = false;
     bool close = false;
-    std::string_view extra;               // further lines, each with CRLF; at most 256 bytes
+    std::string_view extra;   // further lines, each with CRLF; at most 256 bytes
 };
 /// Large enough for a patch with its blank line; writing one allocates nothing.
 using PatchBuffer = std::array<char, 1024>;
 std::string_view write_patch(PatchBuffer&, Patch const&, std::string_view via);
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -28,7 +28,7 @@ char const* other_protocol(char first) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 void Http1Stream::make_room() {
     if (begin_ == end_) begin_ = end_ = 0;
@@ -51,7 +51,8 @@ net::awaitable<net::Error> Http1Stream::fill(milliseconds limit) {
 
 net::awaitable<Http1Stream::Arrival> Http1Stream::read_head(http::HeadLimits const& limits, HeadWaits waits, HeadBudget& budget) {
     scanned_ = 0;
-    HeadBudget::Part part(budget, [](void* self) { static_cast<Http1Stream*>(self)->cancel(); }, this);
+    HeadBudget::Part part(
+        budget, [](void* self) { static_cast<Http1Stream*>(self)->cancel(); }, this);
     SteadyTime give_up{};   // set when the first read did not bring a whole head; that is rare, so the clock is rarely read
     for (;;) {
         if (begin_ != end_) {
@@ -107,17 +108,13 @@ net::awaitable<Http1Stream::Piece> Http1Stream::read_body(milliseconds limit) {
         (in_head_buffer ? begin_ : body_begin_) += step.consumed;
         Piece piece;
         switch (step.kind) {
-        case http::BodyDecoder::Step::Kind::refused:
-            piece.refusal = decoder_.refusal();
-            co_return piece;
-        case http::BodyDecoder::Step::Kind::done:
-            co_return piece;
+        case http::BodyDecoder::Step::Kind::refused: piece.refusal = decoder_.refusal(); co_return piece;
+        case http::BodyDecoder::Step::Kind::done: co_return piece;
         case http::BodyDecoder::Step::Kind::data:
             if (step.data.empty()) continue;
             piece.data = step.data;
             co_return piece;
-        case http::BodyDecoder::Step::Kind::need_more:
-            break;
+        case http::BodyDecoder::Step::Kind::need_more: break;
         }
         if (body_buffer_.empty()) body_buffer_.resize(body_buffer_size);
         auto read = co_await transport_->read_some(body_buffer_, limit);
@@ -202,4 +199,4 @@ void Http1Stream::unwatch() {
     if (std::exchange(watching_, false)) transport_->cancel();
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -12,18 +12,19 @@ class Http1Stream : public ClientStream {
 public:
     Http1Stream(std::unique_ptr<net::Transport> transport, IpEndpoint peer, std::uint16_t listener, net::DeadlineWheel& wheel)
         : ClientStream(peer, listener), transport_(std::move(transport)),
-          watch_after_(wheel, [](void* self) { static_cast<Http1Stream*>(self)->begin_watching(); }, this) {}
+          watch_after_(
+              wheel, [](void* self) { static_cast<Http1Stream*>(self)->begin_watching(); }, this) {}
 
     /// The result of waiting for a request's head.
     enum class Arrival : std::uint8_t {
-        request,   // head() is complete
-        refused,   // answer with refusal() and close
-        closed,    // closed between requests: no response is due
-        timed_out  // begun() tells whether a 408 is due
+        request,    // head() is complete
+        refused,    // answer with refusal() and close
+        closed,     // closed between requests: no response is due
+        timed_out   // begun() tells whether a 408 is due
     };
     struct HeadWaits {
-        milliseconds idle;    // for the first byte
-        milliseconds head;    // from the first byte to the last
+        milliseconds idle;   // for the first byte
+        milliseconds head;   // from the first byte to the last
     };
     /// A head larger than 4 KiB counts against `budget` until it is complete; over the budget it is refused with 431.
     net::awaitable<Arrival> read_head(http::HeadLimits const& limits, HeadWaits waits, HeadBudget& budget);
@@ -48,7 +49,9 @@ public:
     std::string_view behind_body(std::string_view trailers) override;
     void show_truncation() override;
     net::IoResult try_send(std::span<iovec>& parts) override { return transport_->try_write(parts); }
-    net::awaitable<net::IoResult> send(std::span<iovec> parts, milliseconds limit) override { return transport_->write(parts, limit); }
+    net::awaitable<net::IoResult> send(std::span<iovec> parts, milliseconds limit) override {
+        return transport_->write(parts, limit);
+    }
 
     void cancel() override { transport_->cancel(); }
     void watch(std::function<void()> gone) override;
@@ -74,10 +77,10 @@ private:
     std::size_t scanned_ = 0;
     http::HeadParse parse_;
     http::BodyDecoder decoder_;
-    std::vector<char> body_buffer_;       // separate from buffer_, whose head must not move
+    std::vector<char> body_buffer_;   // separate from buffer_, whose head must not move
     std::size_t body_begin_ = 0;
     std::size_t body_end_ = 0;
-    bool chunked_ = false;                // the response is chunked
+    bool chunked_ = false;   // the response is chunked
     char chunk_header_[18];
     std::string last_chunk_;
     struct Watch {
@@ -88,4 +91,4 @@ private:
     std::shared_ptr<Watch> watch_ = std::make_shared<Watch>();   // shared, because a queued handler may outlive this object
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -12,4 +12,4 @@ bool is_internal(Target const& target, http::OwnAddresses const& own) {
     return address && uri.scheme == http::Scheme::http && http::is_own_listener(*address, uri.authority.port, own);
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -13,4 +13,4 @@ inline bool is_internal_path(std::string_view path) { return path.starts_with("/
 /// other requests to the proxy's own addresses are refused.
 bool is_internal(Target const&, http::OwnAddresses const&);
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -38,7 +38,7 @@ void set_dual_stack(Acceptor& acceptor, net::TcpEndpoint const& endpoint, net::E
     acceptor.set_option(asio::ip::v6_only(!endpoint.address().is_unspecified()), error);
 }
 
-}  // namespace
+}   // namespace
 
 void Listener::start() {
     auto running = run();
@@ -159,4 +159,4 @@ Result<Acceptor> listen_on(asio::io_context& io, net::TcpEndpoint const& endpoin
     return acceptor;
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -48,4 +48,4 @@ Result<void> port_is_free(net::TcpEndpoint const& endpoint);
 /// A bound, listening socket with SO_REUSEPORT.
 Result<Acceptor> listen_on(net::asio::io_context& io, net::TcpEndpoint const& endpoint);
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -4,7 +4,8 @@
 
 namespace garner::proxy {
 
-Nobody::Nobody(std::string_view request, IpEndpoint peer, std::uint16_t listener) : ClientStream(peer, listener), request_(request) {
+Nobody::Nobody(std::string_view request, IpEndpoint peer, std::uint16_t listener)
+    : ClientStream(peer, listener), request_(request) {
     std::size_t scanned = 0;
     auto const parsed = http::parse_request_head(request_, http::HeadLimits::none(), scanned, head_);
     check(parsed.kind == http::HeadParse::Kind::complete);
@@ -15,4 +16,4 @@ net::Transport& Nobody::transport() {
     std::abort();
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

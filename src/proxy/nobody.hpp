@@ -39,4 +39,4 @@ private:
     std::string const no_trailers_;
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

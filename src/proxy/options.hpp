@@ -15,35 +15,35 @@ namespace garner::proxy {
 
 /// One listening address. With an origin it is an accelerator (reverse proxy) for that origin and takes origin-form.
 struct Listen {
-    std::string address;                   // "127.0.0.1"
+    std::string address;   // "127.0.0.1"
     std::uint16_t port = 3128;
-    std::optional<std::string> origin;     // "http://127.0.0.1:8000", validated, no path
+    std::optional<std::string> origin;   // "http://127.0.0.1:8000", validated, no path
     friend bool operator==(Listen const&, Listen const&) = default;
 };
 
 struct Limits {
     http::HeadLimits head;
-    Bytes heads = 32 * MiB;                       // incomplete heads of all clients, counting only bytes beyond 4 KiB each
-    std::uint32_t connections = 100'000;          // client connections, all workers; lowered to what RLIMIT_NOFILE allows
-    std::uint32_t connections_per_client = 0;     // 0: a quarter of all connections, no limit for loopback
+    Bytes heads = 32 * MiB;                     // incomplete heads of all clients, counting only bytes beyond 4 KiB each
+    std::uint32_t connections = 100'000;        // client connections, all workers; lowered to what RLIMIT_NOFILE allows
+    std::uint32_t connections_per_client = 0;   // 0: a quarter of all connections, no limit for loopback
     // Addresses that share this many leading bits count as one client.
     std::uint8_t client_prefix4 = 32;
-    std::uint8_t client_prefix6 = 64;             // one subscriber has at least a /64 (RFC 6177)
-    LeastRate min_rate;                           // least rate of bodies, in both directions
-    std::uint32_t max_hops = 32;                  // Via entries beyond which a request counts as looping
+    std::uint8_t client_prefix6 = 64;   // one subscriber has at least a /64 (RFC 6177)
+    LeastRate min_rate;                 // least rate of bodies, in both directions
+    std::uint32_t max_hops = 32;        // Via entries beyond which a request counts as looping
 };
 
 struct Deadlines {
-    milliseconds head{30'000};            // from a head's first byte to its last
-    milliseconds keep_alive{120'000};     // between requests of a client
-    milliseconds body{60'000};            // without progress of a body, in either direction
-    milliseconds first_byte{60'000};      // from the request sent to the response head
-    milliseconds abandoned{10'000};       // how long a body without followers may take to its end
-    milliseconds laggard{5'000};          // how long in total one reader of an unstored body may hold up the others
-    milliseconds fill{120'000};           // how long a follower waits at most for progress of a fill
+    milliseconds head{30'000};          // from a head's first byte to its last
+    milliseconds keep_alive{120'000};   // between requests of a client
+    milliseconds body{60'000};          // without progress of a body, in either direction
+    milliseconds first_byte{60'000};    // from the request sent to the response head
+    milliseconds abandoned{10'000};     // how long a body without followers may take to its end
+    milliseconds laggard{5'000};        // how long in total one reader of an unstored body may hold up the others
+    milliseconds fill{120'000};         // how long a follower waits at most for progress of a fill
     milliseconds tunnel_idle{600'000};
     milliseconds tunnel_total{86'400'000};
-    milliseconds drain{10'000};           // SIGTERM: running transactions may take this long
+    milliseconds drain{10'000};   // SIGTERM: running transactions may take this long
 };
 
 /// How origins learn the client's address. `by_listener`: accelerators write X-Forwarded-For, -Proto and -Host; forward
@@ -58,11 +58,11 @@ struct Caching {
     milliseconds negative_first{5'000};   // how long a failure is remembered at first
     milliseconds negative_ttl{300'000};   // and at most
     bool negative_backoff = true;
-    milliseconds follow_patience{1'000};  // least time that a follower waits for its leader's head before it may fetch too
+    milliseconds follow_patience{1'000};   // least time that a follower waits for its leader's head before it may fetch too
     bool offline = false;
-    bool store_set_cookie = false;        // also without public or s-maxage
+    bool store_set_cookie = false;   // also without public or s-maxage
     bool range_fetches_whole = false;
-    std::vector<std::string> key_fields;  // request fields that select among responses, in addition to Vary
+    std::vector<std::string> key_fields;               // request fields that select among responses, in addition to Vary
     std::vector<std::string> targeted_cache_control;   // in order of preference (RFC 9213)
     std::vector<http::CachingRule> rules;
 };
@@ -70,10 +70,10 @@ struct Caching {
 enum class LogFormat : std::uint8_t { squid, combined, json };
 
 struct Log {
-    std::string access = "-";             // "-": standard output; "": none
+    std::string access = "-";   // "-": standard output; "": none
     LogFormat format = LogFormat::squid;
-    bool query = true;                    // log URLs with their query; false: up to '?'
-    std::string level = "info";           // debug, info, warn, error
+    bool query = true;            // log URLs with their query; false: up to '?'
+    std::string level = "info";   // debug, info, warn, error
 };
 
 struct Options {
@@ -82,14 +82,14 @@ struct Options {
     Deadlines deadlines;
     Caching caching;
     http::AccessRules access;
-    std::vector<http::AccessRule> purge;  // clients that may PURGE; empty: clients on loopback, no client at accelerators
-    bool private_closed = false;          // destinations in private networks need a rule that names `destination`
-    std::vector<http::AccessRule> misses; // access rules for cache misses (Squid: miss_access); no matching rule allows
+    std::vector<http::AccessRule> purge;    // clients that may PURGE; empty: clients on loopback, no client at accelerators
+    bool private_closed = false;            // destinations in private networks need a rule that names `destination`
+    std::vector<http::AccessRule> misses;   // access rules for cache misses (Squid: miss_access); no matching rule allows
     ForwardedField forwarded = ForwardedField::by_listener;
     ForwardedReceived forwarded_received = ForwardedReceived::by_listener;
     std::vector<IpNetwork> forwarded_trusted;   // clients whose gateway fields are always passed on
-    std::string via_name;                 // empty: "garner-" and a random number, unique to this process
+    std::string via_name;                       // empty: "garner-" and a random number, unique to this process
     Log log;
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

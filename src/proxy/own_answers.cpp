@@ -18,7 +18,7 @@ constexpr seconds next_soon{10};   // the next digest is late, and is being buil
 std::string const unconfirmed = "The object is purged, but the disk has not confirmed it, so the object may return after a "
                                 "crash, or after the disk works again. ";
 
-}  // namespace
+}   // namespace
 
 // ---- purge ----
 
@@ -54,8 +54,8 @@ net::awaitable<void> OwnAnswers::purge() {
     }
     auto const text = (here ? "purged\n" : "had nothing\n") + icp::text_of(peers);
     if (here || icp::any_gone(peers)) co_return co_await writer_.own_answer(200, "text/plain", text);
-    std::string_view const where = peers.empty() ? "Nothing is stored for this URL."
-                                                 : "Nothing was purged for this URL, here or at the peers.";
+    std::string_view const where =
+        peers.empty() ? "Nothing is stored for this URL." : "Nothing was purged for this URL, here or at the peers.";
     co_await writer_.error(404, where, "purge");
 }
 
@@ -64,7 +64,8 @@ net::awaitable<void> OwnAnswers::purge() {
 net::awaitable<void> OwnAnswers::answer_as_last_hop() {
     auto const& head = request_.head();
     if (head.method != Method::trace)
-        co_return co_await writer_.own_answer(200, "", "", "Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS, TRACE, CONNECT, PATCH\r\n");
+        co_return co_await writer_.own_answer(200, "", "",
+                                              "Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS, TRACE, CONNECT, PATCH\r\n");
     std::string echo(head.method_text);
     echo.append(" ").append(head.target).append(" HTTP/1.1\r\n");
     for (auto const& field : head.fields) {
@@ -109,4 +110,4 @@ net::awaitable<void> OwnAnswers::answer_internally() {
     co_await writer_.own_answer(200, "application/cache-digest", *published.digest, extra);
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -25,4 +25,4 @@ private:
     ResponseWriter& writer_;
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

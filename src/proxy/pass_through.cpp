@@ -61,7 +61,8 @@ net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBod
             pace.add(piece.data.size(), steady_now() - asked);
         }
         // A body without a length may be a stream of events. An origin may also wait for the rest of the request.
-        bool const owes = body.announced && !upstream_.upload().running() && piece.trouble == Trouble::none && !upstream_.exchange().body_done();
+        bool const owes =
+            body.announced && !upstream_.upload().running() && piece.trouble == Trouble::none && !upstream_.exchange().body_done();
         if (owes && pace.is_below(limits.min_rate)) piece.trouble = Trouble::timed_out;
         if (piece.trouble != Trouble::none) {
             if (co_await go_on(piece.trouble, head, body)) {
@@ -100,12 +101,12 @@ net::awaitable<bool> PassThrough::go_on(Trouble trouble, std::string_view head, 
 
 /// The origin's body is truncated, and the client must see that.
 net::awaitable<void> PassThrough::break_off(Trouble trouble) {
-    request_.record.texts.reason = trouble == Trouble::timed_out ? "the origin stopped sending the body" :
-        "the response of the origin was truncated";
+    request_.record.texts.reason =
+        trouble == Trouble::timed_out ? "the origin stopped sending the body" : "the response of the origin was truncated";
     request_.services.counters.origin_failures.add();
     request_.close = true;
     co_await upstream_.upload().join();
     writer_.show_truncation();
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

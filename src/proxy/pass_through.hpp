@@ -32,4 +32,4 @@ private:
     RestOfBody& rest_;
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

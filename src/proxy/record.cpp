@@ -16,7 +16,7 @@ std::string_view logged_url(Options const& options, std::string_view url) {
     return options.log.query ? url : url.substr(0, url.find('?'));
 }
 
-}  // namespace
+}   // namespace
 
 void Record::Texts::clear() {
     for (auto* text : {&reason, &content_type, &rule, &logged_rule, &source, &id}) text->clear();
@@ -76,7 +76,7 @@ void Record::note_use(Request const& request, store::ObjectPtr const& object) {
     }
     auto& cache = request.services.cache;
     if (object->length() > cache.memory().object_max()) return;   // no policy may keep it
-    constexpr Bytes place_in_index = 48;   // about, including the policy's entry
+    constexpr Bytes place_in_index = 48;                          // about, including the policy's entry
     auto const size = *cost + place_in_index;
     if (!sampler->request(request.key.fingerprint, size)) return;
     // All variants of a URL are sampled, or none; each is a separate object.
@@ -129,4 +129,4 @@ void Record::log(Request const& request, milliseconds elapsed) const {
     request.services.log->write(request.services.worker.number, entry);
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

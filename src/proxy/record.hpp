@@ -33,10 +33,10 @@ public:
     Answer answer = Answer::own;
     ResultTag tag = ResultTag::none;
     Hierarchy hierarchy = Hierarchy::none;
-    std::string peer;                // name or address of the response's source
+    std::string peer;   // name or address of the response's source
     bool peers_timed_out = false;
     std::uint16_t sent_status = 0;
-    bool truncated = false;          // the client got an incomplete response, and did not cause that
+    bool truncated = false;   // the client got an incomplete response, and did not cause that
     Bytes body_sent = 0;
     Texts& texts;
 
@@ -56,9 +56,9 @@ public:
 private:
     void log(Request const&, milliseconds elapsed) const;
     std::optional<WallTime> drawn_at_;   // the time in the id
-    Bytes sent_ = 0;                 // on the wire, for this request
-    Bytes body_counted_ = 0;         // the counted part of body_sent
-    store::ObjectPtr unsized_;       // was used while its length was unknown
+    Bytes sent_ = 0;                     // on the wire, for this request
+    Bytes body_counted_ = 0;             // the counted part of body_sent
+    store::ObjectPtr unsized_;           // was used while its length was unknown
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

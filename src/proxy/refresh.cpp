@@ -9,16 +9,14 @@
 namespace garner::proxy {
 
 Refresh::Refresh(Services& services, ClientStream const& client, std::string_view host, AcceleratedOrigin const* origin)
-    : services_(services), nobody_(whole_request(client.head(), host), client.peer(), client.listener()),
-      accelerates_(origin) {
+    : services_(services), nobody_(whole_request(client.head(), host), client.peer(), client.listener()), accelerates_(origin) {
     services.refreshes.push_back(*this);
     ++services.refreshing;
 }
 
 Refresh::~Refresh() { --services_.refreshing; }
 
-void Refresh::start(Services& services, ClientStream const& client, std::string_view host,
-                    AcceleratedOrigin const* origin,
+void Refresh::start(Services& services, ClientStream const& client, std::string_view host, AcceleratedOrigin const* origin,
                     std::shared_ptr<Options const> options, cache::FillLease lead, store::ObjectPtr stale) {
     std::unique_ptr<Refresh> refresh(new Refresh(services, client, host, origin));
     auto running = run(std::move(refresh), std::move(options), std::move(lead), std::move(stale));
@@ -27,12 +25,12 @@ void Refresh::start(Services& services, ClientStream const& client, std::string_
     });
 }
 
-net::awaitable<void> Refresh::run(std::unique_ptr<Refresh> refresh, std::shared_ptr<Options const> options,
-                                  cache::FillLease lead, store::ObjectPtr stale) {
+net::awaitable<void> Refresh::run(std::unique_ptr<Refresh> refresh, std::shared_ptr<Options const> options, cache::FillLease lead,
+                                  store::ObjectPtr stale) {
     Transaction transaction(refresh->services_, refresh->nobody_, refresh->accelerates_, refresh->scratch_, options);
     refresh->transaction_ = &transaction;
     co_await transaction.refresh(std::move(lead), std::move(stale));
     refresh->transaction_ = nullptr;
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

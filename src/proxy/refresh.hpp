@@ -13,8 +13,8 @@ class Refresh : public Link {
 public:
     /// Runs detached, and starts only when the caller next waits: the client's response goes first. The caller must respect
     /// Shared::refreshes_max of the worker. `host`: for a request without Host.
-    static void start(Services& services, ClientStream const& client, std::string_view host,
-                      AcceleratedOrigin const* origin, std::shared_ptr<Options const> options, cache::FillLease lead, store::ObjectPtr stale);
+    static void start(Services& services, ClientStream const& client, std::string_view host, AcceleratedOrigin const* origin,
+                      std::shared_ptr<Options const> options, cache::FillLease lead, store::ObjectPtr stale);
 
     ~Refresh();
 
@@ -25,8 +25,8 @@ public:
 
 private:
     Refresh(Services& services, ClientStream const& client, std::string_view host, AcceleratedOrigin const* origin);
-    static net::awaitable<void> run(std::unique_ptr<Refresh> refresh, std::shared_ptr<Options const> options,
-                                    cache::FillLease lead, store::ObjectPtr stale);
+    static net::awaitable<void> run(std::unique_ptr<Refresh> refresh, std::shared_ptr<Options const> options, cache::FillLease lead,
+                                    store::ObjectPtr stale);
 
     Services& services_;
     Nobody nobody_;
@@ -35,4 +35,4 @@ private:
     Transaction* transaction_ = nullptr;   // set once it runs
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

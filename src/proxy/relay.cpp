@@ -22,7 +22,8 @@ struct Pipe {
         if (left.fetch_sub(1, std::memory_order_relaxed) <= 0) return;
         if (::pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) ends[0] = ends[1] = -1;
         // A larger pipe needs fewer calls; if the system refuses, the default size is used.
-        else ::fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(pipe_bytes));
+        else
+            ::fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(pipe_bytes));
     }
     Pipe(Pipe const&) = delete;
     ~Pipe() {
@@ -35,13 +36,15 @@ struct Pipe {
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK; }
 
-}  // namespace
+}   // namespace
 
 Relay::Relay(net::Worker& worker, net::Transport& client, net::Transport& origin, RelayLimits limits,
              std::atomic<std::int64_t>& pipes, std::function<void()> moved)
     : worker_(worker), client_(client), origin_(origin), limits_(limits), pipes_(pipes), moved_(std::move(moved)),
-      idle_(worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this),
-      total_(worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this) {}
+      idle_(
+          worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this),
+      total_(
+          worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this) {}
 
 void Relay::abort() {
     aborted_ = true;
@@ -103,8 +106,7 @@ net::awaitable<bool> Relay::splice(Direction& way) {
     if (!pipe.usable()) co_return co_await copy(way);
     for (;;) {
         if (aborted_) co_return false;
-        auto bytes = ::splice(way.from.descriptor(), nullptr, pipe.ends[1], nullptr, pipe_bytes,
-                              SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+        auto bytes = ::splice(way.from.descriptor(), nullptr, pipe.ends[1], nullptr, pipe_bytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
         if (bytes == 0) co_return true;
         if (bytes < 0) {
             if (errno == EINTR) continue;
@@ -156,4 +158,4 @@ net::awaitable<bool> Relay::copy(Direction& way) {
     }
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

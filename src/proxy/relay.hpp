@@ -11,7 +11,7 @@
 namespace garner::proxy {
 
 struct RelayLimits {
-    milliseconds idle{600'000};       // without a byte in either direction
+    milliseconds idle{600'000};   // without a byte in either direction
     milliseconds total{86'400'000};
 };
 
@@ -21,8 +21,8 @@ class Relay {
 public:
     /// `pipes`: how many more pipes the process may open. A tunnel takes two; without them it copies. `moved` is called
     /// whenever bytes were received or sent, and at the end.
-    Relay(net::Worker& worker, net::Transport& client, net::Transport& origin, RelayLimits limits,
-          std::atomic<std::int64_t>& pipes, std::function<void()> moved);
+    Relay(net::Worker& worker, net::Transport& client, net::Transport& origin, RelayLimits limits, std::atomic<std::int64_t>& pipes,
+          std::function<void()> moved);
 
     /// First sends the bytes that were read already, then relays. Returns when both directions have ended or a limit was
     /// reached.
@@ -64,4 +64,4 @@ private:
     Bytes to_origin_ = 0;
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

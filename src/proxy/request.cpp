@@ -21,9 +21,7 @@ Request::Request(Services& services, ClientStream& client, AcceleratedOrigin con
     scratch.targeted.assign(names.begin(), names.end());
 }
 
-bool Request::may_have_misses() const {
-    return options->misses.empty() || proxy::may_have_misses(options->misses, facts());
-}
+bool Request::may_have_misses() const { return options->misses.empty() || proxy::may_have_misses(options->misses, facts()); }
 
 IpAddress Request::client_network() const {
     auto const& limits = options->limits;
@@ -47,4 +45,4 @@ net::awaitable<bool> Request::outlives(store::Survives what) {
     co_return co_await services.cache.disk().settled(what, here);
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -21,12 +21,12 @@ namespace garner::proxy {
 struct Scratch {
     Target target;
     std::string key_text;
-    std::string head_text;               // the head of the response being sent or stored
-    std::string stored_text;             // a stored head with its blank line
-    http::ResponseHead stored_head;      // read from stored_text
+    std::string head_text;            // the head of the response being sent or stored
+    std::string stored_text;          // a stored head with its blank line
+    http::ResponseHead stored_head;   // read from stored_text
     PatchBuffer patch;
-    std::string upstream_text;           // the head of the request to a source
-    std::string pool_key;                // the key of the source's pooled connections
+    std::string upstream_text;   // the head of the request to a source
+    std::string pool_key;        // the key of the source's pooled connections
     std::vector<icp::Source> sources;
     Record::Texts record;
     std::vector<std::string_view> targeted;   // names of targeted fields, into `targeted_of`
@@ -49,19 +49,19 @@ struct Request {
     Target& target;
     http::RequestCacheControl control;
     cache::Key key;
-    WallTime now = wall_now();               // reference time for freshness; updated when a response arrives
+    WallTime now = wall_now();   // reference time for freshness; updated when a response arrives
     SteadyTime const started = steady_now();
     Record record;
 
-    bool close;                              // the connection closes after the response
+    bool close;   // the connection closes after the response
     bool head_sent = false;
     bool client_gone = false;
     bool aborted = false;
-    bool source_matters = false;             // the rules depend on the address that a response came from
-    bool reload_ignored = false;             // by a caching rule
-    bool uploading = false;                  // the request's body is being sent
-    cache::FillPtr led;                      // the fill that this request fetches for
-    net::WakeHandle waiting;                 // for abort() to wake
+    bool source_matters = false;   // the rules depend on the address that a response came from
+    bool reload_ignored = false;   // by a caching rule
+    bool uploading = false;        // the request's body is being sent
+    cache::FillPtr led;            // the fill that this request fetches for
+    net::WakeHandle waiting;       // for abort() to wake
 
     http::RequestHead const& head() const { return client.head(); }
     http::RuleRequest facts() const { return rule_request(head(), target, client.peer().address, client.listener(), now); }
@@ -69,9 +69,7 @@ struct Request {
         return proxy::permits(*options, *services.own, target, facts, destination);
     }
     /// True when the rules allow this client a response from that address.
-    bool may_have(store::Object const& object) const {
-        return !source_matters || permits(facts(), object.source()).allowed();
-    }
+    bool may_have(store::Object const& object) const { return !source_matters || permits(facts(), object.source()).allowed(); }
     bool wants_upgrade() const { return proxy::wants_upgrade(head(), client.body_framing()); }
     /// A body, or the bytes after an upgrade: sending them may have to wait for the receiver.
     bool sends_body() const { return client.body_framing().kind != http::Framing::Kind::none || wants_upgrade(); }
@@ -101,4 +99,4 @@ struct Request {
     net::awaitable<bool> outlives(store::Survives what);
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -104,4 +104,4 @@ void RequestCheck::apply_reload_rule() {
     if (request_.reload_ignored) request_.control.forget_reload();
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

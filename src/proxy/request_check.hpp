@@ -14,9 +14,9 @@ public:
 
     enum class Verdict : std::uint8_t {
         go_on,
-        own_answer,    // the proxy itself answers: OPTIONS *, Max-Forwards: 0
-        internal,      // a path of the proxy itself, for other caches
-        refused        // refusal() has the reason
+        own_answer,   // the proxy itself answers: OPTIONS *, Max-Forwards: 0
+        internal,     // a path of the proxy itself, for other caches
+        refused       // refusal() has the reason
     };
     /// All checks that need no waiting; nothing when names must be resolved for the rules: then check_names() follows. A
     /// plain function, so that a hit allocates no coroutine frame.
@@ -48,4 +48,4 @@ private:
     Refusal refusal_;
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -44,7 +44,7 @@ net::awaitable<bool> ResponseWriter::send_waiting(std::span<iovec> parts, Bytes 
     request_.record.count_traffic(request_);
     if (!sent.error) co_return true;
     unsent -= sent.bytes;
-    request_.record.texts.reason = pace_.too_slow()                          ? pace_.too_slow()
+    request_.record.texts.reason = pace_.too_slow()                            ? pace_.too_slow()
                                    : sent.error == net::asio::error::timed_out ? "the client stopped reading"
                                                                                : "the client closed the connection";
     request_.record.body_sent -= std::min(body, unsent);
@@ -170,4 +170,4 @@ net::awaitable<void> ResponseWriter::own_answer(std::uint16_t status, std::strin
     co_await send(pieces.take(), body.size());
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -52,4 +52,4 @@ private:
     std::string interim_rest_;   // the rest of an interim response; sent before anything else
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

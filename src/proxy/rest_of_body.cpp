@@ -14,7 +14,7 @@ constexpr char const* broke_off = "truncated body";
 // For a head where memory already holds the client's bytes, so a long wait is not worthwhile.
 constexpr milliseconds soon{2'000};
 
-}  // namespace
+}   // namespace
 
 bool RestOfBody::may_go_on() const {
     bool const of_peer = sources().at() < sources().all().size() && sources().peer();
@@ -72,4 +72,4 @@ net::awaitable<bool> RestOfBody::ask(http::Remainder const& missing, millisecond
     co_return true;
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -27,4 +27,4 @@ private:
     Upstream& upstream_;
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -6,8 +6,8 @@ namespace garner::proxy {
 
 using client::Trouble;
 
-Resumption::Resumption(Services& services, ClientStream const& client, std::string_view host,
-                       std::vector<icp::Source> sources, std::size_t at, http::BrokenBody body)
+Resumption::Resumption(Services& services, ClientStream const& client, std::string_view host, std::vector<icp::Source> sources,
+                       std::size_t at, http::BrokenBody body)
     : services_(services), request_(whole_request(client.head(), host)), client_(client.peer()), listener_(client.listener()),
       sources_(std::move(sources)), at_(at), body_(body) {}
 
@@ -24,4 +24,4 @@ net::awaitable<Rest> Resumption::find(std::shared_ptr<Options const> const& opti
     co_return rest;
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

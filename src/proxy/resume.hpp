@@ -21,8 +21,7 @@ public:
 
     /// Asks the remaining sources until one has the rest of the growing object; each is asked once in total. `trouble`: how
     /// the body was truncated.
-    net::awaitable<Rest> find(std::shared_ptr<Options const> const& options, store::Object const& growing,
-                              client::Trouble trouble);
+    net::awaitable<Rest> find(std::shared_ptr<Options const> const& options, store::Object const& growing, client::Trouble trouble);
 
     /// The worker is stopping.
     void abort() {
@@ -42,4 +41,4 @@ private:
     Transaction* asking_ = nullptr;
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

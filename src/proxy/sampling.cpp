@@ -20,7 +20,7 @@ std::vector<std::string> policies_beside(std::string const& running) {
     return specs;
 }
 
-}  // namespace
+}   // namespace
 
 Sampling::Sampling(unsigned workers) {
     for (unsigned i = 0; i < workers; ++i) samplers_.push_back(std::make_unique<Sampler>(below_));
@@ -117,4 +117,4 @@ Sampling::Totals Sampling::totals() const {
     return all;
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -71,10 +71,10 @@ public:
 
     struct Report {
         sim::WhatIf what_if;
-        std::uint64_t dropped = 0;           // samples dropped because the buffer was full
-        std::string policy;                  // the active one
+        std::uint64_t dropped = 0;   // samples dropped because the buffer was full
+        std::string policy;          // the active one
         std::optional<sim::AutoPolicy::Aim> follows;
-        std::string why;                     // reason of the last change; empty: none yet
+        std::string why;   // reason of the last change; empty: none yet
     };
     Report report(SteadyTime now);
 
@@ -90,17 +90,17 @@ private:
     std::atomic<Fingerprint> below_{~Fingerprint{0}};
     std::vector<std::unique_ptr<Sampler>> samplers_;
     Mutex mutex_;
-    std::optional<sim::Shadow> shadow_ GUARDED_BY(mutex_);      // set by the first run()
+    std::optional<sim::Shadow> shadow_ GUARDED_BY(mutex_);   // set by the first run()
     std::optional<sim::AutoPolicy> follow_ GUARDED_BY(mutex_);
-    std::vector<std::string> policies_ GUARDED_BY(mutex_);      // in the shadow cache
+    std::vector<std::string> policies_ GUARDED_BY(mutex_);   // in the shadow cache
     Bytes capacity_ GUARDED_BY(mutex_) = 0;
     std::string running_ GUARDED_BY(mutex_);
     std::string why_ GUARDED_BY(mutex_);
-    Totals told_ GUARDED_BY(mutex_);                            // counts already passed to the shadow
-    std::uint64_t samples_ GUARDED_BY(mutex_) = 0;              // since paced_
+    Totals told_ GUARDED_BY(mutex_);                 // counts already passed to the shadow
+    std::uint64_t samples_ GUARDED_BY(mutex_) = 0;   // since paced_
     SteadyTime paced_ GUARDED_BY(mutex_){};
     std::uint64_t forgotten_ GUARDED_BY(mutex_) = 0;
     SteadyTime counts_since_ GUARDED_BY(mutex_){};
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -28,7 +28,7 @@ Bytes heads_of_worker(Limits const& limits, std::size_t workers) {
     return std::max<Bytes>(limits.heads / workers, 2 * limits.head.bytes);
 }
 
-}  // namespace
+}   // namespace
 
 Result<std::unique_ptr<Server>> Server::make(ServerOptions const& server, std::shared_ptr<Options const> options,
                                              cache::Cache& cache) {
@@ -125,8 +125,8 @@ std::shared_ptr<http::OwnAddresses const> Server::own() const {
 bool Server::note_own_addresses() {
     auto const interfaces = net::interface_addresses();
     if (!interfaces && own()) return false;
-    auto own = std::make_shared<http::OwnAddresses const>(
-        http::OwnAddresses{interfaces.value_or(std::vector<IpAddress>()), listening_});
+    auto own =
+        std::make_shared<http::OwnAddresses const>(http::OwnAddresses{interfaces.value_or(std::vector<IpAddress>()), listening_});
     {
         MutexLock const lock(options_mutex_);
         own_ = own;
@@ -208,7 +208,7 @@ bool Server::idle() const {
     if (connections() > 0) return false;
     for (auto const& one : workers_) {
         std::promise<bool> empty;
-        asio::post(one->worker->io, [&] { 
+        asio::post(one->worker->io, [&] {
             auto const& services = *one->services;
             empty.set_value(services.pumps.empty() && services.refreshes.empty());
         });
@@ -254,4 +254,4 @@ bool Server::stop(milliseconds patience, std::atomic<bool> const& hurry) {
     return over;
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -14,11 +14,11 @@
 namespace garner::proxy {
 
 struct ServerOptions {
-    unsigned workers = 0;                        // 0: one per core
+    unsigned workers = 0;   // 0: one per core
     net::WorkerOptions net;
     net::TlsOptions tls;
-    std::vector<IpEndpoint> also_closed;         // own endpoints other than proxy listeners: the admin address
-    bool what_if = false;                        // samples the traffic
+    std::vector<IpEndpoint> also_closed;   // own endpoints other than proxy listeners: the admin address
+    bool what_if = false;                  // samples the traffic
     icp::Options mesh;
 };
 
@@ -97,13 +97,13 @@ private:
     std::vector<std::unique_ptr<AcceleratedOrigin>> origins_;
     std::shared_ptr<http::OwnAddresses const> own_ GUARDED_BY(options_mutex_);
     std::vector<IpEndpoint> listening_;
-    std::uint32_t idle_to_origins_max_ = 0;           // of all workers
+    std::uint32_t idle_to_origins_max_ = 0;   // of all workers
     std::vector<std::unique_ptr<PerWorker>> workers_;
     std::unique_ptr<net::AddressWatch> watch_;   // on the first worker
-    std::unique_ptr<icp::Mesh> mesh_;     // destroyed before the workers that its sockets run on
+    std::unique_ptr<icp::Mesh> mesh_;            // destroyed before the workers that its sockets run on
     std::vector<std::string> addresses_;
-    std::vector<ListenAddress> listen_addresses_;           // the same addresses
+    std::vector<ListenAddress> listen_addresses_;   // the same addresses
     SteadyTime started_ = steady_now();
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -26,13 +26,13 @@ struct Services;
 /// Shared by all workers; process-wide limits.
 struct Shared {
     std::atomic<std::uint32_t> connections{0};
-    std::uint32_t connections_max = 0;          // allowed by descriptors and options
-    std::uint32_t connections_reserve = 0;      // beyond them, for clients that connect while an idle connection is being closed
-    std::atomic<std::int64_t> pipes{0};         // that tunnels may still open
-    std::uint32_t refreshes_max = 0;            // on one worker at a time; each takes a descriptor
-    ClientCounts clients;                       // connections by client address
-    std::string via_name;                       // this proxy in Via and Cache-Status; unique to this process
-    std::vector<Services*> workers;             // all of them, by number; complete before the first one runs
+    std::uint32_t connections_max = 0;       // allowed by descriptors and options
+    std::uint32_t connections_reserve = 0;   // beyond them, for clients that connect while an idle connection is being closed
+    std::atomic<std::int64_t> pipes{0};      // that tunnels may still open
+    std::uint32_t refreshes_max = 0;         // on one worker at a time; each takes a descriptor
+    ClientCounts clients;                    // connections by client address
+    std::string via_name;                    // this proxy in Via and Cache-Status; unique to this process
+    std::vector<Services*> workers;          // all of them, by number; complete before the first one runs
 };
 
 /// One for each worker; used on its thread only. `options` is swapped by post: a transaction keeps the snapshot it began
@@ -41,20 +41,20 @@ struct Services {
     net::Worker& worker;
     cache::Cache& cache;
     Shared& shared;
-    AccessLog* log = nullptr;                   // null: no access log
+    AccessLog* log = nullptr;   // null: no access log
     Counters& counters;
     std::shared_ptr<Options const> options;
     std::shared_ptr<http::OwnAddresses const> own{};   // swapped by post, too
-    Sampler* sampler = nullptr;                 // null: nothing is sampled
+    Sampler* sampler = nullptr;                        // null: nothing is sampled
     icp::Mesh* mesh = nullptr;
-    icp::Agent* agent = nullptr;                // this worker's, in the mesh
+    icp::Agent* agent = nullptr;   // this worker's, in the mesh
     bool draining = false;
-    List<Connection> connections{};             // those that wait for a request, longest waiting first
-    HeadBudget heads{};                         // this worker's share of limits.heads_max
+    List<Connection> connections{};   // those that wait for a request, longest waiting first
+    HeadBudget heads{};               // this worker's share of limits.heads_max
     List<FillPump> pumps{};
     List<Refresh> refreshes{};
-    std::uint32_t refreshing = 0;               // the above, and pumps that only fill the store
+    std::uint32_t refreshing = 0;   // the above, and pumps that only fill the store
     FirstByteTimes first_bytes{};
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

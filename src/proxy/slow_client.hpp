@@ -13,7 +13,8 @@ namespace garner::proxy {
 class SlowClientGuard {
 public:
     SlowClientGuard(ClientStream& client, net::DeadlineWheel& wheel, cache::Cache& cache)
-        : client_(client), cache_(cache), check_(wheel, [](void* self) { static_cast<SlowClientGuard*>(self)->check(); }, this) {}
+        : client_(client), cache_(cache), check_(
+                                              wheel, [](void* self) { static_cast<SlowClientGuard*>(self)->check(); }, this) {}
 
     /// Starts the next response.
     void begin(LeastRate const& least) {
@@ -84,10 +85,10 @@ private:
     store::Object const* object_ = nullptr;
     SteadyTime since_{};
     SteadyTime::duration waited_{};
-    Bytes taken_before_ = 0;             // acknowledged bytes when the socket first became full in this response
-    std::optional<Look> first_look_;     // during the current write
+    Bytes taken_before_ = 0;           // acknowledged bytes when the socket first became full in this response
+    std::optional<Look> first_look_;   // during the current write
     bool full_ = false;
     char const* too_slow_ = nullptr;
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

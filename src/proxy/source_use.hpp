@@ -71,4 +71,4 @@ private:
     SteadyTime began_{};
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -73,9 +73,8 @@ net::awaitable<bool> Sources::may_use_peers() {
     request_.waiting = {};
     if (names->addresses.empty()) co_return !request_.source_matters && !local;
     destination_ = net::to_ip(names->addresses.front());
-    auto const allowed = std::ranges::count_if(names->addresses, [&](net::Address const& address) {
-        return request_.permits(facts, net::to_ip(address)).allowed();
-    });
+    auto const allowed = std::ranges::count_if(
+        names->addresses, [&](net::Address const& address) { return request_.permits(facts, net::to_ip(address)).allowed(); });
     all_forbidden_ = allowed == 0;
     co_return static_cast<std::size_t>(allowed) == names->addresses.size();
 }
@@ -98,4 +97,4 @@ icp::Question Sources::question() const {
     return asked;
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

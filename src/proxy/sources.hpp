@@ -57,10 +57,10 @@ private:
     Request& request_;
     std::vector<icp::Source>& sources_;   // memory reused by the connection's next request
     std::size_t at_ = 0;
-    bool hierarchical_ = false;           // peers may be queried for the response
-    bool all_forbidden_ = false;          // each of the origin's addresses is forbidden to this client
+    bool hierarchical_ = false;    // peers may be queried for the response
+    bool all_forbidden_ = false;   // each of the origin's addresses is forbidden to this client
     IpAddress destination_;
     std::optional<Bytes> size_;
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -20,7 +20,7 @@ std::optional<std::uint64_t> length_of(http::Framing const& framing) {
     return framing.kind == http::Framing::Kind::length ? std::optional(framing.length) : std::nullopt;
 }
 
-}  // namespace
+}   // namespace
 
 // ---- may it be stored ----
 
@@ -156,13 +156,17 @@ std::string_view Storing::whole_body_at_hand() {
 Step Storing::start_fill(store::Object::Parts parts, http::VaryNames vary, std::string variant) {
     auto const expected = length_of(upstream_.exchange().framing());
     bool const completing = parts.body != nullptr;
-    cache::Writer::Response response{.parts = parts, .vary = std::move(vary), .variant = std::move(variant),
+    cache::Writer::Response response{.parts = parts,
+                                     .vary = std::move(vary),
+                                     .variant = std::move(variant),
                                      .freshness = request_.freshness_options(request_.record.texts.content_type),
-                                     .expected = expected, .place = {}};
+                                     .expected = expected,
+                                     .place = {}};
     if (parts.status == 206) response.place = http::part_of(upstream_.head(), expected);
     auto& counters = request_.services.counters;
     auto writer = cache::Writer::begin(request_.services.cache, state_.lead, response,
-                                       {.executor = request_.executor(), .laggard = request_.options->deadlines.laggard,
+                                       {.executor = request_.executor(),
+                                        .laggard = request_.options->deadlines.laggard,
                                         .refused = [&counters](StoreRefusal why) { counters.not_stored.add(why); }});
     if (!writer) {
         state_.stale = nullptr;
@@ -345,4 +349,4 @@ net::awaitable<Step> Storing::complete() {
     co_return co_await store(head, control, std::move(body));
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -64,4 +64,4 @@ private:
     std::string own_head_;   // set for a response with fields for this client only; otherwise empty
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -25,7 +25,8 @@ char const* fault_of_host(http::RequestHead const& request) {
     if (count == 0) return request.version == http::Version::http_1_1 ? "Host field missing" : nullptr;
     auto value = request.fields.first(Name::host);
     http::UriError error;
-    if (!value.empty() && !is_authority_of(request.target, value) && !http::parse_authority(value, error)) return "invalid Host field";
+    if (!value.empty() && !is_authority_of(request.target, value) && !http::parse_authority(value, error))
+        return "invalid Host field";
     return nullptr;
 }
 
@@ -80,7 +81,7 @@ bool read_own_path(http::RequestHead const& request, Target& target) {
     return true;
 }
 
-}  // namespace
+}   // namespace
 
 char const* read_target(http::RequestHead const& request, AcceleratedOrigin const* origin, Target& target) {
     target.accelerated = origin != nullptr;
@@ -122,4 +123,4 @@ char const* read_target(http::RequestHead const& request, AcceleratedOrigin cons
     return nullptr;
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -12,8 +12,8 @@ namespace garner::proxy {
 
 /// The origin of an accelerator's listener. Owns its text.
 struct AcceleratedOrigin {
-    std::string text;      // "http://127.0.0.1:8000"
-    http::Uri uri;         // into text
+    std::string text;   // "http://127.0.0.1:8000"
+    http::Uri uri;      // into text
 };
 
 using cache::Partition;
@@ -23,17 +23,17 @@ using cache::Partition;
 struct Target {
     Target() = default;
     Target(Target const&) = delete;
-    http::Uri uri;              // its host in lower case, without escapes of unreserved characters
+    http::Uri uri;   // its host in lower case, without escapes of unreserved characters
     bool accelerated = false;
-    bool to_us = false;         // a path of this proxy (proxy/internal), requested in origin-form
+    bool to_us = false;   // a path of this proxy (proxy/internal), requested in origin-form
     Partition partition() const { return accelerated ? Partition::accelerator : Partition::forward; }
-    std::string url;            // normal form, for rules, key and log; "host:port" for CONNECT
-    std::string plain_url;      // http::append_unescaped(url), if it differs; else empty
-    std::string host_field;     // the Host field's value for the origin
-    std::string path;           // origin-form for the origin; "*" for OPTIONS without a path
+    std::string url;          // normal form, for rules, key and log; "host:port" for CONNECT
+    std::string plain_url;    // http::append_unescaped(url), if it differs; else empty
+    std::string host_field;   // the Host field's value for the origin
+    std::string path;         // origin-form for the origin; "*" for OPTIONS without a path
 };
 
 /// The error in the request's target or Host, a literal; nullptr when `target` is filled in (RFC 9112 3.2).
 char const* read_target(http::RequestHead const&, AcceleratedOrigin const*, Target& target);
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -20,7 +20,8 @@ Step Transaction::first_step(Verdict verdict) {
     if (verdict == Verdict::own_answer) return Step::answer_as_last_hop;
     if (verdict == Verdict::internal) return Step::answer_internally;
     auto const& head = request_.head();
-    state_.bypass = why_bypassed(head, request_.client.body_framing(), request_.control, request_.target, request_.options->caching);
+    state_.bypass =
+        why_bypassed(head, request_.client.body_framing(), request_.control, request_.target, request_.options->caching);
     switch (before_lookup(head.method, state_.bypass, [&] { return request_.may_have_misses(); })) {
     case Action::purge: return Step::purge;
     case Action::tunnel: return Step::tunnel;
@@ -142,4 +143,4 @@ void Transaction::abort() {
     request_.client.cancel();
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

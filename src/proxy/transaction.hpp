@@ -70,4 +70,4 @@ private:
     Fetching fetching_{request_, upstream_, storing_, failed_, tunnel_, state_};
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -68,4 +68,4 @@ void Tunnel::abort() {
     if (relay_) relay_->abort();
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -13,7 +13,8 @@ class Relay;
 /// Belongs to one request.
 class Tunnel {
 public:
-    Tunnel(Request& request, ResponseWriter& writer, Upstream& upstream) : request_(request), writer_(writer), upstream_(upstream) {}
+    Tunnel(Request& request, ResponseWriter& writer, Upstream& upstream)
+        : request_(request), writer_(writer), upstream_(upstream) {}
 
     /// Handles CONNECT. False when no source reaches the destination: Upstream::failure() has the reason.
     net::awaitable<bool> run();
@@ -31,4 +32,4 @@ private:
     Relay* relay_ = nullptr;
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

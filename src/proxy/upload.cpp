@@ -85,4 +85,4 @@ net::awaitable<void> Upload::join() {
     }
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -40,8 +40,8 @@ private:
     Pace pace_;
     bool started_ = false;
     bool joining_ = false;
-    bool whole_ = false;               // the next server has the whole body
+    bool whole_ = false;   // the next server has the whole body
     net::WakeHandle joined_;
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -23,7 +23,7 @@ bool is_own_error(http::ResponseHead const& response) {
 
 bool is_cut(Trouble trouble) { return trouble == Trouble::closed || trouble == Trouble::reset; }
 
-}  // namespace
+}   // namespace
 
 net::awaitable<bool> Upstream::ask(RequestChanges const& changes) {
     if (sources_.needs_choice()) co_await sources_.choose();
@@ -152,8 +152,7 @@ void Upstream::note_failure(Trouble trouble) {
         failure_ = failure_of(trouble, sources_.name(), exchange_->fault());
         if (of_peer) failure_ = at_peer(std::move(failure_));
     }
-    if (of_peer && is_its_own(trouble))
-        sources_.peer()->connect_failed(failure_.told.reason, steady_now());
+    if (of_peer && is_its_own(trouble)) sources_.peer()->connect_failed(failure_.told.reason, steady_now());
 }
 
 /// RFC 9110 9.2.2, RFC 9112 9.3.1: one retry, if an idle connection had died under a repeatable request.
@@ -355,4 +354,4 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::secure_through_peer(st
     co_return nullptr;
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -26,8 +26,7 @@ struct Rest {
 /// Belongs to one request.
 class Upstream {
 public:
-    Upstream(Request& request, ResponseWriter& writer)
-        : request_(request), writer_(writer), sources_(request), upload_(request) {}
+    Upstream(Request& request, ResponseWriter& writer) : request_(request), writer_(writer), sources_(request), upload_(request) {}
 
     Sources& sources() { return sources_; }
     Sources const& sources() const { return sources_; }
@@ -87,7 +86,8 @@ private:
     net::awaitable<std::unique_ptr<net::Transport>> connect();
     net::awaitable<net::Connected> connect_to(net::ConnectTarget const& where, net::AddressFilter const& filter);
     void note_connected(net::Transport& transport);
-    net::awaitable<std::unique_ptr<net::Transport>> connect_through_peer(std::unique_ptr<net::Transport> transport, std::string& early);
+    net::awaitable<std::unique_ptr<net::Transport>> connect_through_peer(std::unique_ptr<net::Transport> transport,
+                                                                         std::string& early);
     net::awaitable<std::unique_ptr<net::Transport>> secure_through_peer(std::unique_ptr<net::Transport> transport);
     net::awaitable<client::Trouble> send_request(RequestChanges const& changes);
     void note_first_byte(SteadyTime asked);
@@ -106,7 +106,7 @@ private:
     Failure failure_;
     std::string& pool_key_{request_.scratch.pool_key};
     std::string& text_{request_.scratch.upstream_text};   // the request's head
-    Bytes fetched_ = 0;                   // received from the current source for the current request
+    Bytes fetched_ = 0;                                   // received from the current source for the current request
 };
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

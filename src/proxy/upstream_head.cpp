@@ -48,7 +48,7 @@ std::optional<std::uint32_t> max_forwards_of(http::RequestHead const& head) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(*hops, 1'000'000) - 1);
 }
 
-}  // namespace
+}   // namespace
 
 void write_upstream_head(Request const& request, Sources const& sources, RequestChanges const& changes, std::string& out) {
     RequestExtras extras;
@@ -91,8 +91,11 @@ std::string connect_head(Request const& request, Sources const& sources) {
 
 void write_pool_key(Request const& request, Sources const& sources, std::string& out) {
     auto const& authority = request.target.uri.authority;
-    net::PoolKey key{.tls = request.target.uri.scheme == http::Scheme::https, .host = authority.host, .port = authority.port,
-                     .peer = {}, .server_name = authority.host};
+    net::PoolKey key{.tls = request.target.uri.scheme == http::Scheme::https,
+                     .host = authority.host,
+                     .port = authority.port,
+                     .peer = {},
+                     .server_name = authority.host};
     auto const& peer = sources.current().peer;
     if (sources.is_tunnelled())
         key.peer = peer->options.name;
@@ -101,4 +104,4 @@ void write_pool_key(Request const& request, Sources const& sources, std::string&
     net::pool_key(key, out);
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

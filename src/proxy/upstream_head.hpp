@@ -12,10 +12,10 @@ namespace garner::proxy {
 
 /// The differences between a request to a source and the client's request.
 struct RequestChanges {
-    http::Validators validators;          // for a conditional request; empty: none
-    bool strip_conditions = false;        // the client's preconditions and Range are not sent
-    std::string range_lines;              // own Range and If-Range, each with its CRLF; empty: none
-    bool of_rest = false;                 // for the rest of a body that the client has begun to receive: no interim responses
+    http::Validators validators;     // for a conditional request; empty: none
+    bool strip_conditions = false;   // the client's preconditions and Range are not sent
+    std::string range_lines;         // own Range and If-Range, each with its CRLF; empty: none
+    bool of_rest = false;            // for the rest of a body that the client has begun to receive: no interim responses
     milliseconds first_byte_max = milliseconds::max();   // in addition to deadlines.first_byte
 };
 /// The request's head for the current source.
@@ -28,4 +28,4 @@ std::string connect_head(Request const&, Sources const&);
 /// The key of pooled connections that requests to the current source may share.
 void write_pool_key(Request const&, Sources const&, std::string& out);
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

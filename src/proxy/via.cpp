@@ -33,4 +33,4 @@ bool is_loop(http::RequestHead const& request, std::string_view via_name, std::u
     return ours || hops > hops_max;
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -17,4 +17,4 @@ void append_via(std::string& out, std::string_view via_name, http::Version recei
 /// True when the request has passed this proxy before, or more than `hops_max` proxies.
 bool is_loop(http::RequestHead const&, std::string_view via_name, std::uint32_t hops_max);
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

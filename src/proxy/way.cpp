@@ -11,18 +11,16 @@ namespace {
 
 bool any_matches(std::span<Matcher const> rules, http::RuleRequest const& facts, IpAddress const* destination,
                  Matcher::Result answer) {
-    return std::any_of(rules.begin(), rules.end(),
-                       [&](Matcher const& rule) { return rule.matches(facts, destination) == answer; });
+    return std::any_of(rules.begin(), rules.end(), [&](Matcher const& rule) { return rule.matches(facts, destination) == answer; });
 }
 
-}  // namespace
+}   // namespace
 
 bool is_hierarchical(http::RequestHead const& request, http::RequestCacheControl const& control) {
     return request.method == http::Method::get && !request.fields.has(Name::authorization) && !control.is_reload();
 }
 
-icp::Question::Direct direct_of(icp::DirectOptions const& lists, http::RuleRequest const& facts,
-                                IpAddress const* destination) {
+icp::Question::Direct direct_of(icp::DirectOptions const& lists, http::RuleRequest const& facts, IpAddress const* destination) {
     using enum icp::Question::Direct;
     if (any_matches(lists.always, facts, destination, Matcher::Result::yes)) return always;
     return any_matches(lists.never, facts, destination, Matcher::Result::yes) ? never : may;
@@ -39,4 +37,4 @@ bool may_have_misses(std::span<http::AccessRule const> rules, http::RuleRequest 
     return true;
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

@@ -24,4 +24,4 @@ bool needs_destination(icp::DirectOptions const&, http::RuleRequest const&);
 /// True unless the rules refuse this client cache misses: the first matching rule decides.
 bool may_have_misses(std::span<http::AccessRule const>, http::RuleRequest const&);
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

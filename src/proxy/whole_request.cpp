@@ -25,7 +25,7 @@ bool about_one_answer(Name id) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 std::string whole_request(http::RequestHead const& head, std::string_view host) {
     std::string text("GET ");
@@ -38,4 +38,4 @@ std::string whole_request(http::RequestHead const& head, std::string_view host) 
     return text.append("\r\n");
 }
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

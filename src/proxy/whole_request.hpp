@@ -11,4 +11,4 @@ namespace garner::proxy {
 /// request may have none.
 std::string whole_request(http::RequestHead const& head, std::string_view host);
 
-}  // namespace garner::proxy
+}   // namespace garner::proxy

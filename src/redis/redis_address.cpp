@@ -43,7 +43,7 @@ std::string read_option(std::string_view name, std::string_view value, RedisAddr
     return "no option " + quoted_word(name) + "; valid options: prefix, patience, password-file";
 }
 
-}  // namespace
+}   // namespace
 
 std::string RedisEndpoint::text() const {
     bool const brackets = host.find(':') != host.npos;
@@ -78,4 +78,4 @@ std::string read_redis_address(std::string_view text, RedisAddress& to) {
     return to.nodes.empty() ? "no node; write redis:HOST:PORT,HOST:PORT" : "";
 }
 
-}  // namespace garner::redis
+}   // namespace garner::redis

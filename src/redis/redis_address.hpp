@@ -31,4 +31,4 @@ struct RedisAddress {
 /// the error.
 std::string read_redis_address(std::string_view text, RedisAddress& to);
 
-}  // namespace garner::redis
+}   // namespace garner::redis

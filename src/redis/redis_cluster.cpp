@@ -44,15 +44,15 @@ bool passes_by_itself(std::string_view error) {
     return std::ranges::any_of(all, [&](std::string_view word) { return error.starts_with(word); });
 }
 
-}  // namespace
+}   // namespace
 
 // A wait is a part of the patience, so that a silent node is asked more than once.
 RedisCluster::Node::Node(RedisEndpoint const& endpoint, RedisAddress const& address)
     : connection(endpoint, address.password, address.patience / 4) {}
 
 std::int16_t RedisCluster::node_at(RedisEndpoint const& endpoint) {
-    auto const found = std::ranges::find_if(
-        nodes_, [&](std::unique_ptr<Node> const& node) { return node->connection.endpoint() == endpoint; });
+    auto const found =
+        std::ranges::find_if(nodes_, [&](std::unique_ptr<Node> const& node) { return node->connection.endpoint() == endpoint; });
     if (found != nodes_.end()) return static_cast<std::int16_t>(found - nodes_.begin());
     if (nodes_.size() == nodes_at_most) return -1;
     nodes_.push_back(std::make_unique<Node>(endpoint, address_));
@@ -137,8 +137,8 @@ bool RedisCluster::take_slots(Node const& from, redisReply const& slots) {
         auto const master = parts_of(*parts[2]);
         if (master.size() < 2 || master[1]->type != REDIS_REPLY_INTEGER) continue;
         auto const host = text_of(*master[0]);   // nil: the node that was asked
-        auto const node = node_at({host.empty() || host == "?" ? teacher.host : std::string(host),
-                                   static_cast<std::uint16_t>(master[1]->integer)});
+        auto const node = node_at(
+            {host.empty() || host == "?" ? teacher.host : std::string(host), static_cast<std::uint16_t>(master[1]->integer)});
         for (auto slot = std::max(0ll, parts[0]->integer); slot <= parts[1]->integer && slot < redis_slots; ++slot)
             serving_[static_cast<std::size_t>(slot)] = node;
     }
@@ -182,16 +182,20 @@ std::string RedisCluster::ask(std::vector<Question>& questions, Write const& wri
         again.clear();
         for (std::size_t from = 0; from < questions.size(); from += at_once) {
             auto const some = std::span(questions).subspan(from, std::min(at_once, questions.size() - from));
-            if (lasting_.empty()) answered += ask_some(some, write, take, again);
-            else again.insert(again.end(), some.begin(), some.end());
+            if (lasting_.empty())
+                answered += ask_some(some, write, take, again);
+            else
+                again.insert(again.end(), some.begin(), some.end());
         }
         questions.swap(again);
         if (!lasting_.empty()) return lasting_;
         if (questions.empty()) break;
-        if (answered > 0) answered_at = steady_now();
+        if (answered > 0)
+            answered_at = steady_now();
         else if (steady_now() - answered_at > patience)
             return trouble_ + "; no reply for " + time_text(patience);
-        else std::this_thread::sleep_for(pause);
+        else
+            std::this_thread::sleep_for(pause);
         // A redirection is more recent than what another node knows.
         if (answered > 0 && !unsettled_) continue;
         unsettled_ = false;
@@ -264,8 +268,10 @@ void RedisCluster::refused(Node const& node, std::string_view error, Question qu
     bool const moved = error.starts_with("MOVED "), moving = error.starts_with("ASK ");
     if ((moved || moving) && read_redirection(error, from, slot, to)) {
         auto const index = node_at(to);
-        if (moved) serving_[slot] = index;
-        else question.ask = index;
+        if (moved)
+            serving_[slot] = index;
+        else
+            question.ask = index;
     } else if (error.starts_with("OOM ")) {
         lasting_ = from.text() + " has no memory for more URLs; raise its maxmemory, or add nodes";
     } else if (!passes_by_itself(error)) {
@@ -276,13 +282,13 @@ void RedisCluster::refused(Node const& node, std::string_view error, Question qu
     again.push_back(question);
 }
 
-RedisReply RedisCluster::ask_one(std::string_view key, std::initializer_list<std::string_view> words, std::string& fault,
-                                 Try how) {
+RedisReply RedisCluster::ask_one(std::string_view key, std::initializer_list<std::string_view> words, std::string& fault, Try how) {
     RedisReply kept;
     std::vector<Question> questions{{.number = 0, .slot = redis_slot(key)}};
-    fault = ask(questions, [&](std::uint32_t, std::string& to) { append_command(words, to); },
-                [&](std::uint32_t, RedisReply reply, bool) { kept = std::move(reply); }, how);
+    fault = ask(
+        questions, [&](std::uint32_t, std::string& to) { append_command(words, to); },
+        [&](std::uint32_t, RedisReply reply, bool) { kept = std::move(reply); }, how);
     return kept;
 }
 
-}  // namespace garner::redis
+}   // namespace garner::redis

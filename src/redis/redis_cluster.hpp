@@ -43,10 +43,10 @@ class RedisCluster {
 public:
     /// A command with one key.
     struct Question {
-        std::uint32_t number;       // chosen by the caller
+        std::uint32_t number;   // chosen by the caller
         std::uint16_t slot;
-        std::int16_t ask = -1;      // the node to which the slot is moving, for one attempt
-        bool doubtful = false;      // it was sent before and its answer lost: it may have been executed
+        std::int16_t ask = -1;   // the node to which the slot is moving, for one attempt
+        bool doubtful = false;   // it was sent before and its answer lost: it may have been executed
     };
     /// Appends the command.
     using Write = std::function<void(std::uint32_t number, std::string& to)>;
@@ -98,9 +98,9 @@ private:
     std::vector<std::unique_ptr<Node>> nodes_;
     std::array<std::int16_t, redis_slots> serving_;   // by slot, an index in nodes_, or -1
     std::size_t next_teacher_ = 0;
-    std::string trouble_;    // the latest error that may pass
-    std::string lasting_;    // an error that will not
-    bool unsettled_ = false; // the table of slots is outdated
+    std::string trouble_;      // the latest error that may pass
+    std::string lasting_;      // an error that will not
+    bool unsettled_ = false;   // the table of slots is outdated
 };
 
-}  // namespace garner::redis
+}   // namespace garner::redis

@@ -11,19 +11,16 @@
 namespace garner::redis {
 namespace {
 
-timeval as_timeval(milliseconds time) {
-    return {.tv_sec = time.count() / 1000, .tv_usec = time.count() % 1000 * 1000};
-}
+timeval as_timeval(milliseconds time) { return {.tv_sec = time.count() / 1000, .tv_usec = time.count() % 1000 * 1000}; }
 
-}  // namespace
+}   // namespace
 
 void RedisDelete::operator()(redisContext* context) const { ::redisFree(context); }
 void RedisDelete::operator()(redisReply* reply) const { ::freeReplyObject(reply); }
 
 void append_command(std::initializer_list<std::string_view> words, std::string& to) {
     to.append("*").append(std::to_string(words.size())).append("\r\n");
-    for (auto const word : words)
-        to.append("$").append(std::to_string(word.size())).append("\r\n").append(word).append("\r\n");
+    for (auto const word : words) to.append("$").append(std::to_string(word.size())).append("\r\n").append(word).append("\r\n");
 }
 
 bool RedisConnection::is_open(bool look) {
@@ -61,8 +58,10 @@ bool RedisConnection::send(std::string_view commands) {
 RedisReply RedisConnection::next() {
     void* reply = nullptr;
     if (::redisGetReply(context_.get(), &reply) == REDIS_OK) return RedisReply(static_cast<redisReply*>(reply));
-    if (context_->err == REDIS_ERR_IO) lost_in("did not reply");
-    else lost(context_->errstr);
+    if (context_->err == REDIS_ERR_IO)
+        lost_in("did not reply");
+    else
+        lost(context_->errstr);
     return nullptr;
 }
 
@@ -83,4 +82,4 @@ bool RedisConnection::lost_in(char const* doing) {
     return lost(late ? std::string(doing) + " for " + time_text(wait_) : std::strerror(errno));
 }
 
-}  // namespace garner::redis
+}   // namespace garner::redis

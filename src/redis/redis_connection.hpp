@@ -53,4 +53,4 @@ private:
     std::string fault_;
 };
 
-}  // namespace garner::redis
+}   // namespace garner::redis

@@ -28,7 +28,7 @@ unsigned bucket_bits_for(std::uint64_t expected) {
     return std::clamp(bits, least_bucket_bits, most_bucket_bits);
 }
 
-}  // namespace
+}   // namespace
 
 RedisSet::RedisSet(Options const& options) : prefix_(options.address.prefix), cluster_(options.address) {}
 
@@ -142,8 +142,7 @@ void RedisSet::look_around() {
 void RedisSet::count() {
     std::string fault;
     auto const name = prefix_ + "size";
-    auto const reply = cluster_.ask_one(name, {"INCRBY", name, std::to_string(uncounted_)}, fault,
-                                        RedisCluster::Try::once);
+    auto const reply = cluster_.ask_one(name, {"INCRBY", name, std::to_string(uncounted_)}, fault, RedisCluster::Try::once);
     if (!fault.empty() || reply->type != REDIS_REPLY_INTEGER || reply->integer < 0) return;
     size_ = static_cast<std::uint64_t>(reply->integer);
     uncounted_ = 0;
@@ -156,7 +155,10 @@ void RedisSet::measure() {
     for (std::uint32_t i = 0; i < sample; ++i) questions.push_back({.number = i, .slot = redis_slot(name(i))});
     Bytes bytes = 0;
     auto const fault = cluster_.ask(
-        questions, [&](std::uint32_t number, std::string& to) { append_command({"MEMORY", "USAGE", name(number)}, to); },
+        questions,
+        [&](std::uint32_t number, std::string& to) {
+            append_command({"MEMORY", "USAGE", name(number)}, to);
+        },
         [&](std::uint32_t, RedisReply reply, bool) {
             if (reply->type == REDIS_REPLY_INTEGER) bytes += static_cast<Bytes>(reply->integer);   // nil: an empty bucket
         },
@@ -177,11 +179,11 @@ std::string RedisSet::sync() {
             bool const told = reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 && reply->element[1]->str;
             auto const set = told ? std::string(reply->element[1]->str) : "unknown";
             if (set != value)
-                return "redis: " + node.endpoint().text() + " may lose confirmed URLs at a power failure: its " +
-                       option + " is " + set + ", not " + value;
+                return "redis: " + node.endpoint().text() + " may lose confirmed URLs at a power failure: its " + option + " is " +
+                       set + ", not " + value;
         }
         return {};
     });
 }
 
-}  // namespace garner::redis
+}   // namespace garner::redis

@@ -73,4 +73,4 @@ private:
     SteadyTime looked_ = {};
 };
 
-}  // namespace garner::redis
+}   // namespace garner::redis

@@ -45,4 +45,4 @@ private:
     std::vector<Line> lines_;
 };
 
-}  // namespace garner::seen
+}   // namespace garner::seen

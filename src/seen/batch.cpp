@@ -15,7 +15,7 @@ void fill_in(std::span<LinkStatus> answers, LinkStatus open, std::span<LinkStatu
     check(next == answered.end());
 }
 
-}  // namespace
+}   // namespace
 
 Bytes Batch::held_bytes() const {
     auto bytes = answers.capacity() + own.capacity() * sizeof(Fingerprint);
@@ -80,4 +80,4 @@ void LinkSorter::take_fingerprint(Fingerprint url) {
     batch_->answers.push_back(asked_here);
 }
 
-}  // namespace garner::seen
+}   // namespace garner::seen

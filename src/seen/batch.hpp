@@ -18,12 +18,12 @@ namespace garner::seen {
 
 /// The links of a request, and their answers as they become known, in the order in which the links came.
 struct Batch {
-    std::vector<LinkStatus> answers;                    // one a link; asked_here and unreachable() are still open
-    std::vector<Fingerprint> own;                       // one for each asked_here
-    std::vector<std::vector<Fingerprint>> foreign;      // by partition; one for each unreachable(partition)
+    std::vector<LinkStatus> answers;                 // one a link; asked_here and unreachable() are still open
+    std::vector<Fingerprint> own;                    // one for each asked_here
+    std::vector<std::vector<Fingerprint>> foreign;   // by partition; one for each unreachable(partition)
     std::uint64_t refused = 0;
-    std::uint64_t kept_home = 0;                        // links of other partitions that were answered there before
-    bool too_many = false;                              // more links than a batch may have
+    std::uint64_t kept_home = 0;   // links of other partitions that were answered there before
+    bool too_many = false;         // more links than a batch may have
 
     Bytes held_bytes() const;
     /// Empties the batch, and keeps its memory if that is little.
@@ -38,9 +38,9 @@ struct Batch {
 struct Sorting {
     crawl::UrlLayers layers;
     crawl::HostSplitter splitter{1};
-    std::uint32_t own = 0;                              // our partition
-    AnsweredCache* answered = nullptr;                  // URLs of other partitions; nullptr: there are none
-    std::uint64_t links_max = 1'000'000;                // in a batch
+    std::uint32_t own = 0;                 // our partition
+    AnsweredCache* answered = nullptr;     // URLs of other partitions; nullptr: there are none
+    std::uint64_t links_max = 1'000'000;   // in a batch
 };
 
 /// Puts links into a batch, one by one. One thread.
@@ -72,4 +72,4 @@ private:
     crawl::CanonicalUrl url_;
 };
 
-}  // namespace garner::seen
+}   // namespace garner::seen

@@ -46,12 +46,14 @@ private:
     }
     void take(std::string_view line) {
         if (line.ends_with('\r')) line.remove_suffix(1);
-        if (too_long_) to_.refuse(refused(crawl::UrlFault::too_long));
-        else to_.take(line);
+        if (too_long_)
+            to_.refuse(refused(crawl::UrlFault::too_long));
+        else
+            to_.take(line);
     }
 
     LinkSorter& to_;
-    std::string kept_;                              // a line that began in an earlier piece
+    std::string kept_;   // a line that began in an earlier piece
     bool begun_ = false, too_long_ = false;
 };
 
@@ -88,7 +90,7 @@ private:
 
     LinkSorter& to_;
     std::array<char, sizeof(Fingerprint)> bytes_{};
-    std::size_t kept_ = 0;                          // bytes of a fingerprint that began in an earlier piece
+    std::size_t kept_ = 0;   // bytes of a fingerprint that began in an earlier piece
 };
 
 template <class Links>
@@ -125,7 +127,7 @@ double weight_of(std::string_view range) {
     return 1;
 }
 
-}  // namespace
+}   // namespace
 
 BodyForm const* body_form(std::string_view content_type) {
     auto const type = bare(content_type);
@@ -147,4 +149,4 @@ std::optional<ReplyForm> asked_form(std::string_view accept) {
     return wanted;
 }
 
-}  // namespace garner::seen
+}   // namespace garner::seen

@@ -23,7 +23,7 @@ public:
 };
 
 struct BodyForm {
-    ReplyForm answer;                                               // in which it is answered, unless another is asked for
+    ReplyForm answer;   // in which it is answered, unless another is asked for
     std::unique_ptr<BodyReader> (*make)(LinkSorter& to);
 };
 
@@ -35,4 +35,4 @@ BodyForm const* body_form(std::string_view content_type);
 /// body's.
 std::optional<ReplyForm> asked_form(std::string_view accept);
 
-}  // namespace garner::seen
+}   // namespace garner::seen

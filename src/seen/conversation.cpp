@@ -74,8 +74,7 @@ public:
 private:
     /// For clients and pages that may not ask at all.
     std::optional<Reply> refusal() const {
-        if (!state_.allows(request_.client))
-            return Reply{403, request_.client.text() + " is not allowed to use this service.\n"};
+        if (!state_.allows(request_.client)) return Reply{403, request_.client.text() + " is not allowed to use this service.\n"};
         if (request_.count("Origin") > 0) return Reply{403, "Web pages are not allowed to use this service.\n"};
         if (!parse_ip(state_.options().address)->is_loopback()) return std::nullopt;
         bool const host_is_literal = request_.count("Host") == 0 || is_literal_host(request_.value("Host"));
@@ -131,14 +130,14 @@ private:
         asked.durable = query == "durable=1";
         asked.form = body_form(type);
         if (!asked.form)
-            return unreadable(415, quoted_word(type) +
-                              " is not supported; send text/plain, application/json or application/octet-stream");
+            return unreadable(
+                415, quoted_word(type) + " is not supported; send text/plain, application/json or application/octet-stream");
         asked.answer = asked_form(accept).value_or(asked.form->answer);
         asked.forwarded = request_.count(forwarded_field) > 0;
         auto const meant = request_.value(forwarded_field);
         if (asked.forwarded && meant != state_.own_words())
             return unreadable(421, (state_.own_words().empty() ? "This process has no partitions; requested: "
-                                                              : "This is partition " + state_.own_words() + ", not ") +
+                                                               : "This is partition " + state_.own_words() + ", not ") +
                                        std::string(meant));
         // One that is forwarded is answered link by link.
         auto const& forgets = state_.keeper().why_it_forgets();
@@ -235,12 +234,12 @@ private:
     web::Request const& request_;
     LinkSorter sorter_;
     Batch batch_;
-    Bytes held_ = 0;                            // that the state counts for the batch
+    Bytes held_ = 0;   // that the state counts for the batch
     std::vector<LinkStatus> own_answers_;
     std::vector<std::unique_ptr<Forward>> forwards_;
 };
 
-}  // namespace
+}   // namespace
 
 net::awaitable<void> converse(ServiceState& state, web::HttpConnection& connection) {
     Conversation conversation(state, connection);
@@ -248,4 +247,4 @@ net::awaitable<void> converse(ServiceState& state, web::HttpConnection& connecti
     if (connection.refused_with() == 413) ++state.counters.too_large;
 }
 
-}  // namespace garner::seen
+}   // namespace garner::seen

@@ -8,4 +8,4 @@ namespace garner::seen {
 /// Answers until the connection has no more requests.
 net::awaitable<void> converse(ServiceState&, web::HttpConnection&);
 
-}  // namespace garner::seen
+}   // namespace garner::seen

@@ -48,7 +48,7 @@ bool is_one_string(std::string_view text) {
     return at + 1 == text.size();
 }
 
-}  // namespace
+}   // namespace
 
 bool JsonLinks::read(std::string_view piece) {
     while (!piece.empty() && state_ != State::broken && !to_.full()) step(piece);
@@ -82,8 +82,10 @@ void JsonLinks::step(std::string_view& piece) {
 void JsonLinks::read_element(std::string_view& piece) {
     auto const size = end_of_element(piece);
     bool const ended = size < piece.size();
-    if (!ended || !element_.empty() || too_long_) keep(piece.substr(0, size));
-    else take_element(piece.substr(0, size));
+    if (!ended || !element_.empty() || too_long_)
+        keep(piece.substr(0, size));
+    else
+        take_element(piece.substr(0, size));
     if (!ended) return piece.remove_prefix(size);
     if (!element_.empty() || too_long_) end_element();
     bool const last = piece[size] == ']';
@@ -100,8 +102,10 @@ std::size_t JsonLinks::end_of_element(std::string_view piece) {
         } else if (in_string_) {
             at += plain_bytes(piece.substr(at));
             if (at == piece.size()) break;
-            if (piece[at] == '"') in_string_ = false;
-            else escaped_ = true;
+            if (piece[at] == '"')
+                in_string_ = false;
+            else
+                escaped_ = true;
         } else if (c == '"') {
             in_string_ = true;
         } else if (c == '[' || c == '{') {
@@ -150,4 +154,4 @@ void JsonLinks::break_off(std::string_view why) {
     if (fault_.empty()) fault_ = "this is not a JSON list: " + std::string(why);
 }
 
-}  // namespace garner::seen
+}   // namespace garner::seen

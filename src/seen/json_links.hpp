@@ -27,12 +27,12 @@ private:
 
     LinkSorter& to_;
     State state_ = State::before_list;
-    std::string element_;                      // the part read so far
+    std::string element_;   // the part read so far
     bool too_long_ = false;
     bool in_string_ = false, escaped_ = false;
-    std::uint32_t depth_ = 0;                  // nested lists and objects inside an element
+    std::uint32_t depth_ = 0;   // nested lists and objects inside an element
     std::uint64_t elements_ = 0;
     std::string fault_;
 };
 
-}  // namespace garner::seen
+}   // namespace garner::seen

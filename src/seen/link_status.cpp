@@ -70,13 +70,14 @@ Table const& table(ReplyForm form) {
     return form == ReplyForm::text ? lines : form == ReplyForm::json ? list : octets;
 }
 
-}  // namespace
+}   // namespace
 
 std::string_view word_of(LinkStatus answer) { return words()[answer]; }
 
 std::string_view type_of(ReplyForm form) {
-    return form == ReplyForm::text ? "text/plain; charset=utf-8"
-           : form == ReplyForm::json ? "application/json" : "application/octet-stream";
+    return form == ReplyForm::text   ? "text/plain; charset=utf-8"
+           : form == ReplyForm::json ? "application/json"
+                                     : "application/octet-stream";
 }
 
 std::uint64_t ReplyWriter::length() const {
@@ -113,4 +114,4 @@ bool ReplyWriter::next(std::string& into) {
     return true;
 }
 
-}  // namespace garner::seen
+}   // namespace garner::seen

@@ -17,7 +17,7 @@ inline constexpr LinkStatus already_seen = 0;   // 0 and 1 are those of crawl::U
 inline constexpr LinkStatus is_new = 1;
 /// The link is no URL that is fetched; not for UrlFault::none.
 constexpr LinkStatus refused(crawl::UrlFault why) { return static_cast<LinkStatus>(1 + static_cast<unsigned>(why)); }
-inline constexpr LinkStatus not_text = 1 + crawl::url_fault_count;        // an element of a JSON list that is no string
+inline constexpr LinkStatus not_text = 1 + crawl::url_fault_count;   // an element of a JSON list that is no string
 /// New and in the set, of whose process was wanted that it survives, and which does not promise it.
 inline constexpr LinkStatus not_durable = not_text + 1;
 inline constexpr std::uint32_t partitions_max = 64;
@@ -55,4 +55,4 @@ private:
     bool first_;
 };
 
-}  // namespace garner::seen
+}   // namespace garner::seen

@@ -29,8 +29,8 @@ Result<Peer> read_peer(std::string_view text) {
 
 Result<void> validate_address(Options const& options) {
     auto const address = parse_ip(options.address);
-    if (!address) return Fault{quoted_word(options.address) + " is not an IP address",
-                               "write 127.0.0.1, or 0.0.0.0 for all addresses"};
+    if (!address)
+        return Fault{quoted_word(options.address) + " is not an IP address", "write 127.0.0.1, or 0.0.0.0 for all addresses"};
     if (address->is_loopback() || !options.allow.empty()) return {};
     return Fault{"on " + options.address + " other machines can connect, but no network is allowed",
                  "allow their networks, such as 10.0.0.0/8"};
@@ -47,8 +47,8 @@ Result<void> validate_set(Options const& options) {
     if (!row) return Fault{"no set " + quoted_word(options.set), "valid sets: " + catalog::url_set_names()};
     if (row->on_disk != options.directory.empty()) return {};
     auto const place = row->on_disk ? " is stored on disk" : row->elsewhere ? " is stored in Redis" : " is kept in memory";
-    return Fault{"the set " + options.set + place, row->on_disk ? "give its directory" :
-                 "remove the directory, or choose another set"};
+    return Fault{"the set " + options.set + place,
+                 row->on_disk ? "give its directory" : "remove the directory, or choose another set"};
 }
 
 /// Its other requirements are checked when it is made.
@@ -69,11 +69,12 @@ Result<void> validate_partitions(Options const& options) {
     for (auto peer = peers.begin(); peer != peers.end(); ++peer)
         if (auto const same = std::find(peers.begin(), peer, *peer); same != peer)
             return Fault{"partitions " + std::to_string(same - peers.begin()) + " and " + std::to_string(peer - peers.begin()) +
-                             " both have the address " + peer->text(), "give each partition its own process"};
+                             " both have the address " + peer->text(),
+                         "give each partition its own process"};
     return {};
 }
 
-}  // namespace
+}   // namespace
 
 std::string Peer::text() const {
     auto const name = host.find(':') == host.npos ? host : "[" + host + "]";
@@ -96,4 +97,4 @@ Result<void> validate(Options const& options) {
     return {};
 }
 
-}  // namespace garner::seen
+}   // namespace garner::seen

@@ -31,7 +31,7 @@ std::string told(net::Error const& error) {
 
 std::string first_line(std::string_view text) { return std::string(text.substr(0, std::min(text.find('\n'), std::size_t{200}))); }
 
-}  // namespace
+}   // namespace
 
 std::string forwarded_words(Options const& options, std::uint32_t partition) {
     auto words = std::to_string(partition) + "/" + std::to_string(options.peers.size());
@@ -40,15 +40,8 @@ std::string forwarded_words(Options const& options, std::uint32_t partition) {
 }
 
 PeerLink::PeerLink(asio::io_context& io, Options const& options, std::uint32_t partition, AnsweredCache& answered)
-    : io_(io),
-      place_(options.peers[partition]),
-      partition_(partition),
-      words_(forwarded_words(options, partition)),
-      links_max_(options.batch_links),
-      waiting_links_(options.waiting_links),
-      answered_(answered),
-      timer_(io),
-      resolver_(io) {}
+    : io_(io), place_(options.peers[partition]), partition_(partition), words_(forwarded_words(options, partition)),
+      links_max_(options.batch_links), waiting_links_(options.waiting_links), answered_(answered), timer_(io), resolver_(io) {}
 
 bool PeerLink::has_room(std::uint64_t links) const {
     return stats_.waiting_links == 0 || stats_.waiting_links + links <= waiting_links_;
@@ -170,8 +163,8 @@ PeerLink::QueryStatus PeerLink::judge() {
     if (status >= 500 && status != 503) return failed(QueryStatus::unsure, said);
     if (status != 200) return failed(QueryStatus::not_taken, said);
     if (answer.body().size() != links_.size())
-        return failed(QueryStatus::unsure, std::to_string(answer.body().size()) + " answers for " + std::to_string(links_.size()) +
-                                           " links");
+        return failed(QueryStatus::unsure,
+                      std::to_string(answer.body().size()) + " answers for " + std::to_string(links_.size()) + " links");
     take_answers(answer.body());
     if (!stats_.up) spdlog::info("partition {} at {} replies again", partition_, place_.text());
     stats_.up = true;
@@ -223,8 +216,10 @@ net::awaitable<bool> PeerLink::resolve() {
     auto const port = std::to_string(place_.port);
     auto [error, found] = co_await resolver_.async_resolve(place_.host, port, net::as_values);
     addresses_.clear();
-    if (error) stats_.trouble = told(error);
-    else for (auto const& one : found) addresses_.push_back(one.endpoint());
+    if (error)
+        stats_.trouble = told(error);
+    else
+        for (auto const& one : found) addresses_.push_back(one.endpoint());
     co_return !addresses_.empty();
 }
 
@@ -239,8 +234,10 @@ net::awaitable<void> PeerLink::pause(milliseconds time) {
 }
 
 void PeerLink::remember_unsure(Fingerprint link) {
-    if (unsure_.size() < unsure_max) unsure_.insert(link);
-    else ++stats_.unsure_forgotten;
+    if (unsure_.size() < unsure_max)
+        unsure_.insert(link);
+    else
+        ++stats_.unsure_forgotten;
     stats_.unsure = unsure_.size();
 }
 
@@ -249,8 +246,10 @@ void PeerLink::take_answers(std::string const& octets) {
     std::size_t at = 0;
     for (auto const& part : asked_)
         for (auto const end = at + part.links; at < end; ++at) {
-            if (octets[at] == octet_not_durable) answers_[at] = not_durable;
-            else if (octets[at] == is_new || octets[at] == already_seen) answers_[at] = static_cast<LinkStatus>(octets[at]);
+            if (octets[at] == octet_not_durable)
+                answers_[at] = not_durable;
+            else if (octets[at] == is_new || octets[at] == already_seen)
+                answers_[at] = static_cast<LinkStatus>(octets[at]);
             if (!is_unreachable(answers_[at])) take_answer(links_[at], answers_[at], part.task != nullptr);
         }
     stats_.unsure = unsure_.size();
@@ -293,4 +292,4 @@ void PeerLink::let_go(Task const& task) {
     stats_.waiting_links -= task.links.size();
 }
 
-}  // namespace garner::seen
+}   // namespace garner::seen

@@ -38,22 +38,22 @@ public:
     /// Stays where it is until `done` is woken, or it is given up.
     struct Task {
         std::span<Fingerprint const> links;
-        std::vector<LinkStatus> answers = {};     // as many; unreachable() when no answer came
+        std::vector<LinkStatus> answers = {};   // as many; unreachable() when no answer came
         bool durable = false;
         SteadyTime until = SteadyTime::max();   // nothing is done for it any more
         net::WakeHandle done;
     };
 
     struct Stats {
-        std::uint64_t links = 0, batches = 0;        // sent, repetitions too
-        std::uint64_t answered = 0, fresh = 0;       // links
+        std::uint64_t links = 0, batches = 0;                // sent, repetitions too
+        std::uint64_t answered = 0, fresh = 0;               // links
         std::uint64_t failed_batches = 0, unreachable = 0;   // the latter: links that got no answer
-        std::uint64_t unsure = 0;                    // links now remembered
+        std::uint64_t unsure = 0;                            // links now remembered
         std::uint64_t unsure_forgotten = 0;
         std::uint64_t waiting_links = 0;
-        std::uint64_t bytes_sent = 0, bytes_received = 0;    // in bodies
-        bool up = true;                              // the last question was answered
-        std::string trouble;                         // the last one
+        std::uint64_t bytes_sent = 0, bytes_received = 0;   // in bodies
+        bool up = true;                                     // the last question was answered
+        std::string trouble;                                // the last one
     };
 
     PeerLink(net::asio::io_context&, Options const&, std::uint32_t partition, AnsweredCache&);
@@ -73,8 +73,8 @@ public:
 private:
     using Stream = boost::beast::basic_stream<net::asio::ip::tcp, net::Executor>;
     enum class QueryStatus : std::uint8_t { answered, not_taken, unsure };
-    struct Part {                             // one task's links in a question
-        Task* task;                           // nullptr: it was given up
+    struct Part {     // one task's links in a question
+        Task* task;   // nullptr: it was given up
         std::size_t links;
     };
 
@@ -112,11 +112,11 @@ private:
 
     std::deque<Task*> waiting_;
     std::vector<Part> asked_;
-    SteadyTime until_ = {};                   // the last of theirs
-    std::vector<Fingerprint> links_;          // in the current question
+    SteadyTime until_ = {};            // the last of theirs
+    std::vector<Fingerprint> links_;   // in the current question
     std::vector<LinkStatus> answers_;
     std::unordered_set<Fingerprint> unsure_;
     Stats stats_;
 };
 
-}  // namespace garner::seen
+}   // namespace garner::seen

@@ -73,8 +73,8 @@ std::string check_partitions(Given& given) {
     if (options.partition >= given.of)
         return "--partition " + std::to_string(options.partition) + " of " + std::to_string(given.of) + ": they count from 0";
     if (options.peers.size() != given.of)
-        return "--peers names " + std::to_string(options.peers.size()) + " processes and --of says " +
-               std::to_string(given.of) + "; name all of them in their order, this one too";
+        return "--peers names " + std::to_string(options.peers.size()) + " processes and --of says " + std::to_string(given.of) +
+               "; name all of them in their order, this one too";
     return {};
 }
 
@@ -154,15 +154,15 @@ int serve(Options const& options, std::ostream& err) {
     if (!opened) return fail(opened.fault().text());
     auto& service = **opened;
     service.start();
-    err << "garner seen serve listens on http://" << service.address() << "/ (" << service.set_text()
-        << "); stop it with Ctrl-C\n" << std::flush;
+    err << "garner seen serve listens on http://" << service.address() << "/ (" << service.set_text() << "); stop it with Ctrl-C\n"
+        << std::flush;
     int signal = 0;
     ::sigwait(&signals, &signal);
     auto const stopped = service.stop();
     return stopped ? exit_done : fail(stopped.fault().text());
 }
 
-}  // namespace
+}   // namespace
 
 int serve_command(std::span<std::string const> arguments, std::istream&, std::ostream& out, std::ostream& err) {
     Given given;
@@ -183,4 +183,4 @@ void use_serve_form(CommandForm::Use const& use) {
     use(form);
 }
 
-}  // namespace garner::seen
+}   // namespace garner::seen

@@ -14,4 +14,4 @@ int serve_command(std::span<std::string const> arguments, std::istream& in, std:
 /// The form of its command line, for its description.
 void use_serve_form(CommandForm::Use const& use);
 
-}  // namespace garner::seen
+}   // namespace garner::seen

@@ -56,4 +56,4 @@ std::string Service::set_text() const {
     return keeper.set_name() + ", " + std::to_string(keeper.stats().entries) + " URLs";
 }
 
-}  // namespace garner::seen
+}   // namespace garner::seen

@@ -38,4 +38,4 @@ private:
     std::unique_ptr<ServiceState> state_;   // its timers and connections are those of the loop
 };
 
-}  // namespace garner::seen
+}   // namespace garner::seen

@@ -23,9 +23,7 @@ Result<std::unique_ptr<ServiceState>> ServiceState::open(Options const& options,
     return state;
 }
 
-bool ServiceState::allows(IpAddress const& client) const {
-    return client.is_loopback() || is_among(client, options_.allow);
-}
+bool ServiceState::allows(IpAddress const& client) const { return client.is_loopback() || is_among(client, options_.allow); }
 
 bool ServiceState::has_room(Batch const& batch) const {
     if (!batch.own.empty() && !keeper_->has_room(batch.own.size())) return false;
@@ -57,4 +55,4 @@ void ServiceState::count(Batch const& batch, bool forwarded, bool durable) {
     counters.forwarded_links += batch.answers.size();
 }
 
-}  // namespace garner::seen
+}   // namespace garner::seen

@@ -17,18 +17,18 @@ namespace garner::seen {
 
 /// Since the start.
 struct Counters {
-    std::uint64_t batches = 0, links = 0;          // answered
-    std::uint64_t fresh = 0, repeated = 0;         // links by answer
+    std::uint64_t batches = 0, links = 0;                // answered
+    std::uint64_t fresh = 0, repeated = 0;               // links by answer
     std::array<std::uint64_t, not_text + 1> refused{};   // by answer
     std::uint64_t unreachable = 0;
-    std::uint64_t kept_home = 0;                   // links of other partitions that were not asked there
+    std::uint64_t kept_home = 0;                                // links of other partitions that were not asked there
     std::uint64_t forwarded_batches = 0, forwarded_links = 0;   // the part of these that other partitions sent
     std::uint64_t durable_batches = 0;
-    std::uint64_t not_durable = 0;                 // links: new, and none of the fresh
-    std::uint64_t overloads = 0;                   // batches refused with 503
-    std::uint64_t too_large = 0;                   // with 413
-    std::uint64_t unreadable = 0;                  // with any other 4xx
-    std::uint64_t connections = 0;                 // accepted
+    std::uint64_t not_durable = 0;   // links: new, and none of the fresh
+    std::uint64_t overloads = 0;     // batches refused with 503
+    std::uint64_t too_large = 0;     // with 413
+    std::uint64_t unreadable = 0;    // with any other 4xx
+    std::uint64_t connections = 0;   // accepted
 };
 
 /// Used on the loop's thread.
@@ -73,4 +73,4 @@ private:
     Bytes held_ = 0;
 };
 
-}  // namespace garner::seen
+}   // namespace garner::seen

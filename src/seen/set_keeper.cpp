@@ -45,7 +45,7 @@ Result<std::unique_ptr<crawl::UrlSet>> make_set(Options const& options, std::uin
                  "lower the expected number of entries, or give the set a directory"};
 }
 
-}  // namespace
+}   // namespace
 
 Result<std::unique_ptr<SetKeeper>> SetKeeper::open(Options const& asked) {
     auto options = asked;
@@ -68,11 +68,13 @@ Result<std::unique_ptr<SetKeeper>> SetKeeper::open(Options const& asked) {
     return std::make_unique<SetKeeper>(options, *std::move(set), *std::move(front), empty_one);
 }
 
-SetKeeper::SetKeeper(Options const& options, std::unique_ptr<crawl::UrlSet> set,
-                     std::unique_ptr<crawl::SeenCache> front, std::function<std::unique_ptr<crawl::SeenCache>()> empty_one)
+SetKeeper::SetKeeper(Options const& options, std::unique_ptr<crawl::UrlSet> set, std::unique_ptr<crawl::SeenCache> front,
+                     std::function<std::unique_ptr<crawl::SeenCache>()> empty_one)
     : options_(options), make_front_(std::move(empty_one)) {
-    if (front) fronted_ = std::make_unique<crawl::FrontedSet>(std::move(front), std::move(set));
-    else bare_ = std::move(set);
+    if (front)
+        fronted_ = std::make_unique<crawl::FrontedSet>(std::move(front), std::move(set));
+    else
+        bare_ = std::move(set);
     why_it_forgets_ = this->set().why_it_forgets();
     show_set();
     thread_ = std::thread([this] {
@@ -143,8 +145,10 @@ void SetKeeper::answer(std::vector<Task*> const& tasks) {
     add_all(tasks);
     std::vector<Task*> durable;
     for (auto* task : tasks)
-        if (task->durable && task->status == TaskStatus::added) durable.push_back(task);
-        else finish(*task);
+        if (task->durable && task->status == TaskStatus::added)
+            durable.push_back(task);
+        else
+            finish(*task);
     if (durable.empty()) return;
     auto const fault = why_it_forgets_.empty() ? sync() : why_it_forgets_;
     for (auto* task : durable) {
@@ -210,9 +214,8 @@ std::string SetKeeper::why_full() const {
     MutexLock const lock(mutex_);
     auto const bytes = stats_.memory_bytes;
     if (why_it_forgets_.empty() || bytes <= options_.memory) return {};
-    return "the set uses " + std::to_string(bytes) + " bytes, more than its memory of " +
-           std::to_string(options_.memory) +
-               "; no more URLs are added; raise the memory, or give the set a directory to keep it on disk";
+    return "the set uses " + std::to_string(bytes) + " bytes, more than its memory of " + std::to_string(options_.memory) +
+           "; no more URLs are added; raise the memory, or give the set a directory to keep it on disk";
 }
 
 void SetKeeper::finish(Task& task) {
@@ -244,4 +247,4 @@ void SetKeeper::show_set() {
     stats_.bits_per_entry = shown.bits_per_entry();
 }
 
-}  // namespace garner::seen
+}   // namespace garner::seen

@@ -31,20 +31,20 @@ public:
     /// Stays where it is until `done` was called, on the keeper's thread, once.
     struct Task {
         std::span<Fingerprint const> links;
-        std::span<LinkStatus> answers;                // as many
-        bool durable = false;                     // done only when what is new would survive a power failure
+        std::span<LinkStatus> answers;   // as many
+        bool durable = false;            // done only when what is new would survive a power failure
         std::function<void()> done;
         TaskStatus status = TaskStatus::added;
-        std::string fault = {};                   // one line when it is not added, or not durable
+        std::string fault = {};   // one line when it is not added, or not durable
     };
 
     struct Stats {
         std::uint64_t entries = 0;
         Bytes memory_bytes = 0, file_bytes = 0;
         double bits_per_entry = 0;
-        std::uint64_t links = 0, fresh = 0;       // asked, and new of them
-        std::uint64_t passed_cache = 0;           // links that were not in the cache
-        std::uint64_t batches = 0;                // that were asked together
+        std::uint64_t links = 0, fresh = 0;   // asked, and new of them
+        std::uint64_t passed_cache = 0;       // links that were not in the cache
+        std::uint64_t batches = 0;            // that were asked together
         std::uint64_t syncs = 0, faults = 0;
         std::uint64_t waiting_links = 0;
         std::uint32_t waiting_batches = 0;
@@ -91,7 +91,7 @@ private:
     std::unique_ptr<crawl::UrlSet> bare_;          // when there is none
     std::vector<Fingerprint> links_;               // the tasks' links in one batch
     std::vector<LinkStatus> answers_;
-    std::string broken_;                           // for good
+    std::string broken_;   // for good
 
     mutable Mutex mutex_;
     ConditionVariable woken_;
@@ -101,4 +101,4 @@ private:
     std::thread thread_;
 };
 
-}  // namespace garner::seen
+}   // namespace garner::seen

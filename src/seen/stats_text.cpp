@@ -36,8 +36,10 @@ Json refused(Shown const& shown) {
 
 Json by_answer(Shown const& shown) {
     auto const& counters = shown.state.counters;
+    // clang-format off
     Json list{{"new", counters.fresh}, {"seen", counters.repeated}, {"unreachable", counters.unreachable},
               {"not-durable", counters.not_durable}};
+    // clang-format on
     for (std::size_t answer = is_new + 1; answer <= not_text; ++answer)
         list[plain_word(static_cast<LinkStatus>(answer))] = counters.refused[answer];
     return list;
@@ -48,9 +50,11 @@ Json cache_hit_share(Shown const& shown) {
     return links > 0 ? 1 - static_cast<double>(shown.set.passed_cache) / links : 0;
 }
 
+// clang-format off
 template <auto Member> Json counter(Shown const& shown) { return shown.state.counters.*Member; }
 template <auto Member> Json of_set(Shown const& shown) { return shown.set.*Member; }
 template <auto Member> Json of_link(PeerLink const& link) { return link.stats().*Member; }
+// clang-format on
 
 using Set = SetKeeper::Stats;
 using Other = PeerLink::Stats;
@@ -105,8 +109,7 @@ constexpr Figure<Shown> partition_figures[]{
 constexpr Figure<PeerLink> link_figures[]{
     {"/partition", [](PeerLink const& link) -> Json { return link.partition(); }},
     {"/address", [](PeerLink const& link) -> Json { return link.place().text(); }},
-    {"/up", of_link<&Other::up>, "garner_seen_partition_up{partition}",
-     "1 if the partition answered the last query, otherwise 0."},
+    {"/up", of_link<&Other::up>, "garner_seen_partition_up{partition}", "1 if the partition answered the last query, otherwise 0."},
     {"/batches", of_link<&Other::batches>},
     {"/links", of_link<&Other::links>, "garner_seen_partition_links_total{partition}", "Links sent to the partition."},
     {"/answered", of_link<&Other::answered>},
@@ -129,7 +132,7 @@ void put(Json& json, std::span<Figure<Source> const> rows, Source const& from) {
         if (*row.path) json[Json::json_pointer(row.path)] = row.get(from);
 }
 
-}  // namespace
+}   // namespace
 
 std::string stats_json(ServiceState& state) {
     Shown const shown{state, state.keeper().stats()};
@@ -158,4 +161,4 @@ std::string metrics_text(ServiceState& state) {
     return text.take();
 }
 
-}  // namespace garner::seen
+}   // namespace garner::seen

@@ -10,4 +10,4 @@ std::string stats_json(ServiceState&);
 /// Text format 0.0.4.
 std::string metrics_text(ServiceState&);
 
-}  // namespace garner::seen
+}   // namespace garner::seen

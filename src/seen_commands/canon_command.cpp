@@ -41,7 +41,7 @@ constexpr std::array kinds{Kind{"64", append_64}, Kind{"128", append_128}, Kind{
 
 struct CanonOptions {
     crawl::UrlLayers layers;
-    crawl::CanonicalUrl base;                // with an empty text: none
+    crawl::CanonicalUrl base;   // with an empty text: none
     Kind const* fingerprint = nullptr;
 };
 
@@ -169,7 +169,7 @@ int answer_all(CanonOptions const& options, std::istream& in, std::ostream& out,
     return exit_done;
 }
 
-}  // namespace
+}   // namespace
 
 int canon_command(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
     CanonOptions options;
@@ -186,4 +186,4 @@ void use_canon_form(CommandForm::Use const& use) {
     use(form);
 }
 
-}  // namespace garner::seen_commands
+}   // namespace garner::seen_commands

@@ -16,7 +16,7 @@ void make(std::uint32_t number, crawl::Fingerprint128& to) { to = {crawl::mixed(
 void make(std::string_view url, Fingerprint& to) { to = crawl::fingerprint64(url); }
 void make(std::string_view url, crawl::Fingerprint128& to) { to = crawl::fingerprint128(url); }
 
-}  // namespace
+}   // namespace
 
 std::string_view without_packing(std::string_view name) {
     for (std::string_view const packed : {".zst", ".gz"})
@@ -54,8 +54,9 @@ std::size_t FingerprintFile::read_fingerprints(std::vector<Print>& into) {
     if constexpr (std::is_same_v<Print, Fingerprint>)
         return read_numbers<std::uint64_t>(into, [](std::uint64_t number, Print& to) { to = number; });
     else
-        return read_numbers<std::array<std::uint64_t, 2>>(
-            into, [](std::array<std::uint64_t, 2> const& halves, Print& to) { to = {halves[1], halves[0]}; });
+        return read_numbers<std::array<std::uint64_t, 2>>(into, [](std::array<std::uint64_t, 2> const& halves, Print& to) {
+            to = {halves[1], halves[0]};
+        });
 }
 template <class Number, class Print, class Make>
 std::size_t FingerprintFile::read_numbers(std::vector<Print>& into, Make make_print) {
@@ -86,4 +87,4 @@ std::size_t FingerprintFile::read_urls(std::vector<Print>& into) {
     return fault().empty() ? count : 0;
 }
 
-}  // namespace garner::seen_commands
+}   // namespace garner::seen_commands

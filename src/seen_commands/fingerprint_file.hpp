@@ -39,7 +39,7 @@ public:
     std::string const& fault() const { return fault_.empty() ? file_.fault() : fault_; }
 
     std::uint64_t lines() const { return line_count_; }   // of URLs
-    std::uint64_t no_urls() const { return no_urls_; }  // of them
+    std::uint64_t no_urls() const { return no_urls_; }    // of them
     Bytes bytes_read() const { return file_.bytes_read(); }
     Bytes bytes_in_file() const { return file_.bytes_in_file(); }
 
@@ -59,4 +59,4 @@ private:
     std::uint64_t read_ = 0, line_count_ = 0, no_urls_ = 0;   // numbers
 };
 
-}  // namespace garner::seen_commands
+}   // namespace garner::seen_commands

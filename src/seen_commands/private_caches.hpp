@@ -40,4 +40,4 @@ private:
     std::size_t turn_ = 0;
 };
 
-}  // namespace garner::seen_commands
+}   // namespace garner::seen_commands

@@ -29,4 +29,4 @@ void use_set_form(CommandForm::Use const& use);
 void use_seen_sim_form(CommandForm::Use const& use);
 void use_model_form(CommandForm::Use const& use);
 
-}  // namespace garner::seen_commands
+}   // namespace garner::seen_commands

@@ -27,8 +27,7 @@ void declare(CommandForm& form, ModelOptions& options) {
     auto const share = [](double& to) { return number_into(to, 0.0, 1.0); };
     auto const count = [](std::uint32_t& to, std::uint32_t most = 1'000'000) { return number_into(to, 1u, most); };
     form.group("simulate")
-        .option("--links N", "number of links; default: 10000000",
-                number_into<std::uint64_t>(options.links, 1, 1'000'000'000'000))
+        .option("--links N", "number of links; default: 10000000", number_into<std::uint64_t>(options.links, 1, 1'000'000'000'000))
         .option("--threads N", "crawler threads; each crawls its own host and takes one page per turn; default: 500",
                 count(model.threads))
         .option("--alpha P", "share of links into a global set; default: 0.03", share(model.alpha))
@@ -67,7 +66,7 @@ bool write_links(ModelOptions const& options, std::ostream& to) {
     return to.good();
 }
 
-}  // namespace
+}   // namespace
 
 int seen_model_command(std::span<std::string const> arguments, std::istream&, std::ostream& out, std::ostream& err) {
     ModelOptions options;
@@ -88,4 +87,4 @@ void use_model_form(CommandForm::Use const& use) {
     use(form);
 }
 
-}  // namespace garner::seen_commands
+}   // namespace garner::seen_commands

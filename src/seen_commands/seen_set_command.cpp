@@ -27,12 +27,12 @@ constexpr Bytes least_memory = 16 * MiB;
 
 struct SetOptions {
     std::string input;
-    std::string path;                    // empty: in memory
-    std::string set;                     // empty: by whether there is a path
-    std::optional<FingerprintForm> form; // nothing: by the input's name
+    std::string path;                      // empty: in memory
+    std::string set;                       // empty: by whether there is a path
+    std::optional<FingerprintForm> form;   // nothing: by the input's name
     Bytes memory = 1 * GiB;
     std::uint64_t expected = 0, batch = 0;
-    bool wide = false;                   // of 128 bits
+    bool wide = false;   // of 128 bits
     bool json = false, verify = false;
 
     /// It keeps what is there to memory, and --memory is its bound.
@@ -119,16 +119,15 @@ void declare(CommandForm& form, SetOptions& options) {
         .values({"table", "json"})
         .check([&] { return check_set(options); })
         .notes("Sets:\n" + help_rows(catalog::url_sets()))
-        .exit_statuses({{0, "done"},
-                        {1, "the input cannot be read, the set cannot be kept or --verify failed"},
-                        {2, "wrong command line"}})
+        .exit_statuses(
+            {{0, "done"}, {1, "the input cannot be read, the set cannot be kept or --verify failed"}, {2, "wrong command line"}})
         .examples({"garner seen set --input urls.txt", "garner seen set --input urls.txt.zst --path seen --verify"});
 }
 
 struct Figures {
     std::uint64_t checked = 0, fresh = 0, doubtful = 0;
     std::uint64_t lines = 0, no_urls = 0;   // of the input; of them
-    double seconds = 0;   // in the set
+    double seconds = 0;                     // in the set
 
     double per_second() const { return seconds > 0 ? static_cast<double>(checked) / seconds : 0; }
 };
@@ -177,8 +176,8 @@ private:
         auto const taken = set.memory_bytes();
         if (taken <= options_.memory || !options_.in_memory()) return {};
         auto const gib = with_decimals(static_cast<double>(taken) / GiB, 2);
-        return "after " + count_text(set.size()) + " entries the set takes " + gib +
-               " GiB, more than --memory " + size_text(options_.memory) + "; --path DIR keeps it on disk";
+        return "after " + count_text(set.size()) + " entries the set takes " + gib + " GiB, more than --memory " +
+               size_text(options_.memory) + "; --path DIR keeps it on disk";
     }
 
     SetOptions const& options_;
@@ -219,8 +218,7 @@ void print(SetOptions const& options, crawl::SetFigures const& set, Figures cons
     if (figures.doubtful > 0) out << "doubtful        " << figures.doubtful << " of the new: an answer was lost\n";
     if (figures.lines > 0) out << "no URLs         " << figures.no_urls << " of " << figures.lines << " lines\n";
     out << "entries         " << set.size() << "\n"
-        << "bits an entry   " << with_decimals(set.bits_per_entry(), 2) << " (none exact below "
-        << with_decimals(bound, 2) << ")\n"
+        << "bits an entry   " << with_decimals(set.bits_per_entry(), 2) << " (none exact below " << with_decimals(bound, 2) << ")\n"
         << "memory          " << size_text(set.memory_bytes()) << "\n";
     if (set.file_bytes() > 0)
         out << (options.path.empty() ? "elsewhere       " : "on disk         ") << size_text(set.file_bytes()) << "\n";
@@ -269,7 +267,7 @@ int build(SetOptions const& options, std::ostream& out, std::ostream& err) {
     return build<Fingerprint>(options, **made, out, err);
 }
 
-}  // namespace
+}   // namespace
 
 int seen_set_command(std::span<std::string const> arguments, std::istream&, std::ostream& out, std::ostream& err) {
     SetOptions options;
@@ -290,4 +288,4 @@ void use_set_form(CommandForm::Use const& use) {
     use(form);
 }
 
-}  // namespace garner::seen_commands
+}   // namespace garner::seen_commands

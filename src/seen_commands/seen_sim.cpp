@@ -107,15 +107,17 @@ private:
 
     /// "all" means all caches that are possible here.
     void cannot(std::string why) {
-        if (options_.all) done_.left_out.push_back(std::move(why));
-        else done_.fault = std::move(why);
+        if (options_.all)
+            done_.left_out.push_back(std::move(why));
+        else
+            done_.fault = std::move(why);
     }
 
     std::unique_ptr<crawl::SeenCache> make_private(std::string const& spec, crawl::CacheOptions how) {
         auto const threads = options_.threads_model;
         if (how.entries < threads) {
-            done_.fault = std::to_string(how.entries) + " entries are fewer than --threads-model " +
-                          std::to_string(threads) + ": each thread's cache needs one";
+            done_.fault = std::to_string(how.entries) + " entries are fewer than --threads-model " + std::to_string(threads) +
+                          ": each thread's cache needs one";
             return nullptr;
         }
         how.entries /= threads;
@@ -199,7 +201,7 @@ private:
     SeenRuns done_;
 };
 
-}  // namespace
+}   // namespace
 
 std::string needs_a_file(std::string const& spec) {
     return spec + " reads the stream twice, which standard input does not allow: give a file";
@@ -209,4 +211,4 @@ SeenRuns run_seen_caches(SeenSimOptions const& options, SeenProgress const& prog
     return Simulation(options, progress).all();
 }
 
-}  // namespace garner::seen_commands
+}   // namespace garner::seen_commands

@@ -10,19 +10,19 @@
 namespace garner::seen_commands {
 
 struct SeenSimOptions {
-    std::string stream;                        // a file, "-" for standard input
-    std::vector<std::string> caches;           // specs
-    bool all = false;                          // every one there is: those that cannot be had here are left out
+    std::string stream;                // a file, "-" for standard input
+    std::vector<std::string> caches;   // specs
+    bool all = false;                  // every one there is: those that cannot be had here are left out
     std::vector<std::uint64_t> entries;
-    std::uint32_t threads_model = 0;           // private caches; 0: one that all threads share
-    std::uint32_t page_links = 62;             // dealt to a thread before the next one's turn
+    std::uint32_t threads_model = 0;   // private caches; 0: one that all threads share
+    std::uint32_t page_links = 62;     // dealt to a thread before the next one's turn
     bool json = false;
     std::uint64_t seed = 1;
 };
 
 struct SeenResult {
-    std::string cache;                   // its spec
-    std::uint64_t entries = 0;           // as wished for
+    std::string cache;           // its spec
+    std::uint64_t entries = 0;   // as wished for
     std::uint64_t requests = 0, misses = 0;
     std::uint64_t false_positives = 0;   // answered seen, but never asked for before
     std::uint64_t false_negatives = 0;   // answered new, but asked for before
@@ -52,4 +52,4 @@ SeenRuns run_seen_caches(SeenSimOptions const&, SeenProgress const&);
 /// One line: the cache reads the stream twice, which standard input does not allow.
 std::string needs_a_file(std::string const& spec);
 
-}  // namespace garner::seen_commands
+}   // namespace garner::seen_commands

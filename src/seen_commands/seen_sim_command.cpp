@@ -22,8 +22,7 @@ constexpr std::string_view default_entries = "2^6,2^8,2^10,2^12,2^14,2^16";
 constexpr std::uint32_t model_threads_max = 1'000'000;
 
 bool read_one(std::string_view text, std::uint64_t& entries) {
-    if (!text.starts_with("2^"))
-        return read_whole_number(text, entries) && entries >= 1 && entries <= crawl::cache_entries_max;
+    if (!text.starts_with("2^")) return read_whole_number(text, entries) && entries >= 1 && entries <= crawl::cache_entries_max;
     unsigned power = 0;
     if (!read_whole_number(text.substr(2), power) || power > 31) return false;
     entries = std::uint64_t{1} << power;
@@ -68,9 +67,8 @@ std::string check_stream(SeenSimOptions const& options) {
     return {};
 }
 
-constexpr char const* about_seen_sim =
-    "Replays links through caches of seen URLs.\n"
-    "Reads the links of a crawl and prints the misses of each cache at each number of entries.";
+constexpr char const* about_seen_sim = "Replays links through caches of seen URLs.\n"
+                                       "Reads the links of a crawl and prints the misses of each cache at each number of entries.";
 
 std::string caches_text() {
     return "Caches of garner seen sim --policy and of garner seen serve --cache\n\n" + help_rows(catalog::seen_caches()) +
@@ -92,10 +90,10 @@ void declare(CommandForm& form, SeenSimOptions& options) {
                     "; all: every cache that supports these entries and this stream",
                 [&](auto, auto value) { return read_caches(value, options.caches, options.all); })
         .values(cache_names())
-        .option("--entries N,...",
-                "entries of a cache, as 65536, 2^16, or 2^6..2^16 for every power between; default: " +
-                    std::string(default_entries),
-                [&](auto, auto value) { return read_entries(value, options.entries); })
+        .option(
+            "--entries N,...",
+            "entries of a cache, as 65536, 2^16, or 2^6..2^16 for every power between; default: " + std::string(default_entries),
+            [&](auto, auto value) { return read_entries(value, options.entries); })
         .option("--threads-model N",
                 "gives each of N crawler threads a private cache of entries / N; the threads take pages in turn; default: one "
                 "cache that all threads share",
@@ -113,11 +111,11 @@ void declare(CommandForm& form, SeenSimOptions& options) {
         .notes("A miss is the answer \"new\". A false positive is \"seen\" for a new URL. A false negative is \"new\" for a "
                "seen URL.\n"
                "\n"
-               "Caches: " + names_of(catalog::seen_caches()) +
+               "Caches: " +
+               names_of(catalog::seen_caches()) +
                ".\nA cache with settings is written as NAME:SETTING=VALUE. garner help caches explains all of them.")
-        .exit_statuses({{0, "done"},
-                        {1, "the stream cannot be read, a size does not fit or interrupted"},
-                        {2, "wrong command line"}})
+        .exit_statuses(
+            {{0, "done"}, {1, "the stream cannot be read, a size does not fit or interrupted"}, {2, "wrong command line"}})
         .examples({"garner seen sim --stream links.u32 --policy lru,line,bloom:k=7 --entries 2^10..2^16",
                    "zstd -dc links.u32.zst | garner seen sim --stream - --format json"});
 }
@@ -181,7 +179,7 @@ int simulate(SeenSimOptions const& options, std::ostream& out, std::ostream& err
     return exit_done;
 }
 
-}  // namespace
+}   // namespace
 
 int seen_sim_command(std::span<std::string const> arguments, std::istream&, std::ostream& out, std::ostream& err) {
     SeenSimOptions options;
@@ -204,4 +202,4 @@ void use_seen_sim_form(CommandForm::Use const& use) {
     use(form);
 }
 
-}  // namespace garner::seen_commands
+}   // namespace garner::seen_commands

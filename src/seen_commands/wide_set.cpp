@@ -15,7 +15,7 @@ constexpr std::size_t ahead = 16;   // lines on their way from memory
 constexpr std::uint64_t room_in(std::uint64_t lines) { return lines * slots * 7 / 8; }
 constexpr std::uint64_t lines_for(std::uint64_t entries) { return std::max(fewest_lines, entries * 8 / 7 / slots + 1); }
 
-}  // namespace
+}   // namespace
 
 WideSet::WideSet(Options const& options)
     : lines_(lines_for(options.expected)), seed_(options.seed), room_(room_in(lines_.size())) {}
@@ -33,8 +33,10 @@ crawl::WideUrlSet::Added WideSet::add(std::span<crawl::Fingerprint128 const> bat
     for (std::size_t i = 0; i < batch.size(); ++i) {
         if (i + ahead < batch.size()) __builtin_prefetch(lines_.data() + line_of(batch[i + ahead]));
         bool fresh = false;
-        if (batch[i] == crawl::Fingerprint128{}) fresh = !std::exchange(has_zero_, true);
-        else fresh = put(batch[i]);
+        if (batch[i] == crawl::Fingerprint128{})
+            fresh = !std::exchange(has_zero_, true);
+        else
+            fresh = put(batch[i]);
         is_new[i] = fresh;
         added.fresh += fresh;
     }
@@ -63,4 +65,4 @@ void WideSet::grow() {
             if (slot != crawl::Fingerprint128{}) put(slot);
 }
 
-}  // namespace garner::seen_commands
+}   // namespace garner::seen_commands

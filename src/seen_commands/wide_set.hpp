@@ -38,4 +38,4 @@ private:
     bool has_zero_ = false;
 };
 
-}  // namespace garner::seen_commands
+}   // namespace garner::seen_commands

@@ -19,7 +19,7 @@ constexpr std::array declared{
     policy::Setting{"rest", "minimum seconds between two changes", 60, 0, 604'800},
 };
 
-}  // namespace
+}   // namespace
 
 Result<AutoPolicy::Terms> AutoPolicy::read(std::string_view text) {
     auto const values = policy::read_settings(text.substr(std::min(text.size(), name.size() + 1)), declared);
@@ -47,8 +47,7 @@ std::optional<AutoPolicy::Change> AutoPolicy::look(WhatIf const& what_if, std::s
         begin_window(what_if, now);
         return std::nullopt;
     }
-    bool const over = now - window_began_ >= terms_.window &&
-                      what_if.requests - requests_before_ >= WhatIf::requests_wanted;
+    bool const over = now - window_began_ >= terms_.window && what_if.requests - requests_before_ >= WhatIf::requests_wanted;
     if (!over) return std::nullopt;
     end_window(what_if, running);
     begin_window(what_if, now);
@@ -96,24 +95,19 @@ void AutoPolicy::end_window(WhatIf const& what_if, std::string_view running) {
     }
 }
 
-std::uint64_t AutoPolicy::missed(WhatIf::Row const& row) const {
-    return terms_.aim == Aim::bytes ? row.missed_bytes : row.misses;
-}
+std::uint64_t AutoPolicy::missed(WhatIf::Row const& row) const { return terms_.aim == Aim::bytes ? row.missed_bytes : row.misses; }
 
 /// Among the policies that have led long enough, the one with the smallest share of the running policy's misses.
 std::optional<AutoPolicy::Change> AutoPolicy::best(std::string_view running) const {
-    auto share = [](Candidate const& one) {
-        return static_cast<double>(one.missed) / static_cast<double>(one.running_missed);
-    };
+    auto share = [](Candidate const& one) { return static_cast<double>(one.missed) / static_cast<double>(one.running_missed); };
     Candidate const* best = nullptr;
     for (auto const& candidate : candidates_)
         if (candidate.lead >= terms_.windows && (!best || share(candidate) < share(*best))) best = &candidate;
     if (!best) return std::nullopt;
     char text[160];
     std::snprintf(text, sizeof text, ": %.1f %% fewer %s over %llu sampled requests", 100 * (1 - share(*best)),
-                  terms_.aim == Aim::bytes ? "missed bytes" : "object misses",
-                  static_cast<unsigned long long>(best->requests));
+                  terms_.aim == Aim::bytes ? "missed bytes" : "object misses", static_cast<unsigned long long>(best->requests));
     return Change{best->policy, std::string(running) + " → " + best->policy + text};
 }
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -18,10 +18,10 @@ public:
     enum class Aim : std::uint8_t { objects, bytes };
     struct Terms {
         Aim aim = Aim::objects;
-        double margin = 0.03;            // least reduction of misses, as a share of the running policy's misses
-        unsigned windows = 3;            // in a row
-        seconds window{10};              // in addition to WhatIf::requests_wanted samples
-        seconds rest{60};                // between two changes
+        double margin = 0.03;   // least reduction of misses, as a share of the running policy's misses
+        unsigned windows = 3;   // in a row
+        seconds window{10};     // in addition to WhatIf::requests_wanted samples
+        seconds rest{60};       // between two changes
     };
     /// For a spec like "auto:aim=bytes:margin=5".
     static constexpr std::string_view name = "auto";
@@ -32,8 +32,8 @@ public:
     explicit AutoPolicy(Terms const& terms) : terms_(terms) {}
 
     struct Change {
-        std::string policy;              // its spec
-        std::string why;                 // one sentence
+        std::string policy;   // its spec
+        std::string why;      // one sentence
     };
     /// To be called about every second with all counts so far.
     std::optional<Change> look(WhatIf const&, std::string_view running, SteadyTime now);
@@ -44,9 +44,9 @@ public:
 private:
     struct Candidate {
         std::string policy;
-        std::uint64_t before = 0;        // misses at the start of the window, in objects or bytes
-        unsigned lead = 0;               // windows in a row in which it beat the running policy
-        std::uint64_t missed = 0;        // in these windows
+        std::uint64_t before = 0;   // misses at the start of the window, in objects or bytes
+        unsigned lead = 0;          // windows in a row in which it beat the running policy
+        std::uint64_t missed = 0;   // in these windows
         std::uint64_t running_missed = 0;
         std::uint64_t requests = 0;
     };
@@ -56,7 +56,7 @@ private:
     std::optional<Change> best(std::string_view running) const;
 
     Terms terms_;
-    std::string running_;            // the policy that the candidates were compared with
+    std::string running_;   // the policy that the candidates were compared with
     std::vector<Candidate> candidates_;
     std::uint64_t epoch_ = 0;
     std::uint64_t requests_before_ = 0;
@@ -64,4 +64,4 @@ private:
     std::optional<SteadyTime> changed_;
 };
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -6,13 +6,13 @@
 
 namespace garner::sim {
 
-BufferedLines::BufferedLines(Read read, std::size_t longest)
-    : read_(std::move(read)), longest_(longest), buffer_(1 * MiB) {
+BufferedLines::BufferedLines(Read read, std::size_t longest) : read_(std::move(read)), longest_(longest), buffer_(1 * MiB) {
     check(longest < buffer_.size());
 }
 
 std::string_view BufferedLines::head() {
-    while (rest_.size() < buffer_.size() && fill()) {}
+    while (rest_.size() < buffer_.size() && fill()) {
+    }
     return rest_;
 }
 
@@ -32,7 +32,8 @@ bool BufferedLines::next_line(std::string_view& line) {
 }
 
 bool BufferedLines::next_record(std::string_view& record, std::size_t size) {
-    while (rest_.size() < size && fill()) {}
+    while (rest_.size() < size && fill()) {
+    }
     record = rest_.substr(0, size);
     rest_.remove_prefix(record.size());
     return !record.empty();
@@ -58,4 +59,4 @@ std::string_view BufferedLines::too_long() {
     return {buffer_.data(), longest_ + 1};
 }
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -59,4 +59,4 @@ private:
     bool ended_ = false;
 };
 
-}  // namespace garner::sim
+}   // namespace garner::sim

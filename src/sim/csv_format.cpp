@@ -9,10 +9,8 @@ namespace garner::sim {
 namespace {
 
 constexpr std::string_view separators = ",\t; ";
-constexpr std::array<std::string_view, 9> key_names{"key", "id", "obj_id",    "object_id", "object",
-                                                    "obj", "url", "objectid", "uri"};
-constexpr std::array<std::string_view, 6> size_names{"size",        "bytes",      "obj_size",
-                                                     "object_size", "objectsize", "length"};
+constexpr std::array<std::string_view, 9> key_names{"key", "id", "obj_id", "object_id", "object", "obj", "url", "objectid", "uri"};
+constexpr std::array<std::string_view, 6> size_names{"size", "bytes", "obj_size", "object_size", "objectsize", "length"};
 
 bool is_one_of(std::span<std::string_view const> names, std::string_view name) {
     return std::any_of(names.begin(), names.end(), [&](auto known) { return equals_ignoring_case(known, name); });
@@ -28,7 +26,7 @@ std::size_t end_of_quoted(std::string_view text) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 Record CsvFormat::operator()(std::string_view line) {
     if (columns_.count == 0) return learn(line);
@@ -45,7 +43,8 @@ Record CsvFormat::learn(std::string_view line) {
         auto count = fields_.count;
         std::size_t key = count == 3 ? 1 : 0;
         Columns columns{.separator = separator, .count = count, .key = key, .size = key + 1};
-        auto record = count == 2 || count == 3 ? row(columns) : Record::broken("the columns are neither time,key,size nor key,size");
+        auto record =
+            count == 2 || count == 3 ? row(columns) : Record::broken("the columns are neither time,key,size nor key,size");
         if (record.kind == Record::Kind::request) {
             columns_ = columns;
             return record;
@@ -99,4 +98,4 @@ void CsvFormat::split(std::string_view line, char separator) {
     }
 }
 
-}  // namespace garner::sim
+}   // namespace garner::sim

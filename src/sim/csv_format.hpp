@@ -35,4 +35,4 @@ private:
     Fields fields_;     // fields of the current line
 };
 
-}  // namespace garner::sim
+}   // namespace garner::sim

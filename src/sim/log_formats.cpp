@@ -8,9 +8,9 @@ namespace garner::sim {
 namespace {
 
 struct LoggedRequest {
-    std::string_view method = {}, url = {};   // "-" or empty: none
-    std::string_view status = {}, size = {};  // decimal; a size "-" means no bytes were sent
-    bool aborted = false;                     // before the whole response was sent
+    std::string_view method = {}, url = {};    // "-" or empty: none
+    std::string_view status = {}, size = {};   // decimal; a size "-" means no bytes were sent
+    bool aborted = false;                      // before the whole response was sent
 };
 
 Record record_of(LoggedRequest const& request) {
@@ -19,8 +19,7 @@ Record record_of(LoggedRequest const& request) {
     auto read = request.size == "-" ? SizeRead{} : read_size(request.size);
     if (!read.fault.empty()) return Record::broken("size", request.size, read.fault);
 
-    if (request.method != "GET" || request.url.empty() || request.url == "-" || request.aborted)
-        return Record::skipped();
+    if (request.method != "GET" || request.url.empty() || request.url == "-" || request.aborted) return Record::skipped();
     switch (*status) {
     case 200:
     case 203: return Record::request(key_of(request.url), read.size);
@@ -43,9 +42,7 @@ std::string_view word(std::string_view& line) {
     return word;
 }
 
-bool is_time(std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789.") == text.npos;
-}
+bool is_time(std::string_view text) { return !text.empty() && text.find_first_not_of("0123456789.") == text.npos; }
 
 /// The end of a quoted request. Some servers do not escape quotes inside the request: the closing quote is followed by a
 /// status.
@@ -107,7 +104,7 @@ private:
     bool good_ = true, first_ = true;
 };
 
-}  // namespace
+}   // namespace
 
 Record read_squid(std::string_view line) {
     auto time = word(line);
@@ -162,4 +159,4 @@ Record read_json(std::string_view line) {
     return record_of(request);
 }
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -20,4 +20,4 @@ Record read_combined(std::string_view line);
 /// Garner's log as JSON: one flat object per line; reads the members result, status, bytes, method and url.
 Record read_json(std::string_view line);
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -123,16 +123,15 @@ private:
 
 /// The cost of one hit: the space that the object occupies from the previous request until this one.
 struct Interval {
-    double cost;    // bytes × requests
-    Bytes bytes;    // size of the hit
+    double cost;   // bytes × requests
+    Bytes bytes;   // size of the hit
 
     double cost_per_byte() const { return bytes > 0 ? cost / static_cast<double>(bytes) : 0; }
 };
 
 std::vector<Interval> intervals(Trace const& trace, Bytes largest) {
     std::vector<Bytes> smallest(trace.distinct, UINT64_MAX);
-    for (std::size_t i = 0; i < trace.requests(); ++i)
-        smallest[trace.keys[i]] = std::min(smallest[trace.keys[i]], trace.sizes[i]);
+    for (std::size_t i = 0; i < trace.requests(); ++i) smallest[trace.keys[i]] = std::min(smallest[trace.keys[i]], trace.sizes[i]);
     auto next = next_uses(trace);
     std::vector<Interval> found;
     for (Time now = 0; now < trace.requests(); ++now) {
@@ -160,7 +159,7 @@ Bought buy(std::vector<Interval> const& wanted, double purse) {
     return bought;
 }
 
-}  // namespace
+}   // namespace
 
 std::span<Reference const> references() { return rows; }
 
@@ -208,4 +207,4 @@ Result infinite(Trace const& trace, Bytes size) {
     return result;
 }
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -10,9 +10,9 @@
 namespace garner::sim {
 
 struct Reference {
-    std::string_view name;                          // used like a policy's name: "belady", "pfool"
-    std::string_view what;                          // one line for --help
-    Result (*run)(Trace const&, Bytes size);        // time and metadata stay 0: they are not comparable
+    std::string_view name;                     // used like a policy's name: "belady", "pfool"
+    std::string_view what;                     // one line for --help
+    Result (*run)(Trace const&, Bytes size);   // time and metadata stay 0: they are not comparable
 };
 
 /// All references, each in O(n log n). A trace has fewer than 2^32 - 1 requests.
@@ -44,4 +44,4 @@ Result pfool(Trace const&, Bytes size);
 /// A cache without bounds: only first requests miss.
 Result infinite(Trace const&, Bytes size);
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -21,7 +21,7 @@ Fields fields_of(std::string_view record) {
     return fields;
 }
 
-}  // namespace
+}   // namespace
 
 Record read_oracle_general(std::string_view record) {
     if (record.size() < oracle_record_bytes) return Record::broken("truncated: a record has 24 bytes");
@@ -43,4 +43,4 @@ bool looks_like_oracle_general(std::string_view head) {
     return records > 0;
 }
 
-}  // namespace garner::sim
+}   // namespace garner::sim

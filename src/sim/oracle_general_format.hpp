@@ -14,4 +14,4 @@ Record read_oracle_general(std::string_view record);
 /// True when the first records' times never decrease and their next requests are later.
 bool looks_like_oracle_general(std::string_view head);
 
-}  // namespace garner::sim
+}   // namespace garner::sim

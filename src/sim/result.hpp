@@ -8,11 +8,11 @@
 namespace garner::sim {
 
 struct Result {
-    std::string policy;               // its spec, or the name of an offline reference
-    Bytes size = 0;                   // the cache size in bytes
+    std::string policy;   // its spec, or the name of an offline reference
+    Bytes size = 0;       // the cache size in bytes
     std::uint64_t requests = 0;
-    double misses = 0;                // an integer, unless a bound counts a part of an object
-    Bytes bytes = 0;                  // requested
+    double misses = 0;   // an integer, unless a bound counts a part of an object
+    Bytes bytes = 0;     // requested
     double missed_bytes = 0;
     double seconds = 0;               // time of the replay only; 0 if it was not measured
     Bytes metadata = 0;               // index and policy
@@ -26,4 +26,4 @@ struct Result {
     }
 };
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -22,8 +22,8 @@ constexpr std::size_t requests_at_once = 1 << 16;   // between two checks of the
 
 struct Job {
     std::string_view policy;
-    Bytes size;        // size of the replayed cache
-    Bytes shown;       // the cache size that it represents
+    Bytes size;    // size of the replayed cache
+    Bytes shown;   // the cache size that it represents
 };
 
 std::vector<Job> jobs_of(Trace const& trace, SimOptions const& options) {
@@ -33,9 +33,12 @@ std::vector<Job> jobs_of(Trace const& trace, SimOptions const& options) {
         for (auto const& policy : options.policies) {
             // A share of the unique bytes already refers to the sampled objects.
             auto size = wish.of_trace(trace);
-            if (options.sample >= 1) jobs.push_back({policy, size, size});
-            else if (wish.of) jobs.push_back({policy, size, scaled(size, 1 / options.sample)});
-            else jobs.push_back({policy, scaled(size, options.sample), size});
+            if (options.sample >= 1)
+                jobs.push_back({policy, size, size});
+            else if (wish.of)
+                jobs.push_back({policy, size, scaled(size, 1 / options.sample)});
+            else
+                jobs.push_back({policy, scaled(size, options.sample), size});
         }
     return jobs;
 }
@@ -76,8 +79,7 @@ public:
         auto const wanted = options_.threads ? options_.threads : std::max(1u, std::thread::hardware_concurrency());
         {
             std::vector<std::jthread> threads;
-            for (std::size_t i = 0; i < std::min<std::size_t>(wanted, jobs_.size()); ++i)
-                threads.emplace_back([this] { work(); });
+            for (std::size_t i = 0; i < std::min<std::size_t>(wanted, jobs_.size()); ++i) threads.emplace_back([this] { work(); });
             MutexLock const lock(mutex_);
             while (!have_ended_soon() && !stop_)
                 if (!go_on(progress())) stop_ = true;
@@ -171,11 +173,10 @@ private:
     std::exception_ptr trouble_ GUARDED_BY(mutex_);   // the latest one
 };
 
-}  // namespace
+}   // namespace
 
-std::vector<Result> run_all(Trace const& trace, SimOptions const& options,
-                            std::function<bool(Progress const&)> const& go_on) {
+std::vector<Result> run_all(Trace const& trace, SimOptions const& options, std::function<bool(Progress const&)> const& go_on) {
     return Runs(trace, options).all(go_on);
 }
 
-}  // namespace garner::sim
+}   // namespace garner::sim

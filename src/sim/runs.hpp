@@ -11,8 +11,8 @@ namespace garner::sim {
 
 /// The progress of the replays. Passed on the thread that called run_all().
 struct Progress {
-    std::size_t done = 0, of = 0;                 // replays
-    double share = 0;                             // fraction of all requests of all replays, in [0, 1]
+    std::size_t done = 0, of = 0;   // replays
+    double share = 0;               // fraction of all requests of all replays, in [0, 1]
 };
 
 /// Every policy at every size, in the order of sizes, then policies. A sampled trace is replayed through caches reduced by
@@ -23,4 +23,4 @@ struct Progress {
 /// memory does not suffice.
 std::vector<Result> run_all(Trace const&, SimOptions const&, std::function<bool(Progress const&)> const& go_on);
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -63,8 +63,8 @@ WhatIf Shadow::what_if() const {
     for (std::size_t i = 0; i < miniatures_.size(); ++i) {
         auto const& one = miniatures_[i];
         all.metadata += one.tier.metadata_bytes();
-        all.rows.push_back({terms_.policies[i / halves.size()], terms_.capacity * halves[i % halves.size()] / 2,
-                            one.misses, one.missed_bytes});
+        all.rows.push_back(
+            {terms_.policies[i / halves.size()], terms_.capacity * halves[i % halves.size()] / 2, one.misses, one.missed_bytes});
     }
     return all;
 }
@@ -100,8 +100,7 @@ void Shadow::lower(unsigned by) {
         miniatures_[i].missed_bytes = before[i].missed_bytes;
     }
     auto const share = std::ldexp(1.0, -static_cast<int>(by));
-    count_ = {count_.requests >> by, count_.bytes >> by, count_.expected_requests * share,
-              count_.expected_bytes * share};
+    count_ = {count_.requests >> by, count_.bytes >> by, count_.expected_requests * share, count_.expected_bytes * share};
 }
 
 /// Half of the keys were not sampled before: they start cold.
@@ -149,4 +148,4 @@ double Shadow::samples_per_second() const {
     return terms_.replays_per_second / std::max(static_cast<double>(miniatures_.size()), 1.0);
 }
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -18,7 +18,7 @@ struct Sample {
     // The lower half. With at most 8,192 keys in a miniature, two share it with a probability of 1 in 128; then two objects
     // of thousands are treated as one.
     std::uint32_t key = 0;
-    Bytes size = 0;            // the object's cost in its tier
+    Bytes size = 0;   // the object's cost in its tier
 };
 
 inline Sample sample_of(Fingerprint fingerprint, Bytes size) {
@@ -75,9 +75,9 @@ public:
 
 private:
     static constexpr unsigned shift_max = 20;
-    static constexpr std::size_t recent_max = 16'384;    // samples kept to rebuild miniatures from
-    static constexpr unsigned quiet_paces = 60;          // before the rate is doubled
-    static constexpr std::uint32_t check_every = 64;     // requests
+    static constexpr std::size_t recent_max = 16'384;   // samples kept to rebuild miniatures from
+    static constexpr unsigned quiet_paces = 60;         // before the rate is doubled
+    static constexpr std::uint32_t check_every = 64;    // requests
 
     struct Miniature {
         Tier tier;
@@ -102,15 +102,15 @@ private:
     double samples_per_second() const;
 
     Terms terms_;
-    unsigned shift_ = 0;                     // the rate is 2^-shift
-    std::vector<Miniature> miniatures_;      // by policy, then by size
+    unsigned shift_ = 0;                  // the rate is 2^-shift
+    std::vector<Miniature> miniatures_;   // by policy, then by size
     Count count_;
-    std::vector<Sample> recent_;             // a ring once it is full
+    std::vector<Sample> recent_;   // a ring once it is full
     std::size_t oldest_ = 0;
-    std::uint64_t uncounted_ = 0;            // requests until the miniatures are warm
-    unsigned quiet_ = 0;                     // successive quiet calls of pace()
+    std::uint64_t uncounted_ = 0;   // requests until the miniatures are warm
+    unsigned quiet_ = 0;            // successive quiet calls of pace()
     std::uint64_t epoch_ = 0;
     std::uint64_t forgotten_ = 0;
 };
 
-}  // namespace garner::sim
+}   // namespace garner::sim

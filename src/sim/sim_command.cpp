@@ -28,8 +28,7 @@ TraceRead read(SimOptions const& options, std::ostream& err) {
 
 void say_what_was_left_out(TraceRead const& read, std::ostream& err) {
     auto of_lines = " of " + std::to_string(read.lines) + " lines ";
-    if (read.skipped)
-        err << "garner sim: " << read.skipped << of_lines << "are no requests for whole objects and were skipped\n";
+    if (read.skipped) err << "garner sim: " << read.skipped << of_lines << "are no requests for whole objects and were skipped\n";
     if (!read.broken) return;
     err << "garner sim: " << read.broken << of_lines << "are broken and were left out, such as:\n";
     for (auto const& example : read.examples) err << "  " << example << '\n';
@@ -63,7 +62,7 @@ int simulate(SimOptions const& options, std::ostream& out, std::ostream& err) {
     return interrupted ? exit_interrupted : exit_done;
 }
 
-}  // namespace
+}   // namespace
 
 int sim_command(std::span<std::string const> arguments, std::ostream& out, std::ostream& err) {
     auto const read = read_sim_options(arguments);
@@ -75,4 +74,4 @@ int sim_command(std::span<std::string const> arguments, std::ostream& out, std::
     }
 }
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -10,4 +10,4 @@ namespace garner::sim {
 /// progress go to `err`. Returns the exit code: 0 done, 1 the trace cannot be read, 2 a wrong command line.
 int sim_command(std::span<std::string const> arguments, std::ostream& out, std::ostream& err);
 
-}  // namespace garner::sim
+}   // namespace garner::sim

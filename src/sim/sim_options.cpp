@@ -115,11 +115,10 @@ void declare(CommandForm& form, SimOptions& options) {
                    "garner sim --trace trace.csv.zst --policy lru,garner,belady --size 1% --format json"});
 }
 
-constexpr char const* about_sim =
-    "Replays a trace through replacement policies.\n"
-    "Reads a trace of requests or an access log, and prints the misses of each policy at each size.";
+constexpr char const* about_sim = "Replays a trace through replacement policies.\n"
+                                  "Reads a trace of requests or an access log, and prints the misses of each policy at each size.";
 
-}  // namespace
+}   // namespace
 
 CommandForm::Take plot_is_removed(std::string command) {
     return [command](auto, auto) { return "--plot is removed; draw with " + command + " --format json ... | tools/chart DIR"; };
@@ -143,4 +142,4 @@ void use_sim_form(CommandForm::Use const& use) {
     use(form);
 }
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -23,12 +23,14 @@ std::string speed(double per_second) {
 
 std::vector<std::string> row_of(Result const& result) {
     auto metadata = result.metadata > 0 ? with_decimals(result.metadata_per_object(), 1) : "-";
+    // clang-format off
     return {short_size(result.size),           result.policy,
             percent(result.object_miss_ratio()), percent(result.byte_miss_ratio()),
             speed(result.requests_per_second()), metadata};
+    // clang-format on
 }
 
-}  // namespace
+}   // namespace
 
 std::string table(std::span<Result const> results) {
     std::vector<Bytes> sizes;
@@ -68,4 +70,4 @@ std::string short_size(Bytes size) {
     return with_decimals(value, value == std::floor(value) ? 0 : 1) + " " + units[unit];
 }
 
-}  // namespace garner::sim
+}   // namespace garner::sim

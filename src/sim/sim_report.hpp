@@ -18,4 +18,4 @@ std::string json_line(Result const&);
 /// In the largest unit with a value of at least one: "512 B", "106.8 KiB", "64 MiB".
 std::string short_size(Bytes);
 
-}  // namespace garner::sim
+}   // namespace garner::sim

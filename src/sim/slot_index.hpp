@@ -130,4 +130,4 @@ private:
     unsigned fill_ = 60;
 };
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -26,4 +26,4 @@ inline std::string text_table(std::span<std::vector<std::string> const> rows) {
     return text;
 }
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -53,4 +53,4 @@ Bytes Tier::metadata_bytes() const {
            large_.size() * 2 * sizeof(std::pair<Slot, Bytes>);
 }
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -66,9 +66,9 @@ private:
     Bytes occupied_ = 0;
     SlotIndex index_;
     policy::SlotArray<Record> records_;
-    Slot records_end_ = 0;                        // slots beyond were never used
-    Slot free_ = policy::no_slot;                 // the head of a list
-    std::unordered_map<Slot, Bytes> large_;       // sizes of 4 GiB and more
+    Slot records_end_ = 0;                    // slots beyond were never used
+    Slot free_ = policy::no_slot;             // the head of a list
+    std::unordered_map<Slot, Bytes> large_;   // sizes of 4 GiB and more
 };
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -19,6 +19,7 @@ TraceFormat make() {
     return read;
 }
 
+// clang-format off
 constexpr std::array format_rows{
     FormatRow{"csv", "lines of time,key,size or key,size, or as a header names them", make_csv, {".csv"}},
     FormatRow{"squid", "Squid's access.log, and Garner's of that format", make<read_squid>, {}},
@@ -27,6 +28,7 @@ constexpr std::array format_rows{
     FormatRow{"oracleGeneral", "libCacheSim's binary records", make<read_oracle_general>, {".oraclegeneral"},
               oracle_record_bytes, looks_like_oracle_general},
 };
+// clang-format on
 
 constexpr std::size_t lines_tried = 64;
 
@@ -65,7 +67,7 @@ bool tells(std::string_view file_name, FormatRow const& row) {
     });
 }
 
-}  // namespace
+}   // namespace
 
 std::span<FormatRow const> trace_formats() { return format_rows; }
 
@@ -104,4 +106,4 @@ std::string_view without_mark(std::string_view head) {
     return head.starts_with(mark) ? head.substr(mark.size()) : head;
 }
 
-}  // namespace garner::sim
+}   // namespace garner::sim

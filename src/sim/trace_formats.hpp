@@ -15,10 +15,10 @@ using TraceFormat = std::function<Record(std::string_view record)>;
 
 struct FormatRow {
     std::string_view name;
-    std::string_view what;                         // one line for --help
+    std::string_view what;   // one line for --help
     TraceFormat (*make)();
-    std::array<std::string_view, 2> endings;       // ".ENDING" anywhere in a file's name, in lower case
-    std::size_t record_bytes = 0;                  // 0: the format has lines
+    std::array<std::string_view, 2> endings;               // ".ENDING" anywhere in a file's name, in lower case
+    std::size_t record_bytes = 0;                          // 0: the format has lines
     bool (*looks_like)(std::string_view head) = nullptr;   // for formats without lines
 };
 
@@ -44,4 +44,4 @@ Record read_line(TraceFormat const& format, std::string_view line);
 /// Removes the byte order mark that some programs put before UTF-8.
 std::string_view without_mark(std::string_view head);
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -117,14 +117,13 @@ private:
         if (head_.empty()) return name_ + " is empty: give a trace or an access log";
         if (too_many_keys_) return name_ + " has more than 2^32 - 2 keys: sample it with --sample";
         if (row) return into_.trace.requests() > 0 ? "" : nothing_in_it();
-        if (!options_.format.empty())
-            return "no trace format \"" + options_.format + "\"; valid formats: " + trace_format_names();
+        if (!options_.format.empty()) return "no trace format \"" + options_.format + "\"; valid formats: " + trace_format_names();
         return name_ + " has no known format; give it with --trace-format, one of " + trace_format_names();
     }
 
     std::string nothing_in_it() const {
-        auto text = name_ + " has no usable request, read as " + into_.format + ": " +
-                    std::to_string(into_.skipped) + " skipped, " + std::to_string(into_.broken) + " broken";
+        auto text = name_ + " has no usable request, read as " + into_.format + ": " + std::to_string(into_.skipped) +
+                    " skipped, " + std::to_string(into_.broken) + " broken";
         if (!into_.examples.empty()) text += " (" + into_.examples.front() + ")";
         if (into_.unsampled > 0)
             return text + ", " + std::to_string(into_.unsampled) + " outside the sample: raise the rate of --sample";
@@ -133,10 +132,10 @@ private:
 
     std::string const name_;
     ReadOptions const& options_;
-    std::uint64_t const sample_;      // keys whose upper bits are below it are sampled
+    std::uint64_t const sample_;   // keys whose upper bits are below it are sampled
     UnpackedFile file_;
     BufferedLines lines_;
-    std::string_view const head_;     // its bytes are valid until the first line is read
+    std::string_view const head_;   // its bytes are valid until the first line is read
     std::string unit_;
     std::uint64_t number_ = 0;        // number of the line or record, from 1
     FingerprintMap numbers_;          // numbers of the keys
@@ -145,7 +144,7 @@ private:
     bool too_many_keys_ = false;
 };
 
-}  // namespace
+}   // namespace
 
 TraceRead read_trace(std::string const& path, ReadOptions const& options) {
     TraceRead nothing;
@@ -154,4 +153,4 @@ TraceRead read_trace(std::string const& path, ReadOptions const& options) {
     return nothing;
 }
 
-}  // namespace garner::sim
+}   // namespace garner::sim

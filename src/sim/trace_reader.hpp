@@ -24,13 +24,13 @@ struct ReadOptions {
 /// lines == trace.requests() + broken + skipped + unsampled, unless there is a fault.
 struct TraceRead {
     Trace trace;
-    std::string format;               // given or detected
-    std::uint64_t lines = 0;          // or records; blank lines, comments and a header are not counted
-    std::uint64_t broken = 0;         // do not match the format
-    std::uint64_t skipped = 0;        // match the format, but are no request for a whole object (see below)
-    std::uint64_t unsampled = 0;      // requests for keys outside the sample
+    std::string format;                  // given or detected
+    std::uint64_t lines = 0;             // or records; blank lines, comments and a header are not counted
+    std::uint64_t broken = 0;            // do not match the format
+    std::uint64_t skipped = 0;           // match the format, but are no request for a whole object (see below)
+    std::uint64_t unsampled = 0;         // requests for keys outside the sample
     std::vector<std::string> examples;   // the first broken ones: "line 17: size 'abc' is not a number"
-    std::string fault;                // why the file cannot be used, with a suggested fix; the trace is empty then
+    std::string fault;                   // why the file cannot be used, with a suggested fix; the trace is empty then
 };
 
 /// Reads the file, or standard input for "-"; unpacks zstd and gzip, detected by their first bytes.
@@ -45,4 +45,4 @@ struct TraceRead {
 /// truncated last record of a binary file; a truncated packed file is a fault.
 TraceRead read_trace(std::string const& path, ReadOptions const& options);
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::size_t text_shown = 40;
 
-
 std::string printable(std::string_view text) {
     std::string out(text.substr(0, text_shown));
     for (char& c : out)
@@ -17,7 +16,7 @@ std::string printable(std::string_view text) {
     return text.size() > text_shown ? out + "..." : out;
 }
 
-}  // namespace
+}   // namespace
 
 std::string fault_of(Record const& record) {
     std::string line(record.field);
@@ -43,4 +42,4 @@ std::uint64_t key_of(std::string_view text) {
     return fingerprint(text, seed);
 }
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -56,4 +56,4 @@ constexpr std::uint64_t key_of(std::uint64_t number) {
 /// million. So hashes replace the keys, and no text is stored. A text that is a number has that number's key.
 std::uint64_t key_of(std::string_view text);
 
-}  // namespace garner::sim
+}   // namespace garner::sim

@@ -53,7 +53,10 @@ Unpack gzip() {
         complete = complete || result == Z_STREAM_END;
         bool const failed = result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR;
         return {packed.size() - stream->avail_in, can_make - stream->avail_out,
-                !failed ? "" : stream->msg ? stream->msg : zError(result), complete};
+                !failed       ? ""
+                : stream->msg ? stream->msg
+                              : zError(result),
+                complete};
     };
 }
 
@@ -74,13 +77,14 @@ std::string mend_of(int error) {
 
 std::string text_of(int error) { return std::generic_category().message(error) + mend_of(error); }
 
-}  // namespace
+}   // namespace
 
 UnpackedFile::UnpackedFile(std::string const& path) : name_(path == "-" ? "standard input" : path) {
     open(path);
     if (!fault_.empty()) return;
     block_.resize(block_bytes);
-    while (packed_.size() < magic_bytes && refill()) {}
+    while (packed_.size() < magic_bytes && refill()) {
+    }
     unpack_ = unpack_for(packed_, path);
 }
 
@@ -96,11 +100,10 @@ std::size_t UnpackedFile::read(char* to, std::size_t room) {
         auto const at = std::to_string(bytes_read_ - packed_.size());
         if (!step.fault.empty())
             fault_ = name_ + ": the compressed data is damaged at byte " + at + " (" + step.fault +
-                "): copy the file again; if it contains plain numbers, rename it to *.u32, *.u64 or *.u128";
+                     "): copy the file again; if it contains plain numbers, rename it to *.u32, *.u64 or *.u128";
         if (step.made > 0) return step.made;
         if (!ended_ || !packed_.empty() || step.taken > 0 || !fault_.empty()) continue;
-        if (!step.complete)
-            fault_ = name_ + ": the compressed data is truncated at byte " + at + ": copy the file again";
+        if (!step.complete) fault_ = name_ + ": the compressed data is truncated at byte " + at + ": copy the file again";
         break;
     }
     return 0;
@@ -126,8 +129,7 @@ bool UnpackedFile::refill() {
     ssize_t got;
     do got = ::read(descriptor_, block_.data() + packed_.size(), room);
     while (got < 0 && errno == EINTR);
-    if (got < 0)
-        fault_ = "cannot read " + name_ + " beyond byte " + std::to_string(bytes_read_) + ": " + text_of(errno);
+    if (got < 0) fault_ = "cannot read " + name_ + " beyond byte " + std::to_string(bytes_read_) + ": " + text_of(errno);
     ended_ = got <= 0;
     if (ended_) return false;
     bytes_read_ += static_cast<Bytes>(got);
@@ -135,4 +137,4 @@ bool UnpackedFile::refill() {
     return true;
 }
 
-}  // namespace garner::sim
+}   // namespace garner::sim

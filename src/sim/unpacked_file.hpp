@@ -31,7 +31,7 @@ public:
 
     /// Names the file, the reason, the byte position if it matters, and a suggested fix. Empty: no fault.
     std::string const& fault() const { return fault_; }
-    Bytes bytes_read() const { return bytes_read_; }   // bytes before unpacking
+    Bytes bytes_read() const { return bytes_read_; }         // bytes before unpacking
     Bytes bytes_in_file() const { return bytes_in_file_; }   // 0: unknown
 
 private:
@@ -49,4 +49,4 @@ private:
     Unpack unpack_;
 };
 
-}  // namespace garner::sim
+}   // namespace garner::sim

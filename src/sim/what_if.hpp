@@ -12,20 +12,20 @@ namespace garner::sim {
 /// An estimate, from a sample of the requests.
 struct WhatIf {
     struct Row {
-        std::string policy;               // its spec
-        Bytes size = 0;                   // size of the whole cache, rather than its miniature
+        std::string policy;   // its spec
+        Bytes size = 0;       // size of the whole cache, rather than its miniature
         std::uint64_t misses = 0;
         Bytes missed_bytes = 0;
     };
-    double rate = 0;                      // fraction of the keys that is sampled
-    std::uint64_t requests = 0;           // sampled requests that the estimate is based on
-    double expected_requests = 0;         // requests that an exactly proportional sample would have
-    double expected_bytes = 0;            // bytes that such a sample would have
-    double seconds = 0;                   // since the first of the requests
-    Bytes capacity = 0;                   // size of the running cache
-    Bytes metadata = 0;                   // memory of the whole simulation
-    std::uint64_t epoch = 0;              // counts of different epochs cannot be subtracted from each other
-    std::vector<Row> rows;                // by policy, then by size
+    double rate = 0;                // fraction of the keys that is sampled
+    std::uint64_t requests = 0;     // sampled requests that the estimate is based on
+    double expected_requests = 0;   // requests that an exactly proportional sample would have
+    double expected_bytes = 0;      // bytes that such a sample would have
+    double seconds = 0;             // since the first of the requests
+    Bytes capacity = 0;             // size of the running cache
+    Bytes metadata = 0;             // memory of the whole simulation
+    std::uint64_t epoch = 0;        // counts of different epochs cannot be subtracted from each other
+    std::vector<Row> rows;          // by policy, then by size
 
     /// With fewer requests the estimate is unreliable.
     static constexpr std::uint64_t requests_wanted = 1'000;
@@ -42,4 +42,4 @@ private:
     }
 };
 
-}  // namespace garner::sim
+}   // namespace garner::sim

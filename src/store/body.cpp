@@ -33,7 +33,7 @@ Budget& nothing() {
     static Budget none(0, 0);
     return none;
 }
-}  // namespace
+}   // namespace
 
 Body::Body(Budget& budget, Bytes length, std::vector<Segment> segments)
     : budget_(budget), expected_(length), own_end_(length),
@@ -48,12 +48,10 @@ Body::Body(Loaded all)
 }
 
 Body::Body(Bytes length, std::vector<Span> present, std::shared_ptr<BodySource> source)
-    : budget_(nothing()), expected_(length), own_end_(length), size_(length), state_(State::complete),
-      source_(std::move(source)), on_source_(std::move(present)) {}
+    : budget_(nothing()), expected_(length), own_end_(length), size_(length), state_(State::complete), source_(std::move(source)),
+      on_source_(std::move(present)) {}
 
-Body::~Body() {
-    budget_.release_filling(filling_.load(std::memory_order_relaxed));
-}
+Body::~Body() { budget_.release_filling(filling_.load(std::memory_order_relaxed)); }
 
 void Body::set_source(std::shared_ptr<BodySource> source) {
     if (state() == State::complete) on_source_ = present();
@@ -107,9 +105,7 @@ std::span<char> Body::open_room() {
     return {last.block->bytes.get() + used, static_cast<std::size_t>(last.block->capacity - used)};
 }
 
-void Body::grow(Bytes bytes) {
-    size_.store(size_.load(std::memory_order_relaxed) + bytes, std::memory_order_release);
-}
+void Body::grow(Bytes bytes) { size_.store(size_.load(std::memory_order_relaxed) + bytes, std::memory_order_release); }
 
 /// Empty when a reader still uses the segment. Readers take and release segments under the same lock, so a segment
 /// without readers is safe to overwrite.
@@ -158,8 +154,7 @@ void Body::finish(State end) {
 
 void Body::forget_before(Bytes offset) {
     MutexLock const lock(mutex_);
-    auto keep = std::find_if(segments_.begin(), segments_.end(),
-                             [&](Segment const& segment) { return segment.end() > offset; });
+    auto keep = std::find_if(segments_.begin(), segments_.end(), [&](Segment const& segment) { return segment.end() > offset; });
     // The last segment stays: the producer writes there.
     if (keep == segments_.end() && keep != segments_.begin()) --keep;
     Bytes freed = 0;
@@ -361,4 +356,4 @@ void BodyReader::unpin() {
     pins_.clear();
 }
 
-}  // namespace garner::store
+}   // namespace garner::store

@@ -108,8 +108,7 @@ private:
     /// dropped.
     struct Block {
         Block(Budget& budget, Bytes capacity)
-            : budget(&budget), charged(capacity), capacity(capacity),
-              bytes(std::make_shared_for_overwrite<char[]>(capacity)) {}
+            : budget(&budget), charged(capacity), capacity(capacity), bytes(std::make_shared_for_overwrite<char[]>(capacity)) {}
         Block(Budget& budget, Loaded const& taken_over)
             : budget(&budget), charged(taken_over.owner->capacity()), capacity(taken_over.bytes.size()),
               bytes(bytes_of(taken_over)) {}
@@ -120,10 +119,8 @@ private:
         }
         Block(Block const&) = delete;
         /// Lent bytes are never written to.
-        static std::shared_ptr<char[]> bytes_of(Loaded const& lent) {
-            return {lent.owner, const_cast<char*>(lent.bytes.data())};
-        }
-        Budget* budget;                  // null: the lender accounts for the bytes
+        static std::shared_ptr<char[]> bytes_of(Loaded const& lent) { return {lent.owner, const_cast<char*>(lent.bytes.data())}; }
+        Budget* budget;   // null: the lender accounts for the bytes
         Bytes charged;
         Bytes capacity;
         std::shared_ptr<char[]> bytes;
@@ -132,7 +129,7 @@ private:
     struct Segment {
         std::shared_ptr<Block> block;
         Bytes offset;
-        Bytes cut = 0;                   // bytes at the block's end beyond the body: a reused block may be too long
+        Bytes cut = 0;   // bytes at the block's end beyond the body: a reused block may be too long
         Bytes end() const { return offset + block->capacity - cut; }
     };
     Body(Budget& budget, Bytes length, std::vector<Segment> segments);
@@ -152,17 +149,17 @@ private:
 
     Budget& budget_;
     std::optional<Bytes> expected_;
-    std::optional<Bytes> own_end_;      // end of the received bytes; before expected_ if `rest_` follows
+    std::optional<Bytes> own_end_;   // end of the received bytes; before expected_ if `rest_` follows
     Bytes bookkeeping_ = 0;
     std::atomic<Bytes> size_{0};
     std::atomic<State> state_{State::growing};
     std::atomic<Bytes> charged_{0};
     std::atomic<Bytes> filling_{0};
     mutable Mutex mutex_;
-    std::vector<Segment> rest_;         // becomes part of segments_ at the end
+    std::vector<Segment> rest_;                          // becomes part of segments_ at the end
     std::vector<Segment> segments_ GUARDED_BY(mutex_);   // by offset, each ending behind the one before; joined: overlaps, gaps
     std::shared_ptr<BodySource> source_;
-    std::vector<Span> on_source_;       // ranges that exist, for a body with gaps and a source
+    std::vector<Span> on_source_;   // ranges that exist, for a body with gaps and a source
 };
 
 using BodyPtr = boost::intrusive_ptr<Body>;
@@ -170,8 +167,7 @@ using BodyPtr = boost::intrusive_ptr<Body>;
 /// Reads one body forward from an offset. Belongs to one reader.
 class BodyReader {
 public:
-    explicit BodyReader(boost::intrusive_ptr<Body const> body, Bytes offset = 0)
-        : body_(std::move(body)), offset_(offset) {}
+    explicit BodyReader(boost::intrusive_ptr<Body const> body, Bytes offset = 0) : body_(std::move(body)), offset_(offset) {}
     ~BodyReader() { unpin(); }
     BodyReader(BodyReader const&) = delete;
 
@@ -208,10 +204,10 @@ private:
     boost::intrusive_ptr<Body const> body_;
     Bytes offset_;
     std::vector<std::shared_ptr<Body::Block>> pins_;   // blocks of the last result, for a growing body
-    std::size_t segment_ = 0;           // a hint: the segment of the last offset_
+    std::size_t segment_ = 0;                          // a hint: the segment of the last offset_
     bool lost_ = false;
     bool needs_load_ = false;
-    Loaded loaded_;                     // no owner: nothing is loaded
+    Loaded loaded_;   // no owner: nothing is loaded
     Bytes loaded_at_ = 0;
 };
 
@@ -240,4 +236,4 @@ std::span<char> Body::recycle(Reserve&& reserve) {
     return replace_last();
 }
 
-}  // namespace garner::store
+}   // namespace garner::store

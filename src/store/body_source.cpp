@@ -29,8 +29,7 @@ bool append(Body& body, Loaded const& loaded, Reserve const& reserve) {
 }
 
 /// Copies one range into a body of its own.
-net::awaitable<BodyPtr> take(BodyPtr const& body, Body::Span span, Budget& budget, Reserve const& reserve,
-                             net::Executor executor) {
+net::awaitable<BodyPtr> take(BodyPtr const& body, Body::Span span, Budget& budget, Reserve const& reserve, net::Executor executor) {
     auto const length = span.last - span.first + 1;
     BodyPtr part(new Body(budget, length));
     if (auto const lent = body->lent(); lent.owner && !append(*part, lent, reserve)) co_return nullptr;
@@ -52,7 +51,7 @@ net::awaitable<BodyPtr> take(BodyPtr const& body, Body::Span span, Budget& budge
     co_return part;
 }
 
-}  // namespace
+}   // namespace
 
 net::awaitable<bool> load(BodyReader& reader, net::Executor executor) {
     auto const source = reader.body().source();
@@ -78,4 +77,4 @@ net::awaitable<BodyPtr> in_memory(BodyPtr body, Budget& budget, Reserve reserve,
     co_return joined;
 }
 
-}  // namespace garner::store
+}   // namespace garner::store

@@ -40,4 +40,4 @@ net::awaitable<bool> load(BodyReader& reader, net::Executor executor);
 /// charged. `reserve`: as for Body::room. nullptr when bytes or room are unavailable; nothing stays charged then.
 net::awaitable<BodyPtr> in_memory(BodyPtr body, Budget& budget, std::function<bool(Bytes)> reserve, net::Executor executor);
 
-}  // namespace garner::store
+}   // namespace garner::store

@@ -19,9 +19,7 @@ public:
         check(before >= bytes);
     }
     /// A second account with its own limit: the share of growing bodies, reserved in addition to reserve().
-    bool reserve_filling(Bytes bytes) {
-        return take(filling_, filling_capacity_.load(std::memory_order_relaxed), bytes);
-    }
+    bool reserve_filling(Bytes bytes) { return take(filling_, filling_capacity_.load(std::memory_order_relaxed), bytes); }
     void release_filling(Bytes bytes) {
         auto before = filling_.fetch_sub(bytes, std::memory_order_relaxed);
         check(before >= bytes);
@@ -50,4 +48,4 @@ private:
     std::atomic<Bytes> filling_capacity_;
 };
 
-}  // namespace garner::store
+}   // namespace garner::store

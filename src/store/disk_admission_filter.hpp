@@ -39,4 +39,4 @@ private:
     std::atomic<std::size_t> set_{0};
 };
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

@@ -29,7 +29,7 @@ std::vector<Body::Span> spans_of(std::vector<Extent> const& extents) {
     return spans;
 }
 
-}  // namespace
+}   // namespace
 
 std::vector<Extent> fill_gaps(std::vector<Extent> const& extents, std::vector<Extent> const& more) {
     auto all = extents;
@@ -123,8 +123,8 @@ net::awaitable<Loaded> PieceSource::load(Bytes offset, net::Executor executor) {
     if (!read) co_return loaded;
     auto const& [head, key, meta, body] = read.record;
     // The piece may be longer: another fill may have had the end of it already.
-    bool const is_it = head.kind == RecordKind::piece && head.sequence == extent->body &&
-                       head.first == piece - extent->origin && body.size() >= last - piece + 1;
+    bool const is_it = head.kind == RecordKind::piece && head.sequence == extent->body && head.first == piece - extent->origin &&
+                       body.size() >= last - piece + 1;
     if (!is_it) co_return loaded;
     loaded.bytes = body.substr(offset - piece, last - offset + 1);
     loaded.owner = std::move(read.owner);
@@ -171,4 +171,4 @@ ObjectPtr object_of(Core& core, ReadRecord const& read) {
     return Object::make(parts, nullptr);
 }
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

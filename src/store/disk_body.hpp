@@ -51,7 +51,7 @@ private:
     Bytes piece_of(Extent const& extent, Bytes offset) const { return offset - (offset - extent.origin) % piece_; }
 
     Core& core_;
-    std::uint64_t const number_ = 0;      // 0: `extents_` locate the bytes
+    std::uint64_t const number_ = 0;   // 0: `extents_` locate the bytes
     Bytes const piece_;
     std::vector<Extent> const extents_;
     std::atomic<Bytes> until_{0};
@@ -67,4 +67,4 @@ std::vector<Extent> fill_gaps(std::vector<Extent> const& extents, std::vector<Ex
 /// missing, or the record is no object.
 ObjectPtr object_of(Core& core, ReadRecord const& read);
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

@@ -51,11 +51,11 @@ struct Buffer {
     std::uint32_t segment = 0;
     std::uint64_t generation = 0;
     WallTime opened{};
-    std::uint64_t position = 0;          // position of its first byte in the total ever appended
+    std::uint64_t position = 0;   // position of its first byte in the total ever appended
     io::Pages bytes;
     Bytes used = 0;
     Bytes written = 0;
-    std::vector<Bytes> copying;          // offsets of records still being filled
+    std::vector<Bytes> copying;   // offsets of records still being filled
     std::vector<FooterEntry> entries;
     std::size_t entries_written = 0;
     bool closed = false;
@@ -74,4 +74,4 @@ inline Bytes Buffer::ready_for_a_turn() const {
     return next == entries.end() ? all : std::min(all, offset_of(*next));
 }
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

@@ -14,11 +14,11 @@ namespace {
 
 constexpr milliseconds for_settling{5'000};
 constexpr milliseconds cleaner_pause{20};
-constexpr double saved_share = 0.1;        // fraction of the store: the most allowance that can accumulate
-constexpr double most_when_short = 0.5;    // fraction of a segment, once newcomers have had no room for short_for
+constexpr double saved_share = 0.1;       // fraction of the store: the most allowance that can accumulate
+constexpr double most_when_short = 0.5;   // fraction of a segment, once newcomers have had no room for short_for
 constexpr milliseconds short_for{1'000};
 
-}  // namespace
+}   // namespace
 
 bool Cleaner::clean(std::uint32_t segment) {
     auto const leaving = keep(segment, live_of(segment));
@@ -157,4 +157,4 @@ void Cleaner::evict(Live const& record) {
     gone_(record.hash, record.bytes);
 }
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

@@ -61,17 +61,17 @@ private:
     io::File const& file_;
     Log& log_;
     Index& index_;
-    double const share_;      // fraction of a segment to rewrite at most, on average: bounds write amplification
+    double const share_;   // fraction of a segment to rewrite at most, on average: bounds write amplification
     Keeps const keeps_;
     Gone const gone_;
     Write const write_;
     Void const void_;
-    Bytes allowance_;         // accumulated shares; starts at the maximum, as the first lap needs none
-    SteadyTime short_since_{};   // since when newcomers have no room
-    std::uint64_t granted_ = 0;  // the generation that was granted a share last
+    Bytes allowance_;             // accumulated shares; starts at the maximum, as the first lap needs none
+    SteadyTime short_since_{};    // since when newcomers have no room
+    std::uint64_t granted_ = 0;   // the generation that was granted a share last
     Figures figures_;
     Complaints complaints_;
     std::atomic<bool> stopping_{false};
 };
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

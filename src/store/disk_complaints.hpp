@@ -43,4 +43,4 @@ private:
     SteadyTime told_ GUARDED_BY(mutex_){};
 };
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

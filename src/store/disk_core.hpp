@@ -20,10 +20,10 @@ struct ReadRecord {
 
 /// The purpose of an append decides whether it may use the last room in the buffers.
 enum class Purpose : std::uint8_t {
-    newcomer,      // a response that was fetched
-    head,          // head of a body already on disk, which would be lost without it: may use room that newcomers may not
-    kept,          // a record rewritten because its segment is reclaimed
-    bookkeeping    // tombstones: they may use the last buffer
+    newcomer,     // a response that was fetched
+    head,         // head of a body already on disk, which would be lost without it: may use room that newcomers may not
+    kept,         // a record rewritten because its segment is reclaimed
+    bookkeeping   // tombstones: they may use the last buffer
 };
 
 /// Thread-safe. Outlives all its users.
@@ -50,4 +50,4 @@ public:
     virtual DiskOptions const& limits() const = 0;
 };
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

@@ -66,6 +66,6 @@ DiskStats LogStore::stats() const {
     return stats;
 }
 
-}  // namespace disk
+}   // namespace disk
 
-}  // namespace garner::store
+}   // namespace garner::store

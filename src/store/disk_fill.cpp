@@ -120,7 +120,7 @@ NotStored refusal_of(DiskOptions const& limits, Object::Parts const& parts) {
     return length < limits.object_min ? NotStored::too_small : NotStored::none;
 }
 
-}  // namespace
+}   // namespace
 
 bool is_on_disk(Core const& core, Body const& body) {
     auto const* source = dynamic_cast<PieceSource const*>(body.source().get());
@@ -207,4 +207,4 @@ bool PieceFill::commit(Object::Parts const& parts) {
     return why == NotStored::none;
 }
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

@@ -18,7 +18,7 @@ NotStored write_object(Core& core, Object::Parts const& parts);
 /// the buffers have no room for a piece, with the number of tries so far; it returns whether to try again.
 struct WrittenPieces {
     NotStored why = NotStored::none;
-    std::vector<Extent> extents;      // the whole body, including extents that were on disk before
+    std::vector<Extent> extents;   // the whole body, including extents that were on disk before
 };
 WrittenPieces write_pieces(Core& core, Body const& body, std::function<bool(unsigned tries)> const& full);
 NotStored write_head(Core& core, Object::Parts const& parts, WrittenPieces const& written);
@@ -57,4 +57,4 @@ private:
     bool committed_ = false;
 };
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

@@ -46,7 +46,7 @@ std::uint64_t check_of(std::string_view bytes, std::uint64_t seed) {
 // Every structure begins with eight identifying bytes and a checksum of the bytes from checked_from on.
 constexpr Bytes check_at = 8, checked_from = 16;
 
-}  // namespace
+}   // namespace
 
 // ---- the store's header ----
 // 0 magic[8], 8 check, 16 version, 20 segment_bytes, 24 segments, 28 alignment, 32 id, 40 seed, 48 epoch, 56 least_generation
@@ -65,7 +65,7 @@ bool is_shape(StoreHeader const& header) {
            header.alignment <= alignment_most && header.bytes() <= Index::store_max(header.alignment);
 }
 
-}  // namespace
+}   // namespace
 
 std::string encode(StoreHeader const& header) {
     std::string bytes(header_bytes, '\0');
@@ -174,7 +174,7 @@ bool body_fits(Record const& record, char const* table, std::uint64_t seed) {
     return true;
 }
 
-}  // namespace
+}   // namespace
 
 Bytes RecordParts::measure() {
     Bytes body_bytes = 0;
@@ -201,7 +201,7 @@ void copy_body(char* to, std::string_view body) {
         copy_out(to, body.data(), body.size());   // only the disk reads the copy next, so it bypasses the processor's cache
 }
 
-}  // namespace
+}   // namespace
 
 void encode(RecordParts const& parts, Location place, std::span<char> into) {
     auto const& head = parts.head;
@@ -293,8 +293,8 @@ RecordRead decode(std::string_view bytes, Location place) {
 namespace {
 
 constexpr Bytes meta_fixed = 4, v4_bytes = 4;
-constexpr std::uint8_t has_v4 = 1 << 7;                               // among the flags
-constexpr std::uint8_t is_marker = 1 << 6, in_pieces = 1 << 7;        // among the kinds
+constexpr std::uint8_t has_v4 = 1 << 7;                          // among the flags
+constexpr std::uint8_t is_marker = 1 << 6, in_pieces = 1 << 7;   // among the kinds
 
 std::uint8_t flags_of(http::Terms const& terms) {
     return static_cast<std::uint8_t>(terms.explicit_lifetime << 0 | terms.heuristic << 1 | terms.negative << 2 |
@@ -363,7 +363,7 @@ std::uint64_t arrival_second(http::Terms const& terms) {
     return static_cast<std::uint64_t>(std::chrono::floor<seconds>(terms.response_time.time_since_epoch()).count());
 }
 
-}  // namespace
+}   // namespace
 
 std::string encode(ObjectMeta const& meta) {
     auto const& terms = meta.terms;
@@ -391,9 +391,7 @@ std::string encode(ObjectMeta const& meta) {
     return bytes;
 }
 
-bool says_in_pieces(std::string_view meta) {
-    return meta.size() >= meta_fixed && (get<std::uint8_t>(meta.data() + 1) & in_pieces);
-}
+bool says_in_pieces(std::string_view meta) { return meta.size() >= meta_fixed && (get<std::uint8_t>(meta.data() + 1) & in_pieces); }
 
 /// Accepts only the shortest form, so that each meta has exactly one encoding.
 std::optional<ObjectMeta> decode_meta(std::string_view& bytes) {
@@ -446,7 +444,7 @@ std::uint64_t check_of_footer(std::string_view entries, std::string_view tail, s
     return check_of(tail.substr(checked_from), check_of(entries, seed));
 }
 
-}  // namespace
+}   // namespace
 
 std::string encode(Footer const& footer, Location place) {
     std::string bytes(footer.bytes(), '\0');
@@ -454,7 +452,8 @@ std::string encode(Footer const& footer, Location place) {
     for (auto const& entry : footer.entries) {
         put(at, entry.hash);
         put(at + 8, entry.offset);
-        put(at + 12, kind_bits_of(entry.kind, entry.freshness, entry.in_pieces) | static_cast<std::uint32_t>(entry.bytes / unit) << 8);
+        put(at + 12, kind_bits_of(entry.kind, entry.freshness, entry.in_pieces) | static_cast<std::uint32_t>(entry.bytes / unit)
+                                                                                      << 8);
         at += footer_entry_bytes;
     }
     put(at, footer_magic);
@@ -504,7 +503,7 @@ namespace {
 
 constexpr std::array<std::int64_t, 8> fresh_for{0, 60, 600, 3'600, 6 * 3'600, 24 * 3'600, 7 * 24 * 3'600, 30 * 24 * 3'600};
 
-}  // namespace
+}   // namespace
 
 std::uint8_t Freshness::of(std::int64_t seconds_left) {
     std::uint8_t freshness = 0;
@@ -523,4 +522,4 @@ Fingerprint hash_of_piece(std::uint64_t body, Bytes first, std::uint64_t seed) {
     return fingerprint({reinterpret_cast<char const*>(parts.data()), sizeof parts}, seed ^ 0x70696563);
 }
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

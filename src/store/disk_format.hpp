@@ -18,16 +18,16 @@
 namespace garner::store::disk {
 
 inline constexpr std::uint32_t format_version = 3;
-inline constexpr Bytes header_bytes = 4 * KiB;     // one of two copies; the newer valid one is used
-inline constexpr Bytes header_area = 64 * KiB;     // before the first segment
-inline constexpr Bytes unit = 16;                  // records begin at multiples of it; in large stores at multiples of a larger
-                                                   // alignment
-inline constexpr Bytes block = 64 * KiB;           // part of a body with a checksum of its own
-inline constexpr Bytes piece_max = 127 * KiB;      // see StoreHeader::piece_bytes()
+inline constexpr Bytes header_bytes = 4 * KiB;   // one of two copies; the newer valid one is used
+inline constexpr Bytes header_area = 64 * KiB;   // before the first segment
+inline constexpr Bytes unit = 16;                // records begin at multiples of it; in large stores at multiples of a larger
+                                                 // alignment
+inline constexpr Bytes block = 64 * KiB;         // part of a body with a checksum of its own
+inline constexpr Bytes piece_max = 127 * KiB;    // see StoreHeader::piece_bytes()
 inline constexpr Bytes segment_head_bytes = 64;
 inline constexpr Bytes record_head_bytes = 48;
 inline constexpr Bytes footer_entry_bytes = 16;
-inline constexpr Bytes footer_tail_bytes = 64;     // at the very end of a segment, after its entries
+inline constexpr Bytes footer_tail_bytes = 64;   // at the very end of a segment, after its entries
 
 struct StoreHeader {
     std::uint64_t id = 0;                 // random; identifies this store
@@ -36,7 +36,7 @@ struct StoreHeader {
     std::uint64_t least_generation = 0;   // segments of older generations are invalid
     std::uint32_t segment_bytes = 0;
     std::uint32_t segments = 0;
-    std::uint32_t alignment = 0;          // records begin at multiples of it; fixed when the store is created
+    std::uint32_t alignment = 0;   // records begin at multiples of it; fixed when the store is created
 
     Bytes bytes() const { return header_area + Bytes{segments} * segment_bytes; }
     /// Longer bodies are split into records of this many bytes: at least eight fill a segment, with room for heads
@@ -44,10 +44,10 @@ struct StoreHeader {
     Bytes piece_bytes() const { return std::min(Bytes{segment_bytes} / 8 - KiB, piece_max); }
     Bytes start_of(std::uint32_t segment) const { return header_area + Bytes{segment} * segment_bytes; }
 };
-std::string encode(StoreHeader const&);                    // header_bytes long
+std::string encode(StoreHeader const&);   // header_bytes long
 struct HeaderRead {
     std::optional<StoreHeader> header;
-    std::uint32_t version = 0;            // set if magic and checksum are valid; 0: not a store
+    std::uint32_t version = 0;   // set if magic and checksum are valid; 0: not a store
 };
 HeaderRead decode_header(std::string_view bytes);
 /// The layout for a store of about `size` bytes, up to 1 PiB: segments of 512 KiB to 16 MiB.
@@ -58,15 +58,15 @@ StoreHeader grown(StoreHeader, Bytes size);
 
 /// The location of a structure; seeds its checksum.
 struct Location {
-    std::uint64_t store = 0;              // StoreHeader::id
-    std::uint64_t generation = 0;         // of the segment: each new use of a segment gets a new number
-    Bytes offset = 0;                     // in the file
+    std::uint64_t store = 0;        // StoreHeader::id
+    std::uint64_t generation = 0;   // of the segment: each new use of a segment gets a new number
+    Bytes offset = 0;               // in the file
 };
 
 struct SegmentHead {
-    std::uint64_t generation = 0;         // 0: the segment is empty
+    std::uint64_t generation = 0;   // 0: the segment is empty
     WallTime opened{};
-    std::uint64_t wiped = 0;              // segments up to this generation are empty, whatever their own heads say
+    std::uint64_t wiped = 0;   // segments up to this generation are empty, whatever their own heads say
 };
 void encode(SegmentHead const&, Location, std::span<char, segment_head_bytes> into);
 std::optional<SegmentHead> decode_segment_head(std::string_view bytes, std::uint64_t store, Bytes offset);
@@ -80,14 +80,14 @@ enum class RecordKind : std::uint8_t {
 
 struct RecordHead {
     RecordKind kind = RecordKind::object;
-    std::uint8_t freshness = 0;           // see Freshness
-    bool in_pieces = false;               // objects only: the body is in piece records
+    std::uint8_t freshness = 0;   // see Freshness
+    bool in_pieces = false;       // objects only: the body is in piece records
     std::uint64_t hash = 0;
-    std::uint64_t sequence = 0;           // objects: store::Object's; pieces: their body number
-    std::uint32_t key_bytes = 0;          // below 16 MiB
-    std::uint32_t meta_bytes = 0;         // ObjectMeta and head text
-    std::uint32_t body_bytes = 0;         // in this record
-    Bytes first = 0;                      // pieces only: body offset of their first byte
+    std::uint64_t sequence = 0;     // objects: store::Object's; pieces: their body number
+    std::uint32_t key_bytes = 0;    // below 16 MiB
+    std::uint32_t meta_bytes = 0;   // ObjectMeta and head text
+    std::uint32_t body_bytes = 0;   // in this record
+    Bytes first = 0;                // pieces only: body offset of their first byte
 
     Bytes blocks() const { return (body_bytes + block - 1) / block; }
     Bytes key_at() const { return record_head_bytes + (kind == RecordKind::piece ? sizeof first : 0); }
@@ -98,10 +98,10 @@ struct RecordHead {
 
 /// A record to be written; the views are borrowed. `body` is a list of consecutive pieces.
 struct RecordParts {
-    RecordHead head;                      // its sizes are filled in by measure()
+    RecordHead head;   // its sizes are filled in by measure()
     std::string_view key;
     std::string_view meta;
-    std::string_view text;                // the stored head; written after meta
+    std::string_view text;   // the stored head; written after meta
     std::span<std::string_view const> body;
 
     /// Sets the sizes in `head`; returns the size that encode() will write.
@@ -114,15 +114,15 @@ void encode(RecordParts const&, Location, std::span<char> into);
 struct Record {
     RecordHead head;
     std::string_view key;
-    std::string_view meta;                // including the stored head
+    std::string_view meta;   // including the stored head
     std::string_view body;
 };
 enum class Damage : std::uint8_t {
     none,
-    another,    // no record of this place and generation begins here: it was overwritten
-    cut,        // longer than the bytes that were read
-    head,       // wrong checksum of head, key or meta
-    body        // wrong checksum of a block of the body
+    another,   // no record of this place and generation begins here: it was overwritten
+    cut,       // longer than the bytes that were read
+    head,      // wrong checksum of head, key or meta
+    body       // wrong checksum of a block of the body
 };
 struct RecordRead {
     Record record;
@@ -142,17 +142,17 @@ struct ObjectMeta {
     /// StoreHeader::piece_bytes(), the last one shorter.
     struct Span {
         Bytes first = 0;
-        Bytes last = 0;                   // inclusive
+        Bytes last = 0;   // inclusive
         std::uint64_t body = 0;
-        Bytes origin = 0;                 // offset in the object's body of the first byte of the first piece
+        Bytes origin = 0;   // offset in the object's body of the first byte of the first piece
     };
     Object::Kind kind = Object::Kind::response;
     std::uint16_t status = 200;
     http::Terms terms;
     IpAddress source;
-    std::uint64_t body = 0;               // the number of the body in pieces; 0: the body is in this record
-    Bytes length = 0;                     // length of the whole body
-    std::vector<Span> spans;              // ranges that exist, if `body` alone does not cover the whole body from its beginning
+    std::uint64_t body = 0;    // the number of the body in pieces; 0: the body is in this record
+    Bytes length = 0;          // length of the whole body
+    std::vector<Span> spans;   // ranges that exist, if `body` alone does not cover the whole body from its beginning
 };
 std::string encode(ObjectMeta const&);
 /// Whether encoded meta, perhaps followed by other bytes, describes a body in pieces.
@@ -162,8 +162,8 @@ std::optional<ObjectMeta> decode_meta(std::string_view& bytes);
 
 struct FooterEntry {
     std::uint64_t hash = 0;
-    std::uint32_t offset = 0;             // record's offset in its segment, in units
-    std::uint32_t bytes = 0;              // size of the record: a multiple of unit
+    std::uint32_t offset = 0;   // record's offset in its segment, in units
+    std::uint32_t bytes = 0;    // size of the record: a multiple of unit
     RecordKind kind = RecordKind::object;
     std::uint8_t freshness = 0;
     bool in_pieces = false;
@@ -171,7 +171,7 @@ struct FooterEntry {
 struct Footer {
     std::uint64_t generation = 0;
     WallTime opened{};
-    std::vector<FooterEntry> entries;     // in log order
+    std::vector<FooterEntry> entries;   // in log order
     Bytes bytes() const { return footer_bytes(entries.size()); }
     static Bytes footer_bytes(std::size_t entries) { return entries * footer_entry_bytes + footer_tail_bytes; }
 };
@@ -196,4 +196,4 @@ struct Freshness {
 Fingerprint hash_of(std::string_view key, std::uint64_t seed);
 Fingerprint hash_of_piece(std::uint64_t body, Bytes first, std::uint64_t seed);
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

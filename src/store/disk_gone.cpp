@@ -8,14 +8,12 @@ namespace garner::store::disk {
 
 namespace {
 
-constexpr milliseconds settle_patience{5'000};     // for a caller that was promised durable removal
-constexpr milliseconds buffer_pause{20};               // wait for room in the buffers
+constexpr milliseconds settle_patience{5'000};   // for a caller that was promised durable removal
+constexpr milliseconds buffer_pause{20};         // wait for room in the buffers
 
-Log::Reaches reach_of(Survives what) {
-    return what == Survives::power ? Log::Reaches::disk : Log::Reaches::file;
-}
+Log::Reaches reach_of(Survives what) { return what == Survives::power ? Log::Reaches::disk : Log::Reaches::file; }
 
-}  // namespace
+}   // namespace
 
 bool LogStore::forget(std::string_view key) {
     auto* works = this->works();
@@ -153,4 +151,4 @@ bool LogStore::wait_until_settled(Survives what) {
     return false;
 }
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

@@ -22,9 +22,7 @@ constexpr unsigned freshness_shift = 2, freshness_bits = 3;
 constexpr unsigned size_shift = 5;
 constexpr unsigned location_shift = 10, location_bits_max = 34;
 
-constexpr std::uint64_t low_bits(std::uint64_t value, unsigned bits) {
-    return value & ((std::uint64_t{1} << bits) - 1);
-}
+constexpr std::uint64_t low_bits(std::uint64_t value, unsigned bits) { return value & ((std::uint64_t{1} << bits) - 1); }
 
 unsigned bits_of_region(Bytes store_bytes) {
     // A region has a few thousand entries, which move in microseconds when its array grows.
@@ -36,18 +34,18 @@ unsigned bits_of_region(Bytes store_bytes) {
 class Slots {
 public:
     Slots() = default;
-    explicit Slots(std::uint32_t capacity)
-        : slots_(mapped(capacity) ? map(capacity) : new Slot[capacity]{}), capacity_(capacity) {}
-    Slots(Slots&& other) noexcept
-        : slots_(std::exchange(other.slots_, nullptr)), capacity_(std::exchange(other.capacity_, 0)) {}
+    explicit Slots(std::uint32_t capacity) : slots_(mapped(capacity) ? map(capacity) : new Slot[capacity]{}), capacity_(capacity) {}
+    Slots(Slots&& other) noexcept : slots_(std::exchange(other.slots_, nullptr)), capacity_(std::exchange(other.capacity_, 0)) {}
     Slots& operator=(Slots&& other) noexcept {
         std::swap(slots_, other.slots_);
         std::swap(capacity_, other.capacity_);
         return *this;
     }
     ~Slots() {
-        if (mapped(capacity_)) ::munmap(slots_, capacity_ * sizeof(Slot));
-        else delete[] slots_;
+        if (mapped(capacity_))
+            ::munmap(slots_, capacity_ * sizeof(Slot));
+        else
+            delete[] slots_;
     }
 
     Slot& operator[](std::uint32_t place) const { return slots_[place]; }
@@ -76,7 +74,7 @@ private:
     std::uint32_t capacity_ = 0;
 };
 
-}  // namespace
+}   // namespace
 
 /// A hash table with linear probing. A slot's home is a monotonic function of its tag, and slots are ordered by tag
 /// (Robin Hood). A search ends at the first slot that is nearer to its home than the searched one would be, or has
@@ -146,7 +144,7 @@ private:
     std::size_t number_;
     std::uint64_t tag_;
     Region& region_;
-    std::uint32_t place_ = 0;      // the found slot, or the place to insert
+    std::uint32_t place_ = 0;   // the found slot, or the place to insert
     bool found_ = false;
 };
 
@@ -394,4 +392,4 @@ void Index::Probe::grow() {
     tag_ = tag;
 }
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

@@ -22,10 +22,10 @@ class Index {
 public:
     /// `bytes` is rounded up: see disk_sizes.hpp.
     struct Entry {
-        Bytes offset = 0;              // in the file
+        Bytes offset = 0;   // in the file
         Bytes bytes = 0;
-        std::uint8_t freshness = 0;    // 0 to 7, as given to put()
-        std::uint8_t uses = 0;         // 0 to 3, saturating
+        std::uint8_t freshness = 0;   // 0 to 7, as given to put()
+        std::uint8_t uses = 0;        // 0 to 3, saturating
         friend bool operator==(Entry const&, Entry const&) = default;
     };
     /// Records have 1 to record_max bytes, in multiples of 16.
@@ -103,4 +103,4 @@ private:
     std::unique_ptr<Lock[]> locks_;
 };
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

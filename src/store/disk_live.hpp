@@ -67,4 +67,4 @@ private:
     std::atomic<Bytes> sum_{0};
 };
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

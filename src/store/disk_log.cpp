@@ -11,18 +11,18 @@ namespace garner::store::disk {
 
 namespace {
 
-constexpr std::size_t least_buffers = 3;         // one being written, one open, one for mandatory records (tombstones,
-                                                 // rewritten records)
-constexpr milliseconds gathering{2};             // between two writes: the most that a kill can lose
-constexpr Bytes past_cache_least = 128 * KiB;    // copying less is cheaper than waiting for the disk
-constexpr Bytes behind_most = 8 * MiB;           // the most that a kill can lose if the disk is slow
+constexpr std::size_t least_buffers = 3;        // one being written, one open, one for mandatory records (tombstones,
+                                                // rewritten records)
+constexpr milliseconds gathering{2};            // between two writes: the most that a kill can lose
+constexpr Bytes past_cache_least = 128 * KiB;   // copying less is cheaper than waiting for the disk
+constexpr Bytes behind_most = 8 * MiB;          // the most that a kill can lose if the disk is slow
 constexpr unsigned failures_until_failing = 3;
 // Number of segments reserved for rewritten records. Without them the cleaner could not free any segment, and the most used
 // records would be evicted.
 constexpr std::uint32_t reserved = 2;
-constexpr std::uint32_t free_ahead = 5;          // free segments that the cleaner maintains
+constexpr std::uint32_t free_ahead = 5;   // free segments that the cleaner maintains
 
-}  // namespace
+}   // namespace
 
 Log::Log(io::File const& file, StoreHeader const& header, Bytes alignment, Bytes buffer_bytes, milliseconds sync, Lost lost,
          Void make_void)
@@ -142,7 +142,8 @@ bool Log::open_next(Purpose purpose) {
     buffer->opened = wall_now();
     buffer->position = end_position_;
     Location const place{header_.id, buffer->generation, header_.start_of(buffer->segment)};
-    encode({buffer->generation, buffer->opened, wiped_until_}, place, std::span<char, segment_head_bytes>(buffer->bytes.get(), segment_head_bytes));
+    encode({buffer->generation, buffer->opened, wiped_until_}, place,
+           std::span<char, segment_head_bytes>(buffer->bytes.get(), segment_head_bytes));
     buffer->used = std::max(segment_head_bytes, alignment_);
     std::fill(buffer->bytes.get() + segment_head_bytes, buffer->bytes.get() + buffer->used, '\0');
     auto& segment = segments_[*next];
@@ -375,7 +376,8 @@ Log::Written Log::write(Buffer const& buffer, Turn const& turn) const {
     auto const at = start + turn.from;
     int const data_error = (turn.past_cache ? file_.write_past_cache_at(at, ready) : file_.write_at(at, ready)).error;
     if (data_error || !turn.is_last) return {data_error, data_error, ready.size()};
-    auto const footer = encode(Footer{buffer.generation, buffer.opened, buffer.entries}, Location{header_.id, buffer.generation, end});
+    auto const footer =
+        encode(Footer{buffer.generation, buffer.opened, buffer.entries}, Location{header_.id, buffer.generation, end});
     int const error = file_.write_at(end - footer.size(), footer).error;
     if (!error) file_.start_writing(start, header_.segment_bytes);
     return {0, error, ready.size() + footer.size()};
@@ -386,7 +388,8 @@ void Log::note_written(Buffer& buffer, Bytes until) {
     buffer.written = until;
     written_position_ = buffer.position + until;
     auto const first = buffer.entries.begin() + static_cast<std::ptrdiff_t>(buffer.entries_written);
-    auto const last = std::find_if(first, buffer.entries.end(), [&](FooterEntry const& entry) { return entry.offset * unit >= until; });
+    auto const last =
+        std::find_if(first, buffer.entries.end(), [&](FooterEntry const& entry) { return entry.offset * unit >= until; });
     if (unsynced_.empty() || unsynced_.back().segment != buffer.segment) unsynced_.push_back({buffer.segment, {}});
     auto& unsynced = unsynced_.back().entries;
     unsynced.insert(unsynced.end(), first, last);
@@ -593,4 +596,4 @@ Log::Figures Log::figures() const {
 
 Bytes Log::metadata_bytes() const { return sizeof *this + header_.segments * sizeof(Segment); }
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

@@ -24,9 +24,9 @@ class Log {
 public:
     /// The current use of a segment.
     enum class Use : std::uint8_t {
-        unknown,    // recovery has not read it yet, or could not: then it is not used
-        free,       // may be opened next
-        open,       // open, or closed and not fully written
+        unknown,   // recovery has not read it yet, or could not: then it is not used
+        free,      // may be opened next
+        open,      // open, or closed and not fully written
         closed
     };
     struct Segment {
@@ -160,12 +160,12 @@ private:
     struct Turn {
         Bytes from = 0;
         Bytes until = 0;
-        bool is_last = false;         // the footer follows
+        bool is_last = false;   // the footer follows
         bool past_cache = false;
     };
     struct Written {
         int data_error = 0;
-        int error = 0;                // error of data or footer
+        int error = 0;   // error of data or footer
         Bytes bytes = 0;
     };
     bool fits_in_open(Bytes record) const REQUIRES(mutex_);
@@ -207,9 +207,9 @@ private:
     Void const void_;
 
     mutable Mutex mutex_;
-    mutable ConditionVariable work_;      // for the writer
+    mutable ConditionVariable work_;   // for the writer
     mutable ConditionVariable syncing_;
-    mutable ConditionVariable wants_;     // for the cleaner
+    mutable ConditionVariable wants_;   // for the cleaner
     ConditionVariable settled_;
     ConditionVariable begun_;
     std::vector<Segment> segments_ GUARDED_BY(mutex_);
@@ -220,20 +220,20 @@ private:
     std::vector<Some> unsynced_ GUARDED_BY(mutex_);
     std::uint32_t next_ GUARDED_BY(mutex_) = 0;
     std::uint64_t generation_ GUARDED_BY(mutex_) = 0;
-    std::uint64_t end_position_ GUARDED_BY(mutex_) = 0;            // end of the buffers before the open one
+    std::uint64_t end_position_ GUARDED_BY(mutex_) = 0;   // end of the buffers before the open one
     std::uint64_t written_position_ GUARDED_BY(mutex_) = 0;
     milliseconds sync_ GUARDED_BY(mutex_);
     std::uint64_t wipes_ GUARDED_BY(mutex_) = 0;
-    std::uint64_t newest_wiped_ GUARDED_BY(mutex_) = 0;            // newest generation with an unsynced wipe
-    std::uint64_t wiping_ GUARDED_BY(mutex_) = 0;                  // generation about to be wiped
+    std::uint64_t newest_wiped_ GUARDED_BY(mutex_) = 0;   // newest generation with an unsynced wipe
+    std::uint64_t wiping_ GUARDED_BY(mutex_) = 0;         // generation about to be wiped
     std::uint64_t wiped_until_ GUARDED_BY(mutex_) = 0;
-    bool wipes_lost_ GUARDED_BY(mutex_) = false;                   // by a failed sync
+    bool wipes_lost_ GUARDED_BY(mutex_) = false;   // by a failed sync
     Mark synced_ GUARDED_BY(mutex_);
-    Mark wanted_on_disk_ GUARDED_BY(mutex_);                       // requested by a waiter
+    Mark wanted_on_disk_ GUARDED_BY(mutex_);   // requested by a waiter
     bool running_ GUARDED_BY(mutex_) = false;
     bool stopping_ GUARDED_BY(mutex_) = false;
-    bool hurry_ GUARDED_BY(mutex_) = false;                        // a waiter needs unwritten records
-    bool idle_ GUARDED_BY(mutex_) = false;                         // the writer waits for work
+    bool hurry_ GUARDED_BY(mutex_) = false;   // a waiter needs unwritten records
+    bool idle_ GUARDED_BY(mutex_) = false;    // the writer waits for work
     bool failing_ GUARDED_BY(mutex_) = false;
     unsigned failed_in_a_row_ GUARDED_BY(mutex_) = 0;
     unsigned syncs_failed_in_a_row_ GUARDED_BY(mutex_) = 0;
@@ -244,4 +244,4 @@ private:
     std::thread syncer_;
 };
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

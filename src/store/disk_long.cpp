@@ -11,7 +11,7 @@ namespace {
 constexpr milliseconds retry_pause{2};
 constexpr unsigned tries_for_room = 2'500;   // for one record
 
-}  // namespace
+}   // namespace
 
 bool LongWrites::is_for(Object::Parts const& parts) const {
     return parts.body && parts.body->size() > at_once_max && parts.body->is_resident() && !is_on_disk(core_, *parts.body);
@@ -102,4 +102,4 @@ bool LongWrites::wait_for_room(Job const& job, unsigned tries) {
     return tries < tries_for_room && !job.gone;
 }
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

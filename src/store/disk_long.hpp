@@ -58,4 +58,4 @@ private:
     std::thread thread_;
 };
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

@@ -13,14 +13,13 @@ namespace garner::store {
 Result<std::unique_ptr<DiskStore>> DiskStore::open_existing(DiskOptions const& options) {
     auto const file = disk::file_of(options.path);
     std::error_code error;
-    if (!std::filesystem::exists(file, error))
-        return Fault{"there is no store at " + file + (error ? ": " + error.message() : "")};
+    if (!std::filesystem::exists(file, error)) return Fault{"there is no store at " + file + (error ? ": " + error.message() : "")};
     auto store = std::make_unique<disk::LogStore>(options);
     if (auto const started = store->start(disk::StoreFile::When::as_it_is); !started) return started.fault();
     return store;
 }
 
-}  // namespace garner::store
+}   // namespace garner::store
 
 namespace garner::store::disk {
 
@@ -53,7 +52,7 @@ void each_live(Works const& works, std::uint32_t segment, Footer const& contents
     }
 }
 
-}  // namespace
+}   // namespace
 
 namespace {
 
@@ -104,7 +103,7 @@ private:
     std::string bytes_;
 };
 
-}  // namespace
+}   // namespace
 
 std::vector<ObjectPtr> LogStore::heads_of(std::uint32_t segment) {
     auto const& works = *this->works();
@@ -221,4 +220,4 @@ bool LogStore::verify(std::uint32_t segment, Verified& sum) {
     return true;
 }
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

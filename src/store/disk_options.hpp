@@ -13,19 +13,19 @@ class Faults;
 namespace garner::store {
 
 struct DiskOptions {
-    std::string path;                           // a directory, or a block device; empty: no disk tier
-    Bytes size = 10 * GiB;                      // file size; a smaller device is used completely
-    std::string policy = "fifo-reinsertion";    // or the spec of a replacement policy
-    Bytes object_max = 4 * GiB;                 // the largest body kept
-    Bytes buffer = 64 * MiB;                    // memory for unwritten records; when it is full, nothing is stored
-    milliseconds sync{200};                     // sync interval: the most that a power failure can lose
-    milliseconds patience{500};                 // how long a request waits for the disk before it goes to the origin
-    unsigned readers = 8;                       // threads for reads that must wait for the disk
+    std::string path;                          // a directory, or a block device; empty: no disk tier
+    Bytes size = 10 * GiB;                     // file size; a smaller device is used completely
+    std::string policy = "fifo-reinsertion";   // or the spec of a replacement policy
+    Bytes object_max = 4 * GiB;                // the largest body kept
+    Bytes buffer = 64 * MiB;                   // memory for unwritten records; when it is full, nothing is stored
+    milliseconds sync{200};                    // sync interval: the most that a power failure can lose
+    milliseconds patience{500};                // how long a request waits for the disk before it goes to the origin
+    unsigned readers = 8;                      // threads for reads that must wait for the disk
     // Admission: limits writes, for disks with limited write endurance.
     enum class Admit : std::uint8_t { all, second_hit } admit = Admit::all;
-    Bytes object_min = 0;                       // smaller bodies are not stored
-    Bytes rate = 0;                             // write rate limit for new objects, in bytes per second; 0: unlimited
-    io::Faults* faults = nullptr;               // for tests
+    Bytes object_min = 0;           // smaller bodies are not stored
+    Bytes rate = 0;                 // write rate limit for new objects, in bytes per second; 0: unlimited
+    io::Faults* faults = nullptr;   // for tests
 
     /// Applies the options that can change at run time; file, index, buffers and threads are fixed at the start.
     void take_over(DiskOptions const& fresh) {
@@ -48,16 +48,16 @@ struct DiskStats {
         off,          // no disk tier configured
         recovering,   // usable, but not all records are known yet
         working,
-        failing       // unusable because of errors; see `trouble`
+        failing   // unusable because of errors; see `trouble`
     };
     State state = State::off;
     std::string path;
-    std::string trouble;                  // the last error, with a suggested fix
+    std::string trouble;   // the last error, with a suggested fix
     Bytes size = 0;
-    Bytes live = 0;                       // bytes of reachable records
-    std::uint64_t records = 0;            // objects and pieces
-    Bytes metadata = 0;                   // memory for index, policy and segments
-    Bytes buffered = 0;                   // bytes waiting to be written
+    Bytes live = 0;              // bytes of reachable records
+    std::uint64_t records = 0;   // objects and pieces
+    Bytes metadata = 0;          // memory for index, policy and segments
+    Bytes buffered = 0;          // bytes waiting to be written
     std::uint32_t segments = 0;
     std::uint32_t segments_recovered = 0;
     std::uint32_t segments_retired = 0;   // after write errors
@@ -69,13 +69,13 @@ struct DiskStats {
     std::uint64_t too_late = 0;           // loads that exceeded `patience`
     std::uint64_t stored = 0;             // objects
     std::uint64_t not_stored[static_cast<std::size_t>(NotStored::count)] = {};
-    Bytes stored_bytes = 0;               // heads and bodies of stored objects
-    Bytes written_bytes = 0;              // all bytes written to the file
-    Bytes reinserted_bytes = 0;           // part of it: records rewritten when their segment was reclaimed
-    std::uint64_t evicted = 0;            // records
+    Bytes stored_bytes = 0;       // heads and bodies of stored objects
+    Bytes written_bytes = 0;      // all bytes written to the file
+    Bytes reinserted_bytes = 0;   // part of it: records rewritten when their segment was reclaimed
+    std::uint64_t evicted = 0;    // records
     std::uint64_t read_errors = 0;
     std::uint64_t write_errors = 0;
-    std::uint64_t laps = 0;               // times that the log wrapped around
+    std::uint64_t laps = 0;   // times that the log wrapped around
 };
 
-}  // namespace garner::store
+}   // namespace garner::store

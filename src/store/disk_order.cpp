@@ -114,16 +114,14 @@ public:
 
 private:
     /// A power of two. Small stores use one shard, which is exactly the configured policy.
-    static std::size_t count_for(Bytes capacity) {
-        return std::bit_floor(std::clamp<std::size_t>(capacity / (256 * MiB), 1, 64));
-    }
+    static std::size_t count_for(Bytes capacity) { return std::bit_floor(std::clamp<std::size_t>(capacity / (256 * MiB), 1, 64)); }
     Shard& shard(Fingerprint hash) const { return first_[(hash >> 58) % shards_]; }
 
     std::size_t shards_;
     std::unique_ptr<Shard[]> first_;
 };
 
-}  // namespace
+}   // namespace
 
 std::string order_fault(std::string_view policy) {
     if (policy == fifo_reinsertion) return {};
@@ -140,4 +138,4 @@ std::unique_ptr<Order> make_order(std::string_view policy, Bytes capacity, std::
     return std::make_unique<PolicyOrder>(policy, capacity, seed);
 }
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

@@ -49,4 +49,4 @@ std::string order_fault(std::string_view policy);
 /// nullptr when order_fault() reports an error. `capacity`: the bytes of records that may stay.
 std::unique_ptr<Order> make_order(std::string_view policy, Bytes capacity, std::uint64_t seed);
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

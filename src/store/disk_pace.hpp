@@ -44,4 +44,4 @@ private:
     std::atomic<std::int64_t> usual_{100};
 };
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

@@ -15,11 +15,11 @@ namespace {
 // use the memory for short records.
 constexpr Bytes short_record = 16 * KiB;
 constexpr milliseconds look_for_memory{5};
-constexpr int places_max = 4;             // how often to follow a record that is rewritten meanwhile
+constexpr int places_max = 4;   // how often to follow a record that is rewritten meanwhile
 
 void count(std::atomic<std::uint64_t>& figure) { figure.fetch_add(1, std::memory_order_relaxed); }
 
-}  // namespace
+}   // namespace
 
 bool Reader::Job::take_over() {
     if (is_taken_over.exchange(true)) return false;
@@ -146,8 +146,8 @@ ReadRecord Reader::judge(Fingerprint hash, std::shared_ptr<Job> job) {
     auto const& place = job->found.place;
     if (job->done.error) {
         count(figures_.errors);
-        complaints_.add("a record at " + std::to_string(place.offset) + " cannot be read: " +
-                        io::text_of_error(job->done.error) + "; the next request fetches the object again");
+        complaints_.add("a record at " + std::to_string(place.offset) + " cannot be read: " + io::text_of_error(job->done.error) +
+                        "; the next request fetches the object again");
         bad_(hash, place.offset);
         return {};
     }
@@ -155,8 +155,8 @@ ReadRecord Reader::judge(Fingerprint hash, std::shared_ptr<Job> job) {
     if (read.damage == Damage::none && read.record.head.hash == hash) return {std::move(job), read.record};
     // Overwritten while it was read, or since the index lookup: no disk error.
     auto const there = index_.find(hash);
-    bool const gone = !there || there->offset != place.offset ||
-                      log_.segment(log_.segment_of(place.offset)).generation != place.generation;
+    bool const gone =
+        !there || there->offset != place.offset || log_.segment(log_.segment_of(place.offset)).generation != place.generation;
     bool const another = read.damage == Damage::none;
     if (gone || another) {
         ReadRecord elsewhere;
@@ -170,4 +170,4 @@ ReadRecord Reader::judge(Fingerprint hash, std::shared_ptr<Job> job) {
     return {};
 }
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

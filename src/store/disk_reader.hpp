@@ -33,9 +33,9 @@ public:
     using Bad = std::function<void(Fingerprint, Bytes offset)>;
 
     struct Limits {
-        unsigned threads;         // for reads that wait for the disk
-        milliseconds patience;    // deadline of a read; after it the read is not started any more
-        Bytes memory;             // for all records being read or in use; a quarter is reserved for short ones
+        unsigned threads;        // for reads that wait for the disk
+        milliseconds patience;   // deadline of a read; after it the read is not started any more
+        Bytes memory;            // for all records being read or in use; a quarter is reserved for short ones
     };
     Reader(io::File const& file, Log const& log, Index& index, Limits limits, Bad bad)
         : file_(file), log_(log), index_(index), patience_(limits.patience), bad_(std::move(bad)),
@@ -64,7 +64,7 @@ private:
         ~Job() override { take_over(); }
         Bytes capacity() const override { return size; }
         bool take_over() override;
-        Log::Found found;                 // in the buffers, if it is still there
+        Log::Found found;   // in the buffers, if it is still there
         std::unique_ptr<char[]> bytes;
         Bytes size = 0;
         io::Done done;
@@ -94,4 +94,4 @@ private:
     io::Pool pool_;
 };
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

@@ -13,8 +13,8 @@ namespace {
 // First read at a segment's end: enough for the footer of large records; for small ones it gives the full footer
 // size.
 constexpr Bytes first_look = 4 * KiB;
-constexpr std::size_t ahead = 32;        // footer reads requested in advance
-constexpr Bytes read_at_once = 64 * KiB;      // unit of segment reads: the most that one bad sector loses
+constexpr std::size_t ahead = 32;           // footer reads requested in advance
+constexpr Bytes read_at_once = 64 * KiB;    // unit of segment reads: the most that one bad sector loses
 constexpr unsigned generation_shift = 20;   // log2 of the generations of one start, unless it runs for very long
 
 bool is_blank(std::string_view bytes) {
@@ -24,7 +24,7 @@ bool is_blank(std::string_view bytes) {
 struct Tail {
     std::optional<Footer> footer;
     bool readable = true;
-    bool blank = false;     // all zero: the segment was never closed, or was freed
+    bool blank = false;   // all zero: the segment was never closed, or was freed
 };
 
 Tail read_tail(io::File const& file, StoreHeader const& header, std::uint32_t segment, Bytes size = first_look) {
@@ -88,7 +88,7 @@ public:
     }
 
 private:
-    static constexpr Bytes in_vain_max = 8;           // times the bytes of the segment
+    static constexpr Bytes in_vain_max = 8;   // times the bytes of the segment
     static constexpr Bytes always_looked_at = KiB;
 
     std::string_view bytes_;
@@ -108,7 +108,7 @@ std::uint64_t newest_in(std::string_view bytes, StoreHeader const& header, std::
     return newest;
 }
 
-}  // namespace
+}   // namespace
 
 std::optional<Footer> read_footer(io::File const& file, StoreHeader const& header, std::uint32_t segment) {
     return read_tail(file, header, segment).footer;
@@ -145,7 +145,7 @@ void drop_unfinished(Walked& walked, Search const& search, std::uint64_t generat
     }
 }
 
-}  // namespace
+}   // namespace
 
 Walked walk(io::File const& file, StoreHeader const& header, std::uint32_t number, SegmentHead const& head) {
     auto const read = read_segment(file, header, number);
@@ -408,4 +408,4 @@ void Recovery::take(std::uint32_t segment, Footer const& footer) {
     came_(came);
 }
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

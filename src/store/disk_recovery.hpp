@@ -19,21 +19,20 @@ std::optional<Footer> read_footer(io::File const& file, StoreHeader const& heade
 /// A footer rebuilt from the records of a segment, skipping damaged and unreadable parts, up to the last record of
 /// this generation.
 struct Walked : Footer {
-    Bytes end = segment_head_bytes;        // end of the last record
-    bool whole = true;                     // the whole segment was readable
+    Bytes end = segment_head_bytes;   // end of the last record
+    bool whole = true;                // the whole segment was readable
 };
 Walked walk(io::File const& file, StoreHeader const& header, std::uint32_t segment, SegmentHead const& head);
 /// True for an entry of a walked segment whose record is unreadable: no older record may replace it.
 inline bool is_lost(FooterEntry const& entry) { return entry.kind == RecordKind::tombstone && entry.offset == 0; }
 /// The contents of a closed segment: from the footer if it has this generation, otherwise from the records.
 struct Contents : Footer {
-    bool walked = false;                   // from the records
+    bool walked = false;   // from the records
 };
 Contents read_contents(io::File const& file, StoreHeader const& header, std::uint32_t segment, SegmentHead const& head);
 /// Index entries in a segment that has no footer and no readable record for them: the file was truncated or
 /// overwritten. Scans the whole index; this is rare.
-std::vector<Index::Known> unseen_in(Index const& index, StoreHeader const& header, std::uint32_t segment,
-                                    Contents const& contents);
+std::vector<Index::Known> unseen_in(Index const& index, StoreHeader const& header, std::uint32_t segment, Contents const& contents);
 
 /// Runs on a thread of its own while the store already works; the newest record of a hash wins.
 class Recovery {
@@ -74,7 +73,7 @@ private:
     /// A segment without a valid head.
     struct Doubtful {
         std::uint32_t segment;
-        bool readable;             // the location of its head
+        bool readable;   // the location of its head
         bool blank;
     };
     std::vector<Found> find_segments();
@@ -98,18 +97,18 @@ private:
     Order& order_;
     Came const came_;
     InPieces const in_pieces_;
-    std::vector<Found> found_;             // until tell()
-    std::vector<Found> with_pieces_;       // segments with heads of bodies in pieces; also until tell()
-    std::uint64_t wiped_ = 0;              // the highest value in any segment head
-    Bytes footer_ = 0;                     // typical footer size of a segment
+    std::vector<Found> found_;         // until tell()
+    std::vector<Found> with_pieces_;   // segments with heads of bodies in pieces; also until tell()
+    std::uint64_t wiped_ = 0;          // the highest value in any segment head
+    Bytes footer_ = 0;                 // typical footer size of a segment
     std::atomic<bool> stopping_{false};
     std::atomic<bool> over_{false};
     std::atomic<bool> order_told_{false};
-    std::atomic<bool> missed_{false};      // a part was unreadable
+    std::atomic<bool> missed_{false};   // a part was unreadable
     std::atomic<std::uint32_t> done_{0};
     Mutex mutex_;
     // In the index's form (known_bits). Records of other hashes are put into the index under mutex_, too.
     std::unordered_set<Fingerprint> buried_ GUARDED_BY(mutex_);
 };
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

@@ -40,4 +40,4 @@ inline Bytes typical_of_class(std::uint64_t size) {
     return of_pieces ? piece_record_bytes : (class_bytes[size - 1] + class_bytes[size]) / 2;
 }
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

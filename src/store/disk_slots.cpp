@@ -90,4 +90,4 @@ SlotTable::Slot SlotTable::take_slot() {
     return slot;
 }
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

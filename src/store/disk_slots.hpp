@@ -53,8 +53,8 @@ private:
     policy::SlotArray<Slot, 1024> heads_;   // the buckets' chains
     std::uint32_t buckets_ = 0;
     Slot used_ = 0;
-    Slot end_ = 0;                           // one past the highest slot ever used
+    Slot end_ = 0;   // one past the highest slot ever used
     Slot free_ = none;
 };
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

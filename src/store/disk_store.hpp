@@ -77,8 +77,7 @@ public:
     /// disk only the head is written.
     virtual NotStored store(Object::Parts const& parts) = 0;
     /// Begins to store a body too long to wait for, of an object with this key; nullptr with the reason in `why`.
-    virtual std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, DiskFill::Of of,
-                                            NotStored& why) = 0;
+    virtual std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, DiskFill::Of of, NotStored& why) = 0;
     /// Counts an object that was not offered.
     virtual void not_offered(NotStored why) = 0;
     /// Makes all records of this key unreachable, now and after any restart. True when one may have existed,
@@ -112,8 +111,8 @@ public:
     struct Listed {
         std::string key;
         std::uint16_t status = 0;
-        Bytes length = 0;             // of the body
-        Bytes bytes = 0;              // on disk, including pieces
+        Bytes length = 0;   // of the body
+        Bytes bytes = 0;    // on disk, including pieces
         WallTime stored{};
         std::int64_t fresh_for = 0;   // seconds from now; negative: stale for that long
         bool whole = true;
@@ -139,4 +138,4 @@ public:
     virtual bool verify(std::uint32_t segment, Verified& sum) = 0;
 };
 
-}  // namespace garner::store
+}   // namespace garner::store

@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::size_t flushed_at_once = 1'000;   // tombstones written in one call: a fraction of a millisecond
 
-}  // namespace
+}   // namespace
 
 void Tombstones::Removal::write() {
     if (tombstones_.append_(hash_))
@@ -100,4 +100,4 @@ bool Tombstones::is_clear() const {
     return pending_.empty() && !on_its_way_ && !all_;
 }
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

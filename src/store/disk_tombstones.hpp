@@ -85,12 +85,12 @@ private:
     VoidAll const void_all_;
     std::size_t const pending_max_;
     std::array<Bucket, 1 << bucket_bits> buckets_;
-    std::atomic<bool> all_{false};    // too many tombstones were pending
-    Mutex flushing_;             // held by the thread that writes pending tombstones
+    std::atomic<bool> all_{false};   // too many tombstones were pending
+    Mutex flushing_;                 // held by the thread that writes pending tombstones
     mutable Mutex mutex_;
     std::unordered_set<Fingerprint> pending_ GUARDED_BY(mutex_);
-    bool on_its_way_ GUARDED_BY(mutex_) = false;         // a pending tombstone is being written, and may become pending again
-    std::uint64_t more_pending_ GUARDED_BY(mutex_) = 0;     // since too many were pending
+    bool on_its_way_ GUARDED_BY(mutex_) = false;          // a pending tombstone is being written, and may become pending again
+    std::uint64_t more_pending_ GUARDED_BY(mutex_) = 0;   // since too many were pending
 };
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

@@ -20,7 +20,7 @@ public:
 /// Verified bytes, valid as long as `owner` lives.
 struct Loaded {
     std::shared_ptr<Lent> owner;
-    std::string_view bytes;            // empty: unavailable (damaged, gone, or the disk is too slow)
+    std::string_view bytes;   // empty: unavailable (damaged, gone, or the disk is too slow)
 };
 
-}  // namespace garner::store
+}   // namespace garner::store

@@ -22,27 +22,29 @@ namespace {
 constexpr milliseconds start_patience{50};
 constexpr milliseconds end_patience{1'000};
 constexpr milliseconds look_every{100};
-constexpr int looks_a_try = 30;                    // retry interval after an error, in looks
+constexpr int looks_a_try = 30;   // retry interval after an error, in looks
 // Fractions of a segment that may be rewritten: 0.2 limits write amplification to 1.25. A policy that chooses the
 // kept records keeps more, and would keep too many if it did not leave some capacity unused.
 constexpr double kept_share = 0.2, kept_by_policy = 0.5, filled_by_policy = 0.8;
 
-}  // namespace
+}   // namespace
 
-Works::Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came,
-             Recovery::InPieces in_pieces, Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone,
-             Cleaner::Void make_void, Tombstones::Append append_tombstone, Tombstones::VoidAll void_all)
+Works::Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came, Recovery::InPieces in_pieces,
+             Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void,
+             Tombstones::Append append_tombstone, Tombstones::VoidAll void_all)
     : store(std::move(opened)), file(store.file()), index(store.header().bytes(), store.header().alignment),
       capacity(static_cast<Bytes>(filled_by_policy * static_cast<double>(store.header().bytes()))),
       order(make_order(options.policy, capacity, store.header().seed)),
       log(file, store.header(), store.header().alignment, options.buffer, options.sync, std::move(lost), make_void),
       recovery(file, log, index, *order, std::move(came), std::move(in_pieces)),
       reader(file, log, index, {options.readers, options.patience, options.buffer}, std::move(bad)),
-      cleaner(file, log, index, order->has_memory() ? kept_by_policy : kept_share,
-              [this](Fingerprint hash, unsigned uses) { return order->keeps(hash, uses); }, std::move(gone),
-              std::move(write), std::move(make_void)),
-      tombstones(std::move(append_tombstone), [this](Fingerprint hash) { return index.find(hash).has_value(); },
-             [this] { return log.end_position(); }, [this] { return log.written_position(); }, std::move(void_all)) {}
+      cleaner(
+          file, log, index, order->has_memory() ? kept_by_policy : kept_share,
+          [this](Fingerprint hash, unsigned uses) { return order->keeps(hash, uses); }, std::move(gone), std::move(write),
+          std::move(make_void)),
+      tombstones(
+          std::move(append_tombstone), [this](Fingerprint hash) { return index.find(hash).has_value(); },
+          [this] { return log.end_position(); }, [this] { return log.written_position(); }, std::move(void_all)) {}
 
 Works::Mishap Works::mishap() {
     MutexLock const lock(store_mutex);
@@ -131,8 +133,8 @@ LogStore::Opening LogStore::open_file(StoreFile::When when, std::string& trouble
         made_->recovery.run();
         if (!made_->recovery.is_over()) return;
         std::chrono::duration<double> const taken = steady_now() - begun;
-        spdlog::info("disk: {}, {} MiB, {}: {} records found in {:.3f} s", file_name(),
-                     made_->log.header().bytes() / MiB, options().policy, made_->index.size(), taken.count());
+        spdlog::info("disk: {}, {} MiB, {}: {} records found in {:.3f} s", file_name(), made_->log.header().bytes() / MiB,
+                     options().policy, made_->index.size(), taken.count());
         made_->recovery.tell();
     });
     return Opening::done;
@@ -307,8 +309,7 @@ void LogStore::note(NotStored outcome, Object::Parts const& parts) {
 
 void LogStore::note_stored(Object::Parts const& parts) {
     stored_.fetch_add(1, std::memory_order_relaxed);
-    stored_bytes_.fetch_add(parts.head.size() + (parts.body ? parts.body->size() : parts.bytes.size()),
-                            std::memory_order_relaxed);
+    stored_bytes_.fetch_add(parts.head.size() + (parts.body ? parts.body->size() : parts.bytes.size()), std::memory_order_relaxed);
 }
 
 void LogStore::demote(Object const& object) {
@@ -433,7 +434,8 @@ void LogStore::look_for_file(Works& works) {
     // Garner's own writes may extend the file to its old length, but the tombstones at its end are lost.
     void_pending_ = cut_short_ && !make_all_void();
     if (removed) {
-        auto const trouble = file_name() + " " + mishap +
+        auto const trouble =
+            file_name() + " " + mishap +
             ": objects are still served from the open file, but no more are stored; restart Garner to create a new file";
         spdlog::error("disk: {}", trouble);
         MutexLock const lock(mutex_);
@@ -464,6 +466,6 @@ void LogStore::clean() {
     }
 }
 
-}  // namespace disk
+}   // namespace disk
 
-}  // namespace garner::store
+}   // namespace garner::store

@@ -34,7 +34,7 @@ struct Works {
           Tombstones::VoidAll void_all);
 
     struct Mishap {
-        std::string text;              // empty: none
+        std::string text;   // empty: none
         bool is_cut_short = false;
     };
     Mishap mishap();
@@ -43,14 +43,14 @@ struct Works {
     StoreFile store GUARDED_BY(store_mutex);
     io::File const& file;
     Index index;
-    Bytes const capacity;              // bytes of records, for policies that name victims
+    Bytes const capacity;   // bytes of records, for policies that name victims
     std::unique_ptr<Order> order;
     Log log;
     Recovery recovery;
     Reader reader;
     Cleaner cleaner;
     Tombstones tombstones;
-    io::Pool lookers{1, 16};           // for inspection; the reader's threads are for requests
+    io::Pool lookers{1, 16};   // for inspection; the reader's threads are for requests
 };
 
 class LogStore final : public DiskStore, public Core {
@@ -69,8 +69,7 @@ public:
     net::awaitable<ObjectPtr> load(std::string_view key, net::Executor executor) override;
     ObjectPtr peek(std::string_view key) override;
     NotStored store(Object::Parts const& parts) override;
-    std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, DiskFill::Of of,
-                                    NotStored& why) override;
+    std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, DiskFill::Of of, NotStored& why) override;
     void not_offered(NotStored why) override { refused(why); }
     bool forget(std::string_view key) override;
     net::awaitable<bool> settled(Survives what, net::Executor executor) override;
@@ -136,7 +135,7 @@ private:
     void give_up_what_is_outdated();
     void works_again(char const* how);
 
-    std::deque<DiskOptions> all_options_ GUARDED_BY(mutex_);  // one per reload: references to earlier ones stay in use
+    std::deque<DiskOptions> all_options_ GUARDED_BY(mutex_);   // one per reload: references to earlier ones stay in use
     std::atomic<DiskOptions const*> options_{&all_options_.front()};
     std::unique_ptr<Works> made_;
     std::atomic<Works*> works_{nullptr};   // made_, once it is ready
@@ -144,11 +143,11 @@ private:
     LongWrites long_;
     std::atomic<std::uint64_t> next_body_{1};
     std::atomic<std::uint64_t> first_sequence_{0};
-    std::atomic<bool> removed_{false};     // the file was moved or removed
-    std::atomic<bool> ran_without_{false}; // an object was to be removed while the store could not be opened
-    bool given_up_ = false;                // the mark for the next start is written
-    bool cut_short_ = false;               // the file was truncated once, whatever its size is now
-    bool void_pending_ = false;               // after truncation: its contents are not invalidated yet
+    std::atomic<bool> removed_{false};       // the file was moved or removed
+    std::atomic<bool> ran_without_{false};   // an object was to be removed while the store could not be opened
+    bool given_up_ = false;                  // the mark for the next start is written
+    bool cut_short_ = false;                 // the file was truncated once, whatever its size is now
+    bool void_pending_ = false;              // after truncation: its contents are not invalidated yet
 
     LiveBytes live_;
     std::atomic<std::uint64_t> hits_{0};
@@ -163,7 +162,7 @@ private:
     ConditionVariable stopped_;
     bool stopping_ GUARDED_BY(mutex_) = false;
     std::string trouble_ GUARDED_BY(mutex_);
-    double allowance_ GUARDED_BY(mutex_) = 0;                 // bytes left of DiskOptions::rate; negative: overdrawn
+    double allowance_ GUARDED_BY(mutex_) = 0;   // bytes left of DiskOptions::rate; negative: overdrawn
     SteadyTime allowed_at_ GUARDED_BY(mutex_){};
 
     std::thread recoverer_;
@@ -171,4 +170,4 @@ private:
     std::thread cleaning_;
 };
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

@@ -7,15 +7,11 @@ namespace garner::store {
 
 namespace {
 
-Bytes allocation(Object::Parts const& parts) {
-    return sizeof(Object) + parts.key.size() + parts.head.size() + parts.bytes.size();
-}
+Bytes allocation(Object::Parts const& parts) { return sizeof(Object) + parts.key.size() + parts.head.size() + parts.bytes.size(); }
 
-}  // namespace
+}   // namespace
 
-Bytes Object::cost_of(Parts const& parts) {
-    return heap_block(allocation(parts)) + (parts.body ? parts.body->bookkeeping() : 0);
-}
+Bytes Object::cost_of(Parts const& parts) { return heap_block(allocation(parts)) + (parts.body ? parts.body->bookkeeping() : 0); }
 
 std::optional<Bytes> Object::cost_at_rest() const {
     auto const length = this->length();
@@ -63,4 +59,4 @@ void Object::destroy(Object const* object) {
     if (budget) budget->release(cost);
 }
 
-}  // namespace garner::store
+}   // namespace garner::store

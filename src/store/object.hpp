@@ -30,14 +30,14 @@ public:
     };
     struct Parts {
         Kind kind = Kind::response;
-        std::string_view key;        // cache key, including the variant if there is one
-        std::string_view head;       // status line and end-to-end fields, each with CRLF; no Age, no Content-Length
-        std::string_view bytes;      // a small body; otherwise `body`
+        std::string_view key;     // cache key, including the variant if there is one
+        std::string_view head;    // status line and end-to-end fields, each with CRLF; no Age, no Content-Length
+        std::string_view bytes;   // a small body; otherwise `body`
         BodyPtr body;
         http::Terms terms;
         std::uint16_t status = 200;
         std::uint64_t sequence = 0;
-        IpAddress source;            // origin address: rules about destinations also apply to hits
+        IpAddress source;   // origin address: rules about destinations also apply to hits
     };
     /// The cost to the budget of an object with these parts, excluding its shared body.
     static Bytes cost_of(Parts const& parts);
@@ -71,9 +71,7 @@ public:
     Bytes cost() const { return own_cost_ + (body_ ? body_->charged() : 0); }
 
 private:
-    friend void intrusive_ptr_add_ref(Object const* object) {
-        object->references_.fetch_add(1, std::memory_order_relaxed);
-    }
+    friend void intrusive_ptr_add_ref(Object const* object) { object->references_.fetch_add(1, std::memory_order_relaxed); }
     friend void intrusive_ptr_release(Object const* object) {
         if (object->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(object);
     }
@@ -101,4 +99,4 @@ inline bool is_marker(Object const* object) { return object && object->kind() ==
 /// The same, with exactly this list of Vary names.
 inline bool is_marker_of(Object const* object, std::string_view names) { return is_marker(object) && object->head() == names; }
 
-}  // namespace garner::store
+}   // namespace garner::store

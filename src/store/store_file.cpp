@@ -16,7 +16,7 @@ namespace garner::store::disk {
 
 namespace {
 
-constexpr unsigned copies = 2;               // copies of the header
+constexpr unsigned copies = 2;   // copies of the header
 constexpr Bytes segment_look = 64 * KiB;
 
 std::uint64_t random_number() {
@@ -37,8 +37,10 @@ bool is_block_device(std::string const& path) {
 /// A suggested fix for a file that cannot be opened; empty where the error text is sufficient.
 char const* mend_of(int error) {
     switch (error) {
-    case EACCES: case EPERM: return "; give the user that runs Garner read and write access, or choose another disk.path";
-    case ENOENT: case ENOTDIR: return "; create the directory, or choose another disk.path";
+    case EACCES:
+    case EPERM: return "; give the user that runs Garner read and write access, or choose another disk.path";
+    case ENOENT:
+    case ENOTDIR: return "; create the directory, or choose another disk.path";
     case EROFS: return "; mount the file system writable, or choose another disk.path";
     case ELOOP: return "; it is a symbolic link: set disk.path to the directory of the file itself";
     case EISDIR: return "; remove that directory, or choose another disk.path";
@@ -58,7 +60,7 @@ StoreHeader new_store(Bytes size) {
     return header;
 }
 
-}  // namespace
+}   // namespace
 
 std::string file_of(std::string const& path) { return is_block_device(path) ? path : path + "/store"; }
 
@@ -119,8 +121,8 @@ std::string StoreFile::find_as_it_is() {
     if (is_blank()) return "there is no store in " + name_ + ": nothing was ever written to it";
     if (auto trouble = read_header(); !trouble.empty()) return trouble;
     if (is_cut_short())
-        return name_ + " has " + std::to_string(file_.size()) + " bytes, but its store needs " +
-               std::to_string(header_.bytes()) + ": the file was truncated; remove it, or start Garner, which reinitializes it";
+        return name_ + " has " + std::to_string(file_.size()) + " bytes, but its store needs " + std::to_string(header_.bytes()) +
+               ": the file was truncated; remove it, or start Garner, which reinitializes it";
     ++header_.epoch;
     header_.epoch = std::max(header_.epoch, static_cast<std::uint64_t>(unix_seconds(wall_now())));
     return {};
@@ -186,7 +188,8 @@ void StoreFile::take_shape(StoreHeader const& wanted, Bytes size, When when) {
     auto const known = header_;
     if (is_cut_short()) {
         spdlog::error("disk: {} has {} bytes, but its store needs {}: the file was truncated; its objects are discarded, "
-                      "because purged objects could be back", name_, file_.size(), known.bytes());
+                      "because purged objects could be back",
+                      name_, file_.size(), known.bytes());
         header_ = wanted;
     } else if (size < known.start_of(known.segments)) {
         spdlog::warn("disk: {} is made smaller; its objects are discarded", name_);
@@ -233,4 +236,4 @@ std::string StoreFile::make_void(std::uint64_t generation) {
     return write_header();
 }
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

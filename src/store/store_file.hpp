@@ -52,16 +52,16 @@ private:
 
     std::string name_;
     io::File file_;
-    io::File for_header_;         // a separate open file: its sync reports its own errors only, and the log's errors remain for
-                                  // the log
+    io::File for_header_;   // a separate open file: its sync reports its own errors only, and the log's errors remain for
+                            // the log
     StoreHeader header_;
-    unsigned good_copy_ = 1;      // the copy to preserve while the other one is written
+    unsigned good_copy_ = 1;   // the copy to preserve while the other one is written
 };
 
 struct StoreFile::Opened {
     std::optional<StoreFile> store;
-    bool in_use = false;      // by another process
-    std::string trouble;      // why it is not open, if there is another reason
+    bool in_use = false;   // by another process
+    std::string trouble;   // why it is not open, if there is another reason
 };
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

@@ -26,4 +26,4 @@ void append_big_endian(Number value, std::string& out) {
     write_big_endian(value, out, out.size() - sizeof(Number));
 }
 
-}  // namespace garner
+}   // namespace garner

@@ -14,4 +14,4 @@ inline constexpr Bytes GiB = 1024 * MiB;
 /// The heap memory of a block of this many bytes. glibc: 8 bytes before each block, rounded up to 16, at least 32.
 constexpr Bytes heap_block(Bytes bytes) { return bytes <= 24 ? 32 : (bytes + 8 + 15) / 16 * 16; }
 
-}  // namespace garner
+}   // namespace garner

@@ -10,9 +10,8 @@ namespace garner {
 inline void check(bool holds, std::source_location where = std::source_location::current()) {
     if (holds) [[likely]]
         return;
-    std::fprintf(stderr, "garner: broken invariant at %s:%u in %s\n", where.file_name(), where.line(),
-                 where.function_name());
+    std::fprintf(stderr, "garner: broken invariant at %s:%u in %s\n", where.file_name(), where.line(), where.function_name());
     std::abort();
 }
 
-}  // namespace garner
+}   // namespace garner

@@ -17,9 +17,7 @@ using WallTime = std::chrono::sys_time<std::chrono::milliseconds>;
 /// A moment that never jumps; for deadlines and durations.
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-inline WallTime wall_now() {
-    return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
-}
+inline WallTime wall_now() { return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now()); }
 
 inline SteadyTime steady_now() { return std::chrono::steady_clock::now(); }
 
@@ -37,4 +35,4 @@ constexpr std::int64_t unix_seconds(WallTime time) {
 
 constexpr WallTime from_unix_seconds(std::int64_t value) { return WallTime{seconds{value}}; }
 
-}  // namespace garner
+}   // namespace garner

@@ -31,7 +31,7 @@ std::string hint(std::string_view word, std::vector<std::string> const& known) {
 
 std::string needs_value(std::string_view name) { return std::string(name) + " needs a value"; }
 
-}  // namespace
+}   // namespace
 
 /// Declares the commands to CLI11, and reads the results of its parser.
 class CommandForm::Reader {
@@ -66,7 +66,8 @@ public:
         }
         find_chosen();
         auto const& form = chosen_->documented();
-        if (reading.help) reading.text = help_page(form.describe());
+        if (reading.help)
+            reading.text = help_page(form.describe());
         else if (!reading.fault.empty())
             reading.text = root_.name_ + ": " + reading.fault + "\nTry: " + form.name_ + " --help\n";
         return reading;
@@ -185,7 +186,7 @@ private:
 
     CommandForm const& root_;
     CLI::App app_;
-    std::vector<CLI::App*> path_;            // from the root to the chosen subcommand
+    std::vector<CLI::App*> path_;   // from the root to the chosen subcommand
     CommandForm const* chosen_ = nullptr;
     bool has_operand_ = false;
 };
@@ -254,7 +255,8 @@ std::string CommandForm::usage() const {
     if (!operand_.empty()) text += operand_optional_ ? " [" + operand_ + "]" : " " + operand_;
     if (subcommands_.empty()) return text;
     if (!parent_) return text + (subcommand_optional_ ? " [COMMAND]" : " COMMAND");
-    for (auto const& below : subcommands_) text += (below == subcommands_.front() ? " " : " | ") + below->usage().substr(name_.size() + 1);
+    for (auto const& below : subcommands_)
+        text += (below == subcommands_.front() ? " " : " | ") + below->usage().substr(name_.size() + 1);
     return text;
 }
 
@@ -309,4 +311,4 @@ CommandForm::Take format_into(bool& json) {
     };
 }
 
-}  // namespace garner
+}   // namespace garner

@@ -26,9 +26,9 @@ public:
 
     /// The result of reading a command line.
     struct Reading {
-        bool help = false;      // or the version
-        std::string fault;      // one line that names the error and a suggested fix; empty if there is none
-        std::string text;       // the help, or the fault and the command that prints the help
+        bool help = false;   // or the version
+        std::string fault;   // one line that names the error and a suggested fix; empty if there is none
+        std::string text;    // the help, or the fault and the command that prints the help
 
         /// Prints the text. The exit code, or nothing if the command is to run.
         std::optional<int> print(std::ostream& out, std::ostream& err) const;
@@ -45,7 +45,9 @@ public:
     CommandForm& no_operand(std::string hint) { return no_operand_ = std::move(hint), *this; }
     /// "--size SIZE" or "-H,--header FIELD". Subcommands accept the options of the commands above them.
     CommandForm& option(std::string_view spec, std::string help, Take take) { return add(spec, std::move(help), std::move(take)); }
-    CommandForm& option(std::string_view spec, std::string help, std::string& value) { return add(spec, std::move(help), into(value)); }
+    CommandForm& option(std::string_view spec, std::string help, std::string& value) {
+        return add(spec, std::move(help), into(value));
+    }
     CommandForm& flag(std::string_view spec, std::string help, bool& value) { return add(spec, std::move(help), {}, &value); }
     CommandForm& required(std::string_view spec, std::string help, std::string& value);
     /// Checks the options together, after all of them have been taken. Returns the error.
@@ -85,7 +87,7 @@ public:
 private:
     struct Row : CommandDescription::Option {
         Take take;
-        bool* flag = nullptr;       // has no value
+        bool* flag = nullptr;   // has no value
     };
     class Reader;
 
@@ -102,12 +104,12 @@ private:
     std::string name_, word_, about_, notes_, no_operand_, version_, group_;   // the word is the end of the name
     std::vector<Row> rows_;
     struct Required {
-        std::string spec;               // "--trace FILE"
+        std::string spec;   // "--trace FILE"
         std::string const* value;
         std::string word() const { return spec.substr(2, spec.find(' ') - 2); }
     };
     std::optional<Required> required_;
-    std::string operand_;           // its name; empty: none
+    std::string operand_;   // its name; empty: none
     std::vector<std::string> operand_values_;
     bool operand_optional_ = false, subcommand_optional_ = false, operand_is_last_ = false;
     Take take_operand_;
@@ -127,8 +129,10 @@ CommandForm::Take number_into(Number& to, Number least, Number most) {
     return [=, &to](std::string_view name, std::string_view value) -> std::string {
         if (read_whole_number(value, to) && to >= least && to <= most) return {};
         auto const text = [](Number number) {
-            if constexpr (std::is_floating_point_v<Number>) return short_number(number);
-            else return std::to_string(number);
+            if constexpr (std::is_floating_point_v<Number>)
+                return short_number(number);
+            else
+                return std::to_string(number);
         };
         return std::string(name) + ": " + quoted_word(value) + " is not a number from " + text(least) + " to " + text(most);
     };
@@ -176,8 +180,10 @@ std::string help_settings(Rows const& rows) {
         for (auto const& setting : row.settings) {
             auto const same = [&](Shared const& one) { return one.name == setting.name && one.what == setting.what; };
             auto const known = std::find_if(all.begin(), all.end(), same);
-            if (known == all.end()) all.push_back({std::string(setting.name), std::string(row.name), std::string(setting.what)});
-            else (known->owners += ", ") += row.name;
+            if (known == all.end())
+                all.push_back({std::string(setting.name), std::string(row.name), std::string(setting.what)});
+            else
+                (known->owners += ", ") += row.name;
         }
     struct Line {
         std::string name, what;
@@ -187,4 +193,4 @@ std::string help_settings(Rows const& rows) {
     return help_rows(lines);
 }
 
-}  // namespace garner
+}   // namespace garner

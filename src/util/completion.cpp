@@ -223,10 +223,10 @@ std::string completion(CommandDescription const& program, std::string_view scrip
     return tables.fill(script, program.name);
 }
 
-}  // namespace
+}   // namespace
 
 std::string bash_completion(CommandDescription const& program) { return completion(program, bash_script, false); }
 
 std::string zsh_completion(CommandDescription const& program) { return completion(program, zsh_script, true); }
 
-}  // namespace garner
+}   // namespace garner

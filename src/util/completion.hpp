@@ -11,4 +11,4 @@ std::string bash_completion(CommandDescription const& program);
 /// For zsh, to be sourced or to be stored as a file in $fpath.
 std::string zsh_completion(CommandDescription const& program);
 
-}  // namespace garner
+}   // namespace garner

@@ -28,4 +28,4 @@ inline void copy_out(char* to, char const* from, std::size_t bytes) {
     std::memcpy(to, from, bytes);
 }
 
-}  // namespace garner
+}   // namespace garner

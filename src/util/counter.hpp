@@ -48,7 +48,7 @@ struct LatencyBuckets {
 /// A histogram's values at one moment, or the sum over several workers.
 struct LatencySnapshot {
     std::array<std::uint64_t, LatencyBuckets::count()> buckets{};
-    std::uint64_t total = 0;        // values
+    std::uint64_t total = 0;   // values
     std::uint64_t sum_micros = 0;
 
     LatencySnapshot& operator+=(LatencySnapshot const& other) {
@@ -70,8 +70,7 @@ struct LatencySnapshot {
     /// The least bucket bound with `percent` (0 to 100) of the values at or below it, at most 1/16 too high; 0 without
     /// values.
     std::chrono::microseconds percentile(double percent) const {
-        auto wanted = static_cast<std::uint64_t>(std::ceil(std::clamp(percent, 0.0, 100.0) / 100 *
-                                                           static_cast<double>(total)));
+        auto wanted = static_cast<std::uint64_t>(std::ceil(std::clamp(percent, 0.0, 100.0) / 100 * static_cast<double>(total)));
         wanted = std::clamp<std::uint64_t>(wanted, 1, std::max<std::uint64_t>(total, 1));
         std::uint64_t seen = 0;
         for (std::size_t i = 0; i < buckets.size(); ++i) {
@@ -110,4 +109,4 @@ private:
     Counter sum_;
 };
 
-}  // namespace garner
+}   // namespace garner

@@ -97,4 +97,4 @@ private:
     int shift_ = 0;
 };
 
-}  // namespace garner
+}   // namespace garner

@@ -29,4 +29,4 @@ private:
     std::size_t used_ = 0;
 };
 
-}  // namespace garner
+}   // namespace garner

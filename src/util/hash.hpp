@@ -25,4 +25,4 @@ struct KeyedHash {
     std::size_t operator()(std::string_view text) const { return fingerprint(text, seed); }
 };
 
-}  // namespace garner
+}   // namespace garner

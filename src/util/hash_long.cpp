@@ -12,4 +12,4 @@ std::uint64_t hash_long(std::string_view bytes, std::uint64_t seed) {
     return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }
 
-}  // namespace garner
+}   // namespace garner

@@ -9,4 +9,4 @@ namespace garner {
 /// fast for more than some kilobytes. The inlined version is limited to the baseline instruction set.
 std::uint64_t hash_long(std::string_view bytes, std::uint64_t seed);
 
-}  // namespace garner
+}   // namespace garner

@@ -118,7 +118,7 @@ std::string unknown(std::string const& word, CommandDescription const& command,
     return "unknown command " + quoted_word(word) + (meant.empty() ? "" : "; did you mean " + std::string(meant) + "?");
 }
 
-}  // namespace
+}   // namespace
 
 CommandDescription const* CommandDescription::find(std::string_view word) const {
     auto const found = std::ranges::find_if(subcommands, [&](auto const& below) { return below.word() == word; });
@@ -146,8 +146,10 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
 std::string help_page(CommandDescription const& command) {
     bool const is_program = command.name == command.word();
     auto text = "Usage: " + command.usage + " [options]\n\n" + wrapped_lines(command.about);
-    if (is_program && !command.group.empty()) text += "\nCommands:\n" + command_lines(command);
-    else append_table(text, "Commands", subcommand_rows(command));
+    if (is_program && !command.group.empty())
+        text += "\nCommands:\n" + command_lines(command);
+    else
+        append_table(text, "Commands", subcommand_rows(command));
     append_table(text, "Options", option_rows(command.options));
     if (!command.notes.empty()) text += "\n" + wrapped_lines(command.notes);
     if (!command.exit_statuses.empty()) text += "\n" + wrapped_lines(exit_line(command));
@@ -186,4 +188,4 @@ HelpAnswer help_about(CommandDescription const& program, std::span<std::string c
     return {help_page(*page), {}};
 }
 
-}  // namespace garner
+}   // namespace garner

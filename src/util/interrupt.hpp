@@ -27,4 +27,4 @@ private:
     struct sigaction before_ {};
 };
 
-}  // namespace garner
+}   // namespace garner

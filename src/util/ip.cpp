@@ -68,4 +68,4 @@ std::string IpEndpoint::text() const {
     return host + ":" + std::to_string(port);
 }
 
-}  // namespace garner
+}   // namespace garner

@@ -74,8 +74,8 @@ std::optional<IpAddress> parse_ip(std::string_view text);
 
 /// An address and its number of significant leading bits.
 struct IpNetwork {
-    IpAddress address;              // the bits after the prefix are zero
-    std::uint8_t prefix = 128;      // of 128: an IPv4 /8 is 96 + 8
+    IpAddress address;           // the bits after the prefix are zero
+    std::uint8_t prefix = 128;   // of 128: an IPv4 /8 is 96 + 8
 
     constexpr bool contains(IpAddress const& other) const {
         constexpr auto mask = [](unsigned bits) { return bits == 0 ? 0 : ~std::uint64_t{0} << (64 - bits); };
@@ -108,4 +108,4 @@ struct IpEndpoint {
     friend constexpr bool operator==(IpEndpoint const&, IpEndpoint const&) = default;
 };
 
-}  // namespace garner
+}   // namespace garner

@@ -8,8 +8,8 @@ namespace garner {
 /// Even if each byte meets its deadline, a body could hold its connection and its memory for days. So there is a minimum
 /// average rate.
 struct LeastRate {
-    Bytes per_second = 500;        // 0: no minimum rate
-    milliseconds after{30'000};    // no body is too slow before this much waiting
+    Bytes per_second = 500;       // 0: no minimum rate
+    milliseconds after{30'000};   // no body is too slow before this much waiting
 };
 
 /// `moved`: bytes transferred; `waited`: the total time spent waiting for the sender or receiver. Pure.
@@ -30,4 +30,4 @@ struct Pace {
     bool is_below(LeastRate const& least) const { return is_too_slow(moved, waited, least); }
 };
 
-}  // namespace garner
+}   // namespace garner

@@ -81,4 +81,4 @@ private:
     mutable Link root_;
 };
 
-}  // namespace garner
+}   // namespace garner

@@ -51,4 +51,4 @@ private:
     std::unordered_map<std::string, Entry, KeyedHash, std::equal_to<>> entries_;
 };
 
-}  // namespace garner
+}   // namespace garner

@@ -90,4 +90,4 @@ private:
     std::condition_variable condition_;
 };
 
-}  // namespace garner
+}   // namespace garner

@@ -28,7 +28,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
-}  // namespace
+}   // namespace
 
 std::string_view nearest(std::string_view word, std::span<std::string_view const> candidates) {
     if (word.size() > word_max) return {};
@@ -43,4 +43,4 @@ std::string_view nearest(std::string_view word, std::span<std::string_view const
     return best;
 }
 
-}  // namespace garner
+}   // namespace garner

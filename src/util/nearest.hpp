@@ -9,4 +9,4 @@ namespace garner {
 /// if there is none.
 std::string_view nearest(std::string_view word, std::span<std::string_view const> candidates);
 
-}  // namespace garner
+}   // namespace garner

@@ -19,4 +19,4 @@ inline std::string short_number(double value) {
     return text;
 }
 
-}  // namespace garner
+}   // namespace garner

@@ -9,4 +9,4 @@ constexpr bool is_one_of(auto value) {
     return ((value == values) || ...);
 }
 
-}  // namespace garner
+}   // namespace garner

@@ -36,4 +36,4 @@ bool read_whole_number(std::string_view text, Number& number) {
     return !text.empty() && trouble == std::errc() && end == text.data() + text.size();
 }
 
-}  // namespace garner
+}   // namespace garner

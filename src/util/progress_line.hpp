@@ -13,8 +13,7 @@ namespace garner {
 class ProgressLine {
 public:
     /// `who`: a prefix of each line, "garner sim". Checks if standard error is a terminal.
-    ProgressLine(std::ostream& err, std::string who)
-        : err_(err), who_(std::move(who)), terminal_(::isatty(STDERR_FILENO) == 1) {}
+    ProgressLine(std::ostream& err, std::string who) : err_(err), who_(std::move(who)), terminal_(::isatty(STDERR_FILENO) == 1) {}
     ~ProgressLine() { clear(); }
     void say(std::string const& what) {
         using namespace std::chrono_literals;
@@ -37,4 +36,4 @@ private:
     std::chrono::steady_clock::time_point said_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace garner
+}   // namespace garner

@@ -11,4 +11,4 @@ inline std::uint64_t random_bits() {
     return std::uint64_t{device()} << 32 | device();
 }
 
-}  // namespace garner
+}   // namespace garner

@@ -26,8 +26,8 @@ template <class T>
 class [[nodiscard]] Result {
 public:
     template <std::convertible_to<T> U>
-        requires(!std::same_as<std::remove_cvref_t<U>, Result>)
-    Result(U&& value) : either_(std::in_place_index<0>, std::forward<U>(value)) {}
+    requires(!std::same_as<std::remove_cvref_t<U>, Result>) Result(U&& value)
+        : either_(std::in_place_index<0>, std::forward<U>(value)) {}
     Result(Fault fault) : either_(std::in_place_index<1>, std::move(fault)) {}
 
     explicit operator bool() const { return either_.index() == 0; }
@@ -66,4 +66,4 @@ inline Result<void> to_result(std::string fault) {
     return Fault{std::move(fault)};
 }
 
-}  // namespace garner
+}   // namespace garner

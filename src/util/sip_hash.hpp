@@ -46,7 +46,7 @@ inline std::uint64_t word_of(std::string_view bytes) {
     return word;
 }
 
-}  // namespace sip
+}   // namespace sip
 
 /// Without the key, digests neither reveal inputs nor allow to test guesses.
 inline SipDigest sip_hash(std::string_view bytes, SipKey key) {
@@ -61,4 +61,4 @@ inline SipDigest sip_hash(std::string_view bytes, SipKey key) {
     return {low, state.finish()};
 }
 
-}  // namespace garner
+}   // namespace garner

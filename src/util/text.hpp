@@ -64,4 +64,4 @@ inline std::string lower_case(std::string_view text) {
     return out;
 }
 
-}  // namespace garner
+}   // namespace garner

@@ -14,11 +14,13 @@ struct Unit {
     std::uint64_t factor;
 };
 
+// clang-format off
 constexpr std::array size_units{
     Unit{"TiB", 1024 * GiB}, Unit{"TB", 1'000'000'000'000}, Unit{"GiB", GiB}, Unit{"GB", 1'000'000'000},
     Unit{"MiB", MiB},        Unit{"MB", 1'000'000},         Unit{"KiB", KiB}, Unit{"KB", 1'000},
     Unit{"", 1},             Unit{"B", 1},
 };
+// clang-format on
 
 constexpr std::array time_units{
     Unit{"d", 86'400'000}, Unit{"h", 3'600'000}, Unit{"m", 60'000}, Unit{"s", 1'000}, Unit{"ms", 1},
@@ -77,7 +79,7 @@ std::string shortest(std::array<Unit, N> const& units, std::uint64_t value, std:
     return of->name.empty() ? best : best.append(between).append(of->name);
 }
 
-}  // namespace
+}   // namespace
 
 std::optional<Bytes> parse_size(std::string_view text) {
     auto const [number, name] = split(text);
@@ -106,4 +108,4 @@ std::string time_text(milliseconds time) {
     return shortest(time_units, static_cast<std::uint64_t>(time.count()), "");
 }
 
-}  // namespace garner
+}   // namespace garner

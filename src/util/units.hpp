@@ -21,4 +21,4 @@ std::string size_text(Bytes);
 /// "5m", "1500ms", "0s". Must not be negative.
 std::string time_text(milliseconds);
 
-}  // namespace garner
+}   // namespace garner

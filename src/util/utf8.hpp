@@ -8,9 +8,7 @@ namespace garner {
 /// has ASCII and the C1 control characters, which a terminal may execute.
 constexpr std::size_t utf8_length(std::string_view text) {
     auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-    auto continues = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
-        return at(i) >= low && at(i) <= high;
-    };
+    auto continues = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) { return at(i) >= low && at(i) <= high; };
     unsigned lead = at(0);
     if (lead >= 0xc2 && lead <= 0xdf) return continues(1, lead == 0xc2 ? 0xa0 : 0x80) ? 2 : 0;
     if (lead >= 0xe0 && lead <= 0xef) {
@@ -24,4 +22,4 @@ constexpr std::size_t utf8_length(std::string_view text) {
     return 0;
 }
 
-}  // namespace garner
+}   // namespace garner

@@ -5,4 +5,4 @@ namespace garner {
 
 inline constexpr char const* version = "0.1.0";
 
-}  // namespace garner
+}   // namespace garner

@@ -31,7 +31,7 @@ unsigned status_of(net::Error const& error) {
     return error == Failed::header_limit || error == Failed::buffer_overflow ? 431 : 400;
 }
 
-}  // namespace
+}   // namespace
 
 HttpConnection::HttpConnection(Limits const& limits, net::TcpSocket socket, IpEndpoint own, IpAddress client)
     : limits_(limits), stream_(std::move(socket)), buffer_(limits.head_bytes + piece_bytes) {
@@ -92,8 +92,7 @@ std::optional<Reply> HttpConnection::ambiguity() const {
     if (lengths > 1 || (lengths == 1 && !parse_decimal(request_.value("Content-Length"))))
         return Reply{400, "Content-Length must be one number.\n"};
     auto const coding = request_.value("Content-Encoding"), expected = request_.value("Expect");
-    if (!coding.empty() && !equals_ignoring_case(coding, "identity"))
-        return Reply{415, "Content-Encoding is not supported.\n"};
+    if (!coding.empty() && !equals_ignoring_case(coding, "identity")) return Reply{415, "Content-Encoding is not supported.\n"};
     if (!expected.empty() && !equals_ignoring_case(expected, "100-continue"))
         return Reply{417, "The only expectation supported is 100-continue.\n"};
     return std::nullopt;
@@ -128,8 +127,7 @@ net::awaitable<std::optional<Reply>> HttpConnection::read_pieces(TakePiece const
             co_return Reply{std::max(status_of(error), 400u), "The body cannot be read: " + error.message() + "\n"};
         more = take(std::string_view(piece_).substr(0, piece_.size() - body.size));
         pace.add(bytes, steady_now() - begun);
-        if (pace.is_below({KiB, limits_.progress}))
-            co_return Reply{408, "The body arrived too slowly: below 1 KiB per second.\n"};
+        if (pace.is_below({KiB, limits_.progress})) co_return Reply{408, "The body arrived too slowly: below 1 KiB per second.\n"};
     }
     co_return std::nullopt;
 }
@@ -143,8 +141,10 @@ std::string HttpConnection::begin_reply(Reply const& reply, std::uint64_t length
                 "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin\r\n"
                 "Content-Security-Policy: ";
     head.append(reply.content_policy).append("\r\n");
-    if (last_) head += "Connection: close\r\n";
-    else if (parser_->get().version() == 10) head += "Connection: keep-alive\r\n";
+    if (last_)
+        head += "Connection: close\r\n";
+    else if (parser_->get().version() == 10)
+        head += "Connection: keep-alive\r\n";
     return head + "\r\n";
 }
 
@@ -190,4 +190,4 @@ net::awaitable<void> HttpConnection::end_reply(bool written) {
     }
 }
 
-}  // namespace garner::web
+}   // namespace garner::web

@@ -71,12 +71,12 @@ private:
     boost::beast::flat_buffer buffer_;
     std::optional<boost::beast::http::request_parser<boost::beast::http::buffer_body>> parser_;
     Request request_;
-    std::string piece_;          // the last one of the body, then of the reply
+    std::string piece_;   // the last one of the body, then of the reply
     SteadyTime since_ = steady_now();
     bool idle_ = true;
     bool reads_body_ = false;
-    bool last_ = false;          // no request follows
+    bool last_ = false;   // no request follows
     unsigned refused_with_ = 0;
 };
 
-}  // namespace garner::web
+}   // namespace garner::web

@@ -21,4 +21,4 @@ std::string_view Request::value(std::string_view field) const {
     return {text.data(), text.size()};
 }
 
-}  // namespace garner::web
+}   // namespace garner::web

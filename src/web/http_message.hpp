@@ -18,10 +18,10 @@ using Fields = boost::beast::http::basic_fields<std::allocator<char>>;
 
 /// The head of a request. Its views live until the next one is received.
 struct Request {
-    std::string_view method, target;            // as they came
-    std::string_view authority, path, query;    // the parts of the target; the authority of an absolute one
+    std::string_view method, target;           // as they came
+    std::string_view authority, path, query;   // the parts of the target; the authority of an absolute one
     IpAddress client;
-    IpEndpoint own;                             // the address at which the connection was accepted
+    IpEndpoint own;   // the address at which the connection was accepted
     Fields const* fields = nullptr;
 
     std::size_t count(std::string_view field) const;
@@ -40,4 +40,4 @@ struct Reply {
 /// 405, unless the request's method is one of "GET, HEAD".
 std::optional<Reply> wrong_method(Request const&, std::string_view allowed);
 
-}  // namespace garner::web
+}   // namespace garner::web

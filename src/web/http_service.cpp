@@ -24,7 +24,7 @@ IpAddress group(IpAddress const& client) { return first_bits(client, 32, 64); }
 
 IpEndpoint plain(net::TcpEndpoint const& endpoint) { return {net::to_ip(endpoint.address()), endpoint.port()}; }
 
-}  // namespace
+}   // namespace
 
 Result<std::unique_ptr<HttpService>> HttpService::open(Options const& options, Serve serve) {
     std::unique_ptr<HttpService> service(new HttpService(options, std::move(serve)));
@@ -88,8 +88,10 @@ net::awaitable<void> HttpService::accept() {
     while (!limits_.draining) {
         auto [error, socket] = co_await acceptor_.async_accept(net::as_values);
         if (limits_.draining) break;
-        if (!error) admit(std::move(socket));
-        else co_await pause(no_descriptors_pause);
+        if (!error)
+            admit(std::move(socket));
+        else
+            co_await pause(no_descriptors_pause);
     }
 }
 
@@ -135,4 +137,4 @@ bool HttpService::make_room(IpAddress const& client) const {
 
 net::awaitable<void> HttpService::run(std::unique_ptr<HttpConnection> connection) { co_await serve_(*connection); }
 
-}  // namespace garner::web
+}   // namespace garner::web

@@ -21,7 +21,7 @@ public:
         bool closes_busy = false;            // also one that is busy; otherwise only one that sends a body, of a client with more
                                              // connections than the new one's, and the new one if there is none
         HttpConnection::Limits limits = {};
-        char const* thread = "http";         // its name
+        char const* thread = "http";   // its name
     };
     /// Answers the requests of a connection until receive() returns false. Runs on the thread.
     using Serve = std::function<net::awaitable<void>(HttpConnection&)>;
@@ -65,4 +65,4 @@ private:
     std::thread thread_;
 };
 
-}  // namespace garner::web
+}   // namespace garner::web

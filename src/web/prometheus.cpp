@@ -10,9 +10,10 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::array bucket_limits{   // µs
-    100u,     250u,     500u,     1'000u,   2'500u,     5'000u,     10'000u,    25'000u,    50'000u,
-    100'000u, 250'000u, 500'000u, 1'000'000u, 2'500'000u, 5'000'000u, 10'000'000u, 30'000'000u};
+constexpr std::array bucket_limits{// µs
+                                   100u,       250u,       500u,       1'000u,      2'500u,     5'000u,
+                                   10'000u,    25'000u,    50'000u,    100'000u,    250'000u,   500'000u,
+                                   1'000'000u, 2'500'000u, 5'000'000u, 10'000'000u, 30'000'000u};
 
 std::string text_of(Json const& value) {
     if (value.is_null()) return "NaN";
@@ -38,7 +39,7 @@ std::string labelled(std::string_view name, std::string_view value) {
     return out.insert(out.find_first_of(",}"), "=\"" + escaped_label(value) + "\"");
 }
 
-}  // namespace
+}   // namespace
 
 std::string_view family_of(std::string_view name) { return name.substr(0, name.find('{')); }
 
@@ -50,9 +51,7 @@ void PrometheusText::begin(std::string_view name, std::string_view type, std::st
     text_ += "# HELP " + family_ + " " + std::string(help) + "\n# TYPE " + family_ + " " + std::string(type) + "\n";
 }
 
-void PrometheusText::sample(std::string const& name, Json const& value) {
-    text_ += name + " " + text_of(value) + "\n";
-}
+void PrometheusText::sample(std::string const& name, Json const& value) { text_ += name + " " + text_of(value) + "\n"; }
 
 void PrometheusText::add(std::string_view name, std::string_view help, Json const& value) {
     begin(name, type_of(name), help);
@@ -76,4 +75,4 @@ void PrometheusText::add_histogram(std::string_view name, std::string_view help,
     sample(family + "_count", times.total);
 }
 
-}  // namespace garner::web
+}   // namespace garner::web

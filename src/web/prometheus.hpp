@@ -31,4 +31,4 @@ private:
     std::string text_, family_;
 };
 
-}  // namespace garner::web
+}   // namespace garner::web

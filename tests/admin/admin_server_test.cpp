@@ -282,5 +282,5 @@ TEST(AdminServer, an_address_that_cannot_be_had_is_named) {
     EXPECT_FALSE(AdminServer::open({.address = "192.0.2.1", .port = 0}, house.server()));
 }
 
-}  // namespace
-}  // namespace garner::admin
+}   // namespace
+}   // namespace garner::admin

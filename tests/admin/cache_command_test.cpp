@@ -30,21 +30,15 @@ TEST(UrlPattern, is_a_beginning_or_a_whole_with_stars) {
         char const* url;
         bool fits;
     };
-    for (Row const& row : {Row{"", "http://a.example/", true},
-                           Row{"http://a.example/b", "http://a.example/b/c?d", true},
-                           Row{"http://a.example/b", "http://a.example/a", false},
-                           Row{"HTTP://A.Example", "http://a.example/x", true},
-                           Row{"http://a.example", "http://a.example.org/", false},
-                           Row{"http://a", "http://a.example/", false},
-                           Row{"https:", "https://a.example/", true},
-                           Row{"*", "http://a.example/", true},
-                           Row{"*.jpg", "http://a.example/b.jpg", true},
-                           Row{"*.jpg", "http://a.example/b.jpg?c", false},
-                           Row{"*.jpg*", "http://a.example/b.jpg?c", true},
-                           Row{"http://*.example/*/b", "http://a.example/x/y/b", true},
-                           Row{"http://*.example/*/b", "http://a.example/b", false},
-                           Row{"*aab", "http://a/aaaab", true},
-                           Row{"*a*a*a*a*b", "http://a/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false}})
+    for (Row const& row :
+         {Row{"", "http://a.example/", true}, Row{"http://a.example/b", "http://a.example/b/c?d", true},
+          Row{"http://a.example/b", "http://a.example/a", false}, Row{"HTTP://A.Example", "http://a.example/x", true},
+          Row{"http://a.example", "http://a.example.org/", false}, Row{"http://a", "http://a.example/", false},
+          Row{"https:", "https://a.example/", true}, Row{"*", "http://a.example/", true},
+          Row{"*.jpg", "http://a.example/b.jpg", true}, Row{"*.jpg", "http://a.example/b.jpg?c", false},
+          Row{"*.jpg*", "http://a.example/b.jpg?c", true}, Row{"http://*.example/*/b", "http://a.example/x/y/b", true},
+          Row{"http://*.example/*/b", "http://a.example/b", false}, Row{"*aab", "http://a/aaaab", true},
+          Row{"*a*a*a*a*b", "http://a/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false}})
         EXPECT_EQ(UrlPattern(row.pattern).fits(row.url), row.fits) << row.pattern << " " << row.url;
 }
 
@@ -65,8 +59,12 @@ TEST(KeyParts, are_read_from_the_keys_that_the_cache_writes) {
 TEST(CacheText, is_a_line_that_commands_no_terminal) {
     EXPECT_EQ(line_of_object({{"body_bytes", 1'536}, {"status", 200}, {"fresh_seconds", 3'900}, {"url", "http://a/"}}),
               "  1.50 KiB  200       1 h 5 min  http://a/");
-    EXPECT_EQ(line_of_object({{"url", "http://a/\x1b[2J"}, {"variant", "accept:de\naccept-encoding:gzip\n"}, {"whole", false},
-                              {"status", 404}, {"fresh_seconds", -10}, {"partition", "accelerator"}}),
+    EXPECT_EQ(line_of_object({{"url", "http://a/\x1b[2J"},
+                              {"variant", "accept:de\naccept-encoding:gzip\n"},
+                              {"whole", false},
+                              {"status", 404},
+                              {"fresh_seconds", -10},
+                              {"partition", "accelerator"}}),
               "       0 B  404      stale 10 s  http://a/?[2J [accept:de; accept-encoding:gzip] (parts) (accelerator)");
     EXPECT_THAT(line_of_object({{"status", 200}, {"fresh_seconds", -400'000'000}, {"url", "http://a/"}}), HasSubstr(" 200 stale "))
         << "columns never touch";
@@ -151,8 +149,8 @@ TEST(CacheCommand, a_store_that_another_has_is_said_with_who_was_asked) {
     auto const port = test::free_port();
     command.address = "127.0.0.1";
     command.port = port;
-    EXPECT_EQ(run(command).err, "garner: another process has it; no Garner replies at 127.0.0.1:" + std::to_string(port) +
-                                    ": connection refused\n");
+    EXPECT_EQ(run(command).err,
+              "garner: another process has it; no Garner replies at 127.0.0.1:" + std::to_string(port) + ": connection refused\n");
     command.disk.path.clear();
     EXPECT_EQ(run(command).err, "garner: no Garner replies at 127.0.0.1:" + std::to_string(port) +
                                     ": connection refused; start it, or pass the --config FILE of the running proxy\n");
@@ -348,5 +346,5 @@ TEST(CachePages, figures_and_explanations_tell_of_the_disk) {
     EXPECT_EQ(told["on_disk"], "no");
 }
 
-}  // namespace
-}  // namespace garner::admin
+}   // namespace
+}   // namespace garner::admin

@@ -95,5 +95,5 @@ TEST(Commands, what_is_no_URL_or_address_is_a_wrong_command) {
     EXPECT_EQ(run_command({.address = "localhost"}).code, 2);
 }
 
-}  // namespace
-}  // namespace garner::admin
+}   // namespace
+}   // namespace garner::admin

@@ -44,21 +44,20 @@ proxy::Explanation stale_page() {
 
 TEST(Explain, the_sum_is_told_in_numbers) {
     auto const text = explain_text(explain_json(stale_page()));
-    EXPECT_EQ(text,
-              "GET http://example.com/page\n"
-              "  verdict     stale: stale-while-revalidate\n"
-              "              served stale from the cache\n"
-              "  listener    127.0.0.1:3128, forward proxy\n"
-              "  access      allowed by default: clients on loopback\n"
-              "  stored      in memory, status 200, body 4 B, uses 0 B, sequence 17\n"
-              "              since Mon, 12 Jan 1970 13:46:40 GMT\n"
-              "  fields      Cache-Control: max-age=60, stale-while-revalidate=600\n"
-              "  age         Date Mon, 12 Jan 1970 13:46:30 GMT, apparent age 10 s, Age field 5 s\n"
-              "              corrected initial age 10 s + resident time 100 s = 110 s\n"
-              "  lifetime    60 s from max-age\n"
-              "              60 s - 110 s = stale for 50 s\n"
-              "  when stale  served during revalidation for 600 s (10 min 0 s) past the lifetime\n"
-              "              has no validator: fetched again in full\n");
+    EXPECT_EQ(text, "GET http://example.com/page\n"
+                    "  verdict     stale: stale-while-revalidate\n"
+                    "              served stale from the cache\n"
+                    "  listener    127.0.0.1:3128, forward proxy\n"
+                    "  access      allowed by default: clients on loopback\n"
+                    "  stored      in memory, status 200, body 4 B, uses 0 B, sequence 17\n"
+                    "              since Mon, 12 Jan 1970 13:46:40 GMT\n"
+                    "  fields      Cache-Control: max-age=60, stale-while-revalidate=600\n"
+                    "  age         Date Mon, 12 Jan 1970 13:46:30 GMT, apparent age 10 s, Age field 5 s\n"
+                    "              corrected initial age 10 s + resident time 100 s = 110 s\n"
+                    "  lifetime    60 s from max-age\n"
+                    "              60 s - 110 s = stale for 50 s\n"
+                    "  when stale  served during revalidation for 600 s (10 min 0 s) past the lifetime\n"
+                    "              has no validator: fetched again in full\n");
 }
 
 TEST(Explain, who_was_asked_and_where_it_goes_is_told) {
@@ -111,8 +110,9 @@ TEST(Explain, why_nobody_was_asked_is_told) {
         bool hierarchical;
         char const* told;
     };
-    for (auto const& row : {Row{"always", true, "no peer is queried: direct.always"},
-                            Row{"may", false, "no peer is queried: queries are sent only for a GET"}, Row{"may", true, "no peer is queried: none"}}) {
+    for (auto const& row :
+         {Row{"always", true, "no peer is queried: direct.always"},
+          Row{"may", false, "no peer is queried: queries are sent only for a GET"}, Row{"may", true, "no peer is queried: none"}}) {
         Json const json{{"outcome", "miss"},
                         {"sources", {{"direct", row.direct}, {"hierarchical", row.hierarchical}, {"took_ms", 0.0}}}};
         EXPECT_THAT(explain_text(json), HasSubstr(row.told));
@@ -132,5 +132,5 @@ TEST(Explain, another_versions_answer_is_told_as_far_as_it_goes) {
         EXPECT_THAT(explain_text(Json::parse(answer)), HasSubstr("verdict")) << answer;
 }
 
-}  // namespace
-}  // namespace garner::admin
+}   // namespace
+}   // namespace garner::admin

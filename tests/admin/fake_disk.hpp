@@ -119,4 +119,4 @@ private:
     store::DiskOptions options_;
 };
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -72,4 +72,4 @@ private:
     std::unique_ptr<AdminServer> admin_;
 };
 
-}  // namespace garner::admin
+}   // namespace garner::admin

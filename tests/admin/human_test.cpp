@@ -62,5 +62,5 @@ TEST(Human, longer_times_have_two_units) {
     EXPECT_EQ(human_seconds(86'400 * 5 + 3 * 3'600 + 59), "5 d 3 h");
 }
 
-}  // namespace
-}  // namespace garner::admin
+}   // namespace
+}   // namespace garner::admin

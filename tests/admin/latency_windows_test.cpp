@@ -34,5 +34,5 @@ TEST(LatencyWindows, begin_with_the_first_sample_and_without_one_with_the_start)
     EXPECT_EQ(samples.over(moment(10), times(10, 0))[0].hit.total, 8u) << "the sample that came too soon is not kept";
 }
 
-}  // namespace
-}  // namespace garner::admin
+}   // namespace
+}   // namespace garner::admin

@@ -205,5 +205,5 @@ TEST(StatsJson, what_nothing_was_measured_for_is_null) {
     EXPECT_EQ(json["byte_hit_ratio"]["60s"], 0.5);
 }
 
-}  // namespace
-}  // namespace garner::admin
+}   // namespace
+}   // namespace garner::admin

@@ -35,4 +35,4 @@ inline Report report_with_peers() {
     return report;
 }
 
-}  // namespace garner::admin
+}   // namespace garner::admin

@@ -72,5 +72,5 @@ TEST(Peers, an_IPv6_address_has_its_brackets) {
     EXPECT_THAT(peers_text(stats_json(report)), HasSubstr("[2001:db8::3]:3128"));
 }
 
-}  // namespace
-}  // namespace garner::admin
+}   // namespace
+}   // namespace garner::admin

@@ -54,7 +54,8 @@ TEST(Summary, has_the_disk_where_there_is_one) {
     LapWatch watch;
     report.disk_costs = watch.costs(disk);
     auto const text = summary_text(stats_json(report));
-    EXPECT_THAT(text, HasSubstr("\nDisk\n  state                        failing\n  last error            no space left on device\n"));
+    EXPECT_THAT(text,
+                HasSubstr("\nDisk\n  state                        failing\n  last error            no space left on device\n"));
     EXPECT_THAT(text, HasSubstr("\n  bytes per record               10.50\n"));
     EXPECT_THAT(text, HasSubstr("\n  hits                           1,234\n"));
     EXPECT_THAT(text, HasSubstr("\n  not stored: the disk is too slow             7\n"));
@@ -151,5 +152,5 @@ TEST(Page, takes_no_markup_from_the_figures) {
     EXPECT_THAT(html, Not(HasSubstr("<b>")));
 }
 
-}  // namespace
-}  // namespace garner::admin
+}   // namespace
+}   // namespace garner::admin

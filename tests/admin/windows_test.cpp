@@ -74,5 +74,5 @@ TEST(Windows, what_no_cache_could_have_answered_counts_for_no_ratio) {
     EXPECT_EQ(counted.hits, 2u);
 }
 
-}  // namespace
-}  // namespace garner::admin
+}   // namespace
+}   // namespace garner::admin

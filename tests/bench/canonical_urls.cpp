@@ -66,11 +66,11 @@ void measure(char const* what, Texts const& texts, int rounds, auto call) {
         allocated = allocations - before;
     }
     auto const count = static_cast<double>(texts.size());
-    std::printf("%-34s %7.1f ns a URL %6.2f ns a byte %6.2f allocations\n", what, best / count,
-                best / static_cast<double>(bytes), static_cast<double>(allocated) / count);
+    std::printf("%-34s %7.1f ns a URL %6.2f ns a byte %6.2f allocations\n", what, best / count, best / static_cast<double>(bytes),
+                static_cast<double>(allocated) / count);
 }
 
-}  // namespace
+}   // namespace
 
 void* operator new(std::size_t size) {
     ++allocations;

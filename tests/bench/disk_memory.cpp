@@ -73,7 +73,7 @@ void measure(Order& order, std::uint64_t count) {
     });
 }
 
-}  // namespace
+}   // namespace
 
 int main(int count, char** words) {
     if (count < 3) return std::fprintf(stderr, "usage: %s RECORDS STORE_GIB [POLICY]\n", words[0]), 2;

@@ -63,7 +63,7 @@ void restart(DiskOptions const& options, char const* what) {
                 milliseconds_since(start), static_cast<unsigned long long>(disk->stats().records));
 }
 
-}  // namespace
+}   // namespace
 
 int main(int count, char** words) {
     if (count < 4) return std::fprintf(stderr, "usage: %s DIRECTORY RECORDS STORE_GIB\n", words[0]), 2;

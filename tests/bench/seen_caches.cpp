@@ -101,7 +101,7 @@ auto pass_of(std::string const& spec, std::uint64_t entries) {
     };
 }
 
-}  // namespace
+}   // namespace
 
 int main(int count, char** words) {
     auto const power = count > 1 ? std::atoi(words[1]) : 16;
@@ -110,10 +110,14 @@ int main(int count, char** words) {
     auto const stream = count > 2 && std::string(words[2]) != "-" ? stream_of(words[2]) : model_stream();
     if (stream.empty()) return std::fprintf(stderr, "no links\n"), 1;
 
+    // clang-format off
     std::vector<std::string> specs{"line", "line:isa=avx2", "line:isa=plain", "line32", "lru", "clock",
                                    "scatter", "scatter:policy=random", "chaining", "infinite"};
-    if (count > 3) specs.assign(words + 3, words + count);
-    else if (entries > 81'930) specs.insert(specs.begin() + 5, "quotient");
+    // clang-format on
+    if (count > 3)
+        specs.assign(words + 3, words + count);
+    else if (entries > 81'930)
+        specs.insert(specs.begin() + 5, "quotient");
     std::vector<Measured> all{{"absl::flat_hash_set"}, {"std::unordered_set"}, {"LRU of list and map"}};
     for (auto const& spec : specs) all.push_back({spec});
 
@@ -134,14 +138,12 @@ int main(int count, char** words) {
                 return misses;
             };
         });
-        for (std::size_t i = 0; i < specs.size(); ++i)
-            measure(all[3 + i], stream, [&] { return pass_of(specs[i], entries); });
+        for (std::size_t i = 0; i < specs.size(); ++i) measure(all[3 + i], stream, [&] { return pass_of(specs[i], entries); });
     }
 
     std::printf("%zu links, 2^%d entries; processor time, the best of %d runs\n", stream.size(), power, runs);
     std::printf("%-24s %8s %14s %9s\n", "", "ns", "of flat_hash", "misses");
     for (auto const& one : all)
-        std::printf("%-24s %8.2f %13.3fx %8.2f%%\n", one.name.c_str(), one.nanoseconds,
-                    one.nanoseconds / all[0].nanoseconds,
+        std::printf("%-24s %8.2f %13.3fx %8.2f%%\n", one.name.c_str(), one.nanoseconds, one.nanoseconds / all[0].nanoseconds,
                     100.0 * static_cast<double>(one.misses) / static_cast<double>(stream.size()));
 }

@@ -101,7 +101,8 @@ Steps measure_here(Bodies const& bodies, char const* kind, std::uint64_t& fresh)
             batch.take_own(answers);
             seen::ReplyWriter writer(seen::ReplyForm::text, batch.answers);
             check(writer.length() > 0);
-            while (writer.next(piece)) {}
+            while (writer.next(piece)) {
+            }
             steps.parse += parsed - begin, steps.set += asked - parsed, steps.write += cpu_now() - asked;
         }
         if (steps.all() < best.all()) best = steps;
@@ -180,8 +181,7 @@ Served measure_served(Bodies const& bodies, char const* garner, std::size_t conn
     ::close(connect_to(port));
     auto const begin = wall_now();
     std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < connections; ++i)
-        threads.emplace_back([&, i] { ask(port, bodies, i, connections); });
+    for (std::size_t i = 0; i < connections; ++i) threads.emplace_back([&, i] { ask(port, bodies, i, connections); });
     for (auto& thread : threads) thread.join();
     Served served{wall_now() - begin, 0};
     ::kill(child, SIGTERM);
@@ -194,7 +194,7 @@ Served measure_served(Bodies const& bodies, char const* garner, std::size_t conn
     return served;
 }
 
-}  // namespace
+}   // namespace
 
 int main(int count, char** words) {
     if (count < 3) return std::fprintf(stderr, "usage: seen_links URLS LINKS.u32 [GARNER [CONNECTIONS]]\n"), 2;
@@ -206,7 +206,8 @@ int main(int count, char** words) {
         auto const steps = measure_here(bodies, kind, fresh);
         auto const ns = [&](double seconds) { return 1e9 * seconds / links; };
         std::printf("in this process, %-6s %7.2f M links a CPU second; ns a link: %.1f text to fingerprint, %.1f set, %.1f answer; "
-                    "%llu new\n", kind, 1e-6 * links / steps.all(), ns(steps.parse), ns(steps.set), ns(steps.write),
+                    "%llu new\n",
+                    kind, 1e-6 * links / steps.all(), ns(steps.parse), ns(steps.set), ns(steps.write),
                     static_cast<unsigned long long>(fresh));
     }
     if (count < 4) return 0;

@@ -147,8 +147,10 @@ Measured measure_all(UrlSet& set, std::uint64_t entries) {
         auto const known = measure(set, 1, batch, 0, any);
         if (known.cpu > result.known.cpu) result.known = known;
     }
-    if (auto* disk = dynamic_cast<crawl::DiskSet*>(&set)) check(disk->merge().empty());
-    else check(set.sync().empty());
+    if (auto* disk = dynamic_cast<crawl::DiskSet*>(&set))
+        check(disk->merge().empty());
+    else
+        check(set.sync().empty());
     result.bits = set.bits_per_entry();
     result.half = measure(set, 2, batch, batch / 2, [&](std::uint64_t i) { return i % 2 ? any(i) : entries + i; });
     return result;
@@ -160,12 +162,12 @@ std::unique_ptr<UrlSet> make(std::string const& name, std::uint64_t entries, std
     if (name == "rocksdb") return std::make_unique<Rocks>(directory);
     bool const grown = name.ends_with("-grown");
     auto made = catalog::make_url_set(grown ? name.substr(0, name.size() - 6) : name,
-                                    {.expected = grown ? 0 : entries, .memory = 2 * GiB, .directory = directory});
+                                      {.expected = grown ? 0 : entries, .memory = 2 * GiB, .directory = directory});
     if (!made) std::fprintf(stderr, "%s\n", made.fault_text().c_str()), std::exit(2);
     return *std::move(made);
 }
 
-}  // namespace
+}   // namespace
 
 int main(int count, char** arguments) {
     if (count < 3) {
@@ -176,8 +178,8 @@ int main(int count, char** arguments) {
     std::filesystem::path const directory(arguments[2]);
     std::vector<std::string> names(arguments + 3, arguments + count);
     if (names.empty()) names = {"absl", "lines", "lines-grown", "mercator", "runs", "mercator-file", "rocksdb:1e6"};
-    std::printf("%-14s %11s %9s %9s   %9s %9s %9s  million a CPU second   %7s %7s %7s  a second   %s\n", "set", "entries",
-                "bits", "merged", "fill", "known", "half new", "fill", "known", "half", "ratio");
+    std::printf("%-14s %11s %9s %9s   %9s %9s %9s  million a CPU second   %7s %7s %7s  a second   %s\n", "set", "entries", "bits",
+                "merged", "fill", "known", "half new", "fill", "known", "half", "ratio");
     double absl_known = 0;
     for (auto const& text : names) {
         auto const colon = text.find(':');
@@ -187,8 +189,8 @@ int main(int count, char** arguments) {
         auto const m = measure_all(*set, entries);
         if (name == "absl") absl_known = m.known.cpu;
         std::printf("%-14s %11llu %9.2f %9.2f   %9.2f %9.2f %9.2f %22s %7.2f %7.2f %7.2f %10s %.2f\n", name.c_str(),
-                    static_cast<unsigned long long>(entries), m.bits_filled, m.bits, m.fill.cpu, m.known.cpu, m.half.cpu,
-                    "", m.fill.wall, m.known.wall, m.half.wall, "", absl_known > 0 ? m.known.cpu / absl_known : 0.0);
+                    static_cast<unsigned long long>(entries), m.bits_filled, m.bits, m.fill.cpu, m.known.cpu, m.half.cpu, "",
+                    m.fill.wall, m.known.wall, m.half.wall, "", absl_known > 0 ? m.known.cpu / absl_known : 0.0);
         std::fflush(stdout);
     }
     auto const n = static_cast<double>(all);

@@ -213,8 +213,7 @@ TEST(Cache, an_answer_that_came_earlier_does_not_replace_a_later_one) {
 
 TEST(Cache, forgets_one_object_and_nothing_that_took_its_place) {
     Scene scene;
-    for (std::string_view language : {"de", "en"})
-        scene.store("u", Scene::varying(language, "accept-language", language));
+    for (std::string_view language : {"de", "en"}) scene.store("u", Scene::varying(language, "accept-language", language));
     auto const german = Scene::varying("", "accept-language", "de").request;
     auto const english = Scene::varying("", "accept-language", "en").request;
     auto const found = scene.lookup("u", german).object;
@@ -434,5 +433,5 @@ TEST(Variants, leave_with_their_marker_when_it_is_evicted) {
     EXPECT_EQ(scene.used(), 0u);
 }
 
-}  // namespace
-}  // namespace garner::cache
+}   // namespace
+}   // namespace garner::cache

@@ -176,9 +176,7 @@ struct Sleeper {
     net::Waiter waiter{io.get_executor()};
     std::optional<net::Wake> woken{};
 
-    explicit Sleeper(net::asio::io_context& io) : io(io) {
-        net::asio::co_spawn(io, sleep(), net::asio::detached);
-    }
+    explicit Sleeper(net::asio::io_context& io) : io(io) { net::asio::co_spawn(io, sleep(), net::asio::detached); }
     net::awaitable<void> sleep() { woken = co_await waiter.wait(seconds{10}); }
     bool awake() {
         io.restart();   // a poll that runs out of work stops it
@@ -271,5 +269,5 @@ TEST(Fill, leaders_that_die_while_others_join_leave_nobody_behind) {
     EXPECT_EQ(scene.cache.memory().stats().fills, 0u);
 }
 
-}  // namespace
-}  // namespace garner::cache
+}   // namespace
+}   // namespace garner::cache

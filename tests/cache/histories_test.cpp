@@ -50,9 +50,9 @@ private:
     struct Fetch {
         FillLease lead;
         std::string language;
-        int began = 0;           // on the clock
-        int at_origin = 0;       // the origin's version then
-        int version = 0;         // of the response; 0: no head yet
+        int began = 0;       // on the clock
+        int at_origin = 0;   // the origin's version then
+        int version = 0;     // of the response; 0: no head yet
         store::ObjectPtr object{};
         bool grows = false;
     };
@@ -77,8 +77,12 @@ private:
         case 4:
         case 5: finish(); break;
         case 6: break_off(); break;
-        case 7: if (one_in(3)) purge(); break;
-        case 8: if (one_in(100)) kill(); break;
+        case 7:
+            if (one_in(3)) purge();
+            break;
+        case 8:
+            if (one_in(100)) kill();
+            break;
         default: look();
         }
     }
@@ -200,11 +204,11 @@ private:
     std::vector<Fetch> fetches_;
     std::map<std::string, int> given_;   // the greatest version, by language where the URL varies
     bool const varies_;
-    bool const tells_;                   // costs more than the history itself
+    bool const tells_;   // costs more than the history itself
     bool reads_ = false;
-    int version_ = 1;                    // the origin's
+    int version_ = 1;   // the origin's
     int clock_ = 0;
-    int purged_ = 0;                     // on the clock
+    int purged_ = 0;   // on the clock
 };
 
 class Histories : public ::testing::TestWithParam<int> {};
@@ -230,5 +234,5 @@ TEST_P(Histories, never_end_in_an_older_answer) {
 
 INSTANTIATE_TEST_SUITE_P(Of, Histories, ::testing::Range(0, 8));
 
-}  // namespace
-}  // namespace garner::cache
+}   // namespace
+}   // namespace garner::cache

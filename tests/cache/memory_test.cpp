@@ -52,8 +52,8 @@ protected:
         auto const measured = bytes_in_use() - before;
         auto const stats = scene.cache.memory().stats();
         auto const used = static_cast<double>(stats.used);
-        EXPECT_NEAR(used / measured, 1, 0.05) << stats.used << " charged, of it " << stats.metadata
-                                              << " for index and policy; measured " << measured;
+        EXPECT_NEAR(used / measured, 1, 0.05)
+            << stats.used << " charged, of it " << stats.metadata << " for index and policy; measured " << measured;
     }
 };
 
@@ -92,5 +92,5 @@ TEST_P(Memory, of_variants_marks_and_failures_is_what_is_charged) {
     expect_told(scene);
 }
 
-}  // namespace
-}  // namespace garner::cache
+}   // namespace
+}   // namespace garner::cache

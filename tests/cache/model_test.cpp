@@ -24,8 +24,8 @@ public:
         std::uint32_t lifetime = 0;
     };
     struct Url {
-        std::string vary;                          // one field's name, or nothing
-        std::map<std::string, Stored> variants;    // by that field's value; "" without Vary
+        std::string vary;                         // one field's name, or nothing
+        std::map<std::string, Stored> variants;   // by that field's value; "" without Vary
         WallTime passes_until{};
         std::uint64_t purges = 0;
     };
@@ -55,8 +55,8 @@ struct Fetching {
     FillLease lead;
     std::uint64_t purges;   // of this URL when it began
     bool leads;
-    std::string validates;  // this body; nothing when there was none
-    std::string sought;     // the variant that the URL's Vary asked for when it began; nothing without one
+    std::string validates;   // this body; nothing when there was none
+    std::string sought;      // the variant that the URL's Vary asked for when it began; nothing without one
 };
 
 class Model : public testing::Test {
@@ -87,9 +87,7 @@ protected:
         return ask;
     }
 
-    std::string sought(std::string const& url, std::string const& accept) {
-        return naive.url(url).vary.empty() ? "" : accept;
-    }
+    std::string sought(std::string const& url, std::string const& accept) { return naive.url(url).vary.empty() ? "" : accept; }
     bool somebody_leads(std::string const& url, std::string const& accept, NaiveCache::Stored const* known) {
         return std::ranges::any_of(fetching, [&](Fetching const& fetch) {
             return fetch.url == url && fetch.leads && fetch.purges == naive.url(url).purges &&
@@ -118,8 +116,7 @@ protected:
         if (follows) return;
         ASSERT_EQ(found.lead.fill()->leads_others(), !passes);
         fetching.push_back(
-            {url, accept, std::move(found.lead), naive.url(url).purges, !passes, known ? known->body : "",
-             sought(url, accept)});
+            {url, accept, std::move(found.lead), naive.url(url).purges, !passes, known ? known->body : "", sought(url, accept)});
     }
 
     void end_a_fetch() {
@@ -193,5 +190,5 @@ TEST_F(Model, agrees_with_a_naive_cache) {
     EXPECT_EQ(scene.cache.memory().stats().fills, 0u);
 }
 
-}  // namespace
-}  // namespace garner::cache
+}   // namespace
+}   // namespace garner::cache

@@ -259,5 +259,5 @@ TEST(NegativeCache, a_purge_forgets_and_says_that_something_was_there) {
     EXPECT_EQ(cache.memory().stats().failures, 0u);
 }
 
-}  // namespace
-}  // namespace garner::cache
+}   // namespace
+}   // namespace garner::cache

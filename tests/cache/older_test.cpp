@@ -119,9 +119,9 @@ TEST_F(Older, what_a_HEAD_shows_to_be_over_a_fetch_that_began_before_does_not_st
     struct Case {
         std::string_view head, fetched, stored;
     };
-    for (auto const& [head, fetched, stored] : {Case{"ETag: \"2\"\r\n", "ETag: \"1\"\r\n", "-"},
-                                                Case{"ETag: \"2\"\r\n", "ETag: W/\"2\"\r\n", "x"},
-                                                Case{"ETag: \"2\"\r\n", "", "x"}}) {
+    for (auto const& [head, fetched, stored] :
+         {Case{"ETag: \"2\"\r\n", "ETag: \"1\"\r\n", "-"}, Case{"ETag: \"2\"\r\n", "ETag: W/\"2\"\r\n", "x"},
+          Case{"ETag: \"2\"\r\n", "", "x"}}) {
         auto before = scene.cache.lease(key, nullptr);
         scene.cache.tell(key, *outline(with(head)->parts()), {}, nullptr);
         before.complete(with(fetched), {}, "");
@@ -148,9 +148,7 @@ TEST_F(Older, nor_does_what_was_there_before_both_stay_fresh) {
 
 TEST_F(Older, a_HEAD_says_nothing_about_the_fetch_of_another_variant) {
     auto const vary = http::parse_vary("accept-encoding");
-    auto const variant_of = [](std::string_view coding) {
-        return Scene::variant(Scene::varying("", "accept-encoding", coding));
-    };
+    auto const variant_of = [](std::string_view coding) { return Scene::variant(Scene::varying("", "accept-encoding", coding)); };
     for (auto const* of_head : {"", "gzip"}) {
         auto fetch = scene.cache.lease(key, nullptr);
         auto const head = tagged("\"x\"", variant_text("u", variant_of(of_head)));
@@ -217,9 +215,7 @@ TEST_F(Older, of_several_the_newest_is_followed_and_none_that_is_over_or_would_b
 
 TEST_F(Older, each_HEAD_counts_for_its_own_variant) {
     auto const vary = http::parse_vary("accept-encoding");
-    auto const variant_of = [](std::string_view coding) {
-        return Scene::variant(Scene::varying("", "accept-encoding", coding));
-    };
+    auto const variant_of = [](std::string_view coding) { return Scene::variant(Scene::varying("", "accept-encoding", coding)); };
     auto const gzip = variant_of("gzip");
     auto fetch = scene.cache.lease(key, nullptr);
     for (auto const* coding : {"gzip", "", "br"})
@@ -262,8 +258,10 @@ TEST_F(Older, what_a_broken_fetch_has_shown_to_be_old_is_fresh_no_more_and_stays
         auto lead = scene.cache.lease(key, scene.lookup("u").object);
         lead.head_is_storable(scene.object("u", {.body = "ne"}), {}, "");
         EXPECT_EQ(scene.stored("u"), "old") << "it may be the same yet";
-        if (kind == std::string_view("failed")) lead.fail({502, "broken off"});
-        else lead.drop();
+        if (kind == std::string_view("failed"))
+            lead.fail({502, "broken off"});
+        else
+            lead.drop();
         auto const found = scene.lookup("u");
         EXPECT_EQ(found.kind, Kind::stale) << kind;
         ASSERT_TRUE(found.object) << kind;
@@ -449,5 +447,5 @@ TEST(OlderInMemory, a_fetch_that_began_before_what_was_answered_leads_nobody_and
     EXPECT_EQ(scene.stored("u"), "-");
 }
 
-}  // namespace
-}  // namespace garner::cache
+}   // namespace
+}   // namespace garner::cache

@@ -49,9 +49,7 @@ struct Parts : ::testing::Test {
         parts.source = source;
         return scene.cache.memory().make_object(parts, key.fingerprint);
     }
-    std::string variant() const {
-        return vary.empty() ? "" : http::variant_key(http::parse_vary(vary), Scene::head(ask).fields);
-    }
+    std::string variant() const { return vary.empty() ? "" : http::variant_key(http::parse_vary(vary), Scene::head(ask).fields); }
     /// Stores what was received; a part joins first.
     void keep(store::ObjectPtr object) {
         auto key = scene.cache.key("u");
@@ -135,6 +133,7 @@ TEST_F(Parts, give_way_to_a_fresh_whole_that_nothing_contradicts) {
         std::string_view part;
         bool stays;
     };
+    // clang-format off
     for (auto const& [whole, part, stays] : {Case{"", "", true}, {R"(W/"a")", R"(W/"a")", true}, {R"("a")", "", true},
                                              {"", R"("a")", true}, {R"(W/"a")", R"(W/"b")", false}}) {
         etag = whole;
@@ -145,6 +144,7 @@ TEST_F(Parts, give_way_to_a_fresh_whole_that_nothing_contradicts) {
         EXPECT_EQ(has("0-0"), !stays) << whole << part;
         EXPECT_TRUE(scene.cache.purge(scene.cache.key("u")));
     }
+    // clang-format on
     etag = "";
     lifetime = 0;
     keep(0, length - 1);
@@ -243,5 +243,5 @@ TEST_F(Parts, are_purged_and_not_stored_after_that) {
     EXPECT_EQ(scene.used(), 0u);
 }
 
-}  // namespace
-}  // namespace garner::cache
+}   // namespace
+}   // namespace garner::cache

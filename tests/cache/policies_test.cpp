@@ -315,5 +315,5 @@ TEST(Policies, change_under_load_and_nothing_is_lost_or_overdrawn) {
     EXPECT_EQ(scene.used(), 0u);
 }
 
-}  // namespace
-}  // namespace garner::cache
+}   // namespace
+}   // namespace garner::cache

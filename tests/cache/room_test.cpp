@@ -52,8 +52,7 @@ TEST(Room, all_figures_return_to_zero_when_everything_is_purged) {
     Scene scene({.size = 8 * MiB, .object_max = MiB});
     for (int i = 0; i < 200; ++i) scene.store("small" + std::to_string(i));
     for (int i = 0; i < 5; ++i) EXPECT_TRUE(receive(scene, "large" + std::to_string(i), 300'000, i % 2 == 0));
-    for (int i = 0; i < 10; ++i)
-        scene.store("varies", Scene::varying("text", "accept", std::to_string(i)));
+    for (int i = 0; i < 10; ++i) scene.store("varies", Scene::varying("text", "accept", std::to_string(i)));
     auto stats = scene.cache.memory().stats();
     EXPECT_EQ(stats.objects, 200u + 5 + 11);
     EXPECT_EQ(stats.used, stats.cached + stats.metadata);
@@ -192,9 +191,7 @@ TEST(Room, the_budget_holds_under_random_load_from_many_threads) {
             case 0: scene.cache.purge(scene.cache.key(which)); break;
             case 1: receive(scene, which, 64 * KiB + random() % (600 * KiB), random() % 2); break;
             case 2: scene.store(which, {.body = std::string(random() % 60'000, 'x')}); break;
-            case 3:
-                scene.store(which, Scene::varying("text", "accept", std::to_string(random() % 80)));
-                break;
+            case 3: scene.store(which, Scene::varying("text", "accept", std::to_string(random() % 80))); break;
             default: {
                 auto ask = at(wall_now() + seconds{random() % 2'000});
                 auto found = scene.lookup(which, ask);
@@ -256,11 +253,11 @@ TEST(Room, bodies_that_something_else_takes_leave_half_of_the_share_to_those_tha
     EXPECT_EQ(first->size(), MiB);   // alone it may have as much as it needs
     auto* second = begin();
     EXPECT_EQ(fill(*second), 64 * KiB);
-    EXPECT_EQ(fill(*second), 0u);    // it can do with that
+    EXPECT_EQ(fill(*second), 0u);   // it can do with that
     for (int i = 0; i < 15; ++i) EXPECT_EQ(fill(*begin()), 64 * KiB) << i;
     EXPECT_EQ(scene.cache.memory().stats().filling, 2 * MiB);
     EXPECT_EQ(fill(*begin()), 0u);
 }
 
-}  // namespace
-}  // namespace garner::cache
+}   // namespace
+}   // namespace garner::cache

@@ -141,7 +141,7 @@ protected:
         ASSERT_EQ(found.kind, kept.answer(asked, now));
         ASSERT_EQ(found.object->bytes(), kept.body);
         if (found.kind == Kind::fresh) return;
-        if (found.kind == Kind::refresh && !found.lead) return;      // it pauses after one that brought nothing
+        if (found.kind == Kind::refresh && !found.lead) return;   // it pauses after one that brought nothing
         ASSERT_TRUE(bool(found.lead));
         one_in(3) ? found.lead.drop() : answered(url, std::move(found));
     }
@@ -206,5 +206,5 @@ TEST_F(RulesModel, agree_with_a_naive_reading) {
     EXPECT_EQ(scene.cache.memory().stats().fills, 0u);
 }
 
-}  // namespace
-}  // namespace garner::cache
+}   // namespace
+}   // namespace garner::cache

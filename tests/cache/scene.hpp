@@ -21,10 +21,10 @@ struct Ask {
 /// What an origin answers.
 struct Answer {
     std::string_view body = "body";
-    std::uint32_t lifetime = 1'000;   // seconds
-    std::uint32_t while_revalidate = 0;  // seconds past that
+    std::uint32_t lifetime = 1'000;       // seconds
+    std::uint32_t while_revalidate = 0;   // seconds past that
     std::string_view vary = {};
-    Ask request = {};                 // whose selecting fields decide the variant
+    Ask request = {};   // whose selecting fields decide the variant
 };
 
 struct Scene {
@@ -123,4 +123,4 @@ inline Ask at(WallTime now) {
     return ask;
 }
 
-}  // namespace garner::cache
+}   // namespace garner::cache

@@ -200,5 +200,5 @@ TEST(Shard, agrees_with_a_map_over_200_000_random_operations) {
     EXPECT_EQ(scene.budget.used(), 0u);
 }
 
-}  // namespace
-}  // namespace garner::cache
+}   // namespace
+}   // namespace garner::cache

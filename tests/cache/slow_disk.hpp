@@ -65,4 +65,4 @@ private:
     store::DiskOptions options_;
 };
 
-}  // namespace garner::cache
+}   // namespace garner::cache

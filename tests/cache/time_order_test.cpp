@@ -102,5 +102,5 @@ TEST(TimeOrder, a_hundred_thousand_variants_of_one_URL_are_at_most_64) {
     EXPECT_EQ(scene.used(), 0u);
 }
 
-}  // namespace
-}  // namespace garner::cache
+}   // namespace
+}   // namespace garner::cache

@@ -24,7 +24,8 @@ struct UrlHistories : ::testing::Test {
         parts.sequence = sequence;
         return store::Object::make(parts, nullptr);
     }
-    void give(FillLease const& by, std::string_view tag, std::uint64_t at, std::string_view key = "u", std::string_view names = "") {
+    void give(FillLease const& by, std::string_view tag, std::uint64_t at, std::string_view key = "u",
+              std::string_view names = "") {
         history.give(*by.fill(), {*response(tag), key, names}, at, at, now);
     }
     bool contradicts(FillLease const& of, std::uint64_t asked, std::string_view tag, std::string_view key = "u",
@@ -58,16 +59,20 @@ TEST_F(UrlHistories, two_of_one_representation_are_both_good) {
 }
 
 TEST_F(UrlHistories, variants_do_not_count_against_each_other_unless_Vary_has_changed) {
+    // clang-format off
     give(first, "1", 5, "u\x01" "a", "accept");
     EXPECT_FALSE(contradicts(second, 1, "2", "u\x01" "b", "accept"));
     EXPECT_TRUE(contradicts(second, 1, "2", "u\x01" "b", "accept-language"));
+    // clang-format on
     EXPECT_TRUE(contradicts(second, 1, "2"));
 }
 
 TEST_F(UrlHistories, what_is_forgotten_counts_against_all_that_were_asked_before) {
     for (std::uint64_t i = 0; i < 20; ++i) give(first, "1", 10 + i, "u\x01" + std::to_string(i), "accept");
+    // clang-format off
     EXPECT_TRUE(contradicts(second, 13 - 1, "2", "u\x01" "x", "accept")) << "the first four are forgotten";
     EXPECT_FALSE(contradicts(second, 13, "2", "u\x01" "x", "accept"));
+    // clang-format on
 }
 
 TEST_F(UrlHistories, a_HEAD_counts_where_it_contradicts) {
@@ -114,5 +119,5 @@ TEST_F(UrlHistories, what_happens_on_disk_is_known_to_who_read_or_asked_before) 
     EXPECT_FALSE(history.is_unmarked_since(9));
 }
 
-}  // namespace
-}  // namespace garner::cache
+}   // namespace
+}   // namespace garner::cache

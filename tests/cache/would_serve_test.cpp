@@ -41,9 +41,9 @@ TEST(WouldServe, what_stays_fresh_for_the_margin) {
 }
 
 TEST(WouldServe, nothing_that_must_be_validated_or_is_an_error) {
-    for (auto change : {+[](store::Object::Parts& parts) { parts.terms.no_cache = true; },
-                        +[](store::Object::Parts& parts) { parts.status = 404; },
-                        +[](store::Object::Parts& parts) { parts.status = 503; }}) {
+    for (auto change :
+         {+[](store::Object::Parts& parts) { parts.terms.no_cache = true; },
+          +[](store::Object::Parts& parts) { parts.status = 404; }, +[](store::Object::Parts& parts) { parts.status = 503; }}) {
         Scene scene;
         store(scene, change);
         EXPECT_FALSE(would_serve(scene));
@@ -90,5 +90,5 @@ TEST(WouldServe, a_purged_one_is_gone) {
     EXPECT_FALSE(would_serve(scene));
 }
 
-}  // namespace
-}  // namespace garner::cache
+}   // namespace
+}   // namespace garner::cache

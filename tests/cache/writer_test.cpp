@@ -127,5 +127,5 @@ TEST(Writer, a_window_without_memory_ends_when_its_last_follower_leaves) {
     EXPECT_TRUE(fetch.room->empty());
 }
 
-}  // namespace
-}  // namespace garner::cache
+}   // namespace
+}   // namespace garner::cache

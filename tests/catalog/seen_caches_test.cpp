@@ -36,7 +36,8 @@ TEST(SeenCaches, each_says_whether_it_claims_what_it_cannot_know) {
         EXPECT_TRUE(made) << spec << made.fault_text();
         return made && (*made)->claims();
     };
-    for (auto const* spec : {"lru", "clock", "random", "chaining", "scatter", "line", "infinite"}) EXPECT_FALSE(claims(spec)) << spec;
+    for (auto const* spec : {"lru", "clock", "random", "chaining", "scatter", "line", "infinite"})
+        EXPECT_FALSE(claims(spec)) << spec;
     for (auto const* spec : {"bloom", "cbf", "sbf", "sbfl", "lru-sbfl", "landmark", "sliding", "jumping", "line32",
                              "chaining:bits=40", "scatter:bits=40"})
         EXPECT_TRUE(claims(spec)) << spec;
@@ -50,5 +51,5 @@ TEST(SeenCaches, a_wrong_spec_is_named_with_what_there_is) {
     EXPECT_EQ(make_cache("lru", {.entries = 0}).fault_text(), "0 entries: the limits are 1 and 2^31");
 }
 
-}  // namespace
-}  // namespace garner::catalog
+}   // namespace
+}   // namespace garner::catalog

@@ -83,8 +83,10 @@ TEST(UrlSets, an_empty_batch_and_an_empty_set_are_nothing_special) {
 TEST(UrlSets, what_cannot_fit_is_refused_before_anything_is_taken) {
     auto const lines = make_url_set("lines", {.expected = 100'000'000'000, .memory = 1 * GiB});
     EXPECT_FALSE(lines);
-    EXPECT_NE(lines.fault_text().find("for 100000000000 entries, more than the memory of 1 GiB; raise the memory, or give a directory"),
-              std::string::npos) << lines.fault_text();
+    EXPECT_NE(
+        lines.fault_text().find("for 100000000000 entries, more than the memory of 1 GiB; raise the memory, or give a directory"),
+        std::string::npos)
+        << lines.fault_text();
     EXPECT_NE(make_url_set("mercator", {.memory = 16 * MiB}).fault_text().find("needs 128 MiB when empty"), std::string::npos);
     // What is said beforehand is what is taken.
     auto const small = make_url_set("lines", {.expected = 1'000'000, .memory = 16 * MiB});
@@ -107,7 +109,8 @@ TEST(UrlSets, a_directory_is_that_of_one_kind_and_one_process) {
         auto others = options;
         others.layers = "surt";
         EXPECT_NE(make_url_set(name, others).fault_text().find("holds URLs with the layers query-sort, not with the layers surt"),
-                  std::string::npos) << make_url_set(name, others).fault_text();
+                  std::string::npos)
+            << make_url_set(name, others).fault_text();
         others.layers = "";
         EXPECT_NE(make_url_set(name, others).fault_text().find("not with no layers"), std::string::npos);
         others.layers.reset();
@@ -122,5 +125,5 @@ TEST(UrlSets, an_unknown_name_is_told_with_what_there_is) {
     EXPECT_EQ(make_url_set("redis", {}).fault_text(), "redis: \"\" is not a node; write redis:HOST:PORT,HOST:PORT");
 }
 
-}  // namespace
-}  // namespace garner::catalog
+}   // namespace
+}   // namespace garner::catalog

@@ -349,5 +349,5 @@ TEST(Exchange, chunks_do_not_come_to_the_place) {
     EXPECT_EQ(place[0], '\0');
 }
 
-}  // namespace
-}  // namespace garner::client
+}   // namespace
+}   // namespace garner::client

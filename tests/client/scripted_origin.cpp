@@ -86,4 +86,4 @@ Scene::Body Scene::read_body(milliseconds limit) {
     }
 }
 
-}  // namespace garner::client
+}   // namespace garner::client

@@ -60,4 +60,4 @@ private:
     std::jthread origin_;
 };
 
-}  // namespace garner::client
+}   // namespace garner::client

@@ -143,5 +143,5 @@ TEST(CheckCommand, faults_and_notices_are_lines) {
                          "(give the user that runs garner write access; until then nothing is stored on disk)\n");
 }
 
-}  // namespace
-}  // namespace garner::config
+}   // namespace
+}   // namespace garner::config

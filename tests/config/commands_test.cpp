@@ -95,8 +95,7 @@ TEST(Commands, the_version_is_that_of_the_build_and_names_libraries) {
 TEST(Commands, completion_is_for_two_shells) {
     EXPECT_THAT(parsed({"completion", "bash"}), HasSubstr("complete -F _garner garner"));
     EXPECT_THAT(parsed({"completion", "zsh"}), HasSubstr("compdef _garner garner"));
-    EXPECT_EQ(parsed({"completion", "fish"}),
-              "garner: SHELL: \"fish\" is neither bash nor zsh\nTry: garner completion --help\n");
+    EXPECT_EQ(parsed({"completion", "fish"}), "garner: SHELL: \"fish\" is neither bash nor zsh\nTry: garner completion --help\n");
 }
 
 using Words = std::vector<std::string>;
@@ -114,8 +113,10 @@ std::vector<Words> calls_in(std::string const& example) {
     std::vector<Words> found;
     std::ifstream file(calls);
     for (std::string line; std::getline(file, line);) {
-        if (line == "call") found.emplace_back();
-        else found.back().push_back(line);
+        if (line == "call")
+            found.emplace_back();
+        else
+            found.back().push_back(line);
     }
     std::remove(script.c_str());
     std::remove(calls.c_str());
@@ -153,5 +154,5 @@ TEST(Commands, a_wrong_example_would_be_noticed) {
     ASSERT_EQ(calls.size(), 2u);
 }
 
-}  // namespace
-}  // namespace garner::config
+}   // namespace
+}   // namespace garner::config

@@ -140,7 +140,7 @@ std::string policies() {
     return out + "\n| Setting | Written as | Default | Meaning |\n| --- | --- | --- | --- |\n" + settings;
 }
 
-}  // namespace
+}   // namespace
 
 std::string schema_text() {
     auto schema = configuration().schema;
@@ -160,4 +160,4 @@ std::string documentation_text() {
     return out + keys + ".\n";
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -10,4 +10,4 @@ std::string schema_text();
 /// docs/reference/configuration.md.
 std::string documentation_text();
 
-}  // namespace garner::config
+}   // namespace garner::config

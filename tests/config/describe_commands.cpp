@@ -74,7 +74,7 @@ void append_command(std::string& text, CommandDescription const& command) {
     for (auto const& below : command.subcommands) append_command(text, below);
 }
 
-}  // namespace
+}   // namespace
 
 std::string command_line_text(CommandDescription const& program) {
     std::string text = command_line_introduction;
@@ -87,4 +87,4 @@ std::string command_line_text(CommandDescription const& program) {
     return text;
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -9,4 +9,4 @@ namespace garner::config {
 /// docs/reference/command-line.md.
 std::string command_line_text(CommandDescription const& program);
 
-}  // namespace garner::config
+}   // namespace garner::config

@@ -30,7 +30,7 @@ TEST(Keys, every_default_in_the_documentation_is_accepted_and_changes_nothing) {
 struct FormerKey {
     char const* was;
     char const* value;
-    char const* now;    // nullptr: it is no more
+    char const* now;   // nullptr: it is no more
 };
 
 constexpr FormerKey former_keys[]{
@@ -100,8 +100,8 @@ TEST(Keys, a_former_name_beside_the_present_one_is_a_fault) {
         if (!now) continue;
         auto sets = assigned(was, value);
         sets.push_back(std::string(now) + "=" + value);
-        EXPECT_EQ(told(load("{}", sets)),
-                  std::string("--set ") + was + ": is the former name of " + now + ", which is also given (keep only " + now + ")\n");
+        EXPECT_EQ(told(load("{}", sets)), std::string("--set ") + was + ": is the former name of " + now +
+                                              ", which is also given (keep only " + now + ")\n");
     }
 }
 
@@ -122,5 +122,5 @@ TEST(Keys, notices_and_faults_name_a_key_as_it_is_written) {
               "test.json:7: disk.patience: 1m is out of range (write a time between 10ms and 10s)\n");
 }
 
-}  // namespace
-}  // namespace garner::config
+}   // namespace
+}   // namespace garner::config

@@ -153,8 +153,7 @@ TEST(Load, faults) {
              Row{R"({"listen": []})", "test.json:1: listen: nothing to listen on"},
              Row{R"({"listen": [{}]})", "listen[0]: has no address (add it)"},
              Row{R"({"listen": {"address": ":80"}})", "listen: expects a list, not an object"},
-             Row{R"({"listen": [{"address": "127.0.0.1:99999"}]})",
-                 "listen[0].address: \"127.0.0.1:99999\" has a port"},
+             Row{R"({"listen": [{"address": "127.0.0.1:99999"}]})", "listen[0].address: \"127.0.0.1:99999\" has a port"},
              Row{R"({"listen": [{"address": "127.0.0.1:0"}]})", "has a port outside 1 to 65535"},
              Row{R"({"listen": [{"address": "127.0.0.1"}]})", "has no port"},
              Row{R"({"listen": [{"address": "::1"}]})", "has no port"},
@@ -184,10 +183,12 @@ TEST(Load, faults) {
              Row{R"({"memory": {"policy": "lru:depth=2"}})",
                  "memory.policy: lru: no setting \"depth\"; this policy has no settings (write \"lru:setting=value\""},
              Row{R"({"memory": {"policy": 7}})", "memory.policy: expects a name, not the number 7"},
-             Row{R"({"memory": {"policy": "auto:aim=speed"}})", "memory.policy: auto: \"aim\": \"speed\" is not one of objects, bytes"},
+             Row{R"({"memory": {"policy": "auto:aim=speed"}})",
+                 "memory.policy: auto: \"aim\": \"speed\" is not one of objects, bytes"},
              Row{R"({"memory": {"policy": "auto", "what_if": false}})", "memory.what_if: is false, but memory.policy \"auto\""},
              Row{R"({"disk": {"size": "15 MiB"}})", "disk.size: 15 MiB is out of range (write a size between 16 MiB and"},
-             Row{R"({"disk": {"policy": "fifo-reinsertoin"}})", "did you mean \"fifo-reinsertion\"? It is one of fifo-reinsertion, "},
+             Row{R"({"disk": {"policy": "fifo-reinsertoin"}})",
+                 "did you mean \"fifo-reinsertion\"? It is one of fifo-reinsertion, "},
              Row{R"({"disk": {"policy": "fifo-reinsertion:x=1"}})", "disk.policy: \"fifo-reinsertion\" has no settings"},
              Row{R"({"disk": {"policy": "lru:depth=2"}})", "disk.policy: lru: no setting \"depth\""},
              Row{R"({"memory": {"policy": "fifo-reinsertion"}})", "memory.policy: \"fifo-reinsertion\" is not known"},
@@ -203,11 +204,9 @@ TEST(Load, faults) {
              Row{R"({"dns": {"servers": ["a:53"]}})", "has no IP address before its port"},
              Row{R"({"dns": {"servers": [":53"]}})", "has no IP address before its port"},
              Row{R"({"dns": {"servers": ["localhost:53"]}})", "has no IP address before its port"},
-             Row{R"({"dns": {"positive_max": "9999999d"}})",
-                 "\"9999999d\" is out of range (write a time between 1ms and 366d)"},
+             Row{R"({"dns": {"positive_max": "9999999d"}})", "\"9999999d\" is out of range (write a time between 1ms and 366d)"},
              Row{R"({"dns": {"positive_max": "9999999"}})", "is not a time"},
-             Row{R"({"memory": {"size": "99999999999 TiB"}})",
-                 "\"99999999999 TiB\" is out of range (write a size between"},
+             Row{R"({"memory": {"size": "99999999999 TiB"}})", "\"99999999999 TiB\" is out of range (write a size between"},
              Row{R"({"tls": {"verify": "no"}})", "expects true or false, not text"},
              Row{R"({"log": {"format": "sqiud"}})", "did you mean \"squid\"?"},
              Row{R"({"log": {"access": "a\nb"}})", "has a control character"},
@@ -221,8 +220,7 @@ TEST(Load, faults) {
              Row{R"({"access": ["deny"]})", "expects a rule, not text"},
              Row{R"({"access": [{"allow": {"user": "anna"}}]})", "access[0].allow.user: there are no users"},
              Row{R"({"access": [{"allow": {"source": "10.0.0.1/8"}}]})", "has bits set after its prefix"},
-             Row{R"({"access": [{"allow": {"source": ["10.0.0.0/40"]}}]})",
-                 "source[0]: \"10.0.0.0/40\" has no valid prefix"},
+             Row{R"({"access": [{"allow": {"source": ["10.0.0.0/40"]}}]})", "source[0]: \"10.0.0.0/40\" has no valid prefix"},
              Row{R"({"access": [{"allow": {"source": "lan"}}]})", "\"lan\" is not a network"},
              Row{R"({"access": [{"allow": {"port": "0-80"}}]})", "is not a port or a range of ports"},
              Row{R"({"access": [{"allow": {"port": [70000]}}]})", "port[0]: \"70000\" is not a port"},
@@ -247,7 +245,8 @@ TEST(Load, faults) {
              Row{R"({"peers": [{"name": "a", "host": "b", "digest_url": "/x"}]})", "is not a URL"},
              Row{R"({"peers": [{"name": "a", "host": "b", "type": "sibling", "default": true}]})", "is for parents"},
              Row{R"({"peers": [{"name": "a", "host": "127.0.0.1"}]})", "is this proxy itself"},
-             Row{R"({"icp": {"address": "127.0.0.1:4000"}, "htcp": {"address": "127.0.0.1:4000"}})", "uses the same address and port as icp"},
+             Row{R"({"icp": {"address": "127.0.0.1:4000"}, "htcp": {"address": "127.0.0.1:4000"}})",
+                 "uses the same address and port as icp"},
              Row{R"([])", "test.json:1: the file is not a JSON object"},
          })
         EXPECT_THAT(told(load(row.text)), HasSubstr(row.told)) << row.text;
@@ -280,10 +279,10 @@ TEST(Load, lines_of_list_items_are_their_own) {
 }
 
 TEST(Load, overrides_win_and_make_what_is_absent) {
-    auto const loaded = load(R"({"memory": {"size": "1 GiB"}})",
-                             {"memory.size=64MiB", "listen[0].address=127.0.0.1:4000", "listen[1].address=[::1]:4000",
-                              "caching.never=[\"a\",\"b\"]", "workers=3", "log.access=", "tls.verify=false",
-                              "icp.allow=10.0.0.0/8", "admin.address="});
+    auto const loaded =
+        load(R"({"memory": {"size": "1 GiB"}})", {"memory.size=64MiB", "listen[0].address=127.0.0.1:4000",
+                                                  "listen[1].address=[::1]:4000", "caching.never=[\"a\",\"b\"]", "workers=3",
+                                                  "log.access=", "tls.verify=false", "icp.allow=10.0.0.0/8", "admin.address="});
     EXPECT_EQ(told(loaded), "");
     EXPECT_EQ(loaded.config.memory.size, 64 * MiB);
     ASSERT_EQ(loaded.config.proxy.listen.size(), 2u);
@@ -309,8 +308,7 @@ TEST(Load, faulty_overrides_are_named) {
     EXPECT_THAT(told(load(R"({"workers": 2})", {"workers.a=1"})), HasSubstr("is not an object"));
     EXPECT_THAT(told(load("{\n\"memory\": {\"size\": 5, \"bad\": 1}}", {"memory.size=64MiB"})),
                 StartsWith("test.json:2: memory.bad: unknown key"));
-    EXPECT_THAT(told(load("{\n\"dns\": {}}", {"listen=[{\"address\": \"x\"}]"})),
-                StartsWith("--set listen[0].address: "));
+    EXPECT_THAT(told(load("{\n\"dns\": {}}", {"listen=[{\"address\": \"x\"}]"})), StartsWith("--set listen[0].address: "));
 }
 
 TEST(Load, every_policy_is_known_and_says_when_memory_is_too_small_for_it) {
@@ -347,7 +345,8 @@ std::string noticed(Loaded const& loaded) {
 }
 
 TEST(Load, rights_of_almost_any_address_are_noticed) {
-    EXPECT_NE(noticed(load(R"({"admin": {"address": "0.0.0.0:3131", "allow": ["0.0.0.0/0"]}})")).find("admin.allow[0]"), std::string::npos);
+    EXPECT_NE(noticed(load(R"({"admin": {"address": "0.0.0.0:3131", "allow": ["0.0.0.0/0"]}})")).find("admin.allow[0]"),
+              std::string::npos);
     std::string const purges = R"({"htcp": {"address": "0.0.0.0:4827", "clear_allow": ["10.0.0.0/8", "::/0"])";
     EXPECT_NE(noticed(load(purges + "}}")).find("htcp.clear_allow[1]"), std::string::npos);
     EXPECT_EQ(noticed(load(purges + R"(, "secret": "s"}})")), "");
@@ -359,7 +358,8 @@ TEST(Load, a_readable_file_with_a_secret_is_noticed) {
     std::ofstream(path) << R"({"htcp": {"secret": "s"}})";
     using std::filesystem::perms;
     std::filesystem::permissions(path, perms::owner_read | perms::owner_write | perms::others_read);
-    EXPECT_NE(noticed(load_file(path.string(), {}, NamedFiles::believed)).find("is readable by every user of this machine"), std::string::npos);
+    EXPECT_NE(noticed(load_file(path.string(), {}, NamedFiles::believed)).find("is readable by every user of this machine"),
+              std::string::npos);
     std::filesystem::permissions(path, perms::owner_read | perms::owner_write);
     EXPECT_EQ(noticed(load_file(path.string(), {}, NamedFiles::believed)), "");
     std::filesystem::remove(path);
@@ -373,7 +373,8 @@ TEST(Load, an_open_proxy_and_rules_that_are_never_reached_are_noticed) {
                           "(name the clients' networks: { \"allow\": { \"source\": [\"10.0.0.0/8\"] } })\n";
     EXPECT_EQ(noticed(load(R"({"listen": [{"address": "10.0.0.1:3128"}], "access": [{"allow": "all"}]})")), open);
     EXPECT_EQ(noticed(load(R"({"listen": [{"address": "10.0.0.1:3128"}], "access": [{"deny": "all"}]})")), "");
-    EXPECT_EQ(noticed(load(R"({"listen": [{"address": "10.0.0.1:3128", "origin": "http://a"}], "access": [{"allow": "all"}]})")), "");
+    EXPECT_EQ(noticed(load(R"({"listen": [{"address": "10.0.0.1:3128", "origin": "http://a"}], "access": [{"allow": "all"}]})")),
+              "");
 }
 
 TEST(Load, rules_that_never_match_https_are_noticed) {
@@ -400,13 +401,12 @@ TEST(Load, a_disk_tier_larger_than_its_file_system_is_noticed) {
 
 TEST(Load, rules_that_say_more_or_less_than_was_meant_are_noticed) {
     constexpr auto everything = "matches every request (write \"all\" if this is intended)\n";
-    EXPECT_EQ(noticed(load(R"({"access": [{"allow": {}}]})")),
-              std::string("test.json:1: access[0].allow: ") + everything);
-    EXPECT_EQ(noticed(load(R"({"purge": [{"deny": {"source": []}}]})")),
-              std::string("test.json:1: purge[0].deny: ") + everything);
+    EXPECT_EQ(noticed(load(R"({"access": [{"allow": {}}]})")), std::string("test.json:1: access[0].allow: ") + everything);
+    EXPECT_EQ(noticed(load(R"({"purge": [{"deny": {"source": []}}]})")), std::string("test.json:1: purge[0].deny: ") + everything);
     EXPECT_EQ(noticed(load(R"({"access": [{"deny": {"source": [], "host": "a"}}, {"allow": "all"}]})")), "");
-    EXPECT_EQ(noticed(load(R"({"caching": {"rules": [{"host": "a", "type": "text/css"}]}})")),
-              "test.json:1: caching.rules[0]: this rule has no setting and no effect (add a setting such as never or default_ttl)\n");
+    EXPECT_EQ(
+        noticed(load(R"({"caching": {"rules": [{"host": "a", "type": "text/css"}]}})")),
+        "test.json:1: caching.rules[0]: this rule has no setting and no effect (add a setting such as never or default_ttl)\n");
     EXPECT_EQ(noticed(load(R"({"caching": {"rules": [{"host": "a", "min_ttl": "soon"}]}})")), "");
     EXPECT_EQ(noticed(load(R"({"caching": {"rules": [{"min_tll": "1h"}]}})")), "");
 }
@@ -426,8 +426,7 @@ TEST(Load, a_file_of_certificates_must_be_there_and_hold_one) {
               "test.json:2: tls.ca_file: cannot read certificates from /nonexistent: No such file or directory "
               "(name a file of PEM certificates, or write \"\" to use those of the system)\n");
     auto const empty = written("none.pem", "no certificate\n");
-    EXPECT_THAT(told(tried(R"({"tls": {"ca_file": ")" + empty + "\"}}")),
-                StartsWith("test.json:1: tls.ca_file: cannot read"));
+    EXPECT_THAT(told(tried(R"({"tls": {"ca_file": ")" + empty + "\"}}")), StartsWith("test.json:1: tls.ca_file: cannot read"));
     EXPECT_THAT(told(tried(R"({"tls": {"ca_file": "/"}})")), StartsWith("test.json:1: tls.ca_file: cannot read"));
     EXPECT_EQ(told(tried(R"({"tls": {"ca_file": ""}})")), "");
 }
@@ -447,9 +446,8 @@ TEST(Load, the_access_log_must_be_where_it_can_be_written) {
 TEST(Load, a_file_of_hosts_may_come_later) {
     auto const loaded = tried(R"({"dns": {"hosts_file": "/nonexistent"}})");
     EXPECT_EQ(told(loaded), "");
-    EXPECT_EQ(noticed(loaded),
-              "test.json:1: dns.hosts_file: \"/nonexistent\" cannot be read: No such file or directory "
-              "(give the user that runs garner read access; until then no names come from it)\n");
+    EXPECT_EQ(noticed(loaded), "test.json:1: dns.hosts_file: \"/nonexistent\" cannot be read: No such file or directory "
+                               "(give the user that runs garner read access; until then no names come from it)\n");
     EXPECT_EQ(noticed(tried(R"({"dns": {"hosts_file": ""}})")), "");
 }
 
@@ -458,8 +456,7 @@ TEST(Load, the_disk_tier_may_become_usable_later_but_not_as_a_file) {
     EXPECT_EQ(noticed(tried("{\"disk\":\n{\"path\": \"/nonexistent/store\"}}")),
               "test.json:2: disk.path: \"/nonexistent\" cannot be written: No such file or directory "
               "(give the user that runs garner write access; until then nothing is stored on disk)\n");
-    EXPECT_EQ(told(tried(R"({"disk": {"path": ")" + written("plain", "x") + "\"}}")).substr(0, 25),
-              "test.json:1: disk.path: \"");
+    EXPECT_EQ(told(tried(R"({"disk": {"path": ")" + written("plain", "x") + "\"}}")).substr(0, 25), "test.json:1: disk.path: \"");
     auto const fresh = testing::TempDir() + "never_made";
     EXPECT_EQ(noticed(tried(R"({"disk": {"path": ")" + fresh + "\"}}")), "");
     EXPECT_FALSE(std::filesystem::exists(fresh));
@@ -474,5 +471,5 @@ TEST(Load, files_that_cannot_be_read) {
     EXPECT_THAT(told(load_file("/", {})), HasSubstr("is a directory"));
 }
 
-}  // namespace
-}  // namespace garner::config
+}   // namespace
+}   // namespace garner::config

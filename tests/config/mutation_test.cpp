@@ -7,10 +7,12 @@
 namespace garner::config {
 namespace {
 
+// clang-format off
 // Pieces that change a configuration's meaning more often than single bytes do.
 constexpr char const* pieces[]{"{", "}", "[", "]", ",", ":", "\"", "null", "true", "-1", "1e999", "0.5", "\"all\"",
                                "\"64 MiB\"", "//", "/*", "\n", "\\u0000", "\xff", "18446744073709551616", "\"(\"",
                                "\"::/0\"", "{\"allow\":", "[[[[[[[[", "\"time\": \"Mon\"", "\"port\": \"1-2\""};
+// clang-format on
 
 std::string mutated(std::string text, std::mt19937& random) {
     auto const any = [&](std::size_t below) { return random() % below; };
@@ -47,5 +49,5 @@ TEST(Mutation, no_override_breaks_the_loader) {
         for (int i = 0; i < 500; ++i) load("{\"access\": [{\"deny\": \"all\"}]}", {mutated(set, random)});
 }
 
-}  // namespace
-}  // namespace garner::config
+}   // namespace
+}   // namespace garner::config

@@ -28,9 +28,7 @@ inline void expect_made(char const* file, std::string const& text, char const* t
                                         << "  GARNER_WRITE=1 build/asan/config_test --gtest_filter='" << tests << "'";
 }
 
-inline Loaded load(std::string_view text, std::vector<std::string> const& sets = {}) {
-    return load_text("test.json", text, sets);
-}
+inline Loaded load(std::string_view text, std::vector<std::string> const& sets = {}) { return load_text("test.json", text, sets); }
 
 /// All faults, a line each.
 inline std::string told(Loaded const& loaded) {
@@ -39,4 +37,4 @@ inline std::string told(Loaded const& loaded) {
     return out;
 }
 
-}  // namespace garner::config
+}   // namespace garner::config

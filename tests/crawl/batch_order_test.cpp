@@ -67,5 +67,5 @@ TEST(BatchOrder, takes_many_that_begin_alike) {
     expect_ordered(urls, {UINT64_MAX, 0, UINT64_MAX, urls[5]});
 }
 
-}  // namespace
-}  // namespace garner::crawl
+}   // namespace
+}   // namespace garner::crawl

@@ -63,5 +63,5 @@ TEST(BucketIndex, the_last_of_all_fingerprints_is_one_like_others) {
     expect_right({last}, 16, {last, last - 1});
 }
 
-}  // namespace
-}  // namespace garner::crawl
+}   // namespace
+}   // namespace garner::crawl

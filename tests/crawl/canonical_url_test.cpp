@@ -87,8 +87,8 @@ TEST(CanonicalUrl, names_why_a_text_is_none) {
         {"http://\xff/", "bad-idna"},
         {"http://\xef\xbf\xbd/", "bad-idna"},
         {"http://%ef\xbc\xa1/", "bad-idna"},
-        {"http://1\xd7\x90.com/", "bad-idna"},          // the Bidi rule, RFC 5893
-        {"http://a\xe2\x80\x8d/", "bad-idna"},         // ContextJ, RFC 5892
+        {"http://1\xd7\x90.com/", "bad-idna"},   // the Bidi rule, RFC 5893
+        {"http://a\xe2\x80\x8d/", "bad-idna"},   // ContextJ, RFC 5892
         {"http://1.2.3.256/", "bad-ipv4"},
         {"http://a.1/", "bad-ipv4"},
         {"http://1.2.3.4.5/", "bad-ipv4"},
@@ -211,11 +211,11 @@ TEST(CanonicalUrl, takes_bytes_that_are_no_utf8_as_a_browser_does) {
         {"\xc3", mark},
         {"\xc3z", mark + "z"},
         {"\x80\x80", mark + mark},
-        {"\xc0\xaf", mark + mark},                          // overlong
-        {"\xed\xa0\x80", mark + mark + mark},               // a surrogate
-        {"\xe2\x82z", mark + "z"},                          // a maximal subpart of two bytes
+        {"\xc0\xaf", mark + mark},              // overlong
+        {"\xed\xa0\x80", mark + mark + mark},   // a surrogate
+        {"\xe2\x82z", mark + "z"},              // a maximal subpart of two bytes
         {"\xf0\x9f\x92", mark},
-        {"\xf4\x90\x80\x80", mark + mark + mark + mark},    // above U+10FFFF
+        {"\xf4\x90\x80\x80", mark + mark + mark + mark},   // above U+10FFFF
         {"\xf0\x9f\x92\xa9", "%F0%9F%92%A9"},
         {std::string("\0", 1) + "\x7f", "%00%7F"},
         {"\xc3\t\xa9", mark + mark},
@@ -247,19 +247,17 @@ TEST(CanonicalUrl, is_the_same_by_the_quick_way) {
     for (std::size_t number = 0; number < signs.size() * signs.size() * signs.size() * signs.size(); ++number) {
         std::string text;
         for (auto rest = number; rest > 0; rest /= signs.size()) text.push_back(signs[rest % signs.size()]);
-        for (auto const* before : {"http://", "https://a.b", "http://a/", "http://a/b?"})
-            expect_both_ways_agree(before + text);
+        for (auto const* before : {"http://", "https://a.b", "http://a/", "http://a/b?"}) expect_both_ways_agree(before + text);
     }
 }
 
 TEST(CanonicalUrl, has_a_quick_way_for_what_most_links_are) {
     CanonicalUrl url;
-    for (auto const* text :
-         {"http://a.org", "https://www.example.org/", "http://a.org/b/c_d-e.html", "http://a.org/.well-known/x",
-          "https://a.org/%C3%A9?q=%20&r=/../", "http://a.org/b#c d", "http://a.org?q", "http://3.a.org/"})
+    for (auto const* text : {"http://a.org", "https://www.example.org/", "http://a.org/b/c_d-e.html", "http://a.org/.well-known/x",
+                             "https://a.org/%C3%A9?q=%20&r=/../", "http://a.org/b#c d", "http://a.org?q", "http://3.a.org/"})
         EXPECT_TRUE(copy_plain_url(text, url)) << text;
-    for (auto const* text : {"http://A.org/", "http://a.org:80/", "http://1.2.3.4/", "http://a/b c", "http://a/./b",
-                             "http://a/%2e", "ftp://a/", "http:///a", "http://u@a/"})
+    for (auto const* text : {"http://A.org/", "http://a.org:80/", "http://1.2.3.4/", "http://a/b c", "http://a/./b", "http://a/%2e",
+                             "ftp://a/", "http:///a", "http://u@a/"})
         EXPECT_FALSE(copy_plain_url(text, url)) << text;
 }
 
@@ -270,5 +268,5 @@ TEST(CanonicalUrl, has_a_bound) {
     EXPECT_LE(url.text.size(), 9 * url_bytes_max);
 }
 
-}  // namespace
-}  // namespace garner::crawl
+}   // namespace
+}   // namespace garner::crawl

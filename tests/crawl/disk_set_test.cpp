@@ -315,8 +315,10 @@ TEST(DiskSet, every_damaged_byte_is_named_or_does_not_matter) {
                 fault = answer.added.fault;
                 if (fault.empty()) ASSERT_EQ(answer.added.fresh, 0u) << name << " at byte " << at;
             }
-            if (fault.empty()) ADD_FAILURE() << name << " at byte " << at << " was damaged and nobody said so";
-            else EXPECT_NE(fault.find(name), std::string::npos) << fault;
+            if (fault.empty())
+                ADD_FAILURE() << name << " at byte " << at << " was damaged and nobody said so";
+            else
+                EXPECT_NE(fault.find(name), std::string::npos) << fault;
         }
     }
 }
@@ -354,5 +356,5 @@ TEST(DiskSet, takes_hardly_more_than_it_must_when_merged) {
     EXPECT_LT((*opened)->bits_per_entry(), bound * 1.015);
 }
 
-}  // namespace
-}  // namespace garner::crawl
+}   // namespace
+}   // namespace garner::crawl

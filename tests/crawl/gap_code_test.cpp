@@ -91,5 +91,5 @@ TEST(GapCode, bytes_that_are_none_of_it_are_refused_or_read_as_some_numbers) {
     }
 }
 
-}  // namespace
-}  // namespace garner::crawl
+}   // namespace
+}   // namespace garner::crawl

@@ -51,5 +51,5 @@ TEST(HostSplitter, says_the_same_tomorrow) {
     EXPECT_EQ(fingerprint128("http://www.example.org/"), (Fingerprint128{0xbb01052c60144b47u, 0xa87b9088d73f163du}));
 }
 
-}  // namespace
-}  // namespace garner::crawl
+}   // namespace
+}   // namespace garner::crawl

@@ -146,5 +146,5 @@ TEST(Insertion, a_duel_finds_what_misses_least) {
     EXPECT_LT(misses_of_a_loop("line32"), front * 19 / 20);
 }
 
-}  // namespace
-}  // namespace garner::crawl
+}   // namespace
+}   // namespace garner::crawl

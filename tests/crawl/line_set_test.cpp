@@ -106,5 +106,5 @@ TEST(LineSet, is_empty_again_when_cleared) {
     EXPECT_EQ(add(set, distinct_urls(1'000)), 1'000u);
 }
 
-}  // namespace
-}  // namespace garner::crawl
+}   // namespace
+}   // namespace garner::crawl

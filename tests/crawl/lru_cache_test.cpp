@@ -60,5 +60,5 @@ TEST(FingerprintMap, finds_what_was_put_and_not_erased) {
     EXPECT_EQ(all, model);
 }
 
-}  // namespace
-}  // namespace garner::crawl
+}   // namespace
+}   // namespace garner::crawl

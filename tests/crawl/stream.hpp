@@ -19,4 +19,4 @@ inline std::vector<Fingerprint> any_stream(std::size_t length, std::uint64_t dis
     return stream;
 }
 
-}  // namespace garner::crawl::test
+}   // namespace garner::crawl::test

@@ -40,8 +40,8 @@ TEST(UrlLayers, sort_the_query_by_name_and_leave_what_has_the_same) {
 TEST(UrlLayers, strip_www_where_a_site_is_left) {
     expect("www-strip", "https://u@www.example.org:8/?q", "https://u@example.org:8/?q");
     expect("www-strip", "http://www.www.a.org/", "http://a.org/");
-    for (auto const* kept : {"http://www.com/", "http://www.com./", "http://www2.a.org/", "http://www..a/",
-                             "http://awww.a.org/", "http://127.0.0.1/"})
+    for (auto const* kept :
+         {"http://www.com/", "http://www.com./", "http://www2.a.org/", "http://www..a/", "http://awww.a.org/", "http://127.0.0.1/"})
         expect("www-strip", kept, kept);
 }
 
@@ -79,5 +79,5 @@ TEST(UrlLayers, name_the_known_ones_to_who_asks_for_another) {
     EXPECT_NE(UrlLayers::read("surt,,surt").fault_text(), "");
 }
 
-}  // namespace
-}  // namespace garner::crawl
+}   // namespace
+}   // namespace garner::crawl

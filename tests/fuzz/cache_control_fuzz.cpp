@@ -28,8 +28,8 @@ void check_names(std::vector<std::string_view> const& names, http::ResponseCache
 // Everything of a response but the names.
 std::string plain(http::ResponseCacheControl const& c) {
     std::string text;
-    for (bool flag : {c.no_cache, c.no_store, c.private_, c.public_, c.must_revalidate, c.proxy_revalidate,
-                      c.must_understand, c.immutable, c.no_transform, c.targeted})
+    for (bool flag : {c.no_cache, c.no_store, c.private_, c.public_, c.must_revalidate, c.proxy_revalidate, c.must_understand,
+                      c.immutable, c.no_transform, c.targeted})
         text += flag ? '1' : '0';
     for (auto const& number : {c.max_age, c.s_maxage, c.stale_while_revalidate, c.stale_if_error})
         text += number ? " " + std::to_string(*number) : " -";
@@ -64,8 +64,7 @@ void check_request(http::Fields const& fields, Spellings const& spellings) {
     check_bounded({control.max_age, control.max_stale, control.min_fresh, control.stale_if_error});
     for (auto const* other : {&spellings.upper, &spellings.twice})
         check(plain(http::parse_request_cache_control(other->fields())) == plain(control));
-    if (spellings.joinable)
-        check(plain(http::parse_request_cache_control(spellings.one_line.fields())) == plain(control));
+    if (spellings.joinable) check(plain(http::parse_request_cache_control(spellings.one_line.fields())) == plain(control));
 }
 
 void check_response(http::Fields const& fields, Spellings const& spellings) {
@@ -75,8 +74,7 @@ void check_response(http::Fields const& fields, Spellings const& spellings) {
     check_names(control.no_cache_fields, control);
     check_names(control.private_fields, control);
     check(plain(http::parse_response_cache_control(spellings.upper.fields())) == plain(control));
-    if (spellings.joinable)
-        check(plain(http::parse_response_cache_control(spellings.one_line.fields())) == plain(control));
+    if (spellings.joinable) check(plain(http::parse_response_cache_control(spellings.one_line.fields())) == plain(control));
     // Twice as many names may be too many; that is stricter.
     auto const again = http::parse_response_cache_control(spellings.twice.fields());
     check(again.no_cache >= control.no_cache && again.private_ >= control.private_);
@@ -105,7 +103,7 @@ void check_targeted(http::Fields const& fields) {
     check_names(control.private_fields, control);
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     fuzz::Exact const bytes({reinterpret_cast<char const*>(data), size});

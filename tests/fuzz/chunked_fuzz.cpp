@@ -75,7 +75,7 @@ void check_trailers(std::string_view trailers) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     fuzz::Input const input(data, size);

@@ -39,7 +39,7 @@ void check_read(std::string_view text, std::int64_t time, WallTime now) {
     if (time <= end_of_year_9999) check_written(time, now);
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     fuzz::Input const input(data, size);

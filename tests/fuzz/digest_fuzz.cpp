@@ -19,7 +19,7 @@ void check_round_trip(std::string_view url) {
     check((*digest)->may_have(key));
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     std::string_view const bytes(reinterpret_cast<char const*>(data), size);

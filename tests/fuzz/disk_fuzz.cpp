@@ -153,7 +153,7 @@ void check_footer(std::string_view bytes) {
 using Check = void (*)(std::string_view);
 using Forge = std::string (*)(std::string);
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     fuzz::Input const input(data, size);

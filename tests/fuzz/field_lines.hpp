@@ -29,9 +29,7 @@ public:
         fields_.add(field);
         lines_.push_back(std::move(bytes));
     }
-    void add(std::string_view name, std::string_view value) {
-        add(std::string(name).append(": ").append(value));
-    }
+    void add(std::string_view name, std::string_view value) { add(std::string(name).append(": ").append(value)); }
     http::Fields const& fields() const { return fields_; }
 
 private:
@@ -59,4 +57,4 @@ inline std::string upper_case(std::string_view text) {
     return upper;
 }
 
-}  // namespace garner::fuzz
+}   // namespace garner::fuzz

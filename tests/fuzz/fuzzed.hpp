@@ -52,4 +52,4 @@ struct Input {
     }
 };
 
-}  // namespace garner::fuzz
+}   // namespace garner::fuzz

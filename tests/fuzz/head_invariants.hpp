@@ -69,4 +69,4 @@ inline void append_fields(http::Fields const& fields, std::string& out) {
     out += "\r\n";
 }
 
-}  // namespace garner::fuzz
+}   // namespace garner::fuzz

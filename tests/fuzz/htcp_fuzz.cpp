@@ -14,8 +14,8 @@ constexpr WallTime now{seconds{1'700'000'000}};
 void check_inside(htcp::Message const& message, std::string_view datagram) {
     auto const& specifier = message.specifier;
     auto const& detail = message.detail;
-    for (auto const part : {specifier.method, specifier.uri, specifier.version, specifier.fields, detail.response,
-                            detail.entity, detail.cache, message.data})
+    for (auto const part : {specifier.method, specifier.uri, specifier.version, specifier.fields, detail.response, detail.entity,
+                            detail.cache, message.data})
         check(fuzz::lies_inside(part, datagram));
     if (!message.auth) return;
     check(fuzz::lies_inside(message.auth->key_name, datagram));
@@ -55,7 +55,7 @@ void check_signature(std::string_view url, std::uint32_t seed) {
     if (!htcp::parse(text, message)) check(htcp::judge(message, "secret", now) != htcp::Verdict::good);
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     fuzz::Input const input(data, size);

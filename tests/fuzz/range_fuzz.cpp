@@ -17,8 +17,7 @@ void check_answer(http::RangeAnswer const& answer, std::uint64_t length) {
     check(answer.parts.size() <= http::ranges_max);
     for (auto const& part : answer.parts) {
         check(part.first <= part.last && part.last < length);
-        for (auto const& other : answer.parts)
-            check(&part == &other || part.last + 1 < other.first || other.last + 1 < part.first);
+        for (auto const& other : answer.parts) check(&part == &other || part.last + 1 < other.first || other.last + 1 < part.first);
     }
 }
 
@@ -59,7 +58,7 @@ void check_request(http::Fields const& fields, std::uint64_t length) {
     check(http::answer_range(request, stored, length, now).kind == RangeKind::whole);
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     fuzz::Input const input(data, size);

@@ -22,7 +22,7 @@ void check_sent_on(http::RequestHead const& head) {
     if (head.version == http::Version::http_1_1) check(before.kind == after.kind && before.length == after.length);
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     fuzz::Input const input(data, size);

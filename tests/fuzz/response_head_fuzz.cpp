@@ -18,7 +18,7 @@ void check_sent_on(http::ResponseHead const& head) {
     check(again.fields.size() == head.fields.size());
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     fuzz::Input const input(data, size);

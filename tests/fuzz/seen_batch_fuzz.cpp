@@ -29,7 +29,7 @@ void read(std::string_view type, std::string_view body, std::size_t piece, Read&
     into.fault = reader->finish().fault_text();
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     if (size < 2) return 0;

@@ -20,8 +20,8 @@ bool same(Members const& a, Members const& b) {
     if (a->size() != b->size()) return false;
     for (std::size_t i = 0; i < a->size(); ++i) {
         auto const &x = (*a)[i], &y = (*b)[i];
-        bool const equal = x.key == y.key && x.type == y.type && x.boolean == y.boolean && x.integer == y.integer &&
-                           x.text == y.text;
+        bool const equal =
+            x.key == y.key && x.type == y.type && x.boolean == y.boolean && x.integer == y.integer && x.text == y.text;
         if (!equal) return false;
     }
     return true;
@@ -65,7 +65,7 @@ void check_written(Members const& members) {
     check(same(http::parse_dictionary(again.fields(), name), members));
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     // Every line of the input is one of the field, whatever name it has there.

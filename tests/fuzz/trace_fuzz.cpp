@@ -36,8 +36,7 @@ void check_lines(sim::FormatRow const& row, std::string_view text) {
         check_record(record, line.view());
         if (learns) continue;
         check(same(record, sim::read_line(row.make(), line.view())));
-        if (!line.view().ends_with('\r'))
-            check(same(record, sim::read_line(format, std::string(line.view()) + '\r')));
+        if (!line.view().ends_with('\r')) check(same(record, sim::read_line(format, std::string(line.view()) + '\r')));
     }
 }
 
@@ -50,7 +49,7 @@ void check_records(sim::FormatRow const& row, std::string_view bytes) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     fuzz::Input const input(data, size);

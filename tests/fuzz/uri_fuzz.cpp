@@ -57,7 +57,7 @@ void check_resolved(http::Uri const& base, std::string_view reference) {
     check(path.find("/./") == std::string_view::npos && path.find("/../") == std::string_view::npos);
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     fuzz::Exact const bytes({reinterpret_cast<char const*>(data), size});

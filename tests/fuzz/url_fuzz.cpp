@@ -54,7 +54,7 @@ void check_layers(CanonicalUrl const& url, char const* names) {
     check_same(twice, layered);
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     fuzz::Exact const bytes({reinterpret_cast<char const*>(data), size});

@@ -75,7 +75,7 @@ void check_order(http::VaryNames const& vary, http::Fields const& request) {
     check(http::variant_key(vary, backwards.fields()) == http::variant_key(vary, request));
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     fuzz::Exact const bytes({reinterpret_cast<char const*>(data), size});

@@ -15,13 +15,14 @@ std::string explained(Proxy const& proxy, std::string const& host) {
 
 constexpr char const* all_to_loopback = R"({"access": null, "workers": 2})";
 
-}  // namespace
+}   // namespace
 
 TEST(Hostile, private_networks_are_closed_where_the_operator_says_so) {
     Proxy const open(all_to_loopback);
     Proxy const closed(R"({"access": null, "private_networks": "closed"})");
-    for (char const* host : {"10.1.2.3", "172.16.0.1", "192.168.1.1", "100.64.0.1", "100.100.100.200", "168.63.129.16", "198.18.0.1",
-                             "224.0.0.1", "192.0.2.1", "[fd00:ec2::254]", "[fc00::1]", "[ff02::1]", "[2001:db8::1]", "[64:ff9b::a00:1]"}) {
+    for (char const* host :
+         {"10.1.2.3", "172.16.0.1", "192.168.1.1", "100.64.0.1", "100.100.100.200", "168.63.129.16", "198.18.0.1", "224.0.0.1",
+          "192.0.2.1", "[fd00:ec2::254]", "[fc00::1]", "[ff02::1]", "[2001:db8::1]", "[64:ff9b::a00:1]"}) {
         EXPECT_THAT(explained(closed, host), HasSubstr("private_networks")) << host;
         EXPECT_THAT(explained(open, host), Not(HasSubstr("private_networks"))) << host;
     }
@@ -29,7 +30,8 @@ TEST(Hostile, private_networks_are_closed_where_the_operator_says_so) {
 }
 
 TEST(Hostile, a_rule_with_destination_opens_a_private_network) {
-    Proxy const proxy(R"({"access": [{"allow": {"destination": ["10.0.0.0/8"]}}, {"allow": "all"}], "private_networks": "closed"})");
+    Proxy const proxy(
+        R"({"access": [{"allow": {"destination": ["10.0.0.0/8"]}}, {"allow": "all"}], "private_networks": "closed"})");
     EXPECT_THAT(explained(proxy, "10.1.2.3"), Not(HasSubstr("private_networks")));
     EXPECT_THAT(explained(proxy, "192.168.1.1"), HasSubstr("private_networks"));
 }
@@ -48,4 +50,4 @@ TEST(Hostile, an_address_that_the_machine_gets_later_is_closed) {
     });
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

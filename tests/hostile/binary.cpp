@@ -57,7 +57,7 @@ void expect_hardened(Elf const& elf) {
 #endif
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Hostile, the_program_is_hardened) {
     Elf const elf(garner_binary());
@@ -65,4 +65,4 @@ TEST(Hostile, the_program_is_hardened) {
     expect_hardened(elf);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -41,7 +41,7 @@ std::size_t descriptors_of(pid_t process) {
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Hostile, silent_connections_of_one_client_make_room_for_others) {
     Origin origin;
@@ -136,4 +136,4 @@ TEST(Hostile, a_visitor_behind_a_terminator_on_this_machine_purges_nothing) {
     EXPECT_TRUE(victim.get("/page").hit());
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -15,7 +15,7 @@ Finished garner(Proxy const& proxy, std::vector<std::string> words) {
 
 Answer with(Fields fields, std::string body = "body") { return {.fields = std::move(fields), .body = std::move(body)}; }
 
-}  // namespace
+}   // namespace
 
 TEST(HostileFields, a_password_is_in_no_key) {
     Origin origin;
@@ -84,7 +84,8 @@ TEST(HostileFields, an_accelerator_writes_what_gateways_say_itself) {
     EXPECT_EQ(head.field("X-Forwarded-For"), "127.0.0.1");
     EXPECT_EQ(head.field("X-Forwarded-Host"), origin.authority());
     EXPECT_EQ(head.field("X-Forwarded-Proto"), "http");
-    for (auto name : {"X_Forwarded_Proto", "X-Real-IP", "X-Original-URL", "X-Rewrite-URL", "X-Host", "X-HTTP-Method-Override", "Proxy"})
+    for (auto name :
+         {"X_Forwarded_Proto", "X-Real-IP", "X-Original-URL", "X-Rewrite-URL", "X-Host", "X-HTTP-Method-Override", "Proxy"})
         EXPECT_FALSE(head.has(name)) << name;
     Proxy trusting(Proxy::Setup{.patch = R"({"forwarded_trusted": ["127.0.0.0/8"]})", .accelerates = origin.url()});
     auto const trusted = asked(trusting);
@@ -96,9 +97,8 @@ TEST(HostileFields, an_accelerator_writes_what_gateways_say_itself) {
 
 TEST(HostileFields, an_answer_to_an_overridden_method_is_not_for_others) {
     Origin origin;
-    origin.by_hand("/page", [](Hand& hand) {
-        hand.answer(fresh(hand.request().head.has("X-HTTP-Method-Override") ? "deleted" : "page"));
-    });
+    origin.by_hand("/page",
+                   [](Hand& hand) { hand.answer(fresh(hand.request().head.has("X-HTTP-Method-Override") ? "deleted" : "page")); });
     Proxy proxy;
     auto attack = get(proxy, origin, "/page", {{"X-HTTP-Method-Override", "DELETE"}, {"Proxy", "http://evil.example"}});
     EXPECT_EQ(attack.body(), "deleted");
@@ -215,4 +215,4 @@ TEST(HostileFields, a_client_refused_while_connecting_keeps_no_connection) {
     EXPECT_TRUE(client.closed_by_proxy());
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

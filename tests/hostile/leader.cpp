@@ -9,7 +9,7 @@ bool follows(Proxy const& proxy, int followers) {
     return eventually([&] { return proxy.stats()["cache"]["followers"] == followers; });
 }
 
-}  // namespace
+}   // namespace
 
 TEST(SlowLeader, interim_responses_wait_for_no_leader_that_does_not_read) {
     Origin origin;
@@ -84,4 +84,4 @@ TEST(SlowLeader, when_one_beside_it_brings_nothing_to_share_the_next_one_fetches
     EXPECT_EQ(slow.body(), "late");
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

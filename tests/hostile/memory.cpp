@@ -12,7 +12,8 @@ namespace {
 /// `after`: a sixth of it is what a reader of evicted memory has before it is ended.
 std::string small_memory(std::string const& after) {
     return R"({"memory": {"size": "48 MiB", "object_max": "8 MiB", "policy": "lru", "what_if": false},
-               "limits": {"rate_min": "20 KiB", "rate_min_after": ")" + after + R"("}})";
+               "limits": {"rate_min": "20 KiB", "rate_min_after": ")" +
+           after + R"("}})";
 }
 // The system's send buffer takes up to 4 MB of either.
 std::string const film = pattern(8'000'000, 5);
@@ -54,7 +55,7 @@ void serve_ranges(Origin& origin, std::string const& path, std::string const& bo
     });
 }
 
-}  // namespace
+}   // namespace
 
 TEST(EvictedMemory, clients_that_read_nothing_do_not_evict_what_others_use) {
     Origin origin;
@@ -86,7 +87,9 @@ TEST(EvictedMemory, clients_that_read_nothing_do_not_evict_what_others_use) {
         victim.get("/new").body();
         return victim.get("/new").hit();
     }));
-    auto const was_ended = [](Logged const& line) { return line.all.value("reason", "").find("of the evicted object") != std::string::npos; };
+    auto const was_ended = [](Logged const& line) {
+        return line.all.value("reason", "").find("of the evicted object") != std::string::npos;
+    };
     EXPECT_TRUE(eventually([&] { return std::ranges::any_of(proxy.log(), was_ended); }));
 }
 
@@ -111,4 +114,4 @@ TEST(EvictedMemory, a_client_that_reads_gets_all_of_an_evicted_object_when_memor
     EXPECT_TRUE(origin.last("/film").head.has("Range")) << "its reader has not let the object go";
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

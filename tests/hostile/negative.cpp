@@ -29,13 +29,14 @@ void expect_follower_to_lead_after(std::function<void(Held&)> const& fail, int s
     EXPECT_EQ(page.body(), "page");
 }
 
-}  // namespace
+}   // namespace
 
 TEST(NegativePoisoning, a_field_that_makes_the_origin_hang_up_harms_its_sender_alone) {
     Origin origin;
     Proxy proxy;
     Client attacker(proxy, origin), victim(proxy, origin);
-    Fields const evil[] = {{{"X-Evil", "close"}}, {{"Cookie", std::string(9'000, 'c')}}, {{"User-Agent", "evil"}}, {{"Accept", "evil"}}};
+    Fields const evil[] = {
+        {{"X-Evil", "close"}}, {{"Cookie", std::string(9'000, 'c')}}, {{"User-Agent", "evil"}}, {{"Accept", "evil"}}};
     int number = 0;
     for (auto const& fields : evil) {
         auto const path = "/" + std::to_string(number++);
@@ -117,4 +118,4 @@ TEST(NegativePoisoning, an_error_that_the_leaders_own_request_may_cause_is_not_i
     expect_follower_to_lead_after([](Held& held) { held.release({.status = 500, .body = "crashed"}); }, 500);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -19,4 +19,4 @@ TEST(HostileParsers, garner_and_llhttp_read_alike_or_differ_as_documented) {
     }
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -104,4 +104,4 @@ TEST(LeastRate, a_stream_of_events_may_be_slow) {
     EXPECT_TRUE(events.complete());
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -31,7 +31,7 @@ std::string four_times(unsigned id) {
     return one + " " + one + " " + one + " " + one;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(User, a_start_as_root_ends_as_the_user_with_its_files_and_no_way_back) {
     if (::geteuid() != 0) GTEST_SKIP() << "needs root";
@@ -44,7 +44,9 @@ TEST(User, a_start_as_root_ends_as_the_user_with_its_files_and_no_way_back) {
     origin.answer("/page", fresh("page"));
     nlohmann::json const patch{{"user", "nobody"}, {"disk", {{"path", store}, {"size", "64 MiB"}}}, {"log", {{"access", log}}}};
     // The leak check at the end needs rights over its own process that root has given up.
-    auto const start = [&] { return std::make_unique<Proxy>(Proxy::Setup{.patch = patch.dump(), .environment = {"ASAN_OPTIONS=detect_leaks=0"}}); };
+    auto const start = [&] {
+        return std::make_unique<Proxy>(Proxy::Setup{.patch = patch.dump(), .environment = {"ASAN_OPTIONS=detect_leaks=0"}});
+    };
     for (bool const again : {false, true}) {
         auto const proxy = start();
         auto const reply = get(*proxy, origin, "/page");
@@ -72,4 +74,4 @@ TEST(User, an_unknown_user_is_a_fault_and_nothing_is_started) {
     EXPECT_THAT(started.errors, HasSubstr("adduser"));
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -138,4 +138,4 @@ inline std::vector<Breach> breaches_of_await_forms(std::string const& file, std:
     return breaches;
 }
 
-}  // namespace garner::house
+}   // namespace garner::house

@@ -32,4 +32,4 @@ inline std::vector<Breach> breaches_of_named_tests(std::string const& file, std:
     return breaches;
 }
 
-}  // namespace garner::house
+}   // namespace garner::house

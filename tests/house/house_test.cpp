@@ -38,8 +38,7 @@ Sources sources_below(char const* folder) {
 Sources the_house() { return sources_below("src"); }
 
 void expect_none(std::vector<Breach> const& breaches) {
-    for (auto const& breach : breaches)
-        ADD_FAILURE() << "src/" << breach.file << ":" << breach.line << ": " << breach.what;
+    for (auto const& breach : breaches) ADD_FAILURE() << "src/" << breach.file << ":" << breach.line << ": " << breach.what;
 }
 
 std::vector<fs::path> documents() {
@@ -180,18 +179,15 @@ TEST(HouseRules, downwards_and_the_own_room_are_allowed) {
 }
 
 TEST(HouseRules, upwards_and_sideways_are_breaches_with_their_line) {
-    EXPECT_EQ(floors_of("http/uri.cpp", "\n  #  include \"cache/key.hpp\""),
-              "http/uri.cpp:2: includes upwards: cache/key.hpp");
-    EXPECT_EQ(floors_of("http/uri.cpp", "#include \"net/asio.hpp\""),
-              "http/uri.cpp:1: includes sideways: net/asio.hpp");
+    EXPECT_EQ(floors_of("http/uri.cpp", "\n  #  include \"cache/key.hpp\""), "http/uri.cpp:2: includes upwards: cache/key.hpp");
+    EXPECT_EQ(floors_of("http/uri.cpp", "#include \"net/asio.hpp\""), "http/uri.cpp:1: includes sideways: net/asio.hpp");
     EXPECT_EQ(floors_of("config/load.cpp", "#include \"main.cpp\""), "config/load.cpp:1: includes upwards: main.cpp");
 }
 
 TEST(HouseRules, unknown_rooms_are_breaches) {
     EXPECT_EQ(floors_of("attic/box.cpp", ""), "attic/box.cpp:1: no room of the house: 'attic'");
     EXPECT_EQ(floors_of("box.cpp", ""), "box.cpp:1: no room of the house: ''");
-    EXPECT_EQ(floors_of("http/uri.cpp", "#include \"uri.hpp\""),
-              "http/uri.cpp:1: \"uri.hpp\" names no room of the house");
+    EXPECT_EQ(floors_of("http/uri.cpp", "#include \"uri.hpp\""), "http/uri.cpp:1: \"uri.hpp\" names no room of the house");
 }
 
 TEST(HouseRules, asio_in_a_pure_room_is_found_through_other_files_too) {
@@ -246,13 +242,11 @@ TEST(HouseRules, nothing_is_awaited_behind_a_junction_in_the_condition_of_a_whil
 
 TEST(HouseRules, a_document_names_only_tests_that_exist) {
     std::set<std::string> tests;
-    collect_tests("TEST(Age, is_a_number) {}\nTEST_F( Parts,\n  are_joined ) {}\n// TEST(Age, is_old)\nMY_TEST(A, b)",
-                  tests);
+    collect_tests("TEST(Age, is_a_number) {}\nTEST_F( Parts,\n  are_joined ) {}\n// TEST(Age, is_old)\nMY_TEST(A, b)", tests);
     EXPECT_EQ(tests, (std::set<std::string>{"Age.is_a_number", "Parts.are_joined"}));
     auto const found = [&](std::string const& text) { return first(breaches_of_named_tests("d.md", text, tests)); };
     EXPECT_EQ(found("`Age.is_a_number`, `Parts.are_joined`; `memory.size` and Age.is_plain are no tests"), "");
-    EXPECT_EQ(found("x\n\n| `Age.is_old` |"),
-              "d.md:3: names a test that does not exist: Age.is_old (renamed? removed?)");
+    EXPECT_EQ(found("x\n\n| `Age.is_old` |"), "d.md:3: names a test that does not exist: Age.is_old (renamed? removed?)");
 }
 
 TEST(HouseRules, links_and_the_anchors_of_headings_are_found) {
@@ -274,5 +268,5 @@ TEST(HouseRules, comments_and_literals_are_not_code) {
     EXPECT_EQ(first(breaches_of_await_forms("f", "int a;\n\n// x {\nco_await f(\n  {});")).substr(0, 4), "f:4:");
 }
 
-}  // namespace
-}  // namespace garner::house
+}   // namespace
+}   // namespace garner::house

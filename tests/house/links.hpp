@@ -38,8 +38,10 @@ inline std::set<std::string> anchors_of(std::string_view text) {
         std::string anchor;
         for (char const c : std::regex_replace((*found)[1].str(), link, "$1")) {
             auto const byte = static_cast<unsigned char>(c);
-            if (c == ' ') anchor += '-';
-            else if (std::isalnum(byte) || c == '-' || c == '_' || byte >= 0x80) anchor += static_cast<char>(std::tolower(byte));
+            if (c == ' ')
+                anchor += '-';
+            else if (std::isalnum(byte) || c == '-' || c == '_' || byte >= 0x80)
+                anchor += static_cast<char>(std::tolower(byte));
         }
         auto const before = times[anchor]++;
         anchors.insert(before == 0 ? anchor : anchor + "-" + std::to_string(before));
@@ -48,7 +50,7 @@ inline std::set<std::string> anchors_of(std::string_view text) {
 }
 
 struct Link {
-    std::string file;       // relative to the document; empty for the document itself
+    std::string file;   // relative to the document; empty for the document itself
     std::string anchor;
     std::size_t line = 0;
 };
@@ -64,4 +66,4 @@ inline std::vector<Link> relative_links(std::string_view text) {
     return links;
 }
 
-}  // namespace garner::house
+}   // namespace garner::house

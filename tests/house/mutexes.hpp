@@ -51,4 +51,4 @@ inline std::vector<Breach> breaches_of_mutexes(std::string const& file, std::str
     return breaches;
 }
 
-}  // namespace garner::house
+}   // namespace garner::house

@@ -175,9 +175,8 @@ inline std::string lower_case(std::string_view text) {
 
 /// The sentence does not begin with its subject.
 inline bool begins_turned_round(std::string_view sentence) {
-    static constexpr std::array<std::string_view, 13> words{"what",     "who",      "whoever", "whatever", "of", "nobody",
-                                                            "somebody", "the same", "not",     "else",     "anybody", "as",
-                                                            "where"};
+    static constexpr std::array<std::string_view, 13> words{"what",     "who", "whoever", "whatever", "of", "nobody", "somebody",
+                                                            "the same", "not", "else",    "anybody",  "as", "where"};
     auto const lower = lower_case(sentence);
     return std::ranges::any_of(words, [&](std::string_view word) {
         return lower.starts_with(word) && (lower.size() == word.size() || !is_word_character(lower[word.size()]));
@@ -197,4 +196,4 @@ inline bool names_no_actor(std::string_view sentence) {
     return false;
 }
 
-}  // namespace garner::house
+}   // namespace garner::house

@@ -50,14 +50,11 @@ struct Measure {
     bool (*is_offence)(std::string_view sentence);
 };
 
-constexpr Measure turned_round{
-    "begin with What, Who, Of, Where, As, Not, Else, Nobody or The same",
-    "Put the subject first and the verb second: \"Evicts the least recently used object.\"",
-    begins_turned_round};
-constexpr Measure without_actor{
-    "use who, whoever, nobody, somebody, anybody or everybody",
-    "Name the actor: client, origin, peer, worker, request, operator.",
-    names_no_actor};
+constexpr Measure turned_round{"begin with What, Who, Of, Where, As, Not, Else, Nobody or The same",
+                               "Put the subject first and the verb second: \"Evicts the least recently used object.\"",
+                               begins_turned_round};
+constexpr Measure without_actor{"use who, whoever, nobody, somebody, anybody or everybody",
+                                "Name the actor: client, origin, peer, worker, request, operator.", names_no_actor};
 
 /// In percent of all sentences of a group.
 struct Limits {
@@ -74,9 +71,9 @@ void expect_within(std::string const& group, std::vector<Sentence> const& senten
         if (++found <= listed_max) list << "\n  " << sentence.file << ":" << sentence.line << ": " << sentence.text;
     }
     auto const percent = 100.0 * static_cast<double>(found) / static_cast<double>(sentences.size());
-    EXPECT_LE(percent, percent_max)
-        << group << ": " << found << " of " << sentences.size() << " sentences (" << std::fixed << std::setprecision(1) << percent
-        << " %, at most " << percent_max << " %) " << measure.name << ". " << measure.rule << list.str();
+    EXPECT_LE(percent, percent_max) << group << ": " << found << " of " << sentences.size() << " sentences (" << std::fixed
+                                    << std::setprecision(1) << percent << " %, at most " << percent_max << " %) " << measure.name
+                                    << ". " << measure.rule << list.str();
 }
 
 void expect_plain(std::string const& group, std::vector<Sentence> const& sentences, Limits const& limits = {}) {
@@ -153,5 +150,5 @@ TEST(ProseRules, sentences_with_a_pronoun_for_the_actor_are_offences) {
         EXPECT_FALSE(names_no_actor(text)) << text;
 }
 
-}  // namespace
-}  // namespace garner::house
+}   // namespace
+}   // namespace garner::house

@@ -110,5 +110,5 @@ TEST_F(RunTests, a_run_without_results_has_failed) {
     EXPECT_TRUE(ends(summary(), "1 runs left no results\nslowest units:\nslowest tests:\n0 passed, 1 failed\nexit 1")) << summary();
 }
 
-}  // namespace
-}  // namespace garner::house
+}   // namespace
+}   // namespace garner::house

@@ -28,9 +28,12 @@ public:
             char const c = code[at];
             parentheses += c == '(' ? 1 : c == ')' ? -1 : 0;
             braces += c == '{' ? 1 : c == '}' ? -1 : 0;
-            if (braces == 1 && c == '}' && parentheses == 0) end_of_block();
-            else if (braces == 1 && c == ';' && parentheses == 0) end_of_declaration();
-            else if (braces == 1) declaration_ += c;
+            if (braces == 1 && c == '}' && parentheses == 0)
+                end_of_block();
+            else if (braces == 1 && c == ';' && parentheses == 0)
+                end_of_declaration();
+            else if (braces == 1)
+                declaration_ += c;
         }
         return at;
     }
@@ -60,7 +63,8 @@ private:
     }
     void end_of_declaration() {
         auto const text = declaration();
-        bool const is_none = text.empty() || is_type(text) || begins_with_any(text, {"using ", "friend ", "static constexpr ", "static_assert"});
+        bool const is_none =
+            text.empty() || is_type(text) || begins_with_any(text, {"using ", "friend ", "static constexpr ", "static_assert"});
         if (!is_none) ++(is_function(text) ? size_.functions : size_.members);
         declaration_.clear();
     }
@@ -86,4 +90,4 @@ inline std::vector<ClassSize> class_sizes(std::string_view text) {
     return sizes;
 }
 
-}  // namespace garner::house
+}   // namespace garner::house

@@ -20,7 +20,7 @@ struct Breach {
 struct Include {
     std::string path;
     std::size_t line = 0;
-    bool quoted = false;    // "room/file.hpp", as against <header>
+    bool quoted = false;   // "room/file.hpp", as against <header>
 };
 
 inline std::size_t line_of(std::string_view text, std::size_t at) {
@@ -96,4 +96,4 @@ inline std::vector<Include> includes(std::string_view text) {
     return found;
 }
 
-}  // namespace garner::house
+}   // namespace garner::house

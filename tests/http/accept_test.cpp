@@ -52,5 +52,5 @@ TEST(Accept, members_with_a_malformed_weight_are_ignored) {
     EXPECT_EQ(preference("text/html;q=9, */*;q=0.3"), (MediaPreference{300, Match::any}));
 }
 
-}  // namespace
-}  // namespace garner::http
+}   // namespace
+}   // namespace garner::http

@@ -17,9 +17,7 @@ ResponseCacheControl of_response(std::string_view value) {
     return parse_response_cache_control(fields({{"Cache-Control", value}}));
 }
 
-RequestCacheControl of_request(std::string_view value) {
-    return parse_request_cache_control(fields({{"Cache-Control", value}}));
-}
+RequestCacheControl of_request(std::string_view value) { return parse_request_cache_control(fields({{"Cache-Control", value}})); }
 
 TEST(CacheControl, a_number_of_seconds_is_digits_and_clamps_at_2_to_the_31) {
     struct Case {
@@ -82,15 +80,13 @@ TEST(CacheControl, max_age_of_a_response) {
         {"", none},
     };
     for (auto const& c : cases) EXPECT_EQ(of_response(c.text).max_age, c.max_age) << c.text;
-    EXPECT_EQ(
-        parse_response_cache_control(fields({{"Cache-Control", "max-age=9"}, {"cache-control", "max-age=5"}})).max_age,
-        5u);
+    EXPECT_EQ(parse_response_cache_control(fields({{"Cache-Control", "max-age=9"}, {"cache-control", "max-age=5"}})).max_age, 5u);
 }
 
 TEST(CacheControl, every_directive_of_a_response_is_read) {
-    auto const control = of_response(
-        "No-Store, PUBLIC, must-revalidate, proxy-revalidate, must-understand, immutable, no-transform, s-maxage=7, "
-        "stale-while-revalidate=8, stale-if-error=\"9\", private, no-cache");
+    auto const control =
+        of_response("No-Store, PUBLIC, must-revalidate, proxy-revalidate, must-understand, immutable, no-transform, s-maxage=7, "
+                    "stale-while-revalidate=8, stale-if-error=\"9\", private, no-cache");
     EXPECT_TRUE(control.no_store && control.public_ && control.must_revalidate && control.proxy_revalidate);
     EXPECT_TRUE(control.must_understand && control.immutable && control.no_transform);
     EXPECT_TRUE(control.private_ && control.no_cache);
@@ -157,8 +153,7 @@ TEST(CacheControl, pragma_counts_only_without_cache_control) {
     EXPECT_TRUE(parse_request_cache_control(fields({{"Pragma", "no-cache"}})).no_cache);
     EXPECT_TRUE(parse_request_cache_control(fields({{"Pragma", "x, No-Cache"}})).no_cache);
     EXPECT_FALSE(parse_request_cache_control(fields({{"Pragma", "x"}})).no_cache);
-    EXPECT_FALSE(
-        parse_request_cache_control(fields({{"Pragma", "no-cache"}, {"Cache-Control", "max-stale"}})).no_cache);
+    EXPECT_FALSE(parse_request_cache_control(fields({{"Pragma", "no-cache"}, {"Cache-Control", "max-stale"}})).no_cache);
     EXPECT_FALSE(parse_request_cache_control(fields({{"Pragma", "no-cache"}, {"Cache-Control", ""}})).no_cache);
     EXPECT_FALSE(parse_response_cache_control(fields({{"Pragma", "no-cache"}})).no_cache);
 }
@@ -232,7 +227,7 @@ TEST(CacheControl, a_reload_can_be_forgotten) {
         bool reload;
     };
     Case const cases[] = {{"no-cache", true},   {"max-age=0", true}, {"max-age=0, no-cache", true}, {"max-age=x", true},
-                          {"max-age=1", false}, {"no-store", false}, {"min-fresh=9", false},         {"", false}};
+                          {"max-age=1", false}, {"no-store", false}, {"min-fresh=9", false},        {"", false}};
     for (auto const& c : cases) {
         auto control = parse_request_cache_control(fields({{"Cache-Control", c.asked}}));
         EXPECT_EQ(control.is_reload(), c.reload) << c.asked;
@@ -246,5 +241,5 @@ TEST(CacheControl, a_reload_can_be_forgotten) {
     EXPECT_EQ(aged.max_age, 5u);
 }
 
-}  // namespace
-}  // namespace garner::http
+}   // namespace
+}   // namespace garner::http

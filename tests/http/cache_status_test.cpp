@@ -21,8 +21,7 @@ TEST(CacheStatus, says_what_happened) {
     EXPECT_EQ(written({.hit = true, .ttl = 376}), "garner; hit; ttl=376");
     EXPECT_EQ(written({.hit = true, .ttl = -5, .detail = "max-stale in request"}),
               "garner; hit; ttl=-5; detail=\"max-stale in request\"");
-    EXPECT_EQ(written({.fwd = Fwd::uri_miss, .fwd_status = 200, .stored = true}),
-              "garner; fwd=uri-miss; fwd-status=200; stored");
+    EXPECT_EQ(written({.fwd = Fwd::uri_miss, .fwd_status = 200, .stored = true}), "garner; fwd=uri-miss; fwd-status=200; stored");
     EXPECT_EQ(written({.fwd = Fwd::stale, .fwd_status = 304, .ttl = 60, .stored = true}),
               "garner; fwd=stale; fwd-status=304; stored; ttl=60");
     EXPECT_EQ(written({.fwd = Fwd::uri_miss, .collapsed = true}), "garner; fwd=uri-miss; collapsed");
@@ -61,5 +60,5 @@ TEST(CacheStatus, the_longest_fits) {
     EXPECT_NE(text.find("ttl=-999999999999999;"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace garner::http
+}   // namespace
+}   // namespace garner::http

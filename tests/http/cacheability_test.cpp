@@ -8,13 +8,13 @@ namespace garner::http {
 namespace {
 
 StoreRefusal refusal(RequestHead const& asked, ResponseHead const& answer, StoreOptions const& options = {}) {
-    return why_not_store(asked, parse_request_cache_control(asked.fields), answer,
-                         parse_response_cache_control(answer.fields), options);
+    return why_not_store(asked, parse_request_cache_control(asked.fields), answer, parse_response_cache_control(answer.fields),
+                         options);
 }
 
 TEST(Cacheability, any_final_status_with_explicit_freshness_is_stored) {
-    for (std::uint16_t status : {200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 401, 403,
-                                 404, 405, 410, 414, 499, 500, 501, 502, 503, 504, 599}) {
+    for (std::uint16_t status :
+         {200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 410, 414, 499, 500, 501, 502, 503, 504, 599}) {
         EXPECT_EQ(refusal(get(), response(status, {{"Cache-Control", "max-age=10"}})), StoreRefusal::none) << status;
         EXPECT_EQ(refusal(get(), response(status, {{"Expires", date(10)}})), StoreRefusal::none) << status;
     }
@@ -55,8 +55,7 @@ TEST(Cacheability, why_a_response_is_not_stored) {
         {"private", get(), with("private, max-age=10"), private_response},
         {"private field", get(), with("private=\"a\", max-age=10"), none},
         {"no-store, must-understand", get(), with("no-store, must-understand, max-age=10"), none},
-        {"must-understand 599", get(), response(599, {{"Cache-Control", "max-age=10, no-store, must-understand"}}),
-         status},
+        {"must-understand 599", get(), response(599, {{"Cache-Control", "max-age=10, no-store, must-understand"}}), status},
         {"must-understand alone", get(), response(599, {{"Cache-Control", "max-age=10, must-understand"}}), status},
         {"Authorization", authorized, fresh, authorization},
         {"Authorization, Expires", authorized, response(200, {{"Expires", date(10)}}), authorization},
@@ -66,24 +65,19 @@ TEST(Cacheability, why_a_response_is_not_stored) {
         {"Authorization, proxy-revalidate", authorized, with("proxy-revalidate, max-age=10"), authorization},
         {"Vary", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Vary", "Foo"}}), none},
         {"Vary: *", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Vary", "*"}}), vary_star},
-        {"Vary: a, *", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Vary", "a"}, {"Vary", ", *"}}),
-         vary_star},
+        {"Vary: a, *", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Vary", "a"}, {"Vary", ", *"}}), vary_star},
         {"Vary: a b", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Vary", "a b"}}), vary_malformed},
         {"Vary: a b, *", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Vary", "a b, *"}}), vary_star},
-        {"Vary with 33 names", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Vary", many_names}}),
-         vary_too_long},
+        {"Vary with 33 names", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Vary", many_names}}), vary_too_long},
         {"Set-Cookie", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Set-Cookie", "a=b"}}), set_cookie},
         {"Set-Cookie, public", get(), response(200, {{"Cache-Control", "public, max-age=10"}, {"Set-Cookie", "a=b"}}), none},
         {"Set-Cookie, s-maxage", get(), response(200, {{"Cache-Control", "s-maxage=10"}, {"Set-Cookie", "a=b"}}), none},
         {"Set-Cookie, public alone", get(), response(200, {{"Cache-Control", "public"}, {"Set-Cookie", "a=b"}}), set_cookie},
         {"Vary: Proxy-Authorization", get(),
          response(200, {{"Cache-Control", "max-age=10"}, {"Vary", "Accept, proxy-authorization"}}), vary_hop_credentials},
-        {"Set-Cookie, heuristic", get(), response(200, {{"Last-Modified", date(-99)}, {"Set-Cookie", "a=b"}}),
-         set_cookie},
+        {"Set-Cookie, heuristic", get(), response(200, {{"Last-Modified", date(-99)}, {"Set-Cookie", "a=b"}}), set_cookie},
         {"Set-Cookie left out", get(),
-         response(200,
-                  {{"Last-Modified", date(-99)}, {"Set-Cookie", "a=b"}, {"Cache-Control", "no-cache=\"set-cookie\""}}),
-         none},
+         response(200, {{"Last-Modified", date(-99)}, {"Set-Cookie", "a=b"}, {"Cache-Control", "no-cache=\"set-cookie\""}}), none},
         {"nothing said", get(), response(200, {}), no_freshness_no_validator},
         {"only public", get(), with("public"), no_freshness_no_validator},
         {"Last-Modified", get(), response(200, {{"Last-Modified", date(-99)}}), none},
@@ -100,8 +94,7 @@ TEST(Cacheability, why_a_response_is_not_stored) {
         {"max-age=0 with ETag", get(), response(200, {{"Cache-Control", "max-age=0"}, {"ETag", "\"a\""}}), none},
         {"no-cache", get(), with("no-cache, max-age=10"), no_freshness_no_validator},
         {"no-cache with ETag", get(), response(200, {{"Cache-Control", "no-cache"}, {"ETag", "\"a\""}}), none},
-        {"past Expires with validator", get(), response(200, {{"Expires", date(-99)}, {"Last-Modified", date(-999)}}),
-         none},
+        {"past Expires with validator", get(), response(200, {{"Expires", date(-99)}, {"Last-Modified", date(-999)}}), none},
     };
     for (auto const& c : cases) EXPECT_STREQ(text(refusal(c.asked, c.answer)), text(c.refusal)) << c.name;
 }
@@ -118,9 +111,7 @@ TEST(Cacheability, the_operator_decides_about_cookies_and_lifetimes) {
 
 TEST(Cacheability, the_operator_may_keep_errors_that_say_nothing) {
     using enum StoreRefusal;
-    auto const with = [](std::uint16_t status, std::string_view control) {
-        return response(status, {{"Cache-Control", control}});
-    };
+    auto const with = [](std::uint16_t status, std::string_view control) { return response(status, {{"Cache-Control", control}}); };
     struct Case {
         char const* name;
         ResponseHead answer;
@@ -142,14 +133,13 @@ TEST(Cacheability, the_operator_may_keep_errors_that_say_nothing) {
         {"max-age=0", with(503, "max-age=0"), no_freshness_no_validator},
         {"cookie", response(503, {{"Set-Cookie", "a=b"}}), set_cookie},
     };
-    for (auto const& c : cases)
-        EXPECT_STREQ(text(refusal(get(), c.answer, {.keeps_errors = true})), text(c.refusal)) << c.name;
+    for (auto const& c : cases) EXPECT_STREQ(text(refusal(get(), c.answer, {.keeps_errors = true})), text(c.refusal)) << c.name;
 }
 
 TEST(Cacheability, which_requests_go_past_the_cache) {
     struct Case {
         RequestHead asked;
-        std::string_view why;  // empty: may use the cache
+        std::string_view why;   // empty: may use the cache
     };
     Case const cases[] = {
         {get(), ""},
@@ -208,19 +198,20 @@ TEST(Cacheability, which_content_location_is_the_targets_own) {
         std::string_view content_location;
         bool own;
     };
+    // clang-format off
     Case const cases[] = {
         {"http://example.com/a?b", true}, {"HTTP://Example.COM:80/a?b", true}, {"/a?b", true}, {"a?b", true},
         {"?b", true},                     {"", true},                          {"/a", false},  {"/A?b", false},
         {"//example.org/a?b", false},     {"https://example.com/a?b", false},  {"/a?c", false},
     };
+    // clang-format on
     UriError error;
     auto const target = parse_absolute("http://example.com/a?b", error);
     for (auto const& c : cases)
         EXPECT_EQ(represents_target(response(200, {{"Content-Location", c.content_location}}), *target), c.own)
             << c.content_location;
     EXPECT_FALSE(represents_target(response(200, {}), *target));
-    EXPECT_FALSE(
-        represents_target(response(200, {{"Content-Location", "/a?b"}, {"Content-Location", "/a?b"}}), *target));
+    EXPECT_FALSE(represents_target(response(200, {{"Content-Location", "/a?b"}, {"Content-Location", "/a?b"}}), *target));
 }
 
 TEST(Cacheability, what_a_HEAD_freshens_stays_stored_but_its_answer_alone_never_is) {
@@ -233,5 +224,5 @@ TEST(Cacheability, what_a_HEAD_freshens_stays_stored_but_its_answer_alone_never_
     EXPECT_EQ(refusal(asked, response(200, {{"Cache-Control", "private"}}), freshened), StoreRefusal::private_response);
 }
 
-}  // namespace
-}  // namespace garner::http
+}   // namespace
+}   // namespace garner::http

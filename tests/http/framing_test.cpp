@@ -149,12 +149,14 @@ TEST(Framing, bodiless_responses_stay_so_whatever_their_fields_say) {
     };
     std::vector<std::vector<Lines>> const heads{
         {}, {{length, "5"}}, {{coding, "chunked"}}, {{length, "5"}, {coding, "chunked"}}, {{length, "x"}}};
+    // clang-format off
     for (Row row : {Row{200, Method::head}, {404, Method::head}, {100, Method::get}, {103, Method::get},
                     {101, Method::get}, {204, Method::get}, {304, Method::get}, {200, Method::connect},
                     {299, Method::connect}})
         for (auto const& lines : heads)
             expect_framing(response_framing(Message(lines, Version::http_1_1, row.status).response, row.request),
                            Kind::none);
+    // clang-format on
     Message const refusal({{length, "5"}}, Version::http_1_1, 403);
     expect_framing(response_framing(refusal.response, Method::connect), Kind::length, 5);
     Message const reset({{length, "0"}}, Version::http_1_1, 205);
@@ -170,8 +172,8 @@ struct Decoded {
 
     friend bool operator==(Decoded const&, Decoded const&) = default;
     friend std::ostream& operator<<(std::ostream& out, Decoded const& decoded) {
-        return out << "end " << static_cast<int>(decoded.end) << " after " << decoded.consumed << " ("
-                   << decoded.refusal << ") body '" << decoded.body << "' trailers '" << decoded.trailers << "'";
+        return out << "end " << static_cast<int>(decoded.end) << " after " << decoded.consumed << " (" << decoded.refusal
+                   << ") body '" << decoded.body << "' trailers '" << decoded.trailers << "'";
     }
 };
 
@@ -193,9 +195,7 @@ bool take(BodyDecoder& decoder, std::string_view piece, Decoded& decoded) {
             EXPECT_FALSE(step.data.empty());
             decoded.body += step.data;
             break;
-        case Step::Kind::need_more:
-            EXPECT_TRUE(rest.empty());
-            return false;
+        case Step::Kind::need_more: EXPECT_TRUE(rest.empty()); return false;
         case Step::Kind::done: decoded.end = Decoded::End::done; return true;
         case Step::Kind::refused: decoded.end = Decoded::End::refused; return true;
         }
@@ -251,12 +251,9 @@ std::vector<Body> const good_bodies{
     {"1\r\nx\r\n0\r\nA: b\r\nX-Checksum:  c d \r\nempty:\r\n\r\n", "x", "A: b\r\nX-Checksum:  c d \r\nempty:\r\n"},
     {"0\r\nETag: \"b\"\r\nContent-Digest: c\r\n\r\n", "", "ETag: \"b\"\r\nContent-Digest: c\r\n"},
     {"0\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\nHost: evil\r\nA: b\r\n\r\n", "", "A: b\r\n"},
-    {"0\r\nAuthorization: a\r\nProxy-Authorization: a\r\nWWW-Authenticate: a\r\nCookie: a\r\nSet-Cookie: a\r\n\r\n",
-     "", ""},
-    {"0\r\nCache-Control: no-store\r\nCDN-Cache-Control: a\r\nAge: 1\r\nExpires: 0\r\nVary: *\r\n\r\n",
-     "", ""},
-    {"0\r\nConnection: close\r\nTrailer: a\r\nTE: a\r\nUpgrade: a\r\nRange: a\r\nIf-Match: a\r\nRetry-After: 1\r\n\r\n",
-     "", ""},
+    {"0\r\nAuthorization: a\r\nProxy-Authorization: a\r\nWWW-Authenticate: a\r\nCookie: a\r\nSet-Cookie: a\r\n\r\n", "", ""},
+    {"0\r\nCache-Control: no-store\r\nCDN-Cache-Control: a\r\nAge: 1\r\nExpires: 0\r\nVary: *\r\n\r\n", "", ""},
+    {"0\r\nConnection: close\r\nTrailer: a\r\nTE: a\r\nUpgrade: a\r\nRange: a\r\nIf-Match: a\r\nRetry-After: 1\r\n\r\n", "", ""},
     {"0\r\nA: " + std::string(249, 'b') + "\r\n\r\n", "", "A: " + std::string(249, 'b') + "\r\n"},
 };
 
@@ -442,5 +439,5 @@ TEST(Trailers, only_announced_ones_go_on) {
     EXPECT_EQ(announced_trailers("X-Sum: 1\r\n", fields({})), "");
 }
 
-}  // namespace
-}  // namespace garner::http
+}   // namespace
+}   // namespace garner::http

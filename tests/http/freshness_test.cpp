@@ -7,9 +7,7 @@
 namespace garner::http {
 namespace {
 
-Terms terms(ResponseHead const& head, FreshnessOptions const& options = {}) {
-    return terms_of(head, test_now, test_now, options);
-}
+Terms terms(ResponseHead const& head, FreshnessOptions const& options = {}) { return terms_of(head, test_now, test_now, options); }
 
 Terms terms(std::string_view cache_control) { return terms(response(200, {{"Cache-Control", cache_control}})); }
 
@@ -124,6 +122,7 @@ TEST(Freshness, heuristics_take_a_tenth_where_the_status_allows) {
         std::int64_t modified;
         DeltaSeconds lifetime;
     };
+    // clang-format off
     Case const cases[] = {
         {200, "", -1000, 100},   {203, "", -1000, 100},       {204, "", -1000, 100},
         {206, "", -1000, 100},   {300, "", -1000, 100},       {301, "", -1000, 100},
@@ -135,9 +134,10 @@ TEST(Freshness, heuristics_take_a_tenth_where_the_status_allows) {
         {200, "", -5, 0},        {200, "", 0, 0},             {200, "", 1000, 0},
         {200, "", -1 << 30, 86400}, {200, "must-revalidate", -1000, 100},
     };
+    // clang-format on
     for (auto const& c : cases) {
-        auto const head = response(
-            c.status, {{"Date", date(0)}, {"Last-Modified", date(c.modified)}, {"Cache-Control", c.control}});
+        auto const head =
+            response(c.status, {{"Date", date(0)}, {"Last-Modified", date(c.modified)}, {"Cache-Control", c.control}});
         EXPECT_EQ(terms(head).lifetime, c.lifetime) << c.status << ' ' << c.control << ' ' << c.modified;
         EXPECT_FALSE(terms(head).explicit_lifetime);
     }
@@ -314,8 +314,7 @@ TEST(Freshness, reuse_is_decided_by_terms_and_request) {
     };
     for (auto const& c : cases) {
         auto const answer = may_reuse(terms(c.response), asks(c.request), later(c.seconds_later));
-        EXPECT_EQ(answer.reuse, c.reuse)
-            << c.response << " | " << c.request << " | " << c.seconds_later << ": " << answer.why();
+        EXPECT_EQ(answer.reuse, c.reuse) << c.response << " | " << c.request << " | " << c.seconds_later << ": " << answer.why();
     }
     auto const answer = may_reuse(terms("max-age=10"), {}, later(12));
     EXPECT_EQ(answer.age, 12u);
@@ -354,8 +353,7 @@ TEST(Freshness, stale_instead_of_an_error) {
         auto const now = later(c.seconds_later);
         EXPECT_EQ(may_serve_stale_on_error(t, asks(c.request), now, StaleOnErrorKind::unreachable), c.when_unreachable)
             << c.response << " | " << c.request;
-        EXPECT_EQ(may_serve_stale_on_error(t, asks(c.request), now, StaleOnErrorKind::error_status),
-                  c.when_error_status)
+        EXPECT_EQ(may_serve_stale_on_error(t, asks(c.request), now, StaleOnErrorKind::error_status), c.when_error_status)
             << c.response << " | " << c.request;
     }
     for (std::uint16_t status : {500, 502, 503, 504}) EXPECT_TRUE(is_stale_if_error_status(status));
@@ -375,5 +373,5 @@ TEST(Freshness, errors_are_guessed_to_be_fresh_for_no_longer_than_a_failure_is_r
     EXPECT_EQ(lifetime(200, {}), 24u * 60 * 60);
 }
 
-}  // namespace
-}  // namespace garner::http
+}   // namespace
+}   // namespace garner::http

@@ -22,5 +22,5 @@ TEST(Gateway, method_overrides) {
     EXPECT_FALSE(is_cgi_proxy("X-Proxy"));
 }
 
-}  // namespace
-}  // namespace garner::http
+}   // namespace
+}   // namespace garner::http

@@ -49,4 +49,4 @@ inline RequestHead request(Method method, Lines lines) {
 
 inline RequestHead get(Lines lines = {}) { return request(Method::get, lines); }
 
-}  // namespace garner::http
+}   // namespace garner::http

@@ -48,10 +48,12 @@ TEST(HopByHop, what_connection_names_ends_here) {
 }
 
 TEST(HopByHop, connection_cannot_strip_what_is_end_to_end) {
+    // clang-format off
     for (auto name : {"Host", "Content-Length", "Content-Type", "Content-Range", "Cache-Control", "Authorization",
                       "Age", "Via", "Date", "ETag", "Expires", "Vary", "Cookie", "Set-Cookie", "If-None-Match", "Range",
                       "X-Forwarded-For", "Forwarded", "Max-Forwards", "Pragma", "Location"})
         EXPECT_EQ(kept({{"Connection", name}, {name, "x"}}), name);
+    // clang-format on
 }
 
 TEST(HopByHop, other_proxy_fields_go_on) {
@@ -134,5 +136,5 @@ TEST(Upgrade, needs_its_option_and_http_1_1) {
     }
 }
 
-}  // namespace
-}  // namespace garner::http
+}   // namespace
+}   // namespace garner::http

@@ -13,9 +13,8 @@ TEST(Invalidation, answers_without_error_to_unsafe_and_unknown_methods_invalidat
         bool unsafe;
     };
     Case const cases[] = {
-        {"GET", false},  {"HEAD", false}, {"OPTIONS", false}, {"TRACE", false}, {"POST", true},
-        {"PUT", true},   {"DELETE", true}, {"PATCH", true},   {"BREW", true},   {"M-SEARCH", true},
-        {"get", true},
+        {"GET", false},   {"HEAD", false}, {"OPTIONS", false}, {"TRACE", false},   {"POST", true}, {"PUT", true},
+        {"DELETE", true}, {"PATCH", true}, {"BREW", true},     {"M-SEARCH", true}, {"get", true},
     };
     for (auto const& c : cases) {
         auto const method = method_of(c.method);
@@ -55,5 +54,5 @@ TEST(Invalidation, Location_and_Content_Location_of_the_same_origin_go_too) {
     for (auto const& c : cases) EXPECT_EQ(also_invalidated(c.answer, *target), c.also) << "row " << row++;
 }
 
-}  // namespace
-}  // namespace garner::http
+}   // namespace
+}   // namespace garner::http

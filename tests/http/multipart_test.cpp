@@ -21,18 +21,17 @@ TEST(Multipart, each_range_has_its_head_and_the_last_boundary_ends_them) {
     std::string const whole = "0123456789";
     Multipart multipart({{0, 1}, {9, 9}}, whole.size(), "text/plain", random);
     EXPECT_EQ(multipart.content_type(), "multipart/byteranges; boundary=0123456789abcdeffedcba9876543210");
-    EXPECT_EQ(sent(multipart, whole),
-              "--0123456789abcdeffedcba9876543210\r\n"
-              "Content-Type: text/plain\r\n"
-              "Content-Range: bytes 0-1/10\r\n"
-              "\r\n"
-              "01\r\n"
-              "--0123456789abcdeffedcba9876543210\r\n"
-              "Content-Type: text/plain\r\n"
-              "Content-Range: bytes 9-9/10\r\n"
-              "\r\n"
-              "9\r\n"
-              "--0123456789abcdeffedcba9876543210--\r\n");
+    EXPECT_EQ(sent(multipart, whole), "--0123456789abcdeffedcba9876543210\r\n"
+                                      "Content-Type: text/plain\r\n"
+                                      "Content-Range: bytes 0-1/10\r\n"
+                                      "\r\n"
+                                      "01\r\n"
+                                      "--0123456789abcdeffedcba9876543210\r\n"
+                                      "Content-Type: text/plain\r\n"
+                                      "Content-Range: bytes 9-9/10\r\n"
+                                      "\r\n"
+                                      "9\r\n"
+                                      "--0123456789abcdeffedcba9876543210--\r\n");
 }
 
 TEST(Multipart, a_representation_without_media_type_gives_its_parts_none) {
@@ -52,5 +51,5 @@ TEST(Multipart, says_its_length_before_it_is_sent) {
     EXPECT_GT(vast.size(), 3ull << 40);
 }
 
-}  // namespace
-}  // namespace garner::http
+}   // namespace
+}   // namespace garner::http

@@ -96,5 +96,5 @@ TEST(Partial, what_is_missing_is_asked_for_under_a_strong_validator) {
         EXPECT_EQ(ask_for_missing(response(200, stored), missing, 10, test_now), lines);
 }
 
-}  // namespace
-}  // namespace garner::http
+}   // namespace
+}   // namespace garner::http

@@ -63,8 +63,7 @@ TEST(Range, is_read_against_the_length) {
         {"bytes=0-,0-,0-,0-", 10, "whole"},
         {"bytes=0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14,16-16,18-18,20-20,22-22,24-24,26-26,28-28,30-30", 99,
          "0-0 2-2 4-4 6-6 8-8 10-10 12-12 14-14 16-16 18-18 20-20 22-22 24-24 26-26 28-28 30-30"},
-        {"bytes=0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14,16-16,18-18,20-20,22-22,24-24,26-26,28-28,30-30,32-32", 99,
-         "whole"},
+        {"bytes=0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14,16-16,18-18,20-20,22-22,24-24,26-26,28-28,30-30,32-32", 99, "whole"},
         {"bytes=5-4", 10, "whole"},
         {"bytes=0-1,5-4", 10, "whole"},
         {"bytes=", 10, "whole"},
@@ -81,8 +80,7 @@ TEST(Range, is_read_against_the_length) {
         {"lines=0-1", 10, "whole"},
         {"", 10, "whole"},
     };
-    for (auto const& c : cases)
-        EXPECT_EQ(shown(answer_range(c.range, c.length)), c.answer) << c.range << ' ' << c.length;
+    for (auto const& c : cases) EXPECT_EQ(shown(answer_range(c.range, c.length)), c.answer) << c.range << ' ' << c.length;
 }
 
 TEST(Range, a_thousand_of_them_are_ignored) {
@@ -180,5 +178,5 @@ TEST(Range, excessive_ones_are_for_no_origin) {
     EXPECT_TRUE(is_excessive_range(fields({{"Range", "bytes=0-1"}, {"Range", "bytes=0-1"}})));
 }
 
-}  // namespace
-}  // namespace garner::http
+}   // namespace
+}   // namespace garner::http

@@ -19,9 +19,7 @@ Framing chunked() { return {.kind = Framing::Kind::chunked}; }
 ResponseHead part(std::string_view range, std::string_view etag = R"("a")") {
     return response(206, {{"Content-Range", range}, {"ETag", etag}, {"Content-Type", "text/plain"}});
 }
-ResponseHead whole(std::string_view etag = R"("a")") {
-    return response(200, {{"ETag", etag}, {"Content-Type", "text/plain"}});
-}
+ResponseHead whole(std::string_view etag = R"("a")") { return response(200, {{"ETag", etag}, {"Content-Type", "text/plain"}}); }
 
 using Skipped = std::optional<std::uint64_t>;
 
@@ -122,5 +120,5 @@ TEST(Remainder, what_was_not_begun_may_come_anew_when_it_is_described_the_same) 
     EXPECT_FALSE(begun.is_obtainable(test_now));
 }
 
-}  // namespace
-}  // namespace garner::http
+}   // namespace
+}   // namespace garner::http

@@ -50,9 +50,7 @@ TEST(Rule, an_empty_matcher_is_everybody) {
 }
 
 TEST(Rule, all_matchers_given_must_match_and_any_value_of_each) {
-    Matcher match{.host = {host("a.test"), host(".b.test")},
-                  .port = {ports("80"), ports("8000-8999")},
-                  .method = {"GET"}};
+    Matcher match{.host = {host("a.test"), host(".b.test")}, .port = {ports("80"), ports("8000-8999")}, .method = {"GET"}};
     AccessRules const rules({allow(match), deny({})});
     auto const verdict = [&](std::string_view name, std::uint16_t port, std::string_view method) {
         auto asked = request("192.0.2.1", name, port);
@@ -84,17 +82,16 @@ TEST(Rule, an_earlier_deny_needs_no_destination) {
 TEST(Rule, closed_destinations_stay_closed_under_a_rule_about_the_source) {
     AccessRules const rules({allow({.source = {network("127.0.0.0/8")}})});
     EXPECT_TRUE(rules.permits(request("127.0.0.1"), open_address, nothing_own).allowed());
-    for (char const* closed : {"127.0.0.1", "127.9.9.9", "0.0.0.0", "0.1.2.3", "169.254.169.254", "::", "::1",
-                               "fe80::1", "febf::1", "::ffff:127.0.0.1", "::127.0.0.1", "64:ff9b::127.0.0.1",
-                               "64:ff9b::169.254.1.1",
-                               "64:ff9b:1::127.0.0.1", "64:ff9b:1:7f00:0:100::", "2002:7f00:1::", "::ffff:0:127.0.0.1",
-                               "2001:0:1:1::80ff:fffe"}) {
+    for (char const* closed :
+         {"127.0.0.1", "127.9.9.9", "0.0.0.0", "0.1.2.3", "169.254.169.254", "::", "::1", "fe80::1", "febf::1", "::ffff:127.0.0.1",
+          "::127.0.0.1", "64:ff9b::127.0.0.1", "64:ff9b::169.254.1.1", "64:ff9b:1::127.0.0.1",
+          "64:ff9b:1:7f00:0:100::", "2002:7f00:1::", "::ffff:0:127.0.0.1", "2001:0:1:1::80ff:fffe"}) {
         auto const decision = rules.permits(request("127.0.0.1"), ip(closed), nothing_own);
         EXPECT_TRUE(decision.denied()) << closed;
         EXPECT_NE(decision.closed, nullptr) << closed;
     }
-    for (char const* open : {"10.0.0.1", "1.1.1.1", "2001:db8::1", "fec0::1", "64:ff9b::8.8.8.8", "2002:808:808::",
-                             "128.0.0.1", "169.253.0.1", "2001:0:808:808::f7f7:f7f7"})
+    for (char const* open : {"10.0.0.1", "1.1.1.1", "2001:db8::1", "fec0::1", "64:ff9b::8.8.8.8", "2002:808:808::", "128.0.0.1",
+                             "169.253.0.1", "2001:0:808:808::f7f7:f7f7"})
         EXPECT_TRUE(rules.permits(request("127.0.0.1"), ip(open), nothing_own).allowed()) << open;
 }
 
@@ -131,8 +128,7 @@ TEST(Rule, connect_goes_to_443_unless_a_rule_opens_more) {
     asked.method = Method::connect;
     asked.method_text = "CONNECT";
     AccessRules const plain;
-    EXPECT_EQ(plain.decide(asked, std::nullopt).text(),
-              "CONNECT to a port other than 443 (default: clients on loopback)");
+    EXPECT_EQ(plain.decide(asked, std::nullopt).text(), "CONNECT to a port other than 443 (default: clients on loopback)");
     AccessRules const source({allow({.source = {network("127.0.0.1")}})});
     EXPECT_TRUE(source.decide(asked, std::nullopt).denied());
     AccessRules const opened({allow({.port = {ports("22")}})});
@@ -156,8 +152,7 @@ TEST(Rule, mail_servers_get_no_requests_unless_a_rule_opens_their_ports) {
 }
 
 TEST(Rule, the_machines_own_addresses_are_closed_and_its_listeners_never_open) {
-    OwnAddresses const own{.interfaces = {ip("192.0.2.7")},
-                           .listening = {{ip("127.0.0.1"), 3131}, {ip("::"), 3128}}};
+    OwnAddresses const own{.interfaces = {ip("192.0.2.7")}, .listening = {{ip("127.0.0.1"), 3131}, {ip("::"), 3128}}};
     AccessRules const plain;
     EXPECT_TRUE(plain.permits(request("127.0.0.1", "me", 80), ip("192.0.2.7"), own).denied());
     EXPECT_TRUE(plain.permits(request("127.0.0.1", "me", 80), ip("64:ff9b::192.0.2.7"), own).denied());
@@ -175,8 +170,8 @@ TEST(Rule, private_networks_are_closed_on_demand_and_opened_by_a_destination) {
                              "203.0.113.1", "239.1.1.1", "255.255.255.255", "fd00:ec2::254", "ff02::1", "2001:db8::1", "3fff::1",
                              "64:ff9b::a00:1", "64:ff9b:1::1", "2002:a00:1::", "::10.0.0.1"})
         EXPECT_NE(private_destination(ip(text)), nullptr) << text;
-    for (char const* text : {"8.8.8.8", "172.32.0.1", "100.128.0.1", "168.63.129.17", "198.20.0.1", "223.255.255.255", "2001:4860::1",
-                             "64:ff9b::808:808", "2003::1"})
+    for (char const* text : {"8.8.8.8", "172.32.0.1", "100.128.0.1", "168.63.129.17", "198.20.0.1", "223.255.255.255",
+                             "2001:4860::1", "64:ff9b::808:808", "2003::1"})
         EXPECT_EQ(private_destination(ip(text)), nullptr) << text;
     AccessRule everything{.allow = true, .match = {}, .name = "a"};
     AccessRule ten{.allow = true, .match = {.destination = {*parse_network("10.0.0.0/8")}}, .name = "b"};
@@ -283,8 +278,8 @@ TEST(Rule, time_windows) {
     EXPECT_FALSE(weekend.contains(1, 0));
     EXPECT_TRUE(TimeWindow::parse("Mon,Wed 00:00-24:00")->contains(3, 1439));
     EXPECT_TRUE(TimeWindow::parse("10:00-11:00")->contains(4, 600));
-    for (char const* text : {"", "Mon Fri", "8:00-18:00", "08:00", "Mon-", "Mon 08:00-25:00", "Mon 08:60-09:00",
-                             "Monday", "08:00-08:00", "24:00-01:00", "Mon, Tue", "08:00-18:00 Mon"})
+    for (char const* text : {"", "Mon Fri", "8:00-18:00", "08:00", "Mon-", "Mon 08:00-25:00", "Mon 08:60-09:00", "Monday",
+                             "08:00-08:00", "24:00-01:00", "Mon, Tue", "08:00-18:00 Mon"})
         EXPECT_FALSE(TimeWindow::parse(text)) << text;
 }
 
@@ -355,7 +350,8 @@ TEST(Rule, ports_of_other_protocols_are_closed_unless_a_rule_names_the_port) {
         EXPECT_TRUE(none.decide(asked, std::nullopt).denied()) << port;
         EXPECT_EQ(opens.decide(asked, std::nullopt).allowed(), port == 6379) << port;
     }
-    for (std::uint16_t const port : {80, 443, 8080, 3128}) EXPECT_TRUE(none.decide(request("127.0.0.1", "a.example", port), {}).allowed());
+    for (std::uint16_t const port : {80, 443, 8080, 3128})
+        EXPECT_TRUE(none.decide(request("127.0.0.1", "a.example", port), {}).allowed());
 }
 
 TEST(Rule, a_client_sees_the_name_of_a_rule_alone) {
@@ -364,5 +360,5 @@ TEST(Rule, a_client_sees_the_name_of_a_rule_alone) {
     EXPECT_EQ(decision.text_for_client(), "access[2]: deny");
 }
 
-}  // namespace
-}  // namespace garner::http
+}   // namespace
+}   // namespace garner::http

@@ -10,7 +10,7 @@ namespace {
 TEST(Structured, a_dictionary_parses_whole_or_not_at_all) {
     struct Case {
         std::string_view text;
-        int members;  // -1: does not parse
+        int members;   // -1: does not parse
     };
     Case const cases[] = {
         {"a", 1},
@@ -77,5 +77,5 @@ TEST(Structured, the_number_of_members_is_bounded) {
     EXPECT_FALSE(parse_dictionary(fields({{"x", text}}), "x"));
 }
 
-}  // namespace
-}  // namespace garner::http
+}   // namespace
+}   // namespace garner::http

@@ -134,6 +134,7 @@ TEST(AbsoluteForm, is_taken_apart) {
         Uri expected;
         std::string_view normal, host;
     };
+    // clang-format off
     Row const rows[] = {
         {"http://h/", {Scheme::http, {"h", 80}, "/"}, "http://h/", "h"},
         {"http://h", {Scheme::http, {"h", 80}, "/"}, "http://h/", "h"},
@@ -161,6 +162,7 @@ TEST(AbsoluteForm, is_taken_apart) {
         {"http://h%c3%B6st_-.~!$&'()*+,;=/", {Scheme::http, {"h%c3%B6st_-.~!$&'()*+,;=", 80}, "/"},
          "http://h%c3%b6st_-.~!$&'()*+,;=/", "h%c3%B6st_-.~!$&'()*+,;="},
     };
+    // clang-format on
     for (auto const& row : rows) {
         SCOPED_TRACE(row.text);
         auto parsed = uri(row.text);
@@ -180,11 +182,13 @@ TEST(Authority, is_a_host_and_perhaps_a_port) {
         std::string_view text;
         Authority expected;
     };
+    // clang-format off
     Row const rows[] = {
         {"h", {"h", 0}},           {"h:80", {"h", 80}},          {"h:", {"h", 0}},
         {"[::1]", {"::1", 0, true}}, {"[::1]:1", {"::1", 1, true}}, {"1.2.3.4:443", {"1.2.3.4", 443}},
         {"a_b.c", {"a_b.c", 0}},
     };
+    // clang-format on
     for (auto const& row : rows) {
         UriError error;
         EXPECT_EQ(parse_authority(row.text, error), row.expected) << row.text;
@@ -193,6 +197,7 @@ TEST(Authority, is_a_host_and_perhaps_a_port) {
 }
 
 TEST(Authority, faults_are_refused_by_name) {
+    // clang-format off
     RefusedUri const rows[] = {
         {"", "empty host"},         {":443", "empty host"},        {"h/", "bad byte in host"},
         {"h:443/", "bad port"},     {"h/a:443", "bad byte in host"}, {"u@h:443", "userinfo in target"},
@@ -202,6 +207,7 @@ TEST(Authority, faults_are_refused_by_name) {
         {"h ", "bad byte in host"}, {"::1:443", "empty host"},     {"1::2", "IPv6 address without brackets"},
         {"*", nullptr},
     };
+    // clang-format on
     for (auto const& row : rows) {
         UriError error;
         EXPECT_EQ(parse_authority(row.text, error).has_value(), row.refusal == nullptr) << row.text;
@@ -225,6 +231,7 @@ TEST(SameOrigin, compares_scheme_host_and_port) {
 
 TEST(Resolve, follows_the_examples_of_rfc_3986) {
     auto base = uri("http://a/b/c/d;p?q");
+    // clang-format off
     std::pair<std::string_view, std::string_view> const rows[] = {
         {"g", "http://a/b/c/g"},         {"./g", "http://a/b/c/g"},       {"g/", "http://a/b/c/g/"},
         {"/g", "http://a/g"},            {"//g", "http://g/"},            {"?y", "http://a/b/c/d;p?y"},
@@ -241,13 +248,14 @@ TEST(Resolve, follows_the_examples_of_rfc_3986) {
         {"HTTP://G:80/../x", "http://g/x"}, {"https://g", "https://g/"},  {"http://g?a", "http://g/?a"},
         {"./a:b", "http://a/b/c/a:b"},   {"1:b", "http://a/b/c/1:b"},     {"x/y:z", "http://a/b/c/x/y:z"},
     };
+    // clang-format on
     for (auto [reference, expected] : rows) EXPECT_EQ(resolve(base, reference), expected) << reference;
 }
 
 TEST(Resolve, gives_nothing_for_what_is_no_http_uri) {
     auto base = uri("http://a/b");
-    for (auto reference : {"mailto:x"sv, "http:g"sv, "http:///x"sv, "//"sv, "//u@h/"sv, "/a b"sv, "a\tb"sv,
-                           "ftp://h/"sv, "//h:0/"sv, "\0"sv, "//[::1/"sv})
+    for (auto reference : {"mailto:x"sv, "http:g"sv, "http:///x"sv, "//"sv, "//u@h/"sv, "/a b"sv, "a\tb"sv, "ftp://h/"sv,
+                           "//h:0/"sv, "\0"sv, "//[::1/"sv})
         EXPECT_EQ(resolve(base, reference), std::nullopt) << reference;
 }
 
@@ -287,5 +295,5 @@ TEST(Uri, unescaped_is_what_a_decoder_reads) {
     EXPECT_EQ(plain("/%zz%7E%2D%2e%5F"), "/%zz~-._");
 }
 
-}  // namespace
-}  // namespace garner::http
+}   // namespace
+}   // namespace garner::http

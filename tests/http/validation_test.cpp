@@ -106,8 +106,7 @@ TEST(Validation, if_modified_since_is_answered_from_the_store) {
         EXPECT_EQ(answer(get({{"If-Modified-Since", c.since}}), c.stored),
                   c.not_modified ? Conditional::not_modified : Conditional::none)
             << c.name;
-    EXPECT_EQ(answer(get({{"If-Modified-Since", date(0)}, {"If-Modified-Since", date(0)}}), modified),
-              Conditional::none);
+    EXPECT_EQ(answer(get({{"If-Modified-Since", date(0)}, {"If-Modified-Since", date(0)}}), modified), Conditional::none);
 }
 
 TEST(Validation, precedence_and_where_conditions_do_not_count) {
@@ -162,20 +161,13 @@ TEST(Validation, a_304_is_about_the_response_whose_validators_it_does_not_contra
         bool about;
     };
     auto const etag = [](std::uint16_t status, std::string_view tag) { return response(status, {{"ETag", tag}}); };
-    auto const modified = [](std::uint16_t status, std::int64_t at) {
-        return response(status, {{"Last-Modified", date(at)}});
-    };
+    auto const modified = [](std::uint16_t status, std::int64_t at) { return response(status, {{"Last-Modified", date(at)}}); };
     Case const cases[] = {
-        {etag(200, "\"a\""), etag(304, "\"a\""), true},
-        {etag(200, "\"a\""), etag(304, "\"b\""), false},
-        {etag(200, "\"a\""), etag(304, "W/\"a\""), true},
-        {etag(200, "W/\"a\""), etag(304, "W/\"a\""), true},
-        {etag(200, "W/\"a\""), etag(304, "\"a\""), false},
-        {etag(200, "\"a\""), response(304, {}), true},
-        {etag(200, "\"a\""), modified(304, 0), true},
-        {modified(200, 0), modified(304, 0), true},
-        {modified(200, 0), modified(304, 1), false},
-        {modified(200, 0), etag(304, "\"a\""), false},
+        {etag(200, "\"a\""), etag(304, "\"a\""), true},    {etag(200, "\"a\""), etag(304, "\"b\""), false},
+        {etag(200, "\"a\""), etag(304, "W/\"a\""), true},  {etag(200, "W/\"a\""), etag(304, "W/\"a\""), true},
+        {etag(200, "W/\"a\""), etag(304, "\"a\""), false}, {etag(200, "\"a\""), response(304, {}), true},
+        {etag(200, "\"a\""), modified(304, 0), true},      {modified(200, 0), modified(304, 0), true},
+        {modified(200, 0), modified(304, 1), false},       {modified(200, 0), etag(304, "\"a\""), false},
     };
     int row = 0;
     for (auto const& c : cases) EXPECT_EQ(is_about(c.answer, c.stored), c.about) << "row " << row++;
@@ -263,8 +255,7 @@ TEST(Validation, a_head_response_freshens_only_what_it_agrees_with) {
     auto const stored = response(200, {{"ETag", "\"a\""}, {"Last-Modified", date(-9)}});
     Case const cases[] = {
         {"nothing that both say", response(200, {}), false},
-        {"all the same",
-         response(200, {{"ETag", "\"a\""}, {"Last-Modified", date(-9)}, {"Content-Length", "5"}}), true},
+        {"all the same", response(200, {{"ETag", "\"a\""}, {"Last-Modified", date(-9)}, {"Content-Length", "5"}}), true},
         {"other ETag", response(200, {{"ETag", "\"b\""}}), false},
         {"weak ETag", response(200, {{"ETag", "W/\"a\""}}), false},
         {"other Last-Modified", response(200, {{"Last-Modified", date(-8)}}), false},
@@ -277,5 +268,5 @@ TEST(Validation, a_head_response_freshens_only_what_it_agrees_with) {
     EXPECT_FALSE(head_agrees(response(200, {}), response(404, {}), 5));
 }
 
-}  // namespace
-}  // namespace garner::http
+}   // namespace
+}   // namespace garner::http

@@ -88,18 +88,14 @@ TEST(Vary, requests_that_select_the_same_variant) {
         {"Accept-Language", fields({{"Accept-Language", "en, de"}}), fields({{"Accept-Language", "de, en"}}), true},
         {"Accept-Language", fields({{"Accept-Language", "en, de"}}), fields({{"Accept-Language", "eN, De"}}), true},
         {"Accept-Language", fields({{"Accept-Language", "en, de"}}), fields({{"Accept-Language", " en ,   de"}}), true},
-        {"Accept-Language", fields({{"Accept-Language", "en, de"}}),
-         fields({{"Accept-Language", "de"}, {"Accept-Language", "en"}}), true},
-        {"Accept-Language", fields({{"Accept-Language", "en;q=0.5"}}), fields({{"Accept-Language", "en ; Q=0.5"}}),
+        {"Accept-Language", fields({{"Accept-Language", "en, de"}}), fields({{"Accept-Language", "de"}, {"Accept-Language", "en"}}),
          true},
-        {"Accept-Language", fields({{"Accept-Language", "en;q=0.5"}}), fields({{"Accept-Language", "en;q=0.6"}}),
-         false},
+        {"Accept-Language", fields({{"Accept-Language", "en;q=0.5"}}), fields({{"Accept-Language", "en ; Q=0.5"}}), true},
+        {"Accept-Language", fields({{"Accept-Language", "en;q=0.5"}}), fields({{"Accept-Language", "en;q=0.6"}}), false},
         {"Accept-Language", fields({{"Accept-Language", ""}}), fields({}), false},
         {"Accept-Encoding", fields({{"Accept-Encoding", "gzip, br"}}), fields({{"Accept-Encoding", "GZIP,br"}}), true},
-        {"Accept-Encoding", fields({{"Accept-Encoding", "gzip, br"}}), fields({{"Accept-Encoding", "br, gzip"}}),
-         false},
-        {"Accept-Encoding", fields({{"Accept-Encoding", "gzip;q=1"}}), fields({{"Accept-Encoding", "gzip; q=1"}}),
-         true},
+        {"Accept-Encoding", fields({{"Accept-Encoding", "gzip, br"}}), fields({{"Accept-Encoding", "br, gzip"}}), false},
+        {"Accept-Encoding", fields({{"Accept-Encoding", "gzip;q=1"}}), fields({{"Accept-Encoding", "gzip; q=1"}}), true},
         {"Accept-Encoding", fields({{"Accept-Encoding", "gzip"}}), fields({{"Accept-Encoding", "br"}}), false},
     };
     for (auto const& c : cases)
@@ -147,5 +143,5 @@ TEST(SipHash, is_that_of_its_authors) {
     EXPECT_EQ(sip_hash(std::string_view("\0", 1), key), (SipDigest{0x44af996bd8c187da, 0x45fc229b11597634}));
 }
 
-}  // namespace
-}  // namespace garner::http
+}   // namespace
+}   // namespace garner::http

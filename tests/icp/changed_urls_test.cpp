@@ -34,5 +34,5 @@ TEST(ChangedUrls, are_bounded_and_the_oldest_go_first) {
     EXPECT_TRUE(changed.has("http://a/" + std::to_string(2 * ChangedUrls::marks_max - 1), now));
 }
 
-}  // namespace
-}  // namespace garner::icp
+}   // namespace
+}   // namespace garner::icp

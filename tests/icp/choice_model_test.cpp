@@ -118,7 +118,9 @@ TEST(AnyChoice, uses_only_those_who_may_be_used) {
             auto const place = world.place_of_peer(source);
             auto const* told = world.told_of(place);
             ASSERT_NE(binding_of(source.peer->options, world.asked_for.host), Binding::none);
-            if (told) { ASSERT_TRUE(told->reply != ReplyKind::denied && told->reply != ReplyKind::miss_nofetch); }
+            if (told) {
+                ASSERT_TRUE(told->reply != ReplyKind::denied && told->reply != ReplyKind::miss_nofetch);
+            }
             ASSERT_EQ(source.promised(), told && told->reply == ReplyKind::hit && !world.last_resort(place));
             if (source.promised()) {
                 bool const by_digest = source.why == Hierarchy::cd_parent_hit || source.why == Hierarchy::cd_sibling_hit;
@@ -137,7 +139,9 @@ TEST(AnyChoice, has_the_dead_and_the_full_after_all_others_and_not_beside_the_or
             bool const dead = source.peer && world.last_resort(world.place_of_peer(source));
             ASSERT_TRUE(dead || !dead_began);
             dead_began = dead_began || dead;
-            if (dead) { ASSERT_EQ(world.asked_for.direct, Direct::never); }
+            if (dead) {
+                ASSERT_EQ(world.asked_for.direct, Direct::never);
+            }
         }
     });
 }
@@ -157,8 +161,7 @@ TEST(AnyChoice, has_the_suspect_after_the_alive_of_the_same_reason) {
 TEST(AnyChoice, has_a_hit_first_unless_the_origin_beats_it) {
     for_worlds([](World const& world, Sources const& sources) {
         bool hit = false;
-        for (auto const& told : world.answers)
-            hit = hit || (told.reply == ReplyKind::hit && !world.last_resort(told.peer));
+        for (auto const& told : world.answers) hit = hit || (told.reply == ReplyKind::hit && !world.last_resort(told.peer));
         bool const asks = world.asked_for.hierarchical && world.asked_for.direct != Direct::always;
         if (!hit || !asks) return;
         ASSERT_TRUE(sources[0].promised() || sources[0].why == Hierarchy::source_fastest);
@@ -175,8 +178,7 @@ TEST(AnyChoice, has_the_hits_by_time_and_weight_where_throughput_is_not_known) {
             auto const place = world.place_of_peer(source);
             auto const& view = world.views[place];
             auto time = world.told_of(place)->took;
-            if (world.told_of(place)->protocol == Protocol::digest)
-                time = view.query_rtt.value_or(view.connect_rtt.value_or(time));
+            if (world.told_of(place)->protocol == Protocol::digest) time = view.query_rtt.value_or(view.connect_rtt.value_or(time));
             auto const score = static_cast<double>(time.count()) / source.peer->options.weight;
             ASSERT_GE(score, before);
             before = score;
@@ -194,7 +196,9 @@ TEST(AnyChoice, has_parents_that_missed_before_those_who_have_not_been_asked) {
                                source.why == any_old_parent;
             ASSERT_FALSE(missed && others_began);
             others_began = others_began || other;
-            if (missed) { ASSERT_EQ(world.told_of(world.place_of_peer(source))->reply, ReplyKind::miss); }
+            if (missed) {
+                ASSERT_EQ(world.told_of(world.place_of_peer(source))->reply, ReplyKind::miss);
+            }
         }
     });
 }
@@ -254,9 +258,10 @@ TEST(AnyWait, changes_nothing_when_it_ends_early) {
         for (auto const& answer : world.answers)
             if (answer.took <= most) in_time.push_back(answer);
         auto const late = choose(world.asked_for, world.views, in_time);
-        ASSERT_EQ(early.sources[0].peer, late[0].peer) << "seed " << seed << ": " << text_of(early.sources) << " / " << text_of(late);
+        ASSERT_EQ(early.sources[0].peer, late[0].peer)
+            << "seed " << seed << ": " << text_of(early.sources) << " / " << text_of(late);
     }
 }
 
-}  // namespace
-}  // namespace garner::icp
+}   // namespace
+}   // namespace garner::icp

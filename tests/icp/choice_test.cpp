@@ -149,7 +149,8 @@ TEST_F(Choices, the_hits_of_the_dead_and_the_full_do_not_count) {
     add(sibling("dead")).health = Health::dead;
     add(parent("full")).full = true;
     add(sibling("s")).health = Health::suspect;
-    std::vector<Told> const told{says("dead", ReplyKind::hit, 1ms), says("full", ReplyKind::hit, 2ms), says("s", ReplyKind::hit, 3ms)};
+    std::vector<Told> const told{says("dead", ReplyKind::hit, 1ms), says("full", ReplyKind::hit, 2ms),
+                                 says("s", ReplyKind::hit, 3ms)};
     EXPECT_EQ(chosen(told), "SIBLING_HIT s, HIER_DIRECT");
     asked_for.direct = Direct::never;
     EXPECT_EQ(chosen(told), "SIBLING_HIT s, ANY_OLD_PARENT full");
@@ -161,7 +162,8 @@ TEST_F(Choices, the_origin_wins_where_it_is_nearer_than_who_has_it) {
     add(sibling("s"));
     add(sibling("t"));
     asked_for.origin_rtt = 5ms;
-    EXPECT_EQ(chosen({says("s", ReplyKind::hit, 4ms), says("t", ReplyKind::hit, 6ms)}), "SIBLING_HIT s, SOURCE_FASTEST, SIBLING_HIT t");
+    EXPECT_EQ(chosen({says("s", ReplyKind::hit, 4ms), says("t", ReplyKind::hit, 6ms)}),
+              "SIBLING_HIT s, SOURCE_FASTEST, SIBLING_HIT t");
     EXPECT_EQ(chosen({says("s", ReplyKind::hit, 6ms)}), "SOURCE_FASTEST, SIBLING_HIT s");
     asked_for.direct = Direct::never;
     EXPECT_EQ(chosen({says("s", ReplyKind::hit, 6ms)}), "SIBLING_HIT s");
@@ -209,8 +211,7 @@ TEST_F(Choices, the_parent_closest_to_the_origin_where_they_tell) {
     from_a.source_rtt = 40ms;
     from_b.source_rtt = 20ms;
     auto const from_c = says("c", ReplyKind::miss, 1ms);
-    EXPECT_EQ(chosen({from_c, from_a, from_b}),
-              "CLOSEST_PARENT_MISS b, CLOSEST_PARENT_MISS a, FIRST_PARENT_MISS c, HIER_DIRECT");
+    EXPECT_EQ(chosen({from_c, from_a, from_b}), "CLOSEST_PARENT_MISS b, CLOSEST_PARENT_MISS a, FIRST_PARENT_MISS c, HIER_DIRECT");
     asked_for.origin_rtt = 26ms;
     EXPECT_EQ(chosen({from_c, from_a, from_b}),
               "CLOSEST_DIRECT, CLOSEST_PARENT_MISS b, CLOSEST_PARENT_MISS a, FIRST_PARENT_MISS c");
@@ -317,8 +318,8 @@ TEST_F(Choices, harvest_takes_the_first_parent_miss_when_all_have_missed) {
     add(parent("p"));
     add(parent("q"));
     add(sibling("s"));
-    auto const outcome = resolve(asked_for, views,
-                                 {says("q", ReplyKind::miss, 30ms), says("s", ReplyKind::miss, 50ms), says("p", ReplyKind::miss, 40ms)});
+    auto const outcome = resolve(
+        asked_for, views, {says("q", ReplyKind::miss, 30ms), says("s", ReplyKind::miss, 50ms), says("p", ReplyKind::miss, 40ms)});
     EXPECT_EQ(text_of(outcome.sources), "FIRST_PARENT_MISS q, FIRST_PARENT_MISS p, HIER_DIRECT");
     EXPECT_EQ(outcome.took, 50ms) << "as soon as the last has answered";
 }
@@ -349,5 +350,5 @@ TEST_F(Choices, harvest_never_waits_for_the_dead) {
     EXPECT_EQ(resolve(asked_for, views, {}).took, 0ms);
 }
 
-}  // namespace
-}  // namespace garner::icp
+}   // namespace
+}   // namespace garner::icp

@@ -126,5 +126,5 @@ TEST(Walk, ends_over_nothing) {
     EXPECT_LE(steps, 64u);
 }
 
-}  // namespace
-}  // namespace garner::icp
+}   // namespace
+}   // namespace garner::icp

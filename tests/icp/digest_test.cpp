@@ -56,7 +56,8 @@ TEST(Digest, reads_what_squid_writes) {
 
 TEST(Digest, writes_squids_head) {
     auto const bytes = digest_of(0, 51, 64);
-    EXPECT_EQ(bytes.substr(0, 24), "\x00\x05\x00\x03\x00\x00\x00\x40\x00\x00\x00\x33\x00\x00\x00\x00\x00\x00\x00\x28\x05\x04\x00\x00"s);
+    EXPECT_EQ(bytes.substr(0, 24),
+              "\x00\x05\x00\x03\x00\x00\x00\x40\x00\x00\x00\x33\x00\x00\x00\x00\x00\x00\x00\x28\x05\x04\x00\x00"s);
     EXPECT_EQ(bytes.substr(24, 104), std::string(104, '\0'));
     EXPECT_EQ(bytes.size(), 128u + 40u);
 }
@@ -125,5 +126,5 @@ TEST(Digest, a_later_version_that_asks_for_no_more_is_read) {
     EXPECT_TRUE(read(with(squids_head() + std::string(32, '\0'), 0, "\x00\x09"sv)));
 }
 
-}  // namespace
-}  // namespace garner::icp
+}   // namespace
+}   // namespace garner::icp

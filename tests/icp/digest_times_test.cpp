@@ -72,5 +72,5 @@ TEST(DigestLife, grows_with_the_cache) {
     EXPECT_EQ(life_of_digest(0s, 5s), 5s);
 }
 
-}  // namespace
-}  // namespace garner::icp
+}   // namespace
+}   // namespace garner::icp

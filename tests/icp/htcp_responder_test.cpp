@@ -32,17 +32,14 @@ struct HtcpResponding : ::testing::Test {
         options.htcp.clear_allow = {*parse_network("10.0.0.1")};
     }
 
-    Received send(std::string message, IpAddress const& from = friendly, std::string_view secret = {},
-               WallTime when = now) {
+    Received send(std::string message, IpAddress const& from = friendly, std::string_view secret = {}, WallTime when = now) {
         htcp::seal(message, secret, when);
         HtcpMessage request;
         EXPECT_EQ(htcp::parse(message, request), nullptr);
         return Received(responder.answer(request, from, options, now));
     }
     Received test(std::string_view url, IpAddress const& from = friendly) { return send(htcp::tst_request(7, url), from); }
-    Received clear(std::string_view url, IpAddress const& from = friendly) {
-        return send(htcp::clr_request(7, url), from);
-    }
+    Received clear(std::string_view url, IpAddress const& from = friendly) { return send(htcp::clr_request(7, url), from); }
 
     void store(std::string const& url, cache::Answer answer = {}) {
         answer.request.now = now;
@@ -207,5 +204,5 @@ TEST_F(HtcpResponding, a_refusal_of_the_unsigned_is_no_longer_than_what_it_refus
     EXPECT_EQ(responder.answer(request, friendly, options, now).size(), 14u);
 }
 
-}  // namespace
-}  // namespace garner::icp
+}   // namespace
+}   // namespace garner::icp

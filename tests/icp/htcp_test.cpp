@@ -81,8 +81,8 @@ TEST(Htcp, reads_the_answers_that_Squid_sends) {
 
 TEST(Htcp, an_answer_tells_size_age_and_way_to_the_origin) {
     auto const asked = parsed(query);
-    auto const text = sealed(tst_answer(asked, true, {"Age: 7\r\n", "Expires: never\r\ncontent-length: 1234\r\n",
-                                                      "Cache-to-Origin: host 3 0.012000 2\r\n"}));
+    auto const text = sealed(tst_answer(
+        asked, true, {"Age: 7\r\n", "Expires: never\r\ncontent-length: 1234\r\n", "Cache-to-Origin: host 3 0.012000 2\r\n"}));
     auto const answer = parsed(text);
     EXPECT_TRUE(answer.is_response);
     EXPECT_EQ(answer.code, response::done);
@@ -114,8 +114,7 @@ TEST(Htcp, lines_may_end_with_LF_alone) {
 }
 
 TEST(Htcp, nonsense_in_headers_tells_nothing) {
-    Detail const detail{"Age: -1\r\nAge\r\n: 4\r\n", "Content-Length: 99999999999999999999\r\n\n\n",
-                        "Cache-to-Origin: x"};
+    Detail const detail{"Age: -1\r\nAge\r\n: 4\r\n", "Content-Length: 99999999999999999999\r\n\n\n", "Cache-to-Origin: x"};
     auto const news = news_of(detail);
     EXPECT_EQ(news.age, std::nullopt);
     EXPECT_EQ(news.size, std::nullopt);
@@ -173,9 +172,7 @@ TEST(Htcp, faults_are_named) {
     EXPECT_EQ(fault_of(bytes("0012 0001 0008 40 01 00000009 0006 00000000")), "bad AUTH");
 }
 
-TEST(Htcp, what_a_length_leaves_over_is_padding) {
-    EXPECT_EQ(fault_of(bytes("0012 0001 000a 40 01 00000009 ffff 0002 ffff")), "");
-}
+TEST(Htcp, what_a_length_leaves_over_is_padding) { EXPECT_EQ(fault_of(bytes("0012 0001 000a 40 01 00000009 ffff 0002 ffff")), ""); }
 
 TEST(Htcp, a_URL_that_other_caches_could_not_read_is_not_asked_for) {
     EXPECT_EQ(tst_request(1, std::string(url_max + 1, 'x')), "");
@@ -246,5 +243,5 @@ TEST(HtcpAuth, the_section_has_the_shape_of_the_RFC) {
     EXPECT_EQ(static_cast<std::uint8_t>(text[0]) * 256u + static_cast<std::uint8_t>(text[1]), text.size());
 }
 
-}  // namespace
-}  // namespace garner::icp::htcp
+}   // namespace
+}   // namespace garner::icp::htcp

@@ -23,9 +23,11 @@ IpAddress loopback(std::uint8_t last) { return IpAddress::v4(127, 0, 0, last); }
 struct Socket {
     Socket(net::asio::io_context& io, IpAddress const& address, std::uint16_t port = 0) {
         udp = test::made(net::UdpPort::open(io, {address, port}, false));
-        udp->start([](void* self, std::span<char const> datagram,
-                      IpEndpoint const& from) { static_cast<Socket*>(self)->take({datagram.data(), datagram.size()}, from); },
-                   this);
+        udp->start(
+            [](void* self, std::span<char const> datagram, IpEndpoint const& from) {
+                static_cast<Socket*>(self)->take({datagram.data(), datagram.size()}, from);
+            },
+            this);
     }
     ~Socket() { udp->stop(); }
     void take(std::string_view datagram, IpEndpoint const& from) {
@@ -70,8 +72,7 @@ struct LookupScene {
         options.allow = {*parse_network("127.0.0.0/8")};
         net::WorkerOptions of_worker;
         of_worker.dns.hosts_file = "";
-        for (unsigned i = 0; i < 2; ++i)
-            workers.push_back(std::make_unique<net::Worker>(i, names, nullptr, of_worker));
+        for (unsigned i = 0; i < 2; ++i) workers.push_back(std::make_unique<net::Worker>(i, names, nullptr, of_worker));
     }
     ~LookupScene() {
         for (unsigned i = 0; mesh && i < workers.size(); ++i) mesh->stop(i);
@@ -217,7 +218,7 @@ TEST(IcpLookup, only_the_peer_itself_answers_for_it) {
         for (auto* liar : {&elsewhere, &other_port}) liar->send({Opcode::hit, query.number, 0, 0, query.url}, from);
         peer.send({Opcode::hit, query.number + 1, 0, 0, query.url}, from);   // nobody asked that
         peer.send({Opcode::decho, query.number, 0, 0, query.url}, from);
-        peer.send({Opcode::secho, query.number, 0, 0, query.url}, from);     // neither is an answer
+        peer.send({Opcode::secho, query.number, 0, 0, query.url}, from);   // neither is an answer
     };
     scene.start();
     auto const resolution = scene.resolve();
@@ -333,5 +334,5 @@ TEST(IcpLookup, our_own_questions_are_not_answered) {
     EXPECT_EQ(scene.figures().queries, 0u);
 }
 
-}  // namespace
-}  // namespace garner::icp
+}   // namespace
+}   // namespace garner::icp

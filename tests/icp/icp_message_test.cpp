@@ -11,8 +11,7 @@ std::string bytes_of(std::string_view hex) {
     std::string out, digits;
     for (char c : hex)
         if (c != ' ') digits += c;
-    for (std::size_t i = 0; i + 1 < digits.size(); i += 2)
-        out += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
+    for (std::size_t i = 0; i + 1 < digits.size(); i += 2) out += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
     return out;
 }
 
@@ -59,8 +58,8 @@ TEST(IcpMessage, answers_are_read_as_squid_writes_them) {
 }
 
 TEST(IcpMessage, what_is_written_is_read_again) {
-    for (auto opcode : {Opcode::hit, Opcode::miss, Opcode::err, Opcode::secho, Opcode::decho, Opcode::miss_nofetch,
-                        Opcode::denied}) {
+    for (auto opcode :
+         {Opcode::hit, Opcode::miss, Opcode::err, Opcode::secho, Opcode::decho, Opcode::miss_nofetch, Opcode::denied}) {
         IcpMessage const message{opcode, 0xfedcba98, flag_source_rtt, 77, "http://h/p?q"};
         std::string out;
         write_message(message, out);
@@ -128,5 +127,5 @@ TEST(IcpMessage, random_datagrams_and_mutations_do_no_harm) {
     }
 }
 
-}  // namespace
-}  // namespace garner::icp
+}   // namespace
+}   // namespace garner::icp

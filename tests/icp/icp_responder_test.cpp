@@ -135,8 +135,7 @@ TEST(IcpResponder, whoever_has_an_ipv6_network_is_one_asker) {
     answers.options.allow = {*parse_network("2001:db8::/32")};
     answers.options.queries_per_second = 10;
     int answered = 0;
-    for (int i = 0; i < 50; ++i)
-        answered += answers.ask("http://h/", *parse_ip("2001:db8::" + std::to_string(i))).has_value();
+    for (int i = 0; i < 50; ++i) answered += answers.ask("http://h/", *parse_ip("2001:db8::" + std::to_string(i))).has_value();
     EXPECT_EQ(answered, 10);
 }
 
@@ -169,5 +168,5 @@ TEST(IcpResponder, a_hundred_thousand_strangers_take_no_more_room_than_a_thousan
     EXPECT_EQ(askers.admit(IpAddress::v4(0x0a000000 + 99'999), 5, now + seconds{100})->queries, 2u);
 }
 
-}  // namespace
-}  // namespace garner::icp
+}   // namespace
+}   // namespace garner::icp

@@ -136,5 +136,5 @@ TEST_F(OfAPeer, that_is_dead_in_both_ways_is_told_of_once_and_lives_when_both_ar
     EXPECT_EQ(health(), Health::alive);
 }
 
-}  // namespace
-}  // namespace garner::icp
+}   // namespace
+}   // namespace garner::icp

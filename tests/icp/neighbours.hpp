@@ -95,4 +95,4 @@ inline Outcome resolve(Question const& question, std::span<PeerView const> views
     return outcome;
 }
 
-}  // namespace garner::icp
+}   // namespace garner::icp

@@ -54,7 +54,9 @@ TEST(OriginTimes, hold_so_many_hosts_at_most_and_lose_the_longest_unused) {
     times.connected("kept.example", microseconds{7}, start);
     for (std::size_t i = 0; i < OriginTimes::hosts_max * 3 / 2; ++i) {
         times.connected(host(i), microseconds{5}, start);
-        if (i % 100 == 0) { ASSERT_TRUE(times.find("kept.example", start).rtt); }
+        if (i % 100 == 0) {
+            ASSERT_TRUE(times.find("kept.example", start).rtt);
+        }
     }
     EXPECT_EQ(times.size(), OriginTimes::hosts_max);
     EXPECT_FALSE(times.find(host(0), start).rtt);
@@ -78,5 +80,5 @@ TEST(OriginTimes, are_shared_by_threads) {
     EXPECT_EQ(times.size(), 500u);
 }
 
-}  // namespace
-}  // namespace garner::icp
+}   // namespace
+}   // namespace garner::icp

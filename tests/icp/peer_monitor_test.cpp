@@ -178,5 +178,5 @@ TEST_F(PeerMonitors, follows_the_roster) {
     EXPECT_EQ(mesh_->peer_table()->peers.size(), 0u);
 }
 
-}  // namespace
-}  // namespace garner::icp
+}   // namespace
+}   // namespace garner::icp

@@ -194,7 +194,8 @@ TEST(APeer, has_no_more_connections_than_it_may_have) {
                 }
                 int const now = ++inside;
                 int seen = most;
-                while (seen < now && !most.compare_exchange_weak(seen, now)) {}
+                while (seen < now && !most.compare_exchange_weak(seen, now)) {
+                }
                 --inside;
                 peer->leave();
             }
@@ -226,5 +227,5 @@ TEST(APeer, tells_how_many_entries_its_digest_has) {
     EXPECT_EQ(peer.stats(start).digest_entries, 3u);
 }
 
-}  // namespace
-}  // namespace garner::icp
+}   // namespace
+}   // namespace garner::icp

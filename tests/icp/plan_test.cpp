@@ -16,8 +16,7 @@ struct Plans : testing::Test, Neighbours {
 
 // ---- domains ----
 
-Binding binding(std::vector<std::string_view> domains, std::string_view host,
-                PeerOptions::Type type = PeerOptions::Type::parent) {
+Binding binding(std::vector<std::string_view> domains, std::string_view host, PeerOptions::Type type = PeerOptions::Type::parent) {
     auto options = a_peer("p", type);
     for (auto const text : domains) options.domains.push_back(domain(text));
     return binding_of(options, host);
@@ -218,5 +217,5 @@ TEST_F(Waits, are_never_for_the_origin) {
     EXPECT_EQ(worth({says("p", ReplyKind::miss, 1ms)}), 0ms);
 }
 
-}  // namespace
-}  // namespace garner::icp
+}   // namespace
+}   // namespace garner::icp

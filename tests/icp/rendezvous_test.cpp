@@ -43,8 +43,10 @@ TEST(Rendezvous, moves_only_the_urls_of_a_member_that_leaves) {
     std::map<std::string, int> heirs;
     for (int i = 0; i < urls; ++i) {
         auto const& now = owner(url(i), group);
-        if (before[i] == "c") ++heirs[now];
-        else ASSERT_EQ(now, before[i]) << url(i);
+        if (before[i] == "c")
+            ++heirs[now];
+        else
+            ASSERT_EQ(now, before[i]) << url(i);
     }
     EXPECT_GT(heirs["b"], heirs["a"]) << "what is left is shared by weight, too";
     EXPECT_GT(heirs["a"], 0);
@@ -72,5 +74,5 @@ TEST(Rendezvous, has_scores_that_all_garners_agree_on) {
     EXPECT_NEAR(rendezvous_score("http://www.example.org/", "campus", 1), 1.1428838797162815, 1e-9) << "no release may change it";
 }
 
-}  // namespace
-}  // namespace garner::icp
+}   // namespace
+}   // namespace garner::icp

@@ -214,7 +214,8 @@ std::vector<unsigned char> cached_pages(std::string const& name, Bytes size) {
 
 /// Bytes in memory that lies as `offset` does in the file.
 struct Aligned {
-    Aligned(Bytes offset, std::string const& bytes) : pages(make_pages(bytes.size() + page_bytes)), at(pages.get() + offset % page_bytes) {
+    Aligned(Bytes offset, std::string const& bytes)
+        : pages(make_pages(bytes.size() + page_bytes)), at(pages.get() + offset % page_bytes) {
         std::copy(bytes.begin(), bytes.end(), at);
         view = {at, bytes.size()};
     }
@@ -449,17 +450,18 @@ TEST_F(Files, have_their_room_before_they_are_written) {
 TEST_F(Files, beyond_what_a_process_may_write_are_an_error_and_no_signals_death) {
     make("before");
     EXPECT_EQ(in_another_process([&] {
-        ::signal(SIGXFSZ, SIG_IGN);
-        rlimit limit{1 * MiB, 1 * MiB};
-        ::setrlimit(RLIMIT_FSIZE, &limit);
-        auto const file = std::move(File::open(path(), File::Mode::write).file);
-        if (file.allocate(2 * MiB) != EFBIG) return 1;
-        auto const some = file.write_at(MiB - 1000, bytes_of(5000));
-        if (some.bytes != 1000 || some.error != EFBIG) return 2;
-        if (file.write_at(2 * MiB, "x").error != EFBIG) return 3;
-        std::string back(6, '\0');
-        return read(file, 0, back).error == 0 && back == "before" ? 0 : 4;
-    }), 0);
+                  ::signal(SIGXFSZ, SIG_IGN);
+                  rlimit limit{1 * MiB, 1 * MiB};
+                  ::setrlimit(RLIMIT_FSIZE, &limit);
+                  auto const file = std::move(File::open(path(), File::Mode::write).file);
+                  if (file.allocate(2 * MiB) != EFBIG) return 1;
+                  auto const some = file.write_at(MiB - 1000, bytes_of(5000));
+                  if (some.bytes != 1000 || some.error != EFBIG) return 2;
+                  if (file.write_at(2 * MiB, "x").error != EFBIG) return 3;
+                  std::string back(6, '\0');
+                  return read(file, 0, back).error == 0 && back == "before" ? 0 : 4;
+              }),
+              0);
 }
 
 TEST_F(Files, on_a_full_disk_say_so_and_go_on_reading) {
@@ -555,5 +557,5 @@ TEST_F(Files, keep_their_faults_when_they_are_moved) {
     EXPECT_EQ(moved.sync(), EIO);
 }
 
-}  // namespace
-}  // namespace garner::io
+}   // namespace
+}   // namespace garner::io

@@ -23,5 +23,5 @@ TEST(AddressWatch, addresses_that_cannot_be_read_are_none_of_a_machine_without_a
     EXPECT_FALSE(told);
 }
 
-}  // namespace
-}  // namespace garner::net
+}   // namespace
+}   // namespace garner::net

@@ -24,9 +24,7 @@ struct ConnectorScene {
         options.attempt_delay = milliseconds{250};
         options.timeout = milliseconds{1'500};
     }
-    void name(char const* host, std::vector<Address> addresses) {
-        cache.store(host, std::move(addresses), seconds{60});
-    }
+    void name(char const* host, std::vector<Address> addresses) { cache.store(host, std::move(addresses), seconds{60}); }
 
     Connected connect(std::string host, std::uint16_t port, AddressFilter allowed = {}, ConnectStop* stop = nullptr) {
         Connector connector(loop.io, loop.wheel, resolver, nullptr, options);
@@ -180,9 +178,7 @@ TEST(Connector, what_an_origin_said_outweighs_what_was_forbidden) {
     ConnectorScene scene;
     std::uint16_t port = Listener().port();
     scene.name("origin.test", {ip("127.0.0.1"), ip("127.0.0.2")});
-    AddressFilter filter = [](Address const& address) -> char const* {
-        return address == ip("127.0.0.2") ? "closed" : nullptr;
-    };
+    AddressFilter filter = [](Address const& address) -> char const* { return address == ip("127.0.0.2") ? "closed" : nullptr; };
     EXPECT_EQ(scene.connect("origin.test", port, filter).failure, ConnectFailure::refused);
 }
 
@@ -258,5 +254,5 @@ TEST(Connector, unfinished_attempts_may_outlive_everything_but_the_worker) {
     // The loop goes down with the attempt and its coroutine: the sanitizers look on.
 }
 
-}  // namespace
-}  // namespace garner::net
+}   // namespace
+}   // namespace garner::net

@@ -12,7 +12,8 @@ namespace {
 
 struct Probe {
     explicit Probe(DeadlineWheel& wheel)
-        : deadline(wheel, [](void* self) { static_cast<Probe*>(self)->run_out(); }, this) {}
+        : deadline(
+              wheel, [](void* self) { static_cast<Probe*>(self)->run_out(); }, this) {}
     void run_out() {
         ++times;
         at = steady_now();
@@ -95,5 +96,5 @@ TEST(DeadlineWheel, a_tick_runs_ten_times_a_second) {
     EXPECT_LE(ticks, 11);
 }
 
-}  // namespace
-}  // namespace garner::net
+}   // namespace
+}   // namespace garner::net

@@ -6,4 +6,4 @@ namespace garner::net {
 
 inline Address ip(char const* text) { return asio::ip::make_address(text); }
 
-}  // namespace garner::net
+}   // namespace garner::net

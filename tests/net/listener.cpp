@@ -23,7 +23,7 @@ int start_connecting(TcpEndpoint const& to) {
     return fd;
 }
 
-}  // namespace
+}   // namespace
 
 Listener::Listener(std::string const& address, std::uint16_t port, int backlog) {
     TcpEndpoint endpoint(asio::ip::make_address(address), port);
@@ -80,4 +80,4 @@ bool has_ipv6() {
     }
 }
 
-}  // namespace garner::net
+}   // namespace garner::net

@@ -49,4 +49,4 @@ struct Pair {
 
 bool has_ipv6();
 
-}  // namespace garner::net
+}   // namespace garner::net

@@ -66,4 +66,4 @@ private:
     }
 };
 
-}  // namespace garner::net
+}   // namespace garner::net

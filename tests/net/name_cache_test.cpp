@@ -177,16 +177,15 @@ TEST(NameCache, threads_use_it_at_once) {
 }
 
 TEST(HostsFile, lines_are_read_as_hosts_5_says) {
-    auto hosts = parse_hosts(
-        "# a comment\n"
-        "127.0.0.1\tlocalhost loopback\r\n"
-        "::1 localhost   # the same\n"
-        "  10.0.0.1   Printer.Example.ORG printer\n"
-        "10.0.0.1 printer\n"
-        "not-an-address nobody\n"
-        "10.0.0.2\n"
-        "\n"
-        "10.0.0.3 last");
+    auto hosts = parse_hosts("# a comment\n"
+                             "127.0.0.1\tlocalhost loopback\r\n"
+                             "::1 localhost   # the same\n"
+                             "  10.0.0.1   Printer.Example.ORG printer\n"
+                             "10.0.0.1 printer\n"
+                             "not-an-address nobody\n"
+                             "10.0.0.2\n"
+                             "\n"
+                             "10.0.0.3 last");
     EXPECT_EQ(hosts.size(), 5u);
     EXPECT_EQ(hosts["localhost"], (std::vector{ip("127.0.0.1"), ip("::1")}));
     EXPECT_EQ(hosts["printer.example.org"], std::vector{ip("10.0.0.1")});
@@ -202,5 +201,5 @@ TEST(HostsFile, one_that_cannot_be_read_is_empty) {
     EXPECT_EQ(cache.size(), 0u);
 }
 
-}  // namespace
-}  // namespace garner::net
+}   // namespace
+}   // namespace garner::net

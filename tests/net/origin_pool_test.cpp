@@ -142,5 +142,5 @@ TEST(PoolKey, every_part_tells_connections_apart) {
     EXPECT_NE(std::string(pool_key(different[3], buffer)), pool_key(different[4], other));
 }
 
-}  // namespace
-}  // namespace garner::net
+}   // namespace
+}   // namespace garner::net

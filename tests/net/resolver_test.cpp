@@ -244,5 +244,5 @@ TEST(Resolver, a_garbled_answer_is_not_taken_for_one) {
     EXPECT_NE(scene.resolve("garbled.test")->failure, "");
 }
 
-}  // namespace
-}  // namespace garner::net
+}   // namespace
+}   // namespace garner::net

@@ -46,7 +46,7 @@ Identity make(CertificateWish const& wish, Identity const* issuer, bool is_autho
     return made;
 }
 
-}  // namespace
+}   // namespace
 
 Authority::Authority() : own_(make({}, nullptr, true)) {
     static std::atomic<int> next = 0;
@@ -67,8 +67,7 @@ Identity self_signed(CertificateWish const& wish) { return make(wish, nullptr, f
 TlsServer::TlsServer(Identity const& identity, Script script, Options const& options)
     : listener_(options.address), script_(std::move(script)), context_(SSL_CTX_new(TLS_server_method()), SSL_CTX_free) {
     auto* context = context_.get();
-    must(SSL_CTX_use_certificate(context, identity.certificate.get()) &&
-         SSL_CTX_use_PrivateKey(context, identity.key.get()));
+    must(SSL_CTX_use_certificate(context, identity.certificate.get()) && SSL_CTX_use_PrivateKey(context, identity.key.get()));
     SSL_CTX_set_max_proto_version(context, options.max_version);
     unsigned char const name[] = "scene";
     SSL_CTX_set_session_id_context(context, name, sizeof name);
@@ -137,4 +136,4 @@ std::string receive(SSL* ssl, std::size_t count) {
 
 void send(SSL* ssl, std::string_view bytes) { SSL_write(ssl, bytes.data(), static_cast<int>(bytes.size())); }
 
-}  // namespace garner::net
+}   // namespace garner::net

@@ -75,4 +75,4 @@ private:
 std::string receive(SSL* ssl, std::size_t count);
 void send(SSL* ssl, std::string_view bytes);
 
-}  // namespace garner::net
+}   // namespace garner::net

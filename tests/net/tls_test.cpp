@@ -156,10 +156,8 @@ TEST(Tls, faulty_certificates_are_refused_in_words) {
         char const* words;
     } const rows[] = {
         {authority().sign({.alternative_names = "DNS:elsewhere.test"}), "certificate not accepted: hostname mismatch"},
-        {authority().sign({.valid_from = -7'200, .valid_until = -3'600}),
-         "certificate not accepted: certificate has expired"},
-        {authority().sign({.valid_from = 3'600, .valid_until = 7'200}),
-         "certificate not accepted: certificate is not yet valid"},
+        {authority().sign({.valid_from = -7'200, .valid_until = -3'600}), "certificate not accepted: certificate has expired"},
+        {authority().sign({.valid_from = 3'600, .valid_until = 7'200}), "certificate not accepted: certificate is not yet valid"},
         {self_signed({}), "certificate not accepted: self-signed certificate"},
         {Authority().sign({}), "certificate not accepted: unable to get local issuer certificate"},
     };
@@ -346,7 +344,9 @@ TEST(Tls, a_tampered_record_is_a_fault) {
     TlsScene scene;
     auto tamper = [](SSL* ssl) {
         send(ssl, "first");
-        std::string_view forged("\x17\x03\x03\x00\x20" "0123456789abcdef0123456789abcdef", 37);
+        std::string_view forged("\x17\x03\x03\x00\x20"
+                                "0123456789abcdef0123456789abcdef",
+                                37);
         (void)!::send(SSL_get_fd(ssl), forged.data(), forged.size(), MSG_NOSIGNAL);
         receive(ssl, 1);
     };
@@ -505,5 +505,5 @@ TEST(TlsBuffer, holds_what_came_in_order_and_memory_only_meanwhile) {
     EXPECT_EQ(buffer.bytes().data(), nullptr);
 }
 
-}  // namespace
-}  // namespace garner::net
+}   // namespace
+}   // namespace garner::net

@@ -193,5 +193,5 @@ TEST(Transport, a_half_close_ends_one_direction_and_a_reset_both) {
     EXPECT_EQ(errno, ECONNRESET);
 }
 
-}  // namespace
-}  // namespace garner::net
+}   // namespace
+}   // namespace garner::net

@@ -159,5 +159,5 @@ TEST(UdpPort, the_fault_names_an_address_that_is_not_ours) {
     EXPECT_TRUE(UdpPort::is_free(loopback()));
 }
 
-}  // namespace
-}  // namespace garner::net
+}   // namespace
+}   // namespace garner::net

@@ -106,5 +106,5 @@ TEST(Waiter, many_on_several_workers_are_woken_together) {
     loop.run_until([&] { return woken == 2 * each; });
 }
 
-}  // namespace
-}  // namespace garner::net
+}   // namespace
+}   // namespace garner::net

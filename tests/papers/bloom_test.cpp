@@ -86,8 +86,10 @@ TEST(Bloom, from_counters_can_be_taken_out_what_was_put_in) {
     for (std::uint64_t i = 0; i < 4'000; i += 2) counters.take_out(url(i));
     std::uint64_t left = 0;
     for (std::uint64_t i = 0; i < 4'000; ++i) {
-        if (i % 2) ASSERT_TRUE(counters.holds(url(i)));
-        else left += counters.holds(url(i));
+        if (i % 2)
+            ASSERT_TRUE(counters.holds(url(i)));
+        else
+            left += counters.holds(url(i));
     }
     EXPECT_LT(left, 40u);
 }
@@ -175,8 +177,8 @@ TEST(WindowFilters, the_sliding_one_knows_just_the_latest_requests_that_told_it_
 
 TEST(WindowFilters, the_jumping_one_knows_its_parts_and_forgets_the_oldest) {
     JumpingWindow window({.entries = 400, .values = {6, 1e-9, 4}});
-    for (std::uint64_t i = 0; i < 400; ++i) ASSERT_FALSE(window.seen(url(i)));       // four parts of 100
-    ASSERT_FALSE(window.seen(url(1'000)));                                           // the fifth takes the first's place
+    for (std::uint64_t i = 0; i < 400; ++i) ASSERT_FALSE(window.seen(url(i)));   // four parts of 100
+    ASSERT_FALSE(window.seen(url(1'000)));                                       // the fifth takes the first's place
     std::uint64_t known = 0;
     for (std::uint64_t i = 100; i < 199; ++i) known += window.seen(url(i));
     EXPECT_EQ(known, 99u);
@@ -204,5 +206,5 @@ TEST(FrontedSet, asks_the_set_only_for_what_the_cache_does_not_know) {
     EXPECT_EQ(set.add(urls, is_new).fresh, 0u);
 }
 
-}  // namespace
-}  // namespace garner::papers
+}   // namespace
+}   // namespace garner::papers

@@ -62,8 +62,8 @@ private:
         if (!places_[home]) return home;
         for (std::uint64_t i = 0; i < places_.size(); ++i)
             if (!places_[i]) return i;
-        auto const victim = hand_.victim([&](std::uint64_t i) { return places_[i]->marked; },
-                                         [&](std::uint64_t i) { places_[i]->marked = false; });
+        auto const victim =
+            hand_.victim([&](std::uint64_t i) { return places_[i]->marked; }, [&](std::uint64_t i) { places_[i]->marked = false; });
         auto& chain = chains_[home_of(places_[victim]->url)];
         bool const second_moves_in = chain.front() == victim && chain.size() > 1;
         auto const freed = second_moves_in ? *std::next(chain.begin()) : victim;
@@ -132,7 +132,8 @@ TEST(Compact, bits_an_entry_are_those_of_the_paper) {
 }
 
 TEST(Compact, sizes_that_are_no_power_of_two_are_refused_with_the_next_ones) {
-    EXPECT_EQ(make_cache("scatter", {.entries = 1000}).fault_text(), "1000 entries: the number must be a power of two; take 512 or 1024");
+    EXPECT_EQ(make_cache("scatter", {.entries = 1000}).fault_text(),
+              "1000 entries: the number must be a power of two; take 512 or 1024");
     EXPECT_EQ(make_cache("chaining", {.entries = 3}).fault_text(), "3 entries: the number must be a power of two; take 2 or 4");
 }
 
@@ -152,5 +153,5 @@ TEST(BitFields, keep_their_neighbours) {
     }
 }
 
-}  // namespace
-}  // namespace garner::papers
+}   // namespace
+}   // namespace garner::papers

@@ -10,7 +10,6 @@
 namespace garner::papers {
 namespace {
 
-
 /// The definition: a 1 and the text's bits, divided by x^64 + polynomial.
 Fingerprint by_long_division(std::string_view text, std::uint64_t polynomial) {
     std::uint64_t rest = 1;
@@ -85,9 +84,9 @@ bool is_irreducible(std::uint64_t polynomial) {
 
 TEST(Rabin, has_a_polynomial_without_factors) {
     EXPECT_TRUE(is_irreducible(Rabin::default_polynomial));
-    EXPECT_TRUE(is_irreducible(0x1b));              // x^64 + x^4 + x^3 + x + 1
-    EXPECT_FALSE(is_irreducible(0x1a));             // x divides it
-    EXPECT_FALSE(is_irreducible(0x1));              // (x + 1)^64
+    EXPECT_TRUE(is_irreducible(0x1b));    // x^64 + x^4 + x^3 + x + 1
+    EXPECT_FALSE(is_irreducible(0x1a));   // x divides it
+    EXPECT_FALSE(is_irreducible(0x1));    // (x + 1)^64
     EXPECT_FALSE(is_irreducible(0));
     // One in 64 or so has none.
     int irreducible = 0;
@@ -95,5 +94,5 @@ TEST(Rabin, has_a_polynomial_without_factors) {
     EXPECT_NEAR(irreducible, 4096 / 64, 25);
 }
 
-}  // namespace
-}  // namespace garner::papers
+}   // namespace
+}   // namespace garner::papers

@@ -36,8 +36,7 @@ std::uint64_t misses_of_belady(std::vector<Fingerprint> const& stream, std::size
             return std::find(stream.begin() + static_cast<std::ptrdiff_t>(now), stream.end(), url) - stream.begin();
         };
         if (held.size() == entries)
-            held.erase(*std::max_element(held.begin(), held.end(),
-                                         [&](auto a, auto b) { return next(a) < next(b); }));
+            held.erase(*std::max_element(held.begin(), held.end(), [&](auto a, auto b) { return next(a) < next(b); }));
         held.insert(stream[now]);
     }
     return misses;
@@ -73,5 +72,5 @@ TEST(Static, holds_the_most_popular_and_nothing_else) {
     EXPECT_EQ(misses(all, stream), 0u);
 }
 
-}  // namespace
-}  // namespace garner::papers
+}   // namespace
+}   // namespace garner::papers

@@ -53,7 +53,14 @@ std::string verdict(std::string_view bytes) {
         for (auto const& field : head.fields) fields.append(field.name).append(":").append(field.value).append("\n");
         bool const whole = read_body(head, rest, body, stop);
         if (!whole) break;
-        out.append(head.method_text).append(" ").append(hex(head.target)).append(" ").append(hex(fields)).append(" ").append(hex(body)).append("|");
+        out.append(head.method_text)
+            .append(" ")
+            .append(hex(head.target))
+            .append(" ")
+            .append(hex(fields))
+            .append(" ")
+            .append(hex(body))
+            .append("|");
         bytes = rest;
         if (wants_close(head.fields) || !keeps_alive(head) || head.method == Method::connect || wants_upgrade(head)) {
             stop = "closes";
@@ -63,7 +70,7 @@ std::string verdict(std::string_view bytes) {
     return out + "\t" + stop;
 }
 
-}  // namespace
+}   // namespace
 
 int main() {
     std::ios::sync_with_stdio(false);

@@ -58,5 +58,5 @@ TEST(ClockDeathTest, stops_at_a_slot_that_is_not_held) {
     EXPECT_DEATH(clock.removed(100'000, Left::purged), "broken invariant");
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

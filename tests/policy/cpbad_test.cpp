@@ -68,17 +68,15 @@ public:
         std::string equal, first, size, log;
 
         std::string spec() const {
-            return "cpbad:initial=" + std::to_string(initial) + ":f=" + f + ":boost=" + boost + ":lambda=" +
-                   std::to_string(lambda) + ":equal=" + equal + ":first=" + first + ":size=" + size + ":log=" + log;
+            return "cpbad:initial=" + std::to_string(initial) + ":f=" + f + ":boost=" + boost +
+                   ":lambda=" + std::to_string(lambda) + ":equal=" + equal + ":first=" + first + ":size=" + size + ":log=" + log;
         }
     };
 
     explicit Algorithm1(Reading reading) : reading_(std::move(reading)) {}
 
     void requested() { ++count_total_; }
-    void put(Slot slot, Bytes size) {
-        held_[slot] = {.ad_value = reading_.initial, .last = count_total_, .size = size};
-    }
+    void put(Slot slot, Bytes size) { held_[slot] = {.ad_value = reading_.initial, .last = count_total_, .size = size}; }
     void hit(Slot slot) {
         auto& obj = held_.at(slot);
         auto const now = static_cast<double>(count_total_ - obj.last);
@@ -184,7 +182,8 @@ TEST(Cpbad, evicts_as_algorithm_1_for_other_numbers) {
 TEST(Cpbad, as_it_is_named_without_settings) {
     auto defaults = make("cpbad", {.capacity = 1000});
     auto spelled = make("cpbad:initial=1:f=total/x:boost=corrected:lambda=0.8:"
-                        "equal=heats:first=once:size=none:log=e", {});
+                        "equal=heats:first=once:size=none:log=e",
+                        {});
     Replay one(*defaults, 1000), other(*spelled, 1000);
     std::mt19937_64 random(11);
     for (int i = 0; i < 20'000; ++i) {
@@ -210,7 +209,7 @@ TEST(Cpbad, a_shorter_interval_heats_and_a_longer_one_cools) {
     hit_after(cpbad, 2, 5);    // 20/20
     hit_after(cpbad, 0, 2);    // 12 after 10: cools
     EXPECT_EQ(cpbad.victim(), 0u);
-    hit_after(cpbad, 1, 1);    // 8 after 15: heats
+    hit_after(cpbad, 1, 1);   // 8 after 15: heats
     cpbad.removed(0, Left::evicted);
     EXPECT_EQ(cpbad.victim(), 2u);
 }
@@ -291,5 +290,5 @@ TEST(Cpbad, needs_32_bytes_a_slot_and_40_with_sizes) {
     EXPECT_LT(bytes("cpbad:size=minus"), 41);
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

@@ -47,5 +47,5 @@ TEST(FifoDeathTest, stops_at_a_slot_that_is_not_held) {
     EXPECT_DEATH(fifo.inserted(0, 0, 1), "broken invariant");
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

@@ -125,5 +125,5 @@ TEST(Garner, needs_at_most_20_bytes_a_slot_and_little_to_begin_with) {
     EXPECT_LT(policy.metadata_bytes() - empty, 20 * 100'000);
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

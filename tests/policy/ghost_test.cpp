@@ -71,5 +71,5 @@ TEST(Ghost, keeps_what_it_remembers_when_it_grows) {
     for (std::uint64_t key = 0; key < 16; ++key) EXPECT_TRUE(ghost.take(Ghost::tag(key)));
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

@@ -97,5 +97,5 @@ TEST(LazyHeapDeathTest, refuses_a_key_that_falls_on_a_raise) {
     EXPECT_DEATH(heap.raise(0, 1), "broken invariant");
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

@@ -61,5 +61,5 @@ TEST(LfuDeathTest, stops_at_a_slot_that_is_not_held) {
     EXPECT_DEATH(lfu.inserted(0, 0, 1), "broken invariant");
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

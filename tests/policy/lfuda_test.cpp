@@ -107,5 +107,5 @@ TEST(LfudaDeathTest, stops_at_a_slot_that_is_not_held) {
     EXPECT_DEATH(lfuda.removed(100'000, Left::purged), "broken invariant");
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

@@ -41,5 +41,5 @@ TEST(LruDeathTest, stops_at_a_slot_that_is_not_held) {
     EXPECT_DEATH(lru.removed(100'000, Left::purged), "broken invariant");
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

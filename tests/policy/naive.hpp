@@ -97,4 +97,4 @@ void expect_the_naive_victims(ReplacementPolicy& policy, std::uint64_t seed) {
     expect_the_victims_of(naive, policy, seed);
 }
 
-}  // namespace garner::policy
+}   // namespace garner::policy

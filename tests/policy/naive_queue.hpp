@@ -31,4 +31,4 @@ protected:
     std::map<Slot, Bytes> sizes_;
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

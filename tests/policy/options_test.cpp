@@ -26,5 +26,5 @@ TEST(PolicySettings, name_what_is_wrong_and_the_mend) {
     EXPECT_EQ(read_settings("aim=both", settings).fault_text(), "\"aim\": \"both\" is not one of objects, bytes");
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

@@ -99,8 +99,7 @@ TEST_P(EveryPolicy, does_the_same_for_the_same_seed) {
     auto drained = [](ReplacementPolicy& policy) {
         std::vector<Slot> order;
         live_a_life(policy, 5'000, 17);
-        for (Slot victim; (victim = policy.victim()) != no_slot; policy.removed(victim, Left::evicted))
-            order.push_back(victim);
+        for (Slot victim; (victim = policy.victim()) != no_slot; policy.removed(victim, Left::evicted)) order.push_back(victim);
         return order;
     };
     auto one = policy(42), other = policy(42);
@@ -158,5 +157,5 @@ TEST(Policies, are_made_by_name_and_say_what_is_wrong) {
     EXPECT_EQ(read_spec("lru:x=1").fault_text(), "lru: no setting \"x\"; this policy has no settings");
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

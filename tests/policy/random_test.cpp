@@ -39,8 +39,7 @@ TEST(Random, another_seed_is_another_order) {
         Random random({.seed = seed});
         for (Slot slot = 0; slot < 100; ++slot) random.inserted(slot, slot, 1);
         std::vector<Slot> left;
-        for (Slot victim; (victim = random.victim()) != no_slot; random.removed(victim, Left::evicted))
-            left.push_back(victim);
+        for (Slot victim; (victim = random.victim()) != no_slot; random.removed(victim, Left::evicted)) left.push_back(victim);
         return left;
     };
     EXPECT_EQ(order(0).size(), 100u);
@@ -60,5 +59,5 @@ TEST(RandomDeathTest, stops_at_a_slot_that_is_not_held) {
     EXPECT_DEATH(random.removed(100'000, Left::purged), "broken invariant");
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

@@ -73,5 +73,5 @@ TEST(Referee, takes_the_rule_that_misses_least_by_the_aim) {
     EXPECT_EQ(judged({.objects = 1, .bytes = 0}), small_ones);
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

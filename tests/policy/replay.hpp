@@ -69,4 +69,4 @@ private:
     std::vector<Slot> free_;
 };
 
-}  // namespace garner::policy
+}   // namespace garner::policy

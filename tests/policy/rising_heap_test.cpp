@@ -78,5 +78,5 @@ TEST(RisingHeap, takes_new_keys_for_all) {
     expect_drained_in_order(heap, keys);
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

@@ -111,10 +111,10 @@ TEST(S3Fifo, what_comes_back_soon_enters_main) {
     policy.inserted(1, 1001, 10);
     ASSERT_EQ(policy.victim(), 1u);   // 0 has gone to main
     policy.removed(1, Left::evicted);
-    policy.inserted(2, 1001, 10);     // the key counts, not the slot
+    policy.inserted(2, 1001, 10);   // the key counts, not the slot
     EXPECT_TRUE(policy.keeps(2));
     policy.removed(2, Left::purged);
-    policy.inserted(2, 1001, 10);     // a purge is no reason to remember
+    policy.inserted(2, 1001, 10);   // a purge is no reason to remember
     EXPECT_FALSE(policy.keeps(2));
 }
 
@@ -138,5 +138,5 @@ TEST(S3FifoDeathTest, stops_at_a_slot_that_is_not_held) {
     EXPECT_DEATH(policy.inserted(0, 0, 1), "broken invariant");
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

@@ -79,5 +79,5 @@ TEST(SieveDeathTest, stops_at_a_slot_that_is_not_held) {
     EXPECT_DEATH(sieve.removed(100'000, Left::purged), "broken invariant");
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

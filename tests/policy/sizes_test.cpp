@@ -34,5 +34,5 @@ TEST(Sizes, that_are_lean_are_rounded_down_by_a_2048th_at_most) {
     EXPECT_LE(sizes.metadata_bytes(), 64 * 2u + 64);
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

@@ -81,5 +81,5 @@ TEST(Sketch, takes_no_more_than_twice_what_was_asked_for) {
     }
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

@@ -96,5 +96,5 @@ TEST(SlruDeathTest, stops_at_a_slot_that_is_not_held) {
     EXPECT_DEATH(slru.inserted(0, 0, 1), "broken invariant");
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

@@ -58,9 +58,7 @@ private:
         Bytes size;
         double key;
     };
-    double worth(double uses, Bytes size) const {
-        return uses * (1 / static_cast<double>(size) + rule_.byte_weight / mean_);
-    }
+    double worth(double uses, Bytes size) const { return uses * (1 / static_cast<double>(size) + rule_.byte_weight / mean_); }
     /// Hundredths of what a request for the mean size is worth.
     double grain() const { return 0.01 / mean_; }
     void count(Bytes size) { requests_ += 1, bytes_ += static_cast<double>(size); }
@@ -124,8 +122,8 @@ TEST(WorthOrder, refuses_a_large_newcomer_that_would_push_out_one_of_more_worth)
     WorthOrder order({});
     order.insert(0, 1, 1000);
     order.insert(1, 5, 100);
-    EXPECT_TRUE(order.admits(1, 900, 500));      // for the first alone
-    EXPECT_FALSE(order.admits(1, 900, 1050));    // for both
+    EXPECT_TRUE(order.admits(1, 900, 500));     // for the first alone
+    EXPECT_FALSE(order.admits(1, 900, 1050));   // for both
     EXPECT_TRUE(order.admits(50, 900, 1050));
 }
 
@@ -190,5 +188,5 @@ TEST(WorthOrder, keeps_its_order_when_sizes_become_much_larger_or_smaller) {
     }
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

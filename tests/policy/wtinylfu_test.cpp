@@ -29,9 +29,7 @@ public:
         send_back();
     }
     void resized(Slot slot, Bytes size) { sizes_[slot] = size, send_back(); }
-    void removed(Slot slot, Left) {
-        window_.remove(slot), probation_.remove(slot), protected_.remove(slot), sizes_.erase(slot);
-    }
+    void removed(Slot slot, Left) { window_.remove(slot), probation_.remove(slot), protected_.remove(slot), sizes_.erase(slot); }
     Slot victim() {
         while (!window_.empty() && bytes(window_) + expected_ > window_most()) {
             if (!outweighs(window_.front(), size_of_oldest())) return window_.front();
@@ -116,10 +114,10 @@ TEST_F(AFullWTinyLfu, what_is_asked_for_more_often_than_the_next_victim_comes_in
 
 TEST_F(AFullWTinyLfu, a_large_newcomer_must_outweigh_all_that_it_would_push_out) {
     for (int i = 0; i < 15; ++i) policy.requested(200);
-    EXPECT_TRUE(policy.admits(200, 20, 20));     // 15 against 2 * 4, or a little more: estimates
-    EXPECT_FALSE(policy.admits(200, 40, 40));    // 15 against 4 * 4
-    EXPECT_TRUE(policy.admits(200, 40, 20));     // some room was left
-    EXPECT_TRUE(policy.admits(201, 10, 10));     // the window is open to all
+    EXPECT_TRUE(policy.admits(200, 20, 20));    // 15 against 2 * 4, or a little more: estimates
+    EXPECT_FALSE(policy.admits(200, 40, 40));   // 15 against 4 * 4
+    EXPECT_TRUE(policy.admits(200, 40, 20));    // some room was left
+    EXPECT_TRUE(policy.admits(201, 10, 10));    // the window is open to all
 }
 
 TEST_F(AFullWTinyLfu, keeps_what_was_used_in_main) {
@@ -144,5 +142,5 @@ TEST(WTinyLfuDeathTest, stops_at_a_slot_that_is_not_held) {
     EXPECT_DEATH(policy.inserted(0, 0, 1), "broken invariant");
 }
 
-}  // namespace
-}  // namespace garner::policy
+}   // namespace
+}   // namespace garner::policy

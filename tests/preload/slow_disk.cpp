@@ -48,7 +48,7 @@ Function* real(char const* name) {
     return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -80,5 +80,4 @@ ssize_t preadv2(int descriptor, iovec const* into, int count, off_t at, int flag
     hold(descriptor, &Times::read);
     return next(descriptor, into, count, at, flags);
 }
-
 }

@@ -40,9 +40,8 @@ std::string combined(LogEntry const& entry) { return line(LogFormat::combined, e
 std::string json(LogEntry const& entry) { return line(LogFormat::json, entry); }
 
 TEST(LogEntry, squid_writes_its_native_line) {
-    EXPECT_EQ(squid(hit()),
-              "1066036250.603    310 192.168.0.227 TCP_MISS/200 1462 GET http://www.example.org/film?x=1 - "
-              "HIER_DIRECT/62.27.27.10 text/html\n");
+    EXPECT_EQ(squid(hit()), "1066036250.603    310 192.168.0.227 TCP_MISS/200 1462 GET http://www.example.org/film?x=1 - "
+                            "HIER_DIRECT/62.27.27.10 text/html\n");
 }
 
 TEST(LogEntry, squid_fills_empty_fields) {
@@ -59,8 +58,7 @@ TEST(LogEntry, what_had_no_readable_head_is_named_as_squid_and_apache_do) {
     EXPECT_EQ(squid(refused), "5.007      0 10.0.0.7 NONE_NONE/400 0 - error:invalid-request - HIER_NONE/- -\n");
     EXPECT_EQ(combined(refused), "10.0.0.7 - - [01/Jan/1970:00:00:05 +0000] \"-\" 400 0 \"-\" \"-\"\n");
     refused.status = 408;
-    EXPECT_EQ(squid(refused),
-              "5.007      0 10.0.0.7 NONE_NONE/408 0 - error:transaction-end-before-headers - HIER_NONE/- -\n");
+    EXPECT_EQ(squid(refused), "5.007      0 10.0.0.7 NONE_NONE/408 0 - error:transaction-end-before-headers - HIER_NONE/- -\n");
     refused.method = "GET";
     EXPECT_EQ(squid(refused), "5.007      0 10.0.0.7 NONE_NONE/408 0 GET - - HIER_NONE/- -\n");
 }
@@ -101,7 +99,9 @@ TEST(LogEntry, the_id_of_an_error_page_changes_no_field_of_other_formats) {
     auto entry = hit();
     entry.id = "1066036250.603-9f3a0c1d";
     EXPECT_TRUE(combined(entry).starts_with("192.168.0.227 1066036250.603-9f3a0c1d - [")) << combined(entry);
-    EXPECT_TRUE(json(entry).ends_with(R"(,"id":"1066036250.603-9f3a0c1d"})" "\n")) << json(entry);
+    EXPECT_TRUE(json(entry).ends_with(R"(,"id":"1066036250.603-9f3a0c1d"})"
+                                      "\n"))
+        << json(entry);
     EXPECT_EQ(squid(entry), squid(hit())) << "its first field is the number before the hyphen";
 }
 
@@ -164,12 +164,12 @@ TEST(LogEntry, json_keeps_valid_utf8_and_nothing_else) {
         std::string_view text, expected;
     } cases[] = {
         {"Käse €\U0001F9C0", "Käse €\U0001F9C0"},
-        {"\xc0\xaf", "\\u00C0\\u00AF"},           // overlong
+        {"\xc0\xaf", "\\u00C0\\u00AF"},   // overlong
         {"\xe0\x80\x80", "\\u00E0\\u0080\\u0080"},
-        {"\xed\xa0\x80", "\\u00ED\\u00A0\\u0080"}, // a surrogate
+        {"\xed\xa0\x80", "\\u00ED\\u00A0\\u0080"},   // a surrogate
         {"\xf4\x90\x80\x80", "\\u00F4\\u0090\\u0080\\u0080"},
-        {"\xe2\x82", "\\u00E2\\u0082"},           // cut off
-        {"\xc2\x9b", "\\u00C2\\u009B"},           // a control character that terminals obey
+        {"\xe2\x82", "\\u00E2\\u0082"},   // cut off
+        {"\xc2\x9b", "\\u00C2\\u009B"},   // a control character that terminals obey
     };
     for (auto const& [text, expected] : cases) {
         auto entry = hit();
@@ -207,5 +207,5 @@ TEST(LogEntry, takes_times_before_1970_for_1970) {
     EXPECT_NE(combined(entry).find("[01/Jan/1970:00:00:00 +0000]"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace garner::proxy
+}   // namespace
+}   // namespace garner::proxy

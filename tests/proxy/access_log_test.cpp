@@ -28,9 +28,7 @@ protected:
     }
     ~AccessLogs() override { fs::remove_all(directory); }
 
-    std::unique_ptr<AccessLog> open(AccessLog::Options options) {
-        return test::made(AccessLog::open(std::move(options)));
-    }
+    std::unique_ptr<AccessLog> open(AccessLog::Options options) { return test::made(AccessLog::open(std::move(options))); }
 
     static std::string text(fs::path const& path) {
         std::ostringstream out;
@@ -72,10 +70,9 @@ TEST_F(AccessLogs, write_each_line_in_order_and_the_last_ones_at_the_end) {
         auto log = open({.path = path()});
         for (auto url : {"http://a/1", "http://a/2", "http://a/3"}) log->write(0, entry(url));
     }
-    EXPECT_EQ(text(path()),
-              "0.000      0 127.0.0.1 TCP_MEM_HIT/200 0 GET http://a/1 - HIER_NONE/- -\n"
-              "0.000      0 127.0.0.1 TCP_MEM_HIT/200 0 GET http://a/2 - HIER_NONE/- -\n"
-              "0.000      0 127.0.0.1 TCP_MEM_HIT/200 0 GET http://a/3 - HIER_NONE/- -\n");
+    EXPECT_EQ(text(path()), "0.000      0 127.0.0.1 TCP_MEM_HIT/200 0 GET http://a/1 - HIER_NONE/- -\n"
+                            "0.000      0 127.0.0.1 TCP_MEM_HIT/200 0 GET http://a/2 - HIER_NONE/- -\n"
+                            "0.000      0 127.0.0.1 TCP_MEM_HIT/200 0 GET http://a/3 - HIER_NONE/- -\n");
 }
 
 TEST_F(AccessLogs, appear_without_being_asked_for) {
@@ -167,7 +164,8 @@ TEST_F(AccessLogs, keep_the_old_file_when_the_new_one_cannot_be_opened) {
 TEST_F(AccessLogs, say_why_a_path_cannot_be_written) {
     EXPECT_EQ(AccessLog::open({.path = directory / "none" / "access.log"}).fault_text(),
               "cannot open the access log " + directory.string() + "/none/access.log: No such file or directory");
-    EXPECT_EQ(AccessLog::open({.path = directory}).fault_text(), "cannot open the access log " + directory.string() + ": Is a directory");
+    EXPECT_EQ(AccessLog::open({.path = directory}).fault_text(),
+              "cannot open the access log " + directory.string() + ": Is a directory");
 }
 
 TEST_F(AccessLogs, count_lines_that_a_full_device_refuses) {
@@ -218,8 +216,7 @@ TEST_F(AccessLogs, write_to_standard_output) {
     log->write(0, entry("http://a/"));
     EXPECT_EQ(log->reopen(), "");
     log.reset();
-    EXPECT_EQ(testing::internal::GetCapturedStdout(),
-              "0.000      0 127.0.0.1 TCP_MEM_HIT/200 0 GET http://a/ - HIER_NONE/- -\n");
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), "0.000      0 127.0.0.1 TCP_MEM_HIT/200 0 GET http://a/ - HIER_NONE/- -\n");
 }
 
 TEST_F(AccessLogs, are_off_without_a_path) {
@@ -230,5 +227,5 @@ TEST_F(AccessLogs, are_off_without_a_path) {
     EXPECT_EQ(log->dropped(), 0u);
 }
 
-}  // namespace
-}  // namespace garner::proxy
+}   // namespace
+}   // namespace garner::proxy

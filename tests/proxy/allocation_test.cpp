@@ -57,7 +57,7 @@ struct Allocations {
 thread_local bool Allocations::of_the_test = false;
 Allocations allocations;
 
-}  // namespace
+}   // namespace
 
 #ifdef GARNER_SANITIZED
 
@@ -65,7 +65,7 @@ namespace {
 void note_allocation(void const volatile*, std::size_t) { allocations.note(); }
 void ignore_release(void const volatile*) {}
 [[maybe_unused]] int const hooked = __sanitizer_install_malloc_and_free_hooks(note_allocation, ignore_release);
-}  // namespace
+}   // namespace
 
 #else
 
@@ -152,8 +152,8 @@ private:
         ++requests;
         auto size = std::stoul(request.substr(request.find('/') + 1));
         send_all(client, "HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Type: text/plain\r\nETag: \"1\"\r\n"
-                         "Connection: close\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n" +
-                             std::string(size, 'x'));
+                         "Connection: close\r\nContent-Length: " +
+                             std::to_string(size) + "\r\n\r\n" + std::string(size, 'x'));
     }
 
     int fd_;
@@ -292,5 +292,5 @@ TEST(Allocation, none_for_a_hit_that_is_logged) {
     }
 }
 
-}  // namespace
-}  // namespace garner::proxy
+}   // namespace
+}   // namespace garner::proxy

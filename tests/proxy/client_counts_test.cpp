@@ -39,5 +39,5 @@ TEST(ClientCounts, a_client_at_its_limit_is_refused_and_not_counted) {
     EXPECT_TRUE(counts.enter(one, 1));
 }
 
-}  // namespace
-}  // namespace garner::proxy
+}   // namespace
+}   // namespace garner::proxy

@@ -99,7 +99,8 @@ TEST(Decision, what_is_not_looked_up) {
 
 TEST(Decision, what_comes_of_what_the_store_does_not_answer) {
     auto const action = [](Action known, bool follows, bool misses, bool failed) {
-        return after_lookup(known, follows, [&] { return misses; }, [&] { return failed; });
+        return after_lookup(
+            known, follows, [&] { return misses; }, [&] { return failed; });
     };
     for (auto known : {Action::deliver, Action::refresh, Action::deliver_offline, Action::only_if_cached})
         EXPECT_EQ(action(known, true, false, true), known) << "without asking anybody";
@@ -164,5 +165,5 @@ TEST(Decision, of_two_caching_rules_for_one_setting_the_first_decides) {
     EXPECT_FALSE(rule_forbids_storing(caching, {}, ""));
 }
 
-}  // namespace
-}  // namespace garner::proxy
+}   // namespace
+}   // namespace garner::proxy

@@ -107,5 +107,5 @@ TEST(Documents, name_the_rule_of_every_error_page) {
     EXPECT_EQ(std::set<std::string>(named.begin(), named.end()), rules);
 }
 
-}  // namespace
-}  // namespace garner::proxy
+}   // namespace
+}   // namespace garner::proxy

@@ -28,5 +28,5 @@ TEST(DroppedLines, clients_beyond_the_table_are_counted_together) {
     EXPECT_EQ(lines, 1000u);
 }
 
-}  // namespace
-}  // namespace garner::proxy
+}   // namespace
+}   // namespace garner::proxy

@@ -55,14 +55,13 @@ TEST(ErrorPage, as_text_begins_with_the_status_and_the_heading) {
 
 TEST(ErrorPage, as_JSON_is_a_problem_detail) {
     auto const problem = nlohmann::json::parse(error_page(refused_page(), ErrorFormat::json));
-    nlohmann::json const expected{
-        {"type", "about:blank"},
-        {"title", "Bad Gateway"},
-        {"status", 502},
-        {"detail", "The server example.com:81 refused the connection. "
-                   "The origin could not be reached: 192.0.2.1: Connection refused"},
-        {"rule", "connection"},
-        {"id", "1764078120.123-9f3a0c1d"}};
+    nlohmann::json const expected{{"type", "about:blank"},
+                                  {"title", "Bad Gateway"},
+                                  {"status", 502},
+                                  {"detail", "The server example.com:81 refused the connection. "
+                                             "The origin could not be reached: 192.0.2.1: Connection refused"},
+                                  {"rule", "connection"},
+                                  {"id", "1764078120.123-9f3a0c1d"}};
     EXPECT_EQ(problem, expected);
 }
 
@@ -154,11 +153,10 @@ TEST(Failure, has_a_kind_for_the_page) {
     using F = net::ConnectFailure;
     net::Connected connected;
     connected.reason = "reason";
-    std::pair<F, FailureKind> const rows[] = {
-        {F::dns, FailureKind::name},         {F::refused, FailureKind::refused},
-        {F::tls, FailureKind::tls},          {F::unreachable, FailureKind::unreachable},
-        {F::forbidden, FailureKind::other},  {F::timed_out, FailureKind::connect_timeout},
-        {F::cancelled, FailureKind::other},  {F::no_descriptors, FailureKind::resources}};
+    std::pair<F, FailureKind> const rows[] = {{F::dns, FailureKind::name},        {F::refused, FailureKind::refused},
+                                              {F::tls, FailureKind::tls},         {F::unreachable, FailureKind::unreachable},
+                                              {F::forbidden, FailureKind::other}, {F::timed_out, FailureKind::connect_timeout},
+                                              {F::cancelled, FailureKind::other}, {F::no_descriptors, FailureKind::resources}};
     for (auto const& [failure, kind] : rows) {
         connected.failure = failure;
         EXPECT_EQ(failure_of(connected, "The origin", false).told.kind, kind);
@@ -170,5 +168,5 @@ TEST(Failure, has_a_kind_for_the_page) {
     EXPECT_EQ(at_peer(failure_of(connected, "The parent up", true)).told.kind, FailureKind::resources);
 }
 
-}  // namespace
-}  // namespace garner::proxy
+}   // namespace
+}   // namespace garner::proxy

@@ -26,5 +26,5 @@ TEST(FirstByteTimes, it_knows_the_mean_of_each_origin_and_forgets_the_one_whose_
     EXPECT_EQ(times.usual(8), milliseconds{10});
 }
 
-}  // namespace
-}  // namespace garner::proxy
+}   // namespace
+}   // namespace garner::proxy

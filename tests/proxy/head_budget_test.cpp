@@ -46,9 +46,14 @@ TEST(HeadBudget, the_oldest_of_equal_heads_gives_way) {
 
 TEST(HeadBudget, what_a_head_took_is_given_back) {
     HeadBudget budget;
-    { HeadBudget::Part part(budget, nullptr, nullptr); part.resize(10); part.resize(30); EXPECT_EQ(budget.used(), 30u); }
+    {
+        HeadBudget::Part part(budget, nullptr, nullptr);
+        part.resize(10);
+        part.resize(30);
+        EXPECT_EQ(budget.used(), 30u);
+    }
     EXPECT_EQ(budget.used(), 0u);
 }
 
-}  // namespace
-}  // namespace garner::proxy
+}   // namespace
+}   // namespace garner::proxy

@@ -75,9 +75,8 @@ TEST(RequestHead, asks_with_our_validators_instead_of_the_client_s) {
     auto ours = extras();
     ours.strip_conditions = true;
     ours.validators = {.etag = "\"ours\"", .last_modified = "Sun, 06 Nov 1994 08:49:37 GMT"};
-    EXPECT_EQ(written(head, ours),
-              "GET /path HTTP/1.1\r\nHost: host.example\r\nIf-None-Match: \"ours\"\r\n"
-              "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\nVia: 1.1 garner-1\r\n\r\n");
+    EXPECT_EQ(written(head, ours), "GET /path HTTP/1.1\r\nHost: host.example\r\nIf-None-Match: \"ours\"\r\n"
+                                   "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\nVia: 1.1 garner-1\r\n\r\n");
 }
 
 TEST(RequestHead, passes_an_upgrade_and_counts_hops_down) {
@@ -125,10 +124,8 @@ TEST(ResponseHead, gets_the_date_it_lacks) {
 }
 
 TEST(ResponseHead, is_stored_without_the_fields_that_cache_control_names) {
-    auto head = response({{"Date", "x"},
-                          {"Cache-Control", "max-age=9, no-cache=\"set-cookie\""},
-                          {"Set-Cookie", "secret"},
-                          {"X-Kept", "1"}});
+    auto head = response(
+        {{"Date", "x"}, {"Cache-Control", "max-age=9, no-cache=\"set-cookie\""}, {"Set-Cookie", "secret"}, {"X-Kept", "1"}});
     auto control = http::parse_response_cache_control(head.fields);
     EXPECT_NE(written(head).find("secret"), std::string::npos);
     EXPECT_EQ(written(head, &control).find("secret"), std::string::npos);
@@ -160,12 +157,17 @@ TEST(Patch, fits_its_buffer_when_everything_in_it_is_as_long_as_can_be) {
     patch.content_length = UINT64_MAX;
     patch.chunked = patch.close = true;
     patch.extra = extra;
-    patch.status = {.cache_name = name, .fwd = http::Fwd::vary_miss, .fwd_status = 65'535, .ttl = INT64_MIN,
-                    .stored = true, .collapsed = true, .detail = detail};
+    patch.status = {.cache_name = name,
+                    .fwd = http::Fwd::vary_miss,
+                    .fwd_status = 65'535,
+                    .ttl = INT64_MIN,
+                    .stored = true,
+                    .collapsed = true,
+                    .detail = detail};
     auto text = write_patch(buffer, patch, name);
     EXPECT_TRUE(text.ends_with("\r\n\r\n"));
     EXPECT_LE(text.size(), buffer.size());
 }
 
-}  // namespace
-}  // namespace garner::proxy
+}   // namespace
+}   // namespace garner::proxy

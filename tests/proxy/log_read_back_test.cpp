@@ -69,9 +69,9 @@ TEST(LogReadBack, what_is_no_request_for_a_whole_object) {
 
 TEST(LogReadBack, hostile_urls_are_whole_in_every_format) {
     std::string const longest(LogFieldLimits::url + 100, 'x');
-    for (std::string const& url : {std::string("http://a/b c\"d\\e'f"), std::string("http://a/] \"GET / HTTP/1.0"),
-                                   std::string("\" 200 999 \"-\""), std::string("http://a/\"} {\"bytes\":1"),
-                                   std::string("http://a/\r\n\x01\xff\xc3\xa9 , TCP_MISS/200"), longest})
+    for (std::string const& url :
+         {std::string("http://a/b c\"d\\e'f"), std::string("http://a/] \"GET / HTTP/1.0"), std::string("\" 200 999 \"-\""),
+          std::string("http://a/\"} {\"bytes\":1"), std::string("http://a/\r\n\x01\xff\xc3\xa9 , TCP_MISS/200"), longest})
         for (auto [format, name] : {std::pair(LogFormat::squid, "squid"), std::pair(LogFormat::combined, "combined"),
                                     std::pair(LogFormat::json, "json")}) {
             auto record = read_back(format, name, get(url, 200, 77));
@@ -81,5 +81,5 @@ TEST(LogReadBack, hostile_urls_are_whole_in_every_format) {
         }
 }
 
-}  // namespace
-}  // namespace garner::proxy
+}   // namespace
+}   // namespace garner::proxy

@@ -118,5 +118,5 @@ TEST(Sampling, workers_and_the_one_who_replays_do_not_disturb_each_other) {
     EXPECT_LE(report.what_if.requests + report.dropped, 100'000u);
 }
 
-}  // namespace
-}  // namespace garner::proxy
+}   // namespace
+}   // namespace garner::proxy

@@ -174,5 +174,5 @@ TEST(Key, of_the_two_partitions_differ_for_one_url) {
     EXPECT_EQ(accelerated, "ahttp://a/");
 }
 
-}  // namespace
-}  // namespace garner::proxy
+}   // namespace
+}   // namespace garner::proxy

@@ -92,5 +92,5 @@ TEST(Way, the_first_rule_for_misses_decides) {
     EXPECT_TRUE(may_have_misses(rules, client));
 }
 
-}  // namespace
-}  // namespace garner::proxy
+}   // namespace
+}   // namespace garner::proxy

@@ -63,16 +63,16 @@ protected:
         if (test::is_installed("redis-server")) cluster_ = std::make_unique<test::RedisCluster>();
     }
     static void TearDownTestSuite() { cluster_.reset(); }
-    void SetUp() override { NEEDS("redis-server") }
+    void SetUp() override{NEEDS("redis-server")}
 
-    test::RedisCluster& cluster() { return *cluster_; }
+    test::RedisCluster& cluster() {
+        return *cluster_;
+    }
     std::string address(std::string const& more = "") {
         auto const* scene = testing::UnitTest::GetInstance()->current_test_info();
         return cluster().address() + ",prefix=" + scene->name() + ":" + more;
     }
-    std::unique_ptr<UrlSet> set(std::string const& more = "", std::uint64_t expected = 0) {
-        return made(address(more), expected);
-    }
+    std::unique_ptr<UrlSet> set(std::string const& more = "", std::uint64_t expected = 0) { return made(address(more), expected); }
 
 private:
     static inline std::unique_ptr<test::RedisCluster> cluster_;
@@ -91,8 +91,7 @@ TEST_F(RedisScene, answers_in_order_what_is_new) {
                                                  urls.begin() + static_cast<std::ptrdiff_t>(from + size));
             auto const answers = ask(*set, batch);
             ASSERT_EQ(answers.added.fault, "");
-            for (std::size_t i = 0; i < size; ++i)
-                ASSERT_EQ(answers.is_new[i] != 0, model.insert(batch[i]).second) << from + i;
+            for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(answers.is_new[i] != 0, model.insert(batch[i]).second) << from + i;
             EXPECT_EQ(answers.added.fresh, answers.fresh());
             EXPECT_EQ(answers.added.doubtful, 0u);
             EXPECT_EQ(set->size(), model.size());
@@ -238,7 +237,8 @@ TEST_F(RedisScene, full_memory_is_told_and_nothing_lost) {
     auto const failed = ask(*set, batch);
     cluster().node(2).tell({"CONFIG", "SET", "maxmemory", "0"});
     EXPECT_NE(failed.added.fault.find(cluster().node(2).endpoint() + " has no memory for more URLs; raise its maxmemory"),
-              std::string::npos) << failed.added.fault;
+              std::string::npos)
+        << failed.added.fault;
     EXPECT_GT(set->memory_bytes(), late->memory_bytes());
     // Who failed is told of all, and who comes in between only of what had not been put in.
     auto const between = ask(*late, batch), again = ask(*set, batch);
@@ -253,7 +253,7 @@ TEST_F(RedisScene, a_cluster_that_would_forget_urls_is_refused) {
     cluster().node(1).tell({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
     EXPECT_FALSE(refused);
     EXPECT_EQ(refused.fault_text(), "redis: " + cluster().node(1).endpoint() +
-                                 ": its maxmemory-policy is allkeys-lru; set it to noeviction, or the set loses URLs");
+                                        ": its maxmemory-policy is allkeys-lru; set it to noeviction, or the set loses URLs");
 }
 
 TEST_F(RedisScene, other_keys_of_that_prefix_are_told) {
@@ -301,7 +301,8 @@ TEST_F(RedisScene, more_are_not_expected_than_it_was_begun_for) {
     auto const larger = make_url_set(address(), {.expected = 10'000'000});
     EXPECT_FALSE(larger);
     EXPECT_NE(larger.fault_text().find("was created for 393216 entries at most, and 10000000 are expected; choose another prefix="),
-              std::string::npos) << larger.fault_text();
+              std::string::npos)
+        << larger.fault_text();
     EXPECT_TRUE(set("", 2'000));
     EXPECT_TRUE(set());
 }
@@ -355,5 +356,5 @@ TEST(RedisAddress, what_is_wrong_with_one_is_told) {
     EXPECT_EQ(to.patience, milliseconds{3'000});
 }
 
-}  // namespace
-}  // namespace garner::redis
+}   // namespace
+}   // namespace garner::redis

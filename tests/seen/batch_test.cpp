@@ -20,7 +20,8 @@ struct Read {
     std::string fault;
 };
 
-Read read(std::string_view type, std::string_view body, Sorting const& sorting = {}, std::size_t piece = SIZE_MAX, bool durable = false) {
+Read read(std::string_view type, std::string_view body, Sorting const& sorting = {}, std::size_t piece = SIZE_MAX,
+          bool durable = false) {
     Read result;
     result.batch.clear(sorting.splitter.partitions());
     LinkSorter sorter(sorting);
@@ -42,8 +43,7 @@ Fingerprint print(std::string_view url) { return crawl::fingerprint64(url); }
 
 TEST(SeenBatch, takes_urls_one_a_line_in_their_canonical_form) {
     auto const got = read("text/plain", "HTTP://a.example:80\nhttp://b.example/x#y\r\nhttp://c.example/");
-    EXPECT_THAT(got.batch.own,
-                ElementsAre(print("http://a.example/"), print("http://b.example/x"), print("http://c.example/")));
+    EXPECT_THAT(got.batch.own, ElementsAre(print("http://a.example/"), print("http://b.example/x"), print("http://c.example/")));
     EXPECT_THAT(words(got.batch), ElementsAre("?", "?", "?"));
     EXPECT_THAT(words(read("text/plain", "").batch), IsEmpty());
     EXPECT_THAT(words(read("", "http://a.example/\n").batch), ElementsAre("?"));
@@ -51,18 +51,22 @@ TEST(SeenBatch, takes_urls_one_a_line_in_their_canonical_form) {
 
 TEST(SeenBatch, names_what_is_no_url_and_goes_on) {
     std::string const long_line(3'000'000, 'a');
-    auto const got = read("text/plain", "\nmailto:a@b\nhttp://\xff\xfe z/\n" + long_line + "\nhttp://a.example/\n\x01\x02" + long_line);
+    auto const got =
+        read("text/plain", "\nmailto:a@b\nhttp://\xff\xfe z/\n" + long_line + "\nhttp://a.example/\n\x01\x02" + long_line);
     EXPECT_THAT(words(got.batch), ElementsAre("!empty", "!other-scheme", "!bad-idna", "!too-long", "?", "!too-long"));
     EXPECT_EQ(got.batch.refused, 5u);
     EXPECT_THAT(got.batch.own, ElementsAre(print("http://a.example/")));
 }
 
 TEST(SeenBatch, is_the_same_however_the_body_is_cut) {
-    std::string const text = "http://a.example/1\r\n\nhttp://b.example/%zz\nnone\nhttp://c.example/" + std::string(70'000, 'x') + "\nhttp://d.example/";
-    std::string const json = R"( [ "http://a.example/1" ,"http:\/\/b.example\/\u0041", {"a": ["]", "\""]}, 3 ,"\\" , null,"http://c.example/,]" ] )";
+    std::string const text =
+        "http://a.example/1\r\n\nhttp://b.example/%zz\nnone\nhttp://c.example/" + std::string(70'000, 'x') + "\nhttp://d.example/";
+    std::string const json =
+        R"( [ "http://a.example/1" ,"http:\/\/b.example\/\u0041", {"a": ["]", "\""]}, 3 ,"\\" , null,"http://c.example/,]" ] )";
     std::string octets;
     for (int i = 0; i < 24; ++i) octets += static_cast<char>(i);
-    for (auto const& [type, body] : {std::pair{"text/plain", text}, {"application/json", json}, {"application/octet-stream", octets}}) {
+    for (auto const& [type, body] :
+         {std::pair{"text/plain", text}, {"application/json", json}, {"application/octet-stream", octets}}) {
         auto const whole = read(type, body);
         EXPECT_EQ(whole.fault, "");
         for (std::size_t piece : {1u, 2u, 3u, 7u, 8u, 9u, 30u}) {
@@ -75,8 +79,9 @@ TEST(SeenBatch, is_the_same_however_the_body_is_cut) {
 }
 
 TEST(SeenBatch, takes_a_list_in_json) {
-    auto const got = read("application/json; charset=utf-8",
-                          R"(["http://a.example/", "http:\/\/b.example\/\u0041", 7, null, ["http://x/"], {"u": "]"}, "not a url"])");
+    auto const got =
+        read("application/json; charset=utf-8",
+             R"(["http://a.example/", "http:\/\/b.example\/\u0041", 7, null, ["http://x/"], {"u": "]"}, "not a url"])");
     EXPECT_EQ(got.fault, "");
     EXPECT_THAT(words(got.batch), ElementsAre("?", "?", "!not-text", "!not-text", "!not-text", "!not-text", "!no-scheme"));
     EXPECT_THAT(got.batch.own, ElementsAre(print("http://a.example/"), print("http://b.example/A")));
@@ -91,28 +96,31 @@ TEST(SeenBatch, says_what_is_no_list) {
         char const* body;
         char const* says;
     };
-    for (auto const& [body, says] : {Case{"", "the body is empty"}, Case{"{}", "does not begin with ["}, Case{"[\"a\"", "the body is truncated"},
-                                     Case{"[\"a", "the body is truncated"}, Case{"[\"a\"] x", "data follows"},
-                                     Case{"[\"a\",]", "element 2 is not valid JSON"}, Case{"[,]", "element 1 is not valid JSON"},
-                                     Case{"[\"a\" \"b\"]", "element 1 is not valid JSON"}, Case{"[nul]", "element 1 is not valid JSON"},
-                                     Case{"[1}]", "element 1 is not valid JSON"}, Case{"[", "the body is truncated"},
-                                     Case{"[\"a\\\"]", "the body is truncated"}}) {
+    for (auto const& [body, says] :
+         {Case{"", "the body is empty"}, Case{"{}", "does not begin with ["}, Case{"[\"a\"", "the body is truncated"},
+          Case{"[\"a", "the body is truncated"}, Case{"[\"a\"] x", "data follows"}, Case{"[\"a\",]", "element 2 is not valid JSON"},
+          Case{"[,]", "element 1 is not valid JSON"}, Case{"[\"a\" \"b\"]", "element 1 is not valid JSON"},
+          Case{"[nul]", "element 1 is not valid JSON"}, Case{"[1}]", "element 1 is not valid JSON"},
+          Case{"[", "the body is truncated"}, Case{"[\"a\\\"]", "the body is truncated"}}) {
         EXPECT_THAT(read("application/json", body).fault, HasSubstr(says)) << body;
         EXPECT_THAT(read("application/json", body, {}, 1).fault, HasSubstr(says)) << body;
     }
 }
 
 TEST(SeenBatch, a_string_that_is_no_text_is_no_fault_of_the_list) {
-    std::string const body = "[\"http://a.example/\", \"http://a.example/\\ud800\", \"\\udc00\\ud800\", \"http://a.example/\\u0000x\","
-                             " \"a\nb\", \"\\u12\", \"\\q\", \"\\u0041\xff\", \"http://b.example/\xff\", \"http://a\\u0000b/\","
-                             " \"" + std::string(2'000'000, '\\') + "\", \"http://c.example/\"]";
+    std::string const body =
+        "[\"http://a.example/\", \"http://a.example/\\ud800\", \"\\udc00\\ud800\", \"http://a.example/\\u0000x\","
+        " \"a\nb\", \"\\u12\", \"\\q\", \"\\u0041\xff\", \"http://b.example/\xff\", \"http://a\\u0000b/\","
+        " \"" +
+        std::string(2'000'000, '\\') + "\", \"http://c.example/\"]";
     for (std::size_t piece : {SIZE_MAX, std::size_t{65'536}, std::size_t{1'021}}) {
         auto const got = read("application/json", body, {}, piece);
         EXPECT_EQ(got.fault, "");
         EXPECT_THAT(words(got.batch), ElementsAre("?", "!not-text", "!not-text", "?", "!not-text", "!not-text", "!not-text",
                                                   "!not-text", "?", "!forbidden-in-host", "!too-long", "?"));
     }
-    EXPECT_THAT(read("text/plain", std::string("http://a.example/\0x\nhttp://a\0b/\n\0\n", 34)).batch.own, ElementsAre(print("http://a.example/%00x")));
+    EXPECT_THAT(read("text/plain", std::string("http://a.example/\0x\nhttp://a\0b/\n\0\n", 34)).batch.own,
+                ElementsAre(print("http://a.example/%00x")));
 }
 
 TEST(SeenBatch, nor_is_one_inside_of_what_is_no_string) {
@@ -211,8 +219,9 @@ TEST(SeenBatch, sorts_by_host_as_the_layers_leave_it_and_merges_in_order) {
     auto [batch, fault] = read("text/plain", body, sorting);
     ASSERT_EQ(batch.answers.size(), owners.size());
     for (std::size_t i = 0; i < owners.size(); ++i)
-        EXPECT_EQ(batch.answers[i], owners[i] == 99 ? refused(crawl::UrlFault::no_scheme)
-                                    : owners[i] == 0 ? asked_here : unreachable(owners[i]));
+        EXPECT_EQ(batch.answers[i], owners[i] == 99  ? refused(crawl::UrlFault::no_scheme)
+                                    : owners[i] == 0 ? asked_here
+                                                     : unreachable(owners[i]));
     // Each partition answers new, seen, new, …; the third nothing.
     auto in_turn = [](std::size_t count) {
         std::vector<LinkStatus> answers;
@@ -248,8 +257,10 @@ std::string written(ReplyForm form, std::vector<LinkStatus> const& answers) {
 }
 
 TEST(SeenAnswers, are_written_in_three_forms) {
-    std::vector<LinkStatus> const some{is_new, already_seen, refused(crawl::UrlFault::forbidden_in_host), not_text, not_durable, unreachable(63)};
-    EXPECT_EQ(written(ReplyForm::text, some), "new\nseen\n!forbidden-in-host\n!not-text\n!not-durable\n!partition 63 unreachable\n");
+    std::vector<LinkStatus> const some{is_new,   already_seen, refused(crawl::UrlFault::forbidden_in_host),
+                                       not_text, not_durable,  unreachable(63)};
+    EXPECT_EQ(written(ReplyForm::text, some),
+              "new\nseen\n!forbidden-in-host\n!not-text\n!not-durable\n!partition 63 unreachable\n");
     EXPECT_EQ(written(ReplyForm::json, some),
               "[\"new\",\"seen\",\"!forbidden-in-host\",\"!not-text\",\"!not-durable\",\"!partition 63 unreachable\"]\n");
     EXPECT_EQ(written(ReplyForm::octets, some), std::string("\x01\x00\x02\x02\x04\x03", 6));
@@ -285,5 +296,5 @@ TEST(AnsweredCache, holds_what_was_put_in_until_newer_ones_take_its_place) {
     EXPECT_FALSE(cache.holds(0)) << "marks an empty place";
 }
 
-}  // namespace
-}  // namespace garner::seen
+}   // namespace
+}   // namespace garner::seen

@@ -67,9 +67,7 @@ struct KeeperScene {
         : hand(std::make_shared<SlowSet::Hand>(forgets)),
           keeper(options, std::make_unique<SlowSet>(hand), cached ? front() : nullptr, front) {}
 
-    static std::unique_ptr<crawl::SeenCache> front() {
-        return std::make_unique<crawl::Lru>(crawl::CacheOptions{.entries = 64});
-    }
+    static std::unique_ptr<crawl::SeenCache> front() { return std::make_unique<crawl::Lru>(crawl::CacheOptions{.entries = 64}); }
     /// Waits until the set is being asked.
     void await_asked(int times) {
         std::unique_lock lock(hand->mutex);
@@ -242,5 +240,5 @@ TEST(SetKeeper, names_what_cannot_be_opened) {
     EXPECT_TRUE(SetKeeper::open({.cache = ""}));
 }
 
-}  // namespace
-}  // namespace garner::seen
+}   // namespace
+}   // namespace garner::seen

@@ -58,8 +58,7 @@ TEST(CanonCommand, keeps_lines_apart_at_every_size) {
 }
 
 TEST(CanonCommand, takes_a_base_layers_and_a_fingerprint) {
-    EXPECT_EQ(canon({"--base", "http://www.a.org/b/", "--layers=www-strip,query-sort"}, "c?z&a\n").out,
-              "http://a.org/b/c?a&z\n");
+    EXPECT_EQ(canon({"--base", "http://www.a.org/b/", "--layers=www-strip,query-sort"}, "c?z&a\n").out, "http://a.org/b/c?a&z\n");
     auto const lines = "http://www.example.org\nx\n";
     auto const rest = "\thttp://www.example.org/\n!no-scheme\n";
     EXPECT_EQ(canon({"--fingerprint", "64"}, lines).out, std::string("e1be71dcc715f803") + rest);
@@ -120,7 +119,7 @@ TEST(CanonCommand, tells_that_its_input_broke_off) {
 struct Typist : std::streambuf {
     std::vector<std::string> lines;
     std::ostringstream const* screen = nullptr;
-    std::vector<std::string> seen;      // on the screen before each line, and at the end
+    std::vector<std::string> seen;   // on the screen before each line, and at the end
     int_type underflow() override {
         seen.push_back(screen->str());
         if (seen.size() > lines.size()) return traits_type::eof();
@@ -165,5 +164,5 @@ TEST(CanonCommand, reads_streams_that_give_a_byte_at_a_time) {
     EXPECT_EQ(out.str(), "http://a/\n!empty\n!too-long\nhttp://d/\n");
 }
 
-}  // namespace
-}  // namespace garner::seen_commands
+}   // namespace
+}   // namespace garner::seen_commands

@@ -169,5 +169,5 @@ TEST_F(SeenSet, a_wrong_command_line_is_told_what_would_be_right) {
     EXPECT_NE(out_.find("mercator-file"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace garner::seen_commands
+}   // namespace
+}   // namespace garner::seen_commands

@@ -122,10 +122,8 @@ TEST(SeenSim, a_wrong_command_line_is_named_with_the_mend) {
     expect({"--stream=x", "--format=xml"}, "--format: \"xml\" is neither table nor json");
     expect({"--stream=x", "--plot=d"}, "--plot is removed; draw with garner seen sim --format json ... | tools/chart DIR");
     expect({"--stream=x", "--threads-model=0"}, "--threads-model: \"0\" is not a number from 1 to 1000000");
-    expect({"--stream=-", "--policy=lru,min"},
-           "min reads the stream twice, which standard input does not allow: give a file");
-    EXPECT_NE(sim({"--stream=x", "--policy=lrru"}).err.find("no cache \"lrru\"; valid caches: lru, clock"),
-              std::string::npos);
+    expect({"--stream=-", "--policy=lru,min"}, "min reads the stream twice, which standard input does not allow: give a file");
+    EXPECT_NE(sim({"--stream=x", "--policy=lrru"}).err.find("no cache \"lrru\"; valid caches: lru, clock"), std::string::npos);
 }
 
 TEST(SeenSim, a_stream_that_is_none_is_named) {
@@ -137,8 +135,9 @@ TEST(SeenSim, a_stream_that_is_none_is_named) {
     };
     auto const odd = folder.file("odd", "1234567");
     for (auto const* policy : {"lru", "min"})
-        expect(odd, policy, odd + ": 7 bytes are no whole number of 4-byte URL numbers: the file is cut off, or no stream of "
-                            "little-endian u32");
+        expect(odd, policy,
+               odd + ": 7 bytes are no whole number of 4-byte URL numbers: the file is cut off, or no stream of "
+                     "little-endian u32");
     auto const none = folder.stream({});
     expect(none, "lru", none + " holds no links; nothing to replay");
     auto const absent = (folder.path / "absent").string();
@@ -185,8 +184,7 @@ TEST(SeenModel, makes_links_as_the_paper_conjectures_them) {
     EXPECT_EQ(model({"--links", "1000000", "--threads", "20"}).out, said.out);
     auto const file = folder.file("model.u32", said.out);
     // Twenty threads: what 500 miss at 2^18 entries these miss at about 2^13.4. The first links to the global set count yet.
-    auto const runs = lines_of(
-        sim({"--stream", file, "--policy=lru", "--entries=2^9,2^13,2^16", "--format=json"}).out);
+    auto const runs = lines_of(sim({"--stream", file, "--policy=lru", "--entries=2^9,2^13,2^16", "--format=json"}).out);
     ASSERT_EQ(runs.size(), 3u);
     EXPECT_NEAR(runs[0]["miss_ratio"], 0.66, 0.03);
     EXPECT_NEAR(runs[1]["miss_ratio"], 0.42, 0.02);
@@ -202,5 +200,5 @@ TEST(SeenModel, a_wrong_command_line_is_named_with_the_mend) {
     EXPECT_EQ(model({"--help"}).code, 0);
 }
 
-}  // namespace
-}  // namespace garner::seen_commands
+}   // namespace
+}   // namespace garner::seen_commands

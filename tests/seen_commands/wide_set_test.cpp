@@ -64,5 +64,5 @@ TEST(WideSet, takes_the_room_that_it_says) {
     EXPECT_EQ(ask(known, batch).fresh + ask(grown, batch).fresh, 0u);
 }
 
-}  // namespace
-}  // namespace garner::seen_commands
+}   // namespace
+}   // namespace garner::seen_commands

@@ -14,8 +14,8 @@ class AutoScene {
 public:
     struct Missed {
         std::string policy;
-        std::uint64_t objects;            // of 1,000 requests
-        Bytes bytes;                      // of 1,000,000
+        std::uint64_t objects;   // of 1,000 requests
+        Bytes bytes;             // of 1,000,000
     };
     explicit AutoScene(AutoPolicy::Terms terms) : policy_(terms), window_(terms.window) {
         what_if_.capacity = 100;
@@ -184,5 +184,5 @@ TEST(AutoPolicy, its_spec_is_read_like_a_policys) {
     EXPECT_THAT(AutoPolicy::read("auto:goal=bytes").fault_text(), HasSubstr("valid settings: aim, margin"));
 }
 
-}  // namespace
-}  // namespace garner::sim
+}   // namespace
+}   // namespace garner::sim

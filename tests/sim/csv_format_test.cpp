@@ -76,17 +76,14 @@ TEST(CsvFormat, sizes_are_whole_numbers_up_to_2_to_the_53) {
 
 TEST(CsvFormat, what_is_shown_of_a_broken_line_is_short_and_printable) {
     EXPECT_EQ(said(last_of({"0,a,\x1b[2J\xff"})), "size '?[2J?' is not a whole number");
-    EXPECT_EQ(said(last_of({"0,a," + std::string(1000, 'x')})),
-              "size '" + std::string(40, 'x') + "...' is not a whole number");
+    EXPECT_EQ(said(last_of({"0,a," + std::string(1000, 'x')})), "size '" + std::string(40, 'x') + "...' is not a whole number");
 }
 
 TEST(CsvFormat, a_broken_first_line_teaches_nothing) {
     EXPECT_EQ(said(last_of({"some words to begin with", "size,key", "7,a"})), "request 7");
 }
 
-TEST(CsvFormat, columns_have_a_bound) {
-    EXPECT_EQ(said(last_of({"0,a,7", "0" + std::string(1000, ',')})), "too many columns");
-}
+TEST(CsvFormat, columns_have_a_bound) { EXPECT_EQ(said(last_of({"0,a,7", "0" + std::string(1000, ',')})), "too many columns"); }
 
 TEST(Keys, numbers_are_themselves_however_they_come_and_texts_are_not) {
     EXPECT_EQ(key_of("12"), key_of(12u));
@@ -96,5 +93,5 @@ TEST(Keys, numbers_are_themselves_however_they_come_and_texts_are_not) {
     EXPECT_NE(key_of("18446744073709551616"), key_of(0u));
 }
 
-}  // namespace
-}  // namespace garner::sim
+}   // namespace
+}   // namespace garner::sim

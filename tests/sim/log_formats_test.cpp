@@ -47,12 +47,9 @@ TEST(SquidFormat, what_is_no_request_for_a_whole_object_is_skipped) {
 TEST(SquidFormat, other_lines_are_broken_and_say_why) {
     EXPECT_EQ(said(squid("yesterday 1 10.0.0.7 TCP_MISS/200 1 GET http://a/ - HIER_NONE/- -")),
               "time 'yesterday' is not in seconds");
-    EXPECT_EQ(said(squid("1.000 1 10.0.0.7 TCP_MISS 1 GET http://a/ - HIER_NONE/- -")),
-              "result 'TCP_MISS' is not tag/status");
-    EXPECT_EQ(said(squid("1.000 1 10.0.0.7 TCP_MISS/xyz 1 GET http://a/ - HIER_NONE/- -")),
-              "status 'xyz' is not a status");
-    EXPECT_EQ(said(squid("1.000 1 10.0.0.7 TCP_MISS/200 many GET http://a/ - HIER_NONE/- -")),
-              "size 'many' is not a whole number");
+    EXPECT_EQ(said(squid("1.000 1 10.0.0.7 TCP_MISS 1 GET http://a/ - HIER_NONE/- -")), "result 'TCP_MISS' is not tag/status");
+    EXPECT_EQ(said(squid("1.000 1 10.0.0.7 TCP_MISS/xyz 1 GET http://a/ - HIER_NONE/- -")), "status 'xyz' is not a status");
+    EXPECT_EQ(said(squid("1.000 1 10.0.0.7 TCP_MISS/200 many GET http://a/ - HIER_NONE/- -")), "size 'many' is not a whole number");
     EXPECT_EQ(said(squid("1.000 1 10.0.0.7 TCP_MISS/200 1 GET http://a/")), "hierarchy is not code/peer");
 }
 
@@ -97,8 +94,7 @@ TEST(CombinedFormat, other_lines_are_broken_and_say_why) {
     EXPECT_EQ(said(combined("a - - [01/Aug/1995:00:00:09 -0400] GET /a 200 5")), "no request in quotes after the time");
     EXPECT_EQ(said(combined("a - - [01/Aug/1995:00:00:09 -0400] \"GET /a HTTP/1.0\" ok 5")),
               "no request in quotes with a status after it");
-    EXPECT_EQ(said(combined("a - - [01/Aug/1995:00:00:09 -0400] \"GET /a HTTP/1.0\" 200 x")),
-              "size 'x' is not a whole number");
+    EXPECT_EQ(said(combined("a - - [01/Aug/1995:00:00:09 -0400] \"GET /a HTTP/1.0\" 200 x")), "size 'x' is not a whole number");
 }
 
 constexpr std::string_view json_hit =
@@ -113,22 +109,19 @@ TEST(JsonFormat, reads_garners_lines) {
 }
 
 TEST(JsonFormat, members_stand_in_any_order_with_spaces) {
-    EXPECT_EQ(said(json(R"( { "url" : "http://a/", "bytes" : 5, "more": null, "status" : 200, "method" : "GET" } )")),
-              "request 5");
+    EXPECT_EQ(said(json(R"( { "url" : "http://a/", "bytes" : 5, "more": null, "status" : 200, "method" : "GET" } )")), "request 5");
     EXPECT_EQ(said(json(R"({"url":"http://a/","bytes":300,"status":304,"method":"GET"})")), "unchanged");
 }
 
 TEST(JsonFormat, what_is_no_request_for_a_whole_object_is_skipped) {
-    EXPECT_EQ(said(json(R"({"result":"TCP_MISS_ABORTED","status":200,"bytes":5,"method":"GET","url":"http://a/"})")),
-              "skipped");
+    EXPECT_EQ(said(json(R"({"result":"TCP_MISS_ABORTED","status":200,"bytes":5,"method":"GET","url":"http://a/"})")), "skipped");
     EXPECT_EQ(said(json(R"({"result":"NONE_NONE","status":0,"bytes":0})")), "skipped");
-    EXPECT_EQ(said(json(R"({"result":"TCP_TUNNEL","status":200,"bytes":5,"method":"CONNECT","url":"a:443"})")),
-              "skipped");
+    EXPECT_EQ(said(json(R"({"result":"TCP_TUNNEL","status":200,"bytes":5,"method":"CONNECT","url":"a:443"})")), "skipped");
 }
 
 TEST(JsonFormat, other_lines_are_broken_and_say_why) {
-    for (std::string line : {"{", "[]", "{\"a\":}", "{\"a\":1,}", "{\"a\" 1}", "{\"a\":1}}", "{\"a\":{\"b\":1}}",
-                             "{\"a\":\"b}", "{\"a\":\"b\\", "{\"a\":[1]}", "{,\"a\":1}", "text"})
+    for (std::string line : {"{", "[]", "{\"a\":}", "{\"a\":1,}", "{\"a\" 1}", "{\"a\":1}}", "{\"a\":{\"b\":1}}", "{\"a\":\"b}",
+                             "{\"a\":\"b\\", "{\"a\":[1]}", "{,\"a\":1}", "text"})
         EXPECT_EQ(said(json(line)), "the line is not one flat JSON object") << line;
     for (std::size_t size = 0; size < json_hit.size(); ++size)
         EXPECT_EQ(said(json(json_hit.substr(0, size))), size ? "the line is not one flat JSON object" : "nothing");
@@ -137,5 +130,5 @@ TEST(JsonFormat, other_lines_are_broken_and_say_why) {
     EXPECT_EQ(said(json(R"({"status":200,"bytes":-1})")), "size '-1' is negative");
 }
 
-}  // namespace
-}  // namespace garner::sim
+}   // namespace
+}   // namespace garner::sim

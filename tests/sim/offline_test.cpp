@@ -65,8 +65,8 @@ double plain_misses(Trace const& trace, Bytes budget, bool by_size) {
                 auto far = distance(item.first, now);
                 return std::pair(by_size ? item.second * far : far, far);
             };
-            auto leaves = std::max_element(held.begin(), held.end(),
-                                           [&](auto const& a, auto const& b) { return cost(a) < cost(b); });
+            auto leaves =
+                std::max_element(held.begin(), held.end(), [&](auto const& a, auto const& b) { return cost(a) < cost(b); });
             occupied -= leaves->second;
             held.erase(leaves);
         }
@@ -168,9 +168,8 @@ struct Cell {
 };
 
 constexpr Cell bounds[] = {
-    {"nasa_19950801", 1000, .3385, .8422},    {"nasa_19950801", 100, .1536, .6171},
-    {"nasa_19950801", 10, .0678, .3383},      {"wc98_day6_sample", 1000, .4065, .8719},
-    {"wc98_day6_sample", 100, .1296, .6323},  {"wc98_day6_sample", 10, .0212, .1759},
+    {"nasa_19950801", 1000, .3385, .8422},    {"nasa_19950801", 100, .1536, .6171},    {"nasa_19950801", 10, .0678, .3383},
+    {"wc98_day6_sample", 1000, .4065, .8719}, {"wc98_day6_sample", 100, .1296, .6323}, {"wc98_day6_sample", 10, .0212, .1759},
 };
 
 long ten_thousandths(double ratio) { return std::lround(ratio * 10'000); }
@@ -187,5 +186,5 @@ TEST(Offline, real_traces_give_the_published_bounds) {
     }
 }
 
-}  // namespace
-}  // namespace garner::sim
+}   // namespace
+}   // namespace garner::sim

@@ -47,10 +47,11 @@ TEST(Runs, come_by_size_and_then_as_the_policies_were_named) {
 TEST(Runs, begin_no_other_replay_once_they_are_to_stop) {
     std::string sizes = "--size=1KB";
     for (int kilobytes = 2; kilobytes <= 200; ++kilobytes) sizes += "," + std::to_string(kilobytes) + "KB";
-    auto const results = run_all(trace_of(500, 400'000), options({"--policy=lru", sizes, "--threads=1"}), [](Progress const& progress) {
-        EXPECT_EQ(progress.of, 200u);
-        return false;
-    });
+    auto const results =
+        run_all(trace_of(500, 400'000), options({"--policy=lru", sizes, "--threads=1"}), [](Progress const& progress) {
+            EXPECT_EQ(progress.of, 200u);
+            return false;
+        });
     EXPECT_LT(results.size(), 200u);
     for (auto const& result : results) EXPECT_EQ(result.requests, 400'000u);
 }
@@ -71,10 +72,10 @@ TEST(Runs, a_sample_is_replayed_through_as_much_less_and_counts_for_its_share_of
     trace.requests_left_out = 50'000;
     trace.bytes_left_out = 50'000'000;
     auto results = run_all(trace, options({"--policy=lru", "--size=100KB,10%", "--sample=0.25"}), nobody);
-    EXPECT_EQ(results[0].size, 100'000u);            // as wished for; 25,000 were replayed
-    EXPECT_EQ(results[1].size, 200'000u);            // a tenth of the sample's, four times
+    EXPECT_EQ(results[0].size, 100'000u);   // as wished for; 25,000 were replayed
+    EXPECT_EQ(results[1].size, 200'000u);   // a tenth of the sample's, four times
     for (auto const& result : results) {
-        EXPECT_EQ(result.requests, 15'000u);         // a quarter of 60,000: those that the sample lacks are hits
+        EXPECT_EQ(result.requests, 15'000u);   // a quarter of 60,000: those that the sample lacks are hits
         EXPECT_EQ(result.bytes, 15'000'000u);
     }
     auto whole = run_all(trace_of(500, 10'000), options({"--policy=lru", "--size=25KB,50KB"}), nobody);
@@ -92,5 +93,5 @@ TEST(Runs, of_an_empty_trace_miss_nothing) {
     for (auto const& result : results) EXPECT_EQ(result.misses, 0);
 }
 
-}  // namespace
-}  // namespace garner::sim
+}   // namespace
+}   // namespace garner::sim

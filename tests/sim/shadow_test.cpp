@@ -13,9 +13,7 @@
 namespace garner::sim {
 namespace {
 
-Fingerprint of_key(std::uint64_t key) {
-    return fingerprint({reinterpret_cast<char const*>(&key), sizeof key}, 7);
-}
+Fingerprint of_key(std::uint64_t key) { return fingerprint({reinterpret_cast<char const*>(&key), sizeof key}, 7); }
 
 Shadow::Terms terms(Bytes capacity, std::vector<std::string> policies = {"lru", "gdsf"}) {
     Shadow::Terms terms;
@@ -145,8 +143,7 @@ TEST(Shadow, what_it_says_is_close_to_a_replay_of_everything) {
 TEST(Shadow, so_it_is_at_a_low_rate) {
     // Zipf with exponent 0.9 over 60,000 objects of 1 to 63 KB: the few hottest are in the sample or not, by chance.
     std::vector<double> until;
-    for (int rank = 1; rank <= 60'000; ++rank)
-        until.push_back((until.empty() ? 0 : until.back()) + std::pow(rank, -0.9));
+    for (int rank = 1; rank <= 60'000; ++rank) until.push_back((until.empty() ? 0 : until.back()) + std::pow(rank, -0.9));
     std::mt19937_64 random(1);
     std::uniform_real_distribution<double> any(0, until.back());
     std::vector<test::TraceRequest> requests;
@@ -158,5 +155,5 @@ TEST(Shadow, so_it_is_at_a_low_rate) {
     EXPECT_LE(expect_close(requests, 200 * MiB, 4'096), 1.0 / 8);
 }
 
-}  // namespace
-}  // namespace garner::sim
+}   // namespace
+}   // namespace garner::sim

@@ -21,8 +21,9 @@ TEST(SimOptions, have_all_policies_and_three_sizes_at_first) {
 }
 
 TEST(SimOptions, are_read_in_both_forms) {
-    auto options = read({"--trace=-", "--policy", "gdsf,infinite,lru", "--size=64MiB,1.25%", "--format=json", "--threads",
-                         "3", "--sample=0.5", "--object-max", "4KiB", "--seed=9", "--trace-format=csv"}).options;
+    auto options = read({"--trace=-", "--policy", "gdsf,infinite,lru", "--size=64MiB,1.25%", "--format=json", "--threads", "3",
+                         "--sample=0.5", "--object-max", "4KiB", "--seed=9", "--trace-format=csv"})
+                       .options;
     EXPECT_EQ(options.policies, (std::vector<std::string>{"gdsf", "infinite", "lru"}));
     EXPECT_TRUE(options.json);
     EXPECT_EQ(options.threads, 3u);
@@ -65,5 +66,5 @@ TEST(SimOptions, explain_themselves) {
         EXPECT_NE(help.find(word), std::string::npos) << word;
 }
 
-}  // namespace
-}  // namespace garner::sim
+}   // namespace
+}   // namespace garner::sim

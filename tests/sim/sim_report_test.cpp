@@ -30,12 +30,11 @@ Result measured(Result result) {
 TEST(Report, a_table_has_a_block_for_each_size) {
     std::vector<Result> results{measured(result_of("lru", 64 * MiB, 250)), result_of("pfool", 64 * MiB, 100.5),
                                 measured(result_of("lru", 1536, 1000))};
-    EXPECT_EQ(table(results),
-              "   size  policy  object misses  byte misses  requests/s  metadata B/object\n"
-              " 64 MiB  lru           25.00 %      20.00 %     10.00 M               28.0\n"
-              " 64 MiB  pfool         10.05 %       8.04 %           -                  -\n"
-              "\n"
-              "1.5 KiB  lru          100.00 %      80.00 %     10.00 M               28.0\n");
+    EXPECT_EQ(table(results), "   size  policy  object misses  byte misses  requests/s  metadata B/object\n"
+                              " 64 MiB  lru           25.00 %      20.00 %     10.00 M               28.0\n"
+                              " 64 MiB  pfool         10.05 %       8.04 %           -                  -\n"
+                              "\n"
+                              "1.5 KiB  lru          100.00 %      80.00 %     10.00 M               28.0\n");
 }
 
 TEST(Report, a_table_of_nothing_is_its_heading) {
@@ -71,5 +70,5 @@ TEST(Report, a_json_line_is_json_whatever_the_policy_is_called) {
     EXPECT_TRUE(nlohmann::json::accept(json_line({})));
 }
 
-}  // namespace
-}  // namespace garner::sim
+}   // namespace
+}   // namespace garner::sim

@@ -70,5 +70,5 @@ TEST(SlotIndex, needs_little_more_than_seven_bytes_a_key_when_it_may_be_four_fif
     }
 }
 
-}  // namespace
-}  // namespace garner::sim
+}   // namespace
+}   // namespace garner::sim

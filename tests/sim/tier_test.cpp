@@ -20,9 +20,7 @@ std::vector<std::string> every_policy() {
     return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, EveryTier, testing::ValuesIn(every_policy()), [](auto const& name) {
-    return name.param;
-});
+INSTANTIATE_TEST_SUITE_P(Policies, EveryTier, testing::ValuesIn(every_policy()), [](auto const& name) { return name.param; });
 
 TEST_P(EveryTier, hits_only_what_it_was_given_and_never_exceeds_its_budget) {
     constexpr Bytes budget = 300'000;
@@ -78,5 +76,5 @@ TEST(Tier, holds_objects_of_more_than_four_gigabytes) {
     EXPECT_EQ(tier.objects(), 1u);
 }
 
-}  // namespace
-}  // namespace garner::sim
+}   // namespace
+}   // namespace garner::sim

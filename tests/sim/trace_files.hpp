@@ -20,8 +20,8 @@ class TraceFile {
 public:
     explicit TraceFile(std::string_view bytes, std::string const& name = "trace") {
         static int count = 0;
-        folder_ = std::filesystem::temp_directory_path() /
-                  ("garner_trace_" + std::to_string(::getpid()) + "_" + std::to_string(++count));
+        folder_ =
+            std::filesystem::temp_directory_path() / ("garner_trace_" + std::to_string(::getpid()) + "_" + std::to_string(++count));
         std::filesystem::create_directory(folder_);
         path_ = folder_ / name;
         std::ofstream(path_, std::ios::binary) << bytes;
@@ -36,8 +36,7 @@ private:
     std::filesystem::path folder_, path_;
 };
 
-inline TraceRead read_bytes(std::string_view bytes, ReadOptions const& options = {},
-                            std::string const& name = "trace") {
+inline TraceRead read_bytes(std::string_view bytes, ReadOptions const& options = {}, std::string const& name = "trace") {
     TraceFile const file(bytes, name);
     return read_trace(file.path(), options);
 }
@@ -89,4 +88,4 @@ inline std::string said(Record const& record) {
     return {};
 }
 
-}  // namespace garner::sim
+}   // namespace garner::sim

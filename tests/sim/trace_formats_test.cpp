@@ -16,8 +16,8 @@ constexpr std::string_view squid_line =
     "1066036250.603    310 10.0.0.7 TCP_MISS/200 1462 GET http://a/?x=1,2 - HIER_DIRECT/192.0.2.1 text/html\n";
 constexpr std::string_view combined_line =
     "10.0.0.7 - - [21/Nov/2026:20:10:59 +0000] \"GET /a,b HTTP/1.1\" 200 17 \"-\" \"curl/8\"\n";
-constexpr std::string_view json_line =
-    R"({"result":"TCP_HIT","status":200,"bytes":5,"method":"GET","url":"http://a/"})" "\n";
+constexpr std::string_view json_line = R"({"result":"TCP_HIT","status":200,"bytes":5,"method":"GET","url":"http://a/"})"
+                                       "\n";
 
 TEST(FindFormat, content_tells) {
     EXPECT_EQ(found("time,key,size\n0,1,100\n"), "csv");
@@ -72,5 +72,5 @@ TEST(OracleGeneral, reads_its_little_endian_fields) {
     EXPECT_EQ(said(read_oracle_general("short")), "truncated: a record has 24 bytes");
 }
 
-}  // namespace
-}  // namespace garner::sim
+}   // namespace
+}   // namespace garner::sim

@@ -22,6 +22,7 @@ struct Source {
 std::vector<Source> sources() {
     std::string binary;
     for (std::uint32_t i = 0; i < 40; ++i) binary += oracle_record(i, i % 7, 100 + i % 7, i < 33 ? i + 8 : -1);
+    // clang-format off
     return {
         {"csv", "time,key,size\n" + repeated("0,12,4096\n1,\"a,b\",7\n2,http://a/b,100\n", 10)},
         {"squid", repeated("1066036250.603    310 10.0.0.7 TCP_MISS/200 1462 GET http://a/f?x - HIER_DIRECT/a -\n"
@@ -33,6 +34,7 @@ std::vector<Source> sources() {
                           R"({"result":"TCP_TUNNEL","status":200,"bytes":5,"method":"CONNECT","url":"a"})" "\n", 6)},
         {"oracleGeneral", binary},
     };
+    // clang-format on
 }
 
 void mutate(std::string& bytes, std::mt19937& random) {
@@ -96,5 +98,5 @@ TEST(TraceMutation, damaged_packed_files_are_accounted_for_or_faults) {
             }
 }
 
-}  // namespace
-}  // namespace garner::sim
+}   // namespace
+}   // namespace garner::sim

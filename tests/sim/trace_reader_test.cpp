@@ -13,9 +13,7 @@ namespace {
 
 using testing::Message;
 
-std::uint64_t counted(TraceRead const& read) {
-    return read.trace.requests() + read.broken + read.skipped + read.unsampled;
-}
+std::uint64_t counted(TraceRead const& read) { return read.trace.requests() + read.broken + read.skipped + read.unsampled; }
 
 /// `count` lines of CSV, about 14 bytes each, over 1000 keys, of the size of ten times the key.
 std::string many_lines(unsigned count) {
@@ -46,8 +44,8 @@ TEST(ReadTrace, gives_the_figures_of_real_traces) {
         std::uint32_t distinct;
         Bytes unique_bytes;
     };
-    for (auto [name, requests, distinct, unique_bytes] : {Known{"nasa_19950801", 30'286, 1'731, 109'359'310},
-                                                          Known{"wc98_day6_sample", 199'676, 2'542, 54'588'037}}) {
+    for (auto [name, requests, distinct, unique_bytes] :
+         {Known{"nasa_19950801", 30'286, 1'731, 109'359'310}, Known{"wc98_day6_sample", 199'676, 2'542, 54'588'037}}) {
         auto path = test::source("tests/data/traces/" + std::string(name) + ".csv.zst");
         auto read = read_trace(path, {});
         SCOPED_TRACE(path);
@@ -75,9 +73,8 @@ TEST(ReadTrace, not_modified_takes_the_size_last_seen) {
     auto line = [](std::string url, std::string status, std::string size) {
         return "a - - [21/Nov/2026:20:10:59 +0000] \"GET " + url + " HTTP/1.1\" " + status + " " + size + "\n";
     };
-    auto read = read_bytes(line("/a", "304", "0") + line("/a", "200", "10") + line("/b", "200", "99") +
-                           line("/a", "304", "0") + line("/a", "200", "30") + line("/a", "304", "-") +
-                           line("/a", "206", "3"));
+    auto read = read_bytes(line("/a", "304", "0") + line("/a", "200", "10") + line("/b", "200", "99") + line("/a", "304", "0") +
+                           line("/a", "200", "30") + line("/a", "304", "-") + line("/a", "206", "3"));
     EXPECT_EQ(read.format, "combined");
     EXPECT_EQ(read.trace.sizes, (std::vector<Bytes>{10, 99, 10, 30, 30}));
     EXPECT_EQ(read.skipped, 2u);
@@ -91,9 +88,9 @@ TEST(ReadTrace, broken_lines_are_counted_and_the_first_are_told_with_their_place
     EXPECT_EQ(read.trace.requests(), 2u);
     EXPECT_EQ(read.broken, 3u);
     EXPECT_EQ(read.lines, 5u);
-    EXPECT_EQ(read.examples, (std::vector<std::string>{"line 5: size 'abc' is not a whole number",
-                                                       "line 6: fewer columns than the first line",
-                                                       "line 7: size '-7' is negative"}));
+    EXPECT_EQ(read.examples,
+              (std::vector<std::string>{"line 5: size 'abc' is not a whole number", "line 6: fewer columns than the first line",
+                                        "line 7: size '-7' is negative"}));
     std::string many = "0,1,100\n";
     for (int i = 0; i < 100; ++i) many += "0,1\n";
     read = read_bytes(many, {.format = "csv"});
@@ -103,8 +100,8 @@ TEST(ReadTrace, broken_lines_are_counted_and_the_first_are_told_with_their_place
 
 TEST(ReadTrace, line_ends_and_marks_of_other_systems_are_no_matter) {
     auto plain = read_bytes("key,size\na,10\nb,20\n");
-    for (std::string_view text : {"key,size\r\na,10\r\nb,20\r\n", "\xef\xbb\xbfkey,size\na,10\nb,20\n",
-                                  "key,size\na,10\nb,20", "\xef\xbb\xbf# a comment\r\n\r\n a,10\r\n\r\nb,20 \r\n \r\n"})
+    for (std::string_view text : {"key,size\r\na,10\r\nb,20\r\n", "\xef\xbb\xbfkey,size\na,10\nb,20\n", "key,size\na,10\nb,20",
+                                  "\xef\xbb\xbf# a comment\r\n\r\n a,10\r\n\r\nb,20 \r\n \r\n"})
         expect_same(read_bytes(text), plain);
 }
 
@@ -122,8 +119,7 @@ TEST(ReadTrace, a_line_may_have_64_KiB_and_a_longer_one_is_broken_and_passed_ove
         auto read = read_bytes("a,10\n" + line_of(64 * KiB) + "\n" + long_line + "\nb,10\n" + long_line);
         EXPECT_EQ(read.trace.requests(), 3u);
         EXPECT_EQ(read.trace.distinct, 3u);
-        EXPECT_EQ(read.examples,
-                  (std::vector<std::string>{"line 3: longer than 64 KiB", "line 5: longer than 64 KiB"}));
+        EXPECT_EQ(read.examples, (std::vector<std::string>{"line 3: longer than 64 KiB", "line 5: longer than 64 KiB"}));
     }
 }
 
@@ -162,7 +158,8 @@ TEST(ReadTrace, sizes_that_no_sum_holds_are_broken) {
 // Lines as Squid 5.7 and nginx 1.22 wrote them.
 
 TEST(ReadTrace, a_log_written_by_squid) {
-    auto read = read_bytes(R"(1795293232.571      1 127.0.0.1 TCP_MISS/200 5337 GET http://127.0.0.1:18471/a - HIER_DIRECT/127.0.0.1 text/plain
+    auto read = read_bytes(
+        R"(1795293232.571      1 127.0.0.1 TCP_MISS/200 5337 GET http://127.0.0.1:18471/a - HIER_DIRECT/127.0.0.1 text/plain
 1795293232.601      0 127.0.0.1 TCP_MEM_HIT/200 5343 GET http://127.0.0.1:18471/a - HIER_NONE/- text/plain
 1795293232.631      0 127.0.0.1 TCP_MISS/200 334 GET http://127.0.0.1:18471/b? - HIER_DIRECT/127.0.0.1 text/plain
 1795293232.662      3 127.0.0.1 TCP_MEM_HIT/200 343 HEAD http://127.0.0.1:18471/a - HIER_NONE/- text/plain
@@ -225,8 +222,8 @@ TEST(Packed, programs_of_the_same_names_are_understood) {
         if (std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) != 0) continue;
         auto packed = file.path() + ".packed";
         // Twice, one behind the other: each time without its last lines.
-        auto command = "head -n 12000 " + file.path() + " | " + program + " >" + packed + " && tail -n 8000 " +
-                       file.path() + " | " + program + " >>" + packed;
+        auto command = "head -n 12000 " + file.path() + " | " + program + " >" + packed + " && tail -n 8000 " + file.path() +
+                       " | " + program + " >>" + packed;
         ASSERT_EQ(std::system(command.c_str()), 0) << command;
         SCOPED_TRACE(program);
         expect_same(read_trace(packed, {}), read_trace(file.path(), {}));
@@ -381,5 +378,5 @@ TEST(ReadTrace, standard_input_is_a_dash_and_a_pipe_may_dribble) {
     expect_same(read, read_bytes(text));
 }
 
-}  // namespace
-}  // namespace garner::sim
+}   // namespace
+}   // namespace garner::sim

@@ -40,4 +40,4 @@ inline std::vector<test::TraceRequest> random_requests(std::uint64_t seed, Rando
     return requests;
 }
 
-}  // namespace garner::sim
+}   // namespace garner::sim

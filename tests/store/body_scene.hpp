@@ -61,4 +61,4 @@ inline BodyPtr part(Scene& scene, Bytes first, Bytes last, Bytes length) {
     return body->as_part(first, length);
 }
 
-}  // namespace garner::store
+}   // namespace garner::store

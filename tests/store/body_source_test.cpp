@@ -306,5 +306,5 @@ TEST(LentBody, may_be_a_piece_of_a_growing_one_beside_bytes_of_its_own) {
     EXPECT_EQ(scene.budget.used(), 0u);
 }
 
-}  // namespace
-}  // namespace garner::store
+}   // namespace
+}   // namespace garner::store

@@ -399,5 +399,5 @@ TEST(Body, of_too_many_parts_is_not_joined) {
     EXPECT_TRUE(Body::join(*many, *part(scene, 0, 900'001, 1'000'000)));
 }
 
-}  // namespace
-}  // namespace garner::store
+}   // namespace
+}   // namespace garner::store

@@ -81,5 +81,5 @@ TEST(Budget, holds_its_bound_while_many_threads_take_and_give) {
     EXPECT_EQ(budget.used(), 0u);
 }
 
-}  // namespace
-}  // namespace garner::store
+}   // namespace
+}   // namespace garner::store

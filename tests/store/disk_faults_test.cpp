@@ -30,7 +30,7 @@ struct Rule : io::Faults {
     }
 };
 
-}  // namespace
+}   // namespace
 
 class DiskFaults : public DiskTier {
 protected:
@@ -460,4 +460,4 @@ TEST_F(DiskFaults, a_slow_disk_is_given_a_few_megabytes_at_a_time) {
     disk.reset();   // what the rule refers to is this scene's
 }
 
-}  // namespace garner::store
+}   // namespace garner::store

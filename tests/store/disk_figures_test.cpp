@@ -101,5 +101,5 @@ TEST_F(DiskFigures, heads_are_told_of_all_objects_however_close_they_lie) {
     }
 }
 
-}  // namespace
-}  // namespace garner::store
+}   // namespace
+}   // namespace garner::store

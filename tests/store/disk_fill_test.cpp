@@ -120,8 +120,8 @@ TEST(DiskFill, a_small_object_lies_in_one_record_and_comes_back_as_it_was) {
 }
 
 TEST(DiskFill, a_body_of_one_record_at_most_lies_with_its_head_and_a_longer_one_in_pieces) {
-    for (Bytes length : {Bytes{0}, Bytes{1}, Object::inline_body_max, Object::inline_body_max + 1, piece_max, piece_max + 1,
-                         3 * piece_max + 5}) {
+    for (Bytes length :
+         {Bytes{0}, Bytes{1}, Object::inline_body_max, Object::inline_body_max + 1, piece_max, piece_max + 1, 3 * piece_max + 5}) {
         FillScene scene;
         ASSERT_EQ(write_object(scene.core, scene.parts(scene.body(length))), NotStored::none);
         auto const pieces = length <= Object::inline_body_max ? 0 : (length + piece_max - 1) / piece_max;
@@ -517,5 +517,5 @@ TEST(DiskParts, a_piece_that_is_gone_takes_the_object_with_it) {
     EXPECT_FALSE(scene.find());
 }
 
-}  // namespace
-}  // namespace garner::store::disk
+}   // namespace
+}   // namespace garner::store::disk

@@ -200,9 +200,16 @@ struct Given {
 
 std::string record(Given const& given, Location place = here) {
     std::vector<std::string_view> body(given.body.begin(), given.body.end());
-    RecordParts parts{.head = {.kind = given.kind, .freshness = 5, .in_pieces = given.kind == RecordKind::object, .hash = given.hash, .sequence = given.sequence,
+    RecordParts parts{.head = {.kind = given.kind,
+                               .freshness = 5,
+                               .in_pieces = given.kind == RecordKind::object,
+                               .hash = given.hash,
+                               .sequence = given.sequence,
                                .first = given.first()},
-                      .key = given.key, .meta = given.meta, .text = given.text, .body = body};
+                      .key = given.key,
+                      .meta = given.meta,
+                      .text = given.text,
+                      .body = body};
     std::string bytes(parts.measure(), '#');
     EXPECT_EQ(bytes.size() % unit, 0u);
     encode(parts, place, {bytes.data(), bytes.size()});
@@ -228,8 +235,10 @@ std::size_t body_end(std::string_view bytes) {
 }
 
 TEST(DiskRecord, is_read_as_it_was_written) {
+    // clang-format off
     std::vector<Given> all{{}, {.kind = RecordKind::piece, .key = "", .meta = "", .text = ""},
                            {.kind = RecordKind::tombstone, .meta = "", .text = "", .body = {}}, {.body = {"", ""}}};
+    // clang-format on
     for (Bytes size : {Bytes{1}, Bytes{15}, Bytes{16}, Bytes{17}, block - 1, block, block + 1, 3 * block, piece_max})
         all.push_back({.body = {bytes_of(size / 2), bytes_of(size - size / 2, 2)}});
     for (auto const& given : all) {
@@ -319,8 +328,8 @@ TEST(DiskRecord, whose_parts_come_from_another_is_damaged) {
     }
     auto const blocks_swapped = record_of(bytes_of(block, 1) + bytes_of(block, 2));
     auto const at = decode_head(blocks_swapped, here).record.head.body_at();
-    auto const swapped = with(with(blocks_swapped, at, blocks_swapped.substr(at + block, block)), at + block,
-                              blocks_swapped.substr(at, block));
+    auto const swapped =
+        with(with(blocks_swapped, at, blocks_swapped.substr(at + block, block)), at + block, blocks_swapped.substr(at, block));
     EXPECT_EQ(decode(swapped, here).damage, Damage::body);
 }
 
@@ -534,8 +543,10 @@ TEST(DiskMeta, of_what_is_usual_is_short) {
 Footer some_footer(std::size_t entries) {
     Footer footer{here.generation, WallTime(milliseconds(1'700'000'000'789)), {}};
     for (std::size_t i = 0; i < entries; ++i)
-        footer.entries.push_back({.hash = i * 0x9e3779b97f4a7c15, .offset = static_cast<std::uint32_t>(4 + i * 7),
-                                  .bytes = static_cast<std::uint32_t>(64 + 16 * i), .kind = static_cast<RecordKind>(1 + i % 3),
+        footer.entries.push_back({.hash = i * 0x9e3779b97f4a7c15,
+                                  .offset = static_cast<std::uint32_t>(4 + i * 7),
+                                  .bytes = static_cast<std::uint32_t>(64 + 16 * i),
+                                  .kind = static_cast<RecordKind>(1 + i % 3),
                                   .freshness = static_cast<std::uint8_t>(i % 8)});
     return footer;
 }
@@ -639,14 +650,18 @@ TEST(DiskStoreBytes, are_what_the_document_says_to_a_reader_that_knows_nothing_e
     auto const start = header.start_of(1);
     Location place{header.id, footer.generation, start};
     file = with(file, start, segment_head(place));
-    std::vector<Given> const all{{.hash = 1}, {.kind = RecordKind::piece, .key = "", .body = {bytes_of(100'000)}, .hash = 2},
+    std::vector<Given> const all{{.hash = 1},
+                                 {.kind = RecordKind::piece, .key = "", .body = {bytes_of(100'000)}, .hash = 2},
                                  {.kind = RecordKind::tombstone, .body = {}, .hash = 3}};
     place.offset += segment_head_bytes;
     for (auto const& given : all) {
         auto const bytes = record(given, place);
         file = with(file, place.offset, bytes);
-        footer.entries.push_back({.hash = given.hash, .offset = static_cast<std::uint32_t>((place.offset - start) / unit),
-                                  .bytes = static_cast<std::uint32_t>(bytes.size()), .kind = given.kind, .freshness = 5,
+        footer.entries.push_back({.hash = given.hash,
+                                  .offset = static_cast<std::uint32_t>((place.offset - start) / unit),
+                                  .bytes = static_cast<std::uint32_t>(bytes.size()),
+                                  .kind = given.kind,
+                                  .freshness = 5,
                                   .in_pieces = given.kind == RecordKind::object});
         place.offset += bytes.size();
     }
@@ -687,5 +702,5 @@ TEST(DiskStoreBytes, are_what_the_document_says_to_a_reader_that_knows_nothing_e
     }
 }
 
-}  // namespace
-}  // namespace garner::store::disk
+}   // namespace
+}   // namespace garner::store::disk

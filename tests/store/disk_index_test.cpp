@@ -163,7 +163,9 @@ public:
         auto const freshness = static_cast<std::uint8_t>(random() % 8);
         auto const from = random() % 4 && before ? before->offset : offset;
         switch (random() % 10) {
-        case 0: case 1: case 2:
+        case 0:
+        case 1:
+        case 2:
             ASSERT_EQ(index_.put(hash, offset, 400, freshness), before);
             map_[hash] = {offset, 400, freshness, 0};
             break;
@@ -171,7 +173,8 @@ public:
             ASSERT_EQ(put_if_absent(index_, hash, offset, 400, freshness), !before);
             map_.try_emplace(hash, Entry{offset, 400, freshness, 0});
             break;
-        case 4: case 5:
+        case 4:
+        case 5:
             if (before && before->uses < 3) ++before->uses, ++known->second.uses;
             ASSERT_EQ(index_.use(hash), before);
             break;
@@ -268,5 +271,5 @@ TEST(DiskIndex, threads_keep_to_their_own_entries) {
     EXPECT_EQ(index.size(), 0u);
 }
 
-}  // namespace
-}  // namespace garner::store::disk
+}   // namespace
+}   // namespace garner::store::disk

@@ -29,7 +29,7 @@ struct HeldRead : io::Faults {
     }
 };
 
-}  // namespace
+}   // namespace
 
 class DiskKept : public DiskTier {
 protected:
@@ -91,8 +91,8 @@ TEST_F(DiskKept, what_is_used_stays_though_it_fills_segments_that_lie_side_by_si
     unsigned next = first_newcomer;
     for (Bytes const lap : {1, 2, 3}) {
         for (unsigned i = 0; i < hot; ++i)
-            ASSERT_TRUE(body_of(key(i)) == pattern(60'000, i))
-                << i << " in lap " << lap << ": " << disk->stats().too_late << " loads too late, " << disk->stats().misses << " missed";
+            ASSERT_TRUE(body_of(key(i)) == pattern(60'000, i)) << i << " in lap " << lap << ": " << disk->stats().too_late
+                                                               << " loads too late, " << disk->stats().misses << " missed";
         for (; disk->stats().written_bytes < lap * 14 * MiB; ++next)
             ASSERT_EQ(store(key(next), pattern(60'000, next)), NotStored::none);
         ASSERT_TRUE(settled());
@@ -153,4 +153,4 @@ TEST_F(DiskKept, newcomers_leave_two_segments_to_what_is_written_again_though_it
     log.end();
 }
 
-}  // namespace garner::store
+}   // namespace garner::store

@@ -70,5 +70,5 @@ TEST(DiskLive, one_that_leaves_before_it_was_told_that_it_came_does_no_harm) {
     EXPECT_EQ(live.sum(), 0u);
 }
 
-}  // namespace
-}  // namespace garner::store::disk
+}   // namespace
+}   // namespace garner::store::disk

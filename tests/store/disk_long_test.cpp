@@ -77,7 +77,7 @@ struct HeldDisk : DiskLong {
     Holding writes;
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(DiskLong, what_is_longer_than_the_buffers_comes_to_the_disk_from_memory) {
     open();
@@ -269,4 +269,4 @@ TEST_F(DiskLong, its_first_piece_is_kept_for_one_reader_only) {
     EXPECT_TRUE(again.bytes == first.bytes);
 }
 
-}  // namespace garner::store
+}   // namespace garner::store

@@ -178,13 +178,17 @@ TEST_P(EveryOrder, is_the_policy_over_dense_slots) {
         auto const hash = hash_of(std::min(random() % 1'000, random() % 1'000));
         whole[hash & first_bits] = hash;
         switch (random() % 8) {
-        case 0: case 1: case 2: {
+        case 0:
+        case 1:
+        case 2: {
             Bytes const bytes = (4 + hash % 250) * 16;
             order->stored(hash, bytes);
             model.stored(hash, bytes);
             break;
         }
-        case 3: case 4: case 5:
+        case 3:
+        case 4:
+        case 5:
             order->used(hash);
             model.used(hash);
             break;
@@ -221,8 +225,7 @@ TEST_P(EveryOrder, needs_little_memory_for_a_record) {
     ASSERT_NEAR(static_cast<double>(index.size()), count, 10);   // it knows hashes by fewer bits
     auto const each = static_cast<double>(index.metadata_bytes() + order->metadata_bytes()) / count;
     std::printf("%-10s %5.1f B a record\n", GetParam().name.data(), each);
-    static std::unordered_map<std::string_view, double> const above{
-        {"cpbad", 48}};
+    static std::unordered_map<std::string_view, double> const above{{"cpbad", 48}};
     EXPECT_LT(each, above.contains(GetParam().name) ? above.at(GetParam().name) : 40);
 }
 
@@ -246,5 +249,5 @@ TEST(DiskOrder, threads_may_call_at_once) {
     EXPECT_LE(drain(*order, 2'000).size(), 2'000u);
 }
 
-}  // namespace
-}  // namespace garner::store::disk
+}   // namespace
+}   // namespace garner::store::disk

@@ -64,5 +64,5 @@ TEST(ReadPace, stays_between_its_bounds) {
     EXPECT_LE(pace.next(), ReadPace::most);
 }
 
-}  // namespace
-}  // namespace garner::store::disk
+}   // namespace
+}   // namespace garner::store::disk

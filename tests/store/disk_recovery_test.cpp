@@ -17,7 +17,7 @@ namespace {
 
 using disk::header_area;
 
-constexpr Bytes segment_bytes = 512 * KiB;      // of a store as small as these
+constexpr Bytes segment_bytes = 512 * KiB;   // of a store as small as these
 constexpr Bytes start_of(unsigned segment) { return header_area + segment * segment_bytes; }
 
 /// Reads that touch one place fail.
@@ -34,14 +34,14 @@ struct BadPlace : io::Faults {
     void is_gone() { until = 0; }
 };
 
-}  // namespace
+}   // namespace
 
 class DiskRecovery : public DiskTier {
 protected:
     DiskRecovery() { options.faults = &bad; }
     ~DiskRecovery() override { disk.reset(); }
 
-    static constexpr unsigned some = 200;         // fill the first segment, and half of the second
+    static constexpr unsigned some = 200;   // fill the first segment, and half of the second
     static std::string key(unsigned i) { return "fhttp://a/" + std::to_string(i); }
     static std::string body(unsigned i) { return pattern(4'000, i); }
     void fill() {
@@ -158,8 +158,7 @@ TEST_F(DiskRecovery, believes_the_records_where_an_older_footer_stands_behind_th
 
 TEST_F(DiskRecovery, knows_by_what_made_a_later_segment_free_that_an_earlier_one_was) {
     open();
-    for (unsigned i = 0; disk->stats().evicted < 300; ++i)
-        ASSERT_EQ(store(key(i), body(i)), NotStored::none);
+    for (unsigned i = 0; disk->stats().evicted < 300; ++i) ASSERT_EQ(store(key(i), body(i)), NotStored::none);
     disk.reset();
     // The earlier of two did not come to the disk.
     auto const before = image();
@@ -312,4 +311,4 @@ TEST_F(DiskRecovery, gives_generations_that_no_earlier_start_can_have_given) {
     }
 }
 
-}  // namespace garner::store
+}   // namespace garner::store

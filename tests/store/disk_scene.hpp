@@ -108,9 +108,8 @@ protected:
     }
 
     DiskOptions options;
-    Broken faults;                      // in force where options.faults says so
+    Broken faults;   // in force where options.faults says so
     std::unique_ptr<DiskStore> disk;
 };
 
-
-}  // namespace garner::store
+}   // namespace garner::store

@@ -69,5 +69,5 @@ TEST(DiskSlots, takes_less_than_ten_bytes_a_record) {
     EXPECT_LT(static_cast<double>(slots.metadata_bytes()) / 300'000, 9.5);
 }
 
-}  // namespace
-}  // namespace garner::store::disk
+}   // namespace
+}   // namespace garner::store::disk

@@ -20,21 +20,21 @@ struct DiskTombstones : ::testing::Test {
     std::set<Fingerprint> known;
     std::multiset<Fingerprint> written_ones;
     Tombstones tombstones{[this](Fingerprint hash) {
-                      if (!room) return false;
-                      written_ones.insert(hash);
-                      end += 64;
-                      return true;
-                  },
-                  [this](Fingerprint hash) { return known.contains(hash); },
-                  [this] { return end; },
-                  [this] { return written; },
-                  [this] {
-                      if (!can_void) return false;
-                      ++voided;
-                      if (while_voiding) while_voiding();
-                      return true;
-                  },
-                  100};
+                              if (!room) return false;
+                              written_ones.insert(hash);
+                              end += 64;
+                              return true;
+                          },
+                          [this](Fingerprint hash) { return known.contains(hash); },
+                          [this] { return end; },
+                          [this] { return written; },
+                          [this] {
+                              if (!can_void) return false;
+                              ++voided;
+                              if (while_voiding) while_voiding();
+                              return true;
+                          },
+                          100};
     void write(Fingerprint hash) { Tombstones::Removal(tombstones, hash).write(); }
     void enqueue(Fingerprint hash) { Tombstones::Removal(tombstones, hash).enqueue(); }
 
@@ -140,5 +140,5 @@ TEST_F(DiskTombstones, more_than_can_be_owed_makes_all_void) {
     EXPECT_FALSE(tombstones.is_open(seven));
 }
 
-}  // namespace
-}  // namespace garner::store::disk
+}   // namespace
+}   // namespace garner::store::disk

@@ -18,7 +18,7 @@ struct FakeCore : Core {
     std::set<Fingerprint> dropped;
     DiskOptions options;
     NotStored answer = NotStored::none;
-    int until_answer = 0;          // appends that succeed before `answer` is given
+    int until_answer = 0;   // appends that succeed before `answer` is given
     int appended = 0;
     Bytes appended_bytes = 0;
     std::uint64_t bodies = 0;
@@ -58,4 +58,4 @@ struct FakeCore : Core {
     DiskOptions const& limits() const override { return options; }
 };
 
-}  // namespace garner::store::disk
+}   // namespace garner::store::disk

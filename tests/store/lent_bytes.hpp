@@ -14,7 +14,7 @@ struct LentBytes : Lent {
     bool take_over() override { return !is_taken.exchange(true); }
 
     std::string const bytes;
-    Bytes const beside;            // of its memory, for what nobody wants
+    Bytes const beside;   // of its memory, for what nobody wants
     std::atomic<bool> is_taken = false;
 };
 
@@ -24,4 +24,4 @@ inline Loaded lend(std::string bytes, Bytes beside = 0) {
     return {std::move(owner), view};
 }
 
-}  // namespace garner::store
+}   // namespace garner::store

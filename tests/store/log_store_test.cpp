@@ -66,8 +66,7 @@ TEST_F(DiskTier, the_newest_of_a_key_counts_now_and_after_a_restart) {
     for (unsigned version = 0; version < 20; ++version)
         for (unsigned i = 0; i < 20; ++i) store("fhttp://a/" + std::to_string(i), pattern(3'000, version * 100 + i));
     for (int round = 0; round < 2; ++round) {
-        for (unsigned i = 0; i < 20; ++i)
-            EXPECT_TRUE(body_of("fhttp://a/" + std::to_string(i)) == pattern(3'000, 1'900 + i)) << i;
+        for (unsigned i = 0; i < 20; ++i) EXPECT_TRUE(body_of("fhttp://a/" + std::to_string(i)) == pattern(3'000, 1'900 + i)) << i;
         restart();
     }
 }
@@ -147,9 +146,8 @@ TEST_F(DiskTier, any_policy_says_who_leaves) {
             if (i % 20 == 0) ASSERT_TRUE(body_of("fhttp://used/") == used) << policy << " " << i;
         }
         auto const stats = disk->stats();
-        EXPECT_TRUE(eventually([&] {
-            return static_cast<double>(disk->stats().live) <= 0.85 * static_cast<double>(stats.size);
-        })) << policy;
+        EXPECT_TRUE(eventually([&] { return static_cast<double>(disk->stats().live) <= 0.85 * static_cast<double>(stats.size); }))
+            << policy;
         EXPECT_LE(static_cast<double>(stats.written_bytes), 2.1 * static_cast<double>(stats.stored_bytes)) << policy;
         restart();
         // Of what was used a start knows only where it lies: it may be what leaves first.
@@ -336,7 +334,7 @@ TEST_F(DiskTier, people_can_look) {
 TEST_F(DiskTier, many_threads_meet_nothing_wrong) {
     open();
     constexpr unsigned keys = 200;
-    std::array<std::mutex, keys> locks;      // as a cache has them: what is done to a key has an order
+    std::array<std::mutex, keys> locks;   // as a cache has them: what is done to a key has an order
     std::array<std::atomic<unsigned>, keys> version{};
     std::atomic<unsigned> wrong{0}, found{0};
     auto work = [&](unsigned seed) {
@@ -401,4 +399,4 @@ TEST_F(DiskTier, takes_new_limits_while_it_runs_and_leaves_alone_what_is_made_at
     EXPECT_EQ(store("fhttp://a/5", pattern(2'000, 1)), NotStored::none);
 }
 
-}  // namespace garner::store
+}   // namespace garner::store

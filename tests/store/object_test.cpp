@@ -86,5 +86,5 @@ TEST(Object, counts_a_shared_body_as_long_as_it_lives) {
     EXPECT_EQ(budget.used(), 0u);
 }
 
-}  // namespace
-}  // namespace garner::store
+}   // namespace
+}   // namespace garner::store

@@ -24,4 +24,4 @@ auto run(Begin&& begin) {
     return std::move(*result);
 }
 
-}  // namespace garner::store
+}   // namespace garner::store

@@ -250,5 +250,5 @@ TEST_F(StoreFileTest, that_may_not_be_opened_is_named_with_what_would_mend_it) {
     EXPECT_NE(trouble().find("; give the user that runs Garner read and write access"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace garner::store::disk
+}   // namespace
+}   // namespace garner::store::disk

@@ -15,7 +15,7 @@ std::string by_name(Origin const& origin, std::string const& path) {
     return "http://localhost:" + std::to_string(origin.port()) + path;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Access, loopback_origins_are_closed_by_default) {
     Origin origin;
@@ -64,8 +64,8 @@ TEST(Access, a_denied_address_is_denied_in_every_spelling) {
     auto const port = ":" + std::to_string(origin.port());
     for (std::string host : {"127.0.0.1", "127.0.0.1.", "[::1]", "[0:0::0:0001]"})
         EXPECT_EQ(Client(proxy).get("http://" + host + port + "/page").status(), 403) << host;
-    for (std::string host : {"127.0.0.01", "0127.0.0.1", "127.0.0.001", "127.1", "0x7f.0.0.1", "[::ffff:127.0.0.1]",
-                             "[::ffff:7f00:1]"}) {
+    for (std::string host :
+         {"127.0.0.01", "0127.0.0.1", "127.0.0.001", "127.1", "0x7f.0.0.1", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]"}) {
         EXPECT_EQ(Client(proxy).get("http://" + host + port + "/page").status(), 400) << host;
         EXPECT_EQ(Client(proxy).connect_to(host + port).status(), 400) << host;
         Client misled(proxy);
@@ -89,7 +89,8 @@ TEST(Access, the_first_rule_that_matches_decides) {
     origin.answer("/open/page", fresh("x"));
     origin.answer("/shut/page", fresh("x"));
     Proxy proxy(rules(R"({"deny": {"url_contains": ["/shut/"]}}, {"deny": {"method": ["DELETE"]}},
-                         {"deny": {"url_matches": ["[0-9]{4}$"]}}, )" + loopback_open + R"(, {"deny": "all"})"));
+                         {"deny": {"url_matches": ["[0-9]{4}$"]}}, )" +
+                      loopback_open + R"(, {"deny": "all"})"));
     // Each is a client of its own: a refusal closes the connection.
     EXPECT_EQ(Client(proxy, origin).get("/open/page").status(), 200);
     EXPECT_EQ(Client(proxy, origin).get("/shut/page").status(), 403);
@@ -139,4 +140,4 @@ TEST(Access, CONNECT_obeys_the_same_rules) {
     EXPECT_EQ(Client(proxy).connect_to("localhost:" + std::to_string(origin.port())).status(), 403);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -86,9 +86,8 @@ TEST(Actors, both_speak_TLS) {
 
 TEST(Actors, cache_status_is_read_from_its_last_member) {
     Origin origin;
-    origin.answer(
-        "/a", {.fields = {{"Cache-Status", "other; hit"},
-                          {"Cache-Status", R"(garner-1; fwd=uri-miss; fwd-status=200; stored; detail="a; b, c")"}}});
+    origin.answer("/a", {.fields = {{"Cache-Status", "other; hit"},
+                                    {"Cache-Status", R"(garner-1; fwd=uri-miss; fwd-status=200; stored; detail="a; b, c")"}}});
     origin.answer("/b", {.fields = {{"Cache-Status", "garner-1; hit; ttl=-5"}, {"Age", "7"}}});
     Client client("127.0.0.1", origin.port());
     auto a = client.get("/a");
@@ -102,4 +101,4 @@ TEST(Actors, cache_status_is_read_from_its_last_member) {
     EXPECT_EQ(b.age(), 7);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -23,7 +23,7 @@ double sample(std::string const& metrics, std::string const& name, std::string c
     return sum;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Admin, serves_the_networks_of_admin_allow_and_loopback_alone) {
     NEEDS_HOSTS();
@@ -39,7 +39,9 @@ TEST(Admin, serves_the_networks_of_admin_allow_and_loopback_alone) {
         auto const status = [&](std::string const& address, Fields const& fields) {
             return Client(address, port).send("PURGE", "/purge?url=http%3A%2F%2Fa.example%2F", fields).status();
         };
-        auto const at = [&](std::string const& host) { return Fields{{"Host", host + ":" + std::to_string(port)}, {"Garner-Admin", "1"}}; };
+        auto const at = [&](std::string const& host) {
+            return Fields{{"Host", host + ":" + std::to_string(port)}, {"Garner-Admin", "1"}};
+        };
         visitor.run([&] {
             EXPECT_EQ(status(server.address(), at(server.address())), allowed ? 200 : 403);
             EXPECT_EQ(status(server.address(), at("proxy.example")), allowed ? 200 : 403);
@@ -129,8 +131,8 @@ TEST(Admin, answers_only_where_Host_is_its_own_address) {
     auto const own = "127.0.0.1:" + std::to_string(proxy.admin());
     EXPECT_EQ(at_admin(proxy).get("/stats.json", {{"Host", own}}).status(), 200);
     auto const port = ":" + std::to_string(proxy.admin());
-    for (auto const& host : std::vector<std::string>{"evil.example", "localhost", "127.0.0.1", "evil.example" + port,
-                                                     "127.0.0.2" + port})
+    for (auto const& host :
+         std::vector<std::string>{"evil.example", "localhost", "127.0.0.1", "evil.example" + port, "127.0.0.2" + port})
         for (auto path : {"/", "/metrics", "/stats.json"}) {
             auto reply = at_admin(proxy).get(path, {{"Host", host}});
             EXPECT_THAT(reply.status(), AnyOf(400, 403, 421)) << host << path;
@@ -142,11 +144,9 @@ TEST(Admin, sends_no_CORS_fields_and_refuses_preflights) {
     Proxy proxy;
     Fields const foreign{{"Origin", "http://evil.example"}};
     auto reply = at_admin(proxy).get("/stats.json", foreign);
-    for (auto const& [name, value] : reply.head().fields)
-        EXPECT_THAT(lower(name), Not(StartsWith("access-control-"))) << value;
+    for (auto const& [name, value] : reply.head().fields) EXPECT_THAT(lower(name), Not(StartsWith("access-control-"))) << value;
     auto preflight = at_admin(proxy).send("OPTIONS", "/stats.json", foreign);
-    for (auto const& [name, value] : preflight.head().fields)
-        EXPECT_THAT(lower(name), Not(StartsWith("access-control-"))) << value;
+    for (auto const& [name, value] : preflight.head().fields) EXPECT_THAT(lower(name), Not(StartsWith("access-control-"))) << value;
 }
 
 TEST(Admin, purges_only_with_the_field_that_no_foreign_page_can_send) {
@@ -223,4 +223,4 @@ TEST(Admin, clients_that_never_speak_do_not_keep_others_out) {
     EXPECT_EQ(at_admin(proxy).get("/stats.json").status(), 200);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

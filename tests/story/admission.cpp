@@ -29,7 +29,7 @@ public:
     Proxy proxy;
 };
 
-}  // namespace
+}   // namespace
 
 TEST(Admission, a_large_newcomer_worth_less_than_what_is_stored_takes_no_more_than_its_window) {
     FullMemory scene;
@@ -91,4 +91,4 @@ TEST(Admission, what_is_stored_is_never_refused_its_newer_form) {
     EXPECT_EQ(again.body().size(), 60'000u);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

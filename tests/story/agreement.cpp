@@ -14,13 +14,14 @@ using Json = nlohmann::json;
 struct Kind {
     char const* name;
     Answer answer;
-    Fields asked_first = {};         // by the request that brings it into the cache
-    bool then_fails = false;         // the origin hangs up on later requests
+    Fields asked_first = {};   // by the request that brings it into the cache
+    bool then_fails = false;   // the origin hangs up on later requests
 };
 
 Answer tells(Fields fields, int status = 200) { return {.status = status, .fields = std::move(fields), .body = "0123456789"}; }
 
 std::vector<Kind> const& kinds() {
+    // clang-format off
     static std::vector<Kind> const all{
         {"fresh", tells({{"Cache-Control", "max-age=600"}, {"ETag", "\"v1\""}})},
         {"plain", tells({{"Cache-Control", "max-age=600"}})},
@@ -40,6 +41,7 @@ std::vector<Kind> const& kinds() {
         {"part", tells({{"Cache-Control", "max-age=600"}, {"ETag", "\"v1\""}}), {{"Range", "bytes=2-5"}}},
         {"broken", tells({{"Cache-Control", "max-age=600"}}), {}, true},
     };
+    // clang-format on
     return all;
 }
 
@@ -79,7 +81,8 @@ public:
     explicit Dice(unsigned seed) : random_(seed) {}
     Question request(std::size_t round) {
         auto const& kind = kinds()[random_() % kinds().size()];
-        Question asked{any({"GET", "GET", "GET", "GET", "GET", "GET", "GET", "HEAD", "POST", "OPTIONS"}), "/" + std::string(kind.name) + "/" + std::to_string(round),
+        Question asked{any({"GET", "GET", "GET", "GET", "GET", "GET", "GET", "HEAD", "POST", "OPTIONS"}),
+                       "/" + std::string(kind.name) + "/" + std::to_string(round),
                        {{"User-Agent", "dice"}}};
         maybe(asked, 4, "Cache-Control",
               {"no-cache", "no-store", "max-age=0", "only-if-cached", "max-stale", "max-stale=5", "min-fresh=900", "max-age=300"});
@@ -152,7 +155,12 @@ protected:
         auto settings = Json::parse(patch);
         if (GetParam().has_parent) {
             parent_ = std::make_unique<Proxy>();
-            settings["peers"] = {{{"name", "up"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", parent_->port()}, {"icp", 0}, {"no_query", true}}};
+            settings["peers"] = {{{"name", "up"},
+                                  {"type", "parent"},
+                                  {"host", "127.0.0.1"},
+                                  {"http", parent_->port()},
+                                  {"icp", 0},
+                                  {"no_query", true}}};
         }
         proxy_ = std::make_unique<Proxy>(settings.dump());
         client_ = std::make_unique<Client>(*proxy_, origin_);
@@ -181,8 +189,8 @@ protected:
         reply.body();
         if (reply.field("Connection") == "close") client_->close();
         bool const went_out = origin_.requests(asked.path) > before;
-        SCOPED_TRACE(asked.text() + " explained as " + told["outcome"].dump() + ", " + told["why"].dump() + ", " + told["status"].dump() +
-                     "\n" + reply.head().text());
+        SCOPED_TRACE(asked.text() + " explained as " + told["outcome"].dump() + ", " + told["why"].dump() + ", " +
+                     told["status"].dump() + "\n" + reply.head().text());
         auto const verdict = told["outcome"].get<std::string>();
         auto const why = told["why"].get<std::string>();
         ++verdicts_[verdict];
@@ -226,7 +234,7 @@ class Following : public Agreement {};
 
 std::string name_of(::testing::TestParamInfo<Surroundings> const& one) { return one.param.name; }
 
-}  // namespace
+}   // namespace
 
 TEST_P(Agreement, explain_says_what_a_request_meets) {
     constexpr std::size_t rounds = 17, requests = 100;
@@ -247,7 +255,9 @@ TEST_P(Following, explain_says_whom_a_request_follows) {
         asked.method = "GET";
         asked.path = "/busy/" + std::to_string(round);
         // What it says of ages is judged when the leader's answer is there.
-        std::erase_if(asked.fields, [](auto const& field) { return field.second.find("=") != std::string::npos && field.first == "Cache-Control"; });
+        std::erase_if(asked.fields, [](auto const& field) {
+            return field.second.find("=") != std::string::npos && field.first == "Cache-Control";
+        });
         auto held = origin_.hold(asked.path);
         Client first(*proxy_, origin_);
         auto const leader = first.get(asked.path);
@@ -272,4 +282,4 @@ TEST_P(Following, explain_says_whom_a_request_follows) {
 INSTANTIATE_TEST_SUITE_P(In, Agreement, ::testing::ValuesIn(surroundings), name_of);
 INSTANTIATE_TEST_SUITE_P(In, Following, ::testing::ValuesIn(std::begin(surroundings), std::prev(std::end(surroundings))), name_of);
 
-}  // namespace garner::test
+}   // namespace garner::test

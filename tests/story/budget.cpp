@@ -13,7 +13,7 @@ bool is_stored(Client& client, std::string const& path) {
     return reply.status() == 200;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Budget, what_is_stored_never_exceeds_the_memory_it_was_given) {
     constexpr std::size_t objects = 800, object = 50'000, budget = 8 << 20;
@@ -79,4 +79,4 @@ TEST(Budget, clients_that_do_not_read_large_answers_hold_bounded_memory) {
     for (auto& sleeper : sleepers) sleeper.reset();
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -51,10 +51,12 @@ public:
 
     /// The proposals for the last word, sorted. Bash splits words at "=" and ":".
     Words propose(Words const& line) const {
+        // clang-format off
         Words command{"bash", "--norc", "--noprofile", "-c",
                       "source \"$1\" && shift && COMP_WORDS=(\"$@\") COMP_CWORD=$(($# - 1)) && complete -p garner >/dev/null &&\n"
                       "_garner && ((${#COMPREPLY[@]} == 0)) || printf '%s\\n' \"${COMPREPLY[@]}\"",
                       "bash", script_, "garner"};
+        // clang-format on
         command.insert(command.end(), line.begin(), line.end());
         auto const done = run(command);
         EXPECT_EQ(done.errors, "");
@@ -70,7 +72,7 @@ private:
     std::string script_;
 };
 
-}  // namespace
+}   // namespace
 
 TEST(CommandLine, help_of_every_command_fits_on_a_screen_and_ends_with_two_examples) {
     auto const commands = listed_commands();
@@ -176,4 +178,4 @@ TEST(Completion, zsh_accepts_the_script) {
     EXPECT_EQ(loaded.output, "_garner\n") << loaded.errors;
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -57,8 +57,8 @@ TEST(Connections, a_body_that_comes_with_its_head_and_the_next_request_behind_it
     origin.answer("/form", no_store("thanks"));
     origin.answer("/page", fresh("hello"));
     Client client(proxy, origin);
-    client.raw("POST " + origin.url("/form") + " HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbodyGET " +
-               origin.url("/page") + " HTTP/1.1\r\nHost: x\r\n\r\n");
+    client.raw("POST " + origin.url("/form") + " HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbodyGET " + origin.url("/page") +
+               " HTTP/1.1\r\nHost: x\r\n\r\n");
     auto form = client.expect("POST");
     auto page = client.expect();
     EXPECT_EQ(form.body(), "thanks");
@@ -92,8 +92,7 @@ TEST(Connections, a_client_that_ends_its_side_still_gets_what_is_stored) {
 TEST(Connections, an_HTTP_1_0_client_gets_a_body_that_ends_with_the_connection) {
     Origin origin;
     Proxy proxy;
-    origin.answer("/page",
-                  {.fields = {{"Cache-Control", "no-store"}}, .body = "hello", .delimited = Delimited::by_chunks});
+    origin.answer("/page", {.fields = {{"Cache-Control", "no-store"}}, .body = "hello", .delimited = Delimited::by_chunks});
     Client client(proxy, origin);
     client.raw("GET " + origin.url("/page") + " HTTP/1.0\r\n\r\n");
     auto reply = client.expect();
@@ -160,7 +159,7 @@ void dies_when_reused(Origin& origin) {
     });
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Retry, a_GET_on_a_reused_connection_that_died_is_sent_again) {
     Origin origin;
@@ -192,16 +191,18 @@ TEST(Retry, a_fresh_connection_that_dies_is_not_tried_again) {
 
 TEST(Retry, only_what_does_no_harm_twice_is_sent_again_and_only_once) {
     struct Row {
-        std::string method, body, answered;     // what the origin sends before the connection dies
+        std::string method, body, answered;   // what the origin sends before the connection dies
         std::size_t times;
     };
     std::string const early_hints = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n";
+    // clang-format off
     Row const rows[] = {
         {"GET", "", "", 2},     {"HEAD", "", "", 2},      {"OPTIONS", "", "", 2},
         {"DELETE", "", "", 2},  {"PUT", "", "", 2},       {"POST", "", "", 1},
         {"PATCH", "", "", 1},   {"BREW", "", "", 1},      {"PUT", "new", "", 1},
         {"GET", "why", "", 1},  {"GET", "", "HTTP/1.1 200 OK\r\nX: ", 1}, {"GET", "", early_hints, 1},
     };
+    // clang-format on
     Origin origin;
     Proxy proxy(R"({"workers": 1, "caching": {"negative_ttl": "0s"}})");
     origin.answer("/before", no_store("alive"));
@@ -237,9 +238,8 @@ TEST(Retry, a_connection_that_the_origin_closed_meanwhile_is_not_used) {
 TEST(Connections, bytes_behind_an_answer_never_become_the_next_one) {
     Origin origin;
     Proxy proxy(R"({"workers": 1})");
-    origin.by_hand("/first", [](Hand& hand) {
-        hand.send(no_store("good").text() + "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
-    });
+    origin.by_hand("/first",
+                   [](Hand& hand) { hand.send(no_store("good").text() + "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"); });
     origin.answer("/second", no_store("right"));
     Client client(proxy, origin);
     EXPECT_EQ(client.get("/first").body(), "good");
@@ -304,4 +304,4 @@ TEST(Crowd, eight_threads_of_mixed_requests_get_what_they_asked_for) {
     EXPECT_EQ(wrong, 0);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

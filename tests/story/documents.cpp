@@ -18,8 +18,8 @@ namespace {
 struct Block {
     std::string language;
     std::string text;
-    std::string place;      // "docs/guides/peering.md:12"
-    bool checked = true;    // false if the comment above it excludes it
+    std::string place;     // "docs/guides/peering.md:12"
+    bool checked = true;   // false if the comment above it excludes it
 };
 
 std::vector<Block> blocks_of(std::string const& document, std::string const& text) {
@@ -65,6 +65,7 @@ public:
     GuideReader() {
         origin_.answer("/", fresh("a page"));
         std::filesystem::create_directory(dir_.path("bin"));
+        // clang-format off
         auto const program = dir_.write("bin/garner", "#!/bin/bash\n"
             "access=(--set 'access=[{\"allow\":{\"destination\":\"127.0.0.0/8\"}}]')\n"
             "ports=(--set listen[0].address=127.0.0.1:" + port("3128") + " --set admin.address=127.0.0.1:" + port("3131") + ")\n"
@@ -75,6 +76,7 @@ public:
             "*) set -- \"${ports[@]}\" \"${access[@]}\" \"$@\" ;;\n"
             "esac\n"
             "exec " + garner_binary() + " \"$@\"\n");
+        // clang-format on
         std::filesystem::permissions(program, std::filesystem::perms(0755));
     }
 
@@ -85,7 +87,8 @@ public:
         auto const here = R"("source": ["127.0.0.0/8", "::1"])";
         return filled_in(text, {{"http://example.com", origin_.url()},
                                 {here, here + std::string(R"(, "destination": "127.0.0.0/8")")},
-                                {"tools/run", "garner"}, {"build/release/garner", "garner"}});
+                                {"tools/run", "garner"},
+                                {"build/release/garner", "garner"}});
     }
 
     void follow(Block const& block) {
@@ -142,12 +145,12 @@ private:
 
     TempDir dir_;
     Origin origin_;
-    std::map<std::string, std::uint16_t> ports_;                // by the standard port
-    std::map<std::string, std::unique_ptr<Child>> proxies_;     // by the standard port
+    std::map<std::string, std::uint16_t> ports_;              // by the standard port
+    std::map<std::string, std::unique_ptr<Child>> proxies_;   // by the standard port
     std::string output_;
 };
 
-}  // namespace
+}   // namespace
 
 TEST(Documents, every_configuration_has_no_error) {
     std::size_t checked = 0;
@@ -182,4 +185,4 @@ TEST(Documents, an_ellipsis_stands_for_any_text) {
     EXPECT_TRUE(looks_like("one\ntwo\nthree\n", "one\n…\n"));
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

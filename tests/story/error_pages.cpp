@@ -28,7 +28,7 @@ std::string id_in(std::string const& text) {
     return at == text.npos ? "" : text.substr(at + before.size(), text.find('\n', at) - at - before.size());
 }
 
-}  // namespace
+}   // namespace
 
 TEST(ErrorPages, an_origin_that_is_not_there_is_502_with_a_reason) {
     Proxy proxy;
@@ -67,10 +67,9 @@ TEST(ErrorPages, HEAD_gets_the_status_without_the_page) {
 TEST(ErrorPages, an_answer_that_is_no_HTTP_is_502) {
     Origin origin;
     Proxy proxy(R"({"caching": {"negative_ttl": "0s"}})");
-    for (std::string answer :
-         {"nonsense\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
-          "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
-          "HTTP/1.1 200 OK\r\nBad Name: x\r\n\r\n", "HTTP/1.1 99 Low\r\n\r\n", ""}) {
+    for (std::string answer : {"nonsense\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+                               "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+                               "HTTP/1.1 200 OK\r\nBad Name: x\r\n\r\n", "HTTP/1.1 99 Low\r\n\r\n", ""}) {
         origin.raw("/page", answer);
         EXPECT_EQ(get(proxy, origin, "/page").status(), 502) << answer;
     }
@@ -236,4 +235,4 @@ TEST(ErrorPages, each_has_an_id_of_its_own_and_other_responses_have_none) {
     EXPECT_FALSE(proxy.logged("/page", 3).all.contains("id"));
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

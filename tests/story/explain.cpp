@@ -23,7 +23,7 @@ nlohmann::json explained(Proxy const& proxy, std::string const& url, Words more 
 
 Answer with(Fields fields, std::string body = "body") { return {.fields = std::move(fields), .body = std::move(body)}; }
 
-}  // namespace
+}   // namespace
 
 TEST(Explain, a_miss_that_becomes_a_hit_with_its_sum) {
     Origin origin;
@@ -62,7 +62,8 @@ TEST(Explain, a_miss_that_becomes_a_hit_with_its_sum) {
 TEST(Explain, lifetimes_from_everywhere) {
     Origin origin;
     origin.answer("/expires", with({{"Date", "Sun, 06 Nov 2033 08:00:00 GMT"}, {"Expires", "Sun, 06 Nov 2033 08:08:20 GMT"}}));
-    origin.answer("/guessed", with({{"Date", "Sun, 06 Nov 2033 10:46:40 GMT"}, {"Last-Modified", "Sun, 06 Nov 2033 08:00:00 GMT"}}));
+    origin.answer("/guessed",
+                  with({{"Date", "Sun, 06 Nov 2033 10:46:40 GMT"}, {"Last-Modified", "Sun, 06 Nov 2033 08:00:00 GMT"}}));
     origin.answer("/raised", with({{"Cache-Control", "max-age=1"}}));
     Proxy proxy(R"({"caching": {"rules": [{"url_contains": ["/raised"], "min_ttl": "1h"}]}})");
     for (auto path : {"/expires", "/guessed", "/raised"}) get(proxy, origin, path).body();
@@ -255,8 +256,7 @@ TEST(Explain, with_what_status_the_store_answers) {
     EXPECT_EQ(explained(proxy, url, {"-H", "Range: bytes=9-"})["status"], 416);
     EXPECT_TRUE(explained(proxy, origin.url("/else"))["status"].is_null());
     EXPECT_EQ(explained(proxy, origin.url("/else"), {"-H", "Cache-Control: only-if-cached"})["status"], 504);
-    EXPECT_THAT(explained_in_words(proxy, url, {"-H", "Range: bytes=0-1"}).output,
-                HasSubstr("served from the cache; status 206"));
+    EXPECT_THAT(explained_in_words(proxy, url, {"-H", "Range: bytes=0-1"}).output, HasSubstr("served from the cache; status 206"));
 }
 
 TEST(Explain, the_rule_that_keeps_it_from_being_stored) {
@@ -286,7 +286,8 @@ TEST(Explain, a_name_that_could_not_be_resolved_lately) {
     EXPECT_EQ(told["name_failure"]["reason"], "no such host");
     EXPECT_THAT(told["name_failure"]["left_seconds"].get<int>(), AnyOf(4, 5));
     EXPECT_EQ(explained(proxy, url, {"-H", "Cache-Control: no-cache"})["outcome"], "miss") << "a reload asks DNS again";
-    EXPECT_THAT(explained_in_words(proxy, url).output, HasSubstr("name        not resolved: no such host; the failure is cached for "));
+    EXPECT_THAT(explained_in_words(proxy, url).output,
+                HasSubstr("name        not resolved: no such host; the failure is cached for "));
 }
 
 TEST(Explain, a_name_that_leads_to_a_closed_address) {
@@ -391,4 +392,4 @@ TEST(Explain, wrong_questions_are_told_so) {
     EXPECT_THAT(nobody.errors, HasSubstr("no Garner replies at"));
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

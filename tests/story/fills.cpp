@@ -14,7 +14,7 @@ void stays_at(Held& held, std::size_t count) {
     EXPECT_EQ(held.count(), count);
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Fills, a_second_client_joins_a_fetch_in_progress) {
     Origin origin;
@@ -236,8 +236,7 @@ TEST(Fills, clients_of_a_private_answer_are_served_at_the_same_time_and_bodies_n
     // All the others wait at the origin at once: none stands behind another.
     slow.arrived(clients_count);
     for (std::size_t i = 1; i < clients_count; ++i) slow.nth(i).release(answer_for(slow.nth(i)));
-    for (std::size_t i = 0; i < clients_count; ++i)
-        EXPECT_EQ(replies[i].body(), "user=" + std::to_string(i) + pattern(5000));
+    for (std::size_t i = 0; i < clients_count; ++i) EXPECT_EQ(replies[i].body(), "user=" + std::to_string(i) + pattern(5000));
     EXPECT_EQ(origin.requests("/mine"), clients_count);
 }
 
@@ -292,8 +291,7 @@ TEST(Fills, a_request_with_Authorization_never_leads_for_others) {
 TEST(Fills, stale_objects_are_revalidated_once_for_all_who_wait) {
     Origin origin;
     Proxy proxy;
-    origin.answer("/page",
-                  {.fields = {{"Cache-Control", "max-age=0, must-revalidate"}, {"ETag", R"("v1")"}}, .body = "old"});
+    origin.answer("/page", {.fields = {{"Cache-Control", "max-age=0, must-revalidate"}, {"ETag", R"("v1")"}}, .body = "old"});
     get(proxy, origin, "/page").body();
     auto slow = origin.hold("/page");
     Client first(proxy, origin), second(proxy, origin);
@@ -382,4 +380,4 @@ TEST(Fills, a_follower_of_a_validation_refuses_an_answer_that_is_older_than_it_t
     EXPECT_EQ(b.body(), "new");
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -141,8 +141,7 @@ TEST(Hits, a_chunked_answer_of_unknown_length_becomes_a_whole_object) {
     Origin origin;
     Proxy proxy;
     auto const large = pattern(300'000);
-    origin.answer("/film",
-                  {.fields = {{"Cache-Control", "max-age=60"}}, .body = large, .delimited = Delimited::by_chunks});
+    origin.answer("/film", {.fields = {{"Cache-Control", "max-age=60"}}, .body = large, .delimited = Delimited::by_chunks});
     EXPECT_EQ(get(proxy, origin, "/film").body(), large);
     auto second = get(proxy, origin, "/film");
     EXPECT_EQ(second.body(), large);
@@ -165,16 +164,17 @@ TEST(Hits, what_became_of_a_request_is_told_in_the_words_of_RFC_9211) {
     struct Row {
         std::string method, path;
         Fields fields;
-        std::string told;       // an expression
+        std::string told;   // an expression
     };
     std::string const ttl = "ttl=(600|59[0-9])";
     Row const rows[] = {
         {"GET", "/page", {}, "fwd=uri-miss; fwd-status=200; stored; " + ttl},
         {"GET", "/page", {}, "hit; " + ttl},
-        {"GET", "/page", {{"Cache-Control", "no-cache"}},
+        {"GET",
+         "/page",
+         {{"Cache-Control", "no-cache"}},
          "fwd=request; fwd-status=200; stored; " + ttl + "; detail=\"no-cache in request\""},
-        {"GET", "/page", {{"Cache-Control", "no-store"}},
-         "fwd=request; fwd-status=200; detail=\"no-store in request\""},
+        {"GET", "/page", {{"Cache-Control", "no-store"}}, "fwd=request; fwd-status=200; detail=\"no-store in request\""},
         {"GET", "/page", {{"If-Match", "*"}}, "fwd=bypass; fwd-status=200; detail=\"If-Match\""},
         {"POST", "/page", {}, "fwd=method; fwd-status=200; detail=\"method\""},
         {"GET", "/kept", {}, "fwd=uri-miss; fwd-status=200; stored; " + ttl},
@@ -227,18 +227,18 @@ TEST(Hits, squid_and_combined_logs_read_as_theirs) {
         get(proxy, origin, "/page", {{"User-Agent", "scene/1"}}).body();
         ASSERT_TRUE(eventually([&] { return read_file(proxy.log_file()).ends_with("\n"); }));
         auto const line = read_file(proxy.log_file());
-        auto const expected =
-            format == "squid"
-                ? R"(^[0-9]+\.[0-9]{3} +[0-9]+ 127\.0\.0\.1 TCP_MISS/200 [0-9]+ GET http://[^ ]+/page - )"
-                : R"(^127\.0\.0\.1 - - \[[^]]+\] "GET http://[^ ]+/page HTTP/1\.1" 200 [0-9]+ "[^"]*" "scene/1")";
+        auto const expected = format == "squid"
+                                  ? R"(^[0-9]+\.[0-9]{3} +[0-9]+ 127\.0\.0\.1 TCP_MISS/200 [0-9]+ GET http://[^ ]+/page - )"
+                                  : R"(^127\.0\.0\.1 - - \[[^]]+\] "GET http://[^ ]+/page HTTP/1\.1" 200 [0-9]+ "[^"]*" "scene/1")";
         EXPECT_THAT(line, ::testing::ContainsRegex(expected));
     }
 }
 
 TEST(Hits, a_request_that_cannot_be_read_has_a_line_that_says_so) {
-    for (auto const& [format, told] : std::vector<std::pair<std::string, std::string>>{
-             {"squid", "127.0.0.1 NONE_NONE/400 "}, {"squid", " - error:invalid-request - HIER_NONE/- text/plain"},
-             {"combined", "] \"-\" 400 "}}) {
+    for (auto const& [format, told] :
+         std::vector<std::pair<std::string, std::string>>{{"squid", "127.0.0.1 NONE_NONE/400 "},
+                                                          {"squid", " - error:invalid-request - HIER_NONE/- text/plain"},
+                                                          {"combined", "] \"-\" 400 "}}) {
         Proxy proxy(R"({"log": {"format": ")" + format + R"("}})");
         Client client(proxy);
         client.raw("GET http://origin.test/ HTTP/1.1\r\nHost : origin.test\r\n\r\n");
@@ -248,4 +248,4 @@ TEST(Hits, a_request_that_cannot_be_read_has_a_line_that_says_so) {
     }
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -34,12 +34,16 @@ TEST(Hops, hop_by_hop_fields_of_a_request_stay_with_the_client) {
 TEST(Hops, hop_by_hop_fields_of_an_answer_stay_with_the_origin_and_out_of_the_store) {
     Origin origin;
     Proxy proxy;
-    origin.answer("/page", fresh("x", 600, {{"Connection", "X-Inner"}, {"X-Inner", "1"}, {"Keep-Alive", "timeout=5"},
-                                            {"Proxy-Connection", "keep-alive"}, {"Upgrade", "h2c"}, {"X-Stays", "2"}}));
+    origin.answer("/page", fresh("x", 600,
+                                 {{"Connection", "X-Inner"},
+                                  {"X-Inner", "1"},
+                                  {"Keep-Alive", "timeout=5"},
+                                  {"Proxy-Connection", "keep-alive"},
+                                  {"Upgrade", "h2c"},
+                                  {"X-Stays", "2"}}));
     for (int i = 0; i < 2; ++i) {
         auto reply = get(proxy, origin, "/page");
-        for (auto name : {"X-Inner", "Keep-Alive", "Proxy-Connection", "Upgrade"})
-            EXPECT_FALSE(reply.has(name)) << name;
+        for (auto name : {"X-Inner", "Keep-Alive", "Proxy-Connection", "Upgrade"}) EXPECT_FALSE(reply.has(name)) << name;
         EXPECT_EQ(reply.field("X-Stays"), "2");
         EXPECT_EQ(reply.hit(), i == 1);
     }
@@ -49,8 +53,7 @@ TEST(Hops, Connection_cannot_be_used_to_strip_what_must_stay) {
     Origin origin;
     Proxy proxy;
     origin.answer("/page", no_store("x"));
-    get(proxy, origin, "/page", {{"Connection", "close, Host, Cache-Control"}, {"Cache-Control", "no-transform"}})
-        .body();
+    get(proxy, origin, "/page", {{"Connection", "close, Host, Cache-Control"}, {"Cache-Control", "no-transform"}}).body();
     EXPECT_EQ(origin.last("/page").head.field("Host"), origin.authority());
 }
 
@@ -111,8 +114,7 @@ TEST(Accelerator, takes_origin_form_and_caches_under_its_own_partition) {
     auto second = client.get("/page");
     EXPECT_TRUE(second.hit());
     EXPECT_EQ(second.body(), "hello");
-    EXPECT_FALSE(get(proxy, origin, "/page").hit())
-        << "what visitors of a site stored is not for the forward proxy's users";
+    EXPECT_FALSE(get(proxy, origin, "/page").hit()) << "what visitors of a site stored is not for the forward proxy's users";
 }
 
 TEST(Accelerator, takes_no_authority_from_the_client) {
@@ -157,4 +159,4 @@ TEST(Hops, an_accelerator_passes_no_visitors_claim_about_addresses_on) {
     EXPECT_EQ(asked_with(behind, true), "10.0.0.1, 127.0.0.1|evil.example|for=10.0.0.1");
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -12,8 +12,7 @@ TEST(Purge, removes_the_object_for_every_worker_and_variant) {
     for (std::string language : {"de", "en"}) get(proxy, origin, "/page", {{"Accept-Language", language}}).body();
     Client client(proxy, origin);
     EXPECT_EQ(client.send("PURGE", "/page").status(), 200);
-    for (std::string language : {"de", "en"})
-        EXPECT_FALSE(get(proxy, origin, "/page", {{"Accept-Language", language}}).hit());
+    for (std::string language : {"de", "en"}) EXPECT_FALSE(get(proxy, origin, "/page", {{"Accept-Language", language}}).hit());
     EXPECT_EQ(origin.requests("/page"), 4u);
 }
 
@@ -68,8 +67,7 @@ TEST(Unsafe, Location_and_Content_Location_of_the_same_origin_are_invalidated_to
     origin.answer("/list", fresh("list"));
     origin.answer("/item", fresh("item"));
     other.answer("/list", fresh("theirs"));
-    origin.answer("/add", {.status = 201,
-                           .fields = {{"Location", "/list"}, {"Content-Location", origin.url("/item")}}});
+    origin.answer("/add", {.status = 201, .fields = {{"Location", "/list"}, {"Content-Location", origin.url("/item")}}});
     origin.answer("/attack", {.status = 201, .fields = {{"Location", other.url("/list")}}});
     get(proxy, origin, "/list").body();
     get(proxy, origin, "/item").body();
@@ -107,8 +105,7 @@ TEST(MaxForwards, zero_is_answered_by_the_proxy_itself) {
     EXPECT_EQ(options.status(), 200);
     EXPECT_TRUE(options.complete());
     auto trace = client.send(
-        "TRACE", "/page",
-        {{"Max-Forwards", "0"}, {"Cookie", "secret"}, {"Authorization", "Basic c2VjcmV0"}, {"X-Shown", "yes"}});
+        "TRACE", "/page", {{"Max-Forwards", "0"}, {"Cookie", "secret"}, {"Authorization", "Basic c2VjcmV0"}, {"X-Shown", "yes"}});
     EXPECT_EQ(trace.status(), 200);
     EXPECT_EQ(trace.field("Content-Type"), "message/http");
     EXPECT_THAT(trace.body(), HasSubstr("X-Shown: yes"));
@@ -150,4 +147,4 @@ TEST(MaxForwards, OPTIONS_of_an_asterisk_is_about_the_proxy_itself) {
     EXPECT_EQ(client.connections(), 1);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

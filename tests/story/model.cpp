@@ -15,7 +15,7 @@ using Seconds = std::optional<int>;
 /// What an origin says of a response, and how it says it.
 struct Said {
     int status = 200;
-    bool alive = true;               // false: hangs up without an answer
+    bool alive = true;   // false: hangs up without an answer
     int version = 0;
     Seconds max_age, s_maxage, expires, stale_if_error;
     int age = 0;
@@ -23,9 +23,7 @@ struct Said {
     bool tagged = true;
     bool varies = false;
 
-    std::string tag(std::string const& language) const {
-        return '"' + std::to_string(version) + (varies ? language : "") + '"';
-    }
+    std::string tag(std::string const& language) const { return '"' + std::to_string(version) + (varies ? language : "") + '"'; }
     std::string body(std::string const& url, std::string const& language) const {
         return url + " version " + std::to_string(version) + " in " + (varies ? language : "all");
     }
@@ -55,8 +53,8 @@ struct Asked {
     std::string language = "de";
     bool no_cache = false, no_store = false, only_if_cached = false, authorized = false, any_stale = false;
     Seconds max_age, min_fresh, max_stale;
-    std::string tag;                 // If-None-Match
-    bool in_part = false;            // Range: bytes=2-5
+    std::string tag;        // If-None-Match
+    bool in_part = false;   // Range: bytes=2-5
 
     Fields fields() const {
         Fields fields{{"Accept-Language", language}};
@@ -81,9 +79,9 @@ struct Asked {
 struct Kept {
     int status;
     std::string body;
-    std::string tag;                 // empty: none
+    std::string tag;   // empty: none
     Said terms;
-    bool outdated = false;           // a HEAD said so
+    bool outdated = false;   // a HEAD said so
 
     int lifetime() const { return outdated ? 0 : terms.s_maxage.value_or(terms.max_age.value_or(terms.expires.value_or(0))); }
     int left() const { return lifetime() - terms.age; }
@@ -143,7 +141,7 @@ public:
 private:
     struct Url {
         bool varies = false;
-        std::map<std::string, Kept> kept;       // by language; "" where it does not vary
+        std::map<std::string, Kept> kept;   // by language; "" where it does not vary
     };
     std::map<std::string, Url> urls_;
 };
@@ -154,7 +152,7 @@ struct Expected {
     std::string body{};
     std::string tag{};
     bool asks_origin = false;
-    bool may_be_cut = true;         // status 200 of ours: conditions and ranges apply
+    bool may_be_cut = true;   // status 200 of ours: conditions and ranges apply
 };
 
 std::string in_words(std::string const& url, Said const& said) {
@@ -177,7 +175,7 @@ protected:
     Client client{proxy, origin};
     NaiveCache cache;
     std::mt19937 random;
-    std::mutex mutex;                           // the origin reads what follows
+    std::mutex mutex;   // the origin reads what follows
     std::map<std::string, Said> says;
     std::map<std::string, int> asked_for;
 
@@ -256,8 +254,11 @@ protected:
     }
     static Expected failed() { return {.status = 502, .asks_origin = true, .may_be_cut = false}; }
     Expected passed_on(std::string const& url, Asked const& asked, Said const& said) {
-        return {.status = said.status, .body = said.body(url, asked.language),
-                .tag = said.tagged ? said.tag(asked.language) : "", .asks_origin = true, .may_be_cut = said.status == 200};
+        return {.status = said.status,
+                .body = said.body(url, asked.language),
+                .tag = said.tagged ? said.tag(asked.language) : "",
+                .asks_origin = true,
+                .may_be_cut = said.status == 200};
     }
 
     Expected expected(std::string const& url, Asked const& asked) {
@@ -268,7 +269,7 @@ protected:
             auto const& terms = kept->terms;
             if (!terms.is_public && !terms.must_revalidate && !terms.s_maxage) {
                 if (asked.only_if_cached) return {.status = 504, .may_be_cut = false};
-                return said.alive ? passed_on(url, asked, said) : failed();     // beside what is kept for others
+                return said.alive ? passed_on(url, asked, said) : failed();   // beside what is kept for others
             }
         }
         if (kept && kept->may_answer(asked)) return from(*kept);
@@ -292,7 +293,7 @@ protected:
                                kept->tag == said.tag(asked.language);
         if (validated) return freshened(url, asked, said, *kept);
         auto answer = passed_on(url, asked, said);
-        if (kept && asked.method == "HEAD" && said.status == 200) {                     // RFC 9111 4.3.5
+        if (kept && asked.method == "HEAD" && said.status == 200) {   // RFC 9111 4.3.5
             bool const agrees = kept->status == 200 && kept->body.size() == answer.body.size() &&
                                 (!said.tagged || kept->tag == said.tag(asked.language));
             if (agrees) return freshened(url, asked, said, *kept);
@@ -300,8 +301,8 @@ protected:
             return answer;
         }
         // Our own: what a GET has shown to be no more does not come back.
-        bool const ends = kept && asked.method == "GET" && !asked.authorized && !said.is_private &&
-                          (said.status == 200 || said.status == 404);
+        bool const ends =
+            kept && asked.method == "GET" && !asked.authorized && !said.is_private && (said.status == 200 || said.status == 404);
         if (may_be_kept(asked, said))
             cache.keep(url, asked.language, {said.status, answer.body, answer.tag, said});
         else if (ends)
@@ -313,8 +314,8 @@ protected:
     Expected freshened(std::string const& url, Asked const& asked, Said const& said, Kept kept) {
         auto terms = said;
         auto const& before = kept.terms;
-        bool const has_cache_control = said.max_age || said.s_maxage || said.stale_if_error || said.no_store ||
-                                       said.no_cache || said.is_private || said.is_public || said.must_revalidate;
+        bool const has_cache_control = said.max_age || said.s_maxage || said.stale_if_error || said.no_store || said.no_cache ||
+                                       said.is_private || said.is_public || said.must_revalidate;
         if (!has_cache_control) {
             terms = before;
             terms.age = said.age;
@@ -387,7 +388,7 @@ protected:
     }
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(Model, agrees_with_a_naive_cache) {
     auto const* const given = std::getenv("GARNER_SEED");
@@ -407,4 +408,4 @@ TEST_F(Model, agrees_with_a_naive_cache) {
     }
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

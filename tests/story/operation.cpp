@@ -19,7 +19,7 @@ Finished check(std::string const& text) {
 
 std::string said(Finished const& finished) { return finished.output + finished.errors; }
 
-}  // namespace
+}   // namespace
 
 // ---- garner check ----
 
@@ -124,8 +124,7 @@ TEST(CommandLine, it_starts_without_a_file_and_says_where_it_listens) {
     auto const port = std::to_string(free_port()), admin = std::to_string(free_port());
     Child child({garner_binary(), "--set", R"(listen=[{"address": "127.0.0.1:)" + port + R"("}])", "--set",
                  "admin.address=127.0.0.1:" + admin});
-    EXPECT_TRUE(
-        eventually([&] { return (child.output() + child.errors()).find("127.0.0.1:" + port) != std::string::npos; }));
+    EXPECT_TRUE(eventually([&] { return (child.output() + child.errors()).find("127.0.0.1:" + port) != std::string::npos; }));
     EXPECT_THAT(child.output() + child.errors(), HasSubstr("curl"));
     child.signal(SIGINT);
     EXPECT_EQ(child.exit_code(), 0);
@@ -152,8 +151,7 @@ TEST(Signals, SIGHUP_changes_rules_without_dropping_a_connection) {
     slow.piece("reel");
     film.early(4);
 
-    proxy.reconfigure(
-        R"({"access": [{"deny": {"url_contains": ["/page"]}}, {"allow": {"destination": ["127.0.0.0/8"]}}]})");
+    proxy.reconfigure(R"({"access": [{"deny": {"url_contains": ["/page"]}}, {"allow": {"destination": ["127.0.0.0/8"]}}]})");
     proxy.signal(SIGHUP);
     EXPECT_TRUE(eventually([&] { return client.get("/page").status() == 403; }));
     EXPECT_EQ(client.connections(), 1);
@@ -350,4 +348,4 @@ TEST(Signals, SIGUSR1_reopens_the_log) {
     EXPECT_THAT(read_file(moved), Not(HasSubstr("/after")));
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

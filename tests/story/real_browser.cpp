@@ -11,13 +11,12 @@ constexpr int parts = 100;
 
 /// A page whose parts, scripts and images, each say that they have come.
 void write_page(Nginx& origin) {
-    std::string page =
-        "<!DOCTYPE html><title>parts</title><link rel=icon href=data:,><body>\n<script>var came = 0;</script>\n";
+    std::string page = "<!DOCTYPE html><title>parts</title><link rel=icon href=data:,><body>\n<script>var came = 0;</script>\n";
     for (int i = 0; i < parts / 2; ++i) {
         auto const name = "part/" + std::to_string(i);
         origin.file(name + ".js", "came++; // " + pattern(2000, i));
-        origin.file(name + ".svg", "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><!-- " +
-                                       pattern(3000, i) + " --></svg>");
+        origin.file(name + ".svg",
+                    "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><!-- " + pattern(3000, i) + " --></svg>");
         page += "<script src='/" + name + ".js'></script><img onload='came++' src='/" + name + ".svg'>\n";
     }
     page += "<p id=result></p><script>onload = () => result.textContent = 'came: ' + came;</script>\n";
@@ -40,7 +39,7 @@ void script_chat(Origin& origin) {
     });
 }
 
-}  // namespace
+}   // namespace
 
 TEST(RealBrowser, the_second_visit_to_a_page_of_a_hundred_parts_asks_the_origin_for_nothing) {
     NEEDS("chromium");
@@ -65,8 +64,8 @@ TEST(RealBrowser, an_HTTPS_page_comes_through_CONNECT) {
                             .body = "<!DOCTYPE html><link rel=icon href=data:,><p id=result></p>"
                                     "<script>result.textContent = location.protocol + ' works'</script>"});
     Proxy proxy;
-    auto const page = browse(origin.url("/page"), proxy.url(),
-                             {"--ignore-certificate-errors-spki-list=" + certificate.spki_hash()});
+    auto const page =
+        browse(origin.url("/page"), proxy.url(), {"--ignore-certificate-errors-spki-list=" + certificate.spki_hash()});
     EXPECT_THAT(page, HasSubstr("https: works"));
     EXPECT_EQ(origin.requests("/page"), 1u);
     EXPECT_EQ(proxy.logged(origin.authority()).method, "CONNECT");
@@ -100,4 +99,4 @@ TEST(RealBrowser, an_error_page_is_a_page) {
     EXPECT_THAT(page, HasSubstr("access[0]"));
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -15,7 +15,7 @@ std::string curl(Proxy const& proxy, std::vector<std::string> const& arguments) 
     return finished.output;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(RealCurl, gets_a_large_file_twice_and_nginx_sends_it_once) {
     NEEDS("curl");
@@ -98,4 +98,4 @@ TEST(RealCurl, many_parallel_downloads_of_one_file_cost_the_origin_one) {
     EXPECT_EQ(origin.requests("/film", 1u), 1u);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -14,7 +14,7 @@ std::string only_the_second(FakeDns const& dns) {
            R"("]}, "access": [{"allow": {"destination": ["127.0.0.2"], "port": ["1-65535"]}}, {"allow": {"source": ["127.0.0.0/8"]}}]})";
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Rebinding, a_name_that_turns_to_loopback_is_refused_from_then_on) {
     Origin open(Origin::Setup{.address = "127.0.0.2"});
@@ -65,7 +65,8 @@ TEST(Rebinding, what_is_stored_is_judged_by_where_it_came_from_when_the_name_is_
 
 TEST(Rebinding, a_stale_answer_does_not_stand_in_for_a_place_that_is_closed) {
     Origin open(Origin::Setup{.address = "127.0.0.2"});
-    open.answer("/page", {.fields = {{"Cache-Control", "max-age=1"}, {"Age", "5"}, {"ETag", R"("a")"}}, .body = "old", .close = true});
+    open.answer("/page",
+                {.fields = {{"Cache-Control", "max-age=1"}, {"Age", "5"}, {"ETag", R"("a")"}}, .body = "old", .close = true});
     FakeDns dns;
     dns.set("evil.example", for_a_second({"127.0.0.2"}));
     Proxy proxy(only_the_second(dns));
@@ -80,7 +81,8 @@ TEST(Rebinding, a_rule_that_allows_a_host_opens_nothing_on_this_machine) {
     inside.answer("/page", no_store("inside"));
     FakeDns dns;
     dns.set("partner.example", for_a_second({"127.0.0.1"}));
-    Proxy proxy(R"({"dns": {"servers": [")" + dns.server() + R"("]}, "access": [{"allow": {"host": [".example"]}}, {"deny": "all"}]})");
+    Proxy proxy(R"({"dns": {"servers": [")" + dns.server() +
+                R"("]}, "access": [{"allow": {"host": [".example"]}}, {"deny": "all"}]})");
     auto const name = "partner.example:" + std::to_string(inside.port());
     EXPECT_EQ(Client(proxy).get("http://" + name + "/page").status(), 403);
     EXPECT_EQ(Client(proxy).connect_to(name).status(), 403);
@@ -88,4 +90,4 @@ TEST(Rebinding, a_rule_that_allows_a_host_opens_nothing_on_this_machine) {
     EXPECT_EQ(inside.connections(), 0u);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -13,7 +13,7 @@ Answer ageing(std::string body) {
             .body = std::move(body)};
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Refresh, stale_is_answered_at_once_and_asked_for_once) {
     Origin origin;
@@ -156,7 +156,7 @@ TEST(Refresh, after_one_that_brings_nothing_it_pauses) {
 }
 
 TEST(Refresh, only_so_many_run_at_a_time) {
-    std::atomic<bool> over = false;      // the origin's threads look at both to the end
+    std::atomic<bool> over = false;   // the origin's threads look at both to the end
     std::atomic<int> running = 0;
     Origin origin;
     Proxy proxy(R"({"workers": 1})");
@@ -179,8 +179,8 @@ TEST(Refresh, only_so_many_run_at_a_time) {
 TEST(Refresh, credentials_bring_none) {
     Origin origin;
     Proxy proxy;
-    origin.answer("/page", {.fields = {{"Cache-Control", "public, max-age=1, stale-while-revalidate=600"}, {"Age", "5"}},
-                            .body = "old"});
+    origin.answer("/page",
+                  {.fields = {{"Cache-Control", "public, max-age=1, stale-while-revalidate=600"}, {"Age", "5"}}, .body = "old"});
     get(proxy, origin, "/page").body();
     EXPECT_EQ(get(proxy, origin, "/page", {{"Authorization", "Basic d3Jvbmc6"}}).body(), "old");
     pause_for(300ms);
@@ -225,4 +225,4 @@ TEST(Refresh, a_proxy_that_ends_does_not_wait_for_it) {
     proxy.stop(Millis{5'000});   // half of deadlines.drain
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -34,17 +34,20 @@ inline std::size_t clients_up_to(std::size_t wanted) {
 /// Waits until nothing is open, filling or pinned any more: as at the start, but for what is stored.
 inline void expect_rest(Proxy& proxy, std::size_t descriptors_before, Millis limit = Millis{60'000}) {
     nlohmann::json stats;
-    bool const rests = eventually([&] {
-        stats = proxy.stats();
-        auto const& cache = stats["cache"];
-        auto bytes = [&](char const* what) { return cache[what].get<std::size_t>(); };
-        return stats["connections"]["now"] == 0 && cache["fills"] == 0 && cache["followers"] == 0 &&
-               cache["filling_bytes"] == 0 && cache["pinned_bytes"] == 0 &&
-               bytes("used_bytes") == bytes("stored_bytes") + bytes("metadata_bytes") && descriptors(proxy) <= descriptors_before;
-    }, limit);
-    EXPECT_TRUE(rests) << stats["connections"].dump() << stats["cache"].dump() << descriptors(proxy)
-                       << " descriptors, before " << descriptors_before;
+    bool const rests = eventually(
+        [&] {
+            stats = proxy.stats();
+            auto const& cache = stats["cache"];
+            auto bytes = [&](char const* what) { return cache[what].get<std::size_t>(); };
+            return stats["connections"]["now"] == 0 && cache["fills"] == 0 && cache["followers"] == 0 &&
+                   cache["filling_bytes"] == 0 && cache["pinned_bytes"] == 0 &&
+                   bytes("used_bytes") == bytes("stored_bytes") + bytes("metadata_bytes") &&
+                   descriptors(proxy) <= descriptors_before;
+        },
+        limit);
+    EXPECT_TRUE(rests) << stats["connections"].dump() << stats["cache"].dump() << descriptors(proxy) << " descriptors, before "
+                       << descriptors_before;
     EXPECT_LE(stats["cache"]["used_bytes"], stats["cache"]["capacity_bytes"]);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

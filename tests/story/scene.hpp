@@ -18,4 +18,4 @@ using ::testing::StartsWith;
 
 using namespace std::chrono_literals;
 
-}  // namespace garner::test
+}   // namespace garner::test

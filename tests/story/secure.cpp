@@ -13,7 +13,7 @@ struct Secure : ::testing::Test {
     std::string const trusting = R"({"tls": {"ca_file": ")" + dir.write("ca.pem", certificate.pem()) + R"("}})";
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(Secure, an_https_URL_is_fetched_over_verified_TLS_and_cached) {
     Origin origin({.certificate = &certificate});
@@ -118,9 +118,8 @@ TEST(IPv6, a_name_with_both_is_reached_by_the_one_that_answers) {
         Origin origin({.address = address});
         origin.answer("/page", no_store("here"));
         Proxy proxy(R"({"dns": {"hosts_file": ")" + hosts + R"("}})");
-        EXPECT_EQ(Client(proxy).get("http://both.test:" + std::to_string(origin.port()) + "/page").body(), "here")
-            << address;
+        EXPECT_EQ(Client(proxy).get("http://both.test:" + std::to_string(origin.port()) + "/page").body(), "here") << address;
     }
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

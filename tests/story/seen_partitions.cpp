@@ -97,8 +97,7 @@ TEST(SeenPartitions, the_links_of_a_killed_process_are_unreachable_until_it_is_b
     auto const again = lines(three[0].ask(url + "\n" + urls(10'000, 10'300) + url + "\n"));
     EXPECT_EQ(again.front(), "new") << "asking in vain is not having seen";
     EXPECT_EQ(again.back(), "seen");
-    for (std::size_t i = 1; i < answers.size() - 1; ++i)
-        EXPECT_EQ(again[i], answers[i] == "new" ? "seen" : "new") << i;
+    for (std::size_t i = 1; i < answers.size() - 1; ++i) EXPECT_EQ(again[i], answers[i] == "new" ? "seen" : "new") << i;
     EXPECT_TRUE(three[0].stats()["partition"]["others"][0]["up"].get<bool>());
 }
 
@@ -153,7 +152,8 @@ private:
     void run() {
         for (int fd = 0; (fd = ::accept(listening_.fd, nullptr, nullptr)) >= 0;) {
             Wire wire(fd);
-            while (!over_ && answer(wire)) {}
+            while (!over_ && answer(wire)) {
+            }
         }
     }
     bool answer(Wire& wire) {
@@ -198,8 +198,10 @@ TEST(SeenPartitions, what_a_partition_answers_too_late_is_lost_for_nobody) {
                     ASSERT_EQ(answers.size(), left.size());
                     std::vector<std::string> again;
                     for (std::size_t i = 0; i < left.size(); ++i) {
-                        if (answers[i] == "!partition 1 unreachable") again.push_back(left[i]);
-                        else EXPECT_EQ(answers[i], "new") << left[i] << " in round " << round;
+                        if (answers[i] == "!partition 1 unreachable")
+                            again.push_back(left[i]);
+                        else
+                            EXPECT_EQ(answers[i], "new") << left[i] << " in round " << round;
                     }
                     left = again;
                 }
@@ -271,5 +273,5 @@ TEST(SeenPartitions, an_answer_that_was_lost_makes_a_url_new_again_rather_than_l
     EXPECT_EQ(one.stats()["partition"]["others"][0]["unsure"], 0);
 }
 
-}  // namespace
-}  // namespace garner::test
+}   // namespace
+}   // namespace garner::test

@@ -21,9 +21,8 @@ public:
         std::vector<std::string> command{garner_binary(), "seen", "serve", "--listen", place()};
         command.insert(command.end(), more.begin(), more.end());
         child_ = std::make_unique<Child>(command);
-        bool const listens = eventually([&] {
-            return !child_->running() || child_->errors().find("listens on") != std::string::npos;
-        });
+        bool const listens =
+            eventually([&] { return !child_->running() || child_->errors().find("listens on") != std::string::npos; });
         if (!listens || !child_->running()) throw Trouble("the service does not listen:\n" + child_->errors());
     }
     ~Service() {
@@ -80,4 +79,4 @@ inline std::vector<std::string> lines(std::string const& text) {
     return all;
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

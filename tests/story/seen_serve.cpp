@@ -40,7 +40,8 @@ TEST(SeenServe, takes_lines_lists_and_fingerprints_on_one_connection) {
     EXPECT_EQ(json::parse(list.body()), json({"new", "!not-text", "seen"}));
     auto octets = client.post("/seen", std::string(16, 'x') + "12345678", {{"Content-Type", "application/octet-stream"}});
     EXPECT_EQ(octets.body(), std::string("\1\0\1", 3));
-    auto asked = client.post("/seen", "http://a.example/\nnone\n", {{"Content-Type", "text/plain"}, {"Accept", "application/octet-stream"}});
+    auto asked =
+        client.post("/seen", "http://a.example/\nnone\n", {{"Content-Type", "text/plain"}, {"Accept", "application/octet-stream"}});
     EXPECT_EQ(asked.body(), std::string("\0\2", 2));
     EXPECT_EQ(client.post("/seen", "", {{"Content-Type", "text/plain"}}).body(), "");
     auto chunked = client.begin("POST", "/seen", {{"Transfer-Encoding", "chunked"}});
@@ -57,7 +58,8 @@ TEST(SeenServe, bad_links_are_named_and_counted_and_the_batch_goes_on) {
                       "\nhttp://[::1\nhttp://a.example/\nhttp://a.example:99999/\nhttp://a.example/";
     EXPECT_EQ(service.ask(body), "!empty\n!too-long\n!other-scheme\n!no-scheme\n!bad-ipv6\nnew\n!port-too-large\nseen\n");
     auto const refused = service.stats()["refused"];
-    EXPECT_EQ(refused, json::parse(R"({"empty": 1, "too-long": 1, "other-scheme": 1, "no-scheme": 1, "bad-ipv6": 1, "port-too-large": 1})"));
+    EXPECT_EQ(refused,
+              json::parse(R"({"empty": 1, "too-long": 1, "other-scheme": 1, "no-scheme": 1, "bad-ipv6": 1, "port-too-large": 1})"));
 }
 
 TEST(SeenServe, says_what_it_does_not_take) {
@@ -184,13 +186,15 @@ TEST(SeenServe, a_directory_keeps_to_its_kind_and_its_layers) {
     auto done = serve({"--listen", "127.0.0.1:" + std::to_string(free_port()), "--path", set});
     EXPECT_EQ(done.code, 1);
     EXPECT_THAT(done.errors, HasSubstr("holds URLs with the layers www-strip, not with no layers"));
-    done = serve({"--listen", "127.0.0.1:" + std::to_string(free_port()), "--path", set, "--layers", "www-strip", "--set", "mercator-file"});
+    done = serve(
+        {"--listen", "127.0.0.1:" + std::to_string(free_port()), "--path", set, "--layers", "www-strip", "--set", "mercator-file"});
     EXPECT_THAT(done.errors, HasSubstr("holds a set runs, not mercator-file"));
     Service again({"--path", set, "--layers", "www-strip"});
 }
 
 TEST(SeenServe, warns_of_a_cache_that_may_lose_urls) {
-    EXPECT_THAT(Service({"--cache", "sbfl"}).child().errors(), HasSubstr("the cache sbfl in front of the URL set has false positives"));
+    EXPECT_THAT(Service({"--cache", "sbfl"}).child().errors(),
+                HasSubstr("the cache sbfl in front of the URL set has false positives"));
     EXPECT_THAT(Service({"--cache", "scatter"}).child().errors(), Not(HasSubstr("has false positives")));
 }
 
@@ -379,8 +383,12 @@ print(Seen(sys.argv[3], patience=0.5).ask(["http://a.example/"] * 2))
 TEST(SeenServe, is_a_part_of_the_proxy_when_it_has_an_address) {
     auto const port = free_port();
     TempDir dir;
-    auto const patch = json{{"seen", {{"address", "127.0.0.1:" + std::to_string(port)}, {"path", dir.path("set").string()},
-                                      {"layers", "www-strip"}, {"peer_timeout", "5s"}}}}.dump();
+    auto const patch = json{{"seen",
+                             {{"address", "127.0.0.1:" + std::to_string(port)},
+                              {"path", dir.path("set").string()},
+                              {"layers", "www-strip"},
+                              {"peer_timeout", "5s"}}}}
+                           .dump();
     auto const told = "URL-seen service: http://127.0.0.1:" + std::to_string(port) + "/";
     auto const expect_told = [&](Proxy& proxy) {
         EXPECT_TRUE(eventually([&] { return proxy.child().errors().find(told) != std::string::npos; }));
@@ -388,7 +396,8 @@ TEST(SeenServe, is_a_part_of_the_proxy_when_it_has_an_address) {
     {
         Proxy proxy(patch);
         expect_told(proxy);
-        auto reply = Client("127.0.0.1", port).post("/seen?durable=1", "http://www.a.example/\nhttp://a.example/\n", {{"Content-Type", "text/plain"}});
+        auto reply = Client("127.0.0.1", port)
+                         .post("/seen?durable=1", "http://www.a.example/\nhttp://a.example/\n", {{"Content-Type", "text/plain"}});
         EXPECT_EQ(reply.body(), "new\nseen\n");
         // Not through the proxy, though its tests may reach loopback.
         EXPECT_EQ(Client(proxy).get("http://127.0.0.1:" + std::to_string(port) + "/seen/stats").status(), 403);
@@ -399,5 +408,5 @@ TEST(SeenServe, is_a_part_of_the_proxy_when_it_has_an_address) {
     EXPECT_EQ(reply.body(), "seen\n");
 }
 
-}  // namespace
-}  // namespace garner::test
+}   // namespace
+}   // namespace garner::test

@@ -107,8 +107,9 @@ TEST(Chart, shows_the_misses_of_caches_of_seen_urls_and_those_against_min) {
     draw(dir, "seen sim --stream '" + stream + "' --policy lru,min --entries 1,2");
     EXPECT_EQ(count(chart(dir, "miss_ratio.svg"), ">2^1<"), 1u);
     EXPECT_EQ(count(chart(dir, "relative_miss_ratio.svg"), "misses (MIN = 1)"), 1u);
-    EXPECT_EQ(read_file(dir.path("charts/miss_ratio.csv")),
-              "policy,entries,miss_percent\n\"lru\",1,100.000000\n\"min\",1,100.000000\n\"lru\",2,60.000000\n\"min\",2,60.000000\n");
+    EXPECT_EQ(
+        read_file(dir.path("charts/miss_ratio.csv")),
+        "policy,entries,miss_percent\n\"lru\",1,100.000000\n\"min\",1,100.000000\n\"lru\",2,60.000000\n\"min\",2,60.000000\n");
     auto const again = run({source("tools/chart"), dir.path("charts/miss_ratio.csv").string()});
     EXPECT_EQ(again.code, 0) << again.errors;
 }
@@ -139,7 +140,8 @@ TEST(Sim, names_broken_lines_and_goes_on) {
 }
 
 TEST(Sim, shows_the_finished_replays_after_an_interrupt) {
-    std::vector<std::string> words{garner_binary(), "sim", "--format", "json", "--threads", "1", "--trace", trace("wc98_day6_sample"), "--size"};
+    std::vector<std::string> words{garner_binary(),           "sim",   "--format", "json", "--threads", "1", "--trace",
+                                   trace("wc98_day6_sample"), "--size"};
     std::string sizes;
     for (int mib = 1; mib <= 64; ++mib) sizes += (mib > 1 ? "," : "") + std::to_string(mib) + "MiB";
     words.push_back(sizes);
@@ -175,5 +177,5 @@ TEST(Sim, says_why_it_cannot_and_how_it_could) {
     }
 }
 
-}  // namespace
-}  // namespace garner::test
+}   // namespace
+}   // namespace garner::test

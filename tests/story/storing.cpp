@@ -17,7 +17,7 @@ Answer with(std::string const& cache_control, std::string body = "x") {
     return {.fields = {{"Cache-Control", cache_control}}, .body = std::move(body)};
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Storing, no_store_private_and_no_cache_are_asked_for_every_time) {
     Origin origin;
@@ -67,8 +67,7 @@ TEST(Storing, what_was_stored_for_all_answers_a_request_with_Authorization_only_
 TEST(Storing, Set_Cookie_is_kept_where_the_origin_speaks_of_shared_caches_or_the_operator_says_so) {
     Origin origin;
     origin.answer("/explicit", fresh("x", 60, {{"Set-Cookie", "a=b"}}));
-    origin.answer("/guessed",
-                  {.fields = {{"Set-Cookie", "a=b"}, {"Last-Modified", http_date(-1'000'000)}}, .body = "x"});
+    origin.answer("/guessed", {.fields = {{"Set-Cookie", "a=b"}, {"Last-Modified", http_date(-1'000'000)}}, .body = "x"});
     origin.answer("/shared", fresh("x", 60, {{"Set-Cookie", "a=b"}, {"Cache-Control", "public"}}));
     Proxy keeps(R"({"caching": {"store_set_cookie": true}})");
     get(keeps, origin, "/explicit").body();
@@ -122,9 +121,8 @@ TEST(Storing, what_is_larger_than_object_max_passes_whole_and_is_not_kept) {
     Proxy proxy(R"({"memory": {"object_max": "100 KiB"}})");
     origin.answer("/small", fresh(pattern(90'000)));
     origin.answer("/large", fresh(pattern(200'000)));
-    origin.answer(
-        "/unknown",
-        {.fields = {{"Cache-Control", "max-age=60"}}, .body = pattern(3'000'000), .delimited = Delimited::by_chunks});
+    origin.answer("/unknown",
+                  {.fields = {{"Cache-Control", "max-age=60"}}, .body = pattern(3'000'000), .delimited = Delimited::by_chunks});
     EXPECT_EQ(origin_asked(proxy, origin, "/small"), 1u);
     EXPECT_EQ(origin_asked(proxy, origin, "/large"), 2u);
     EXPECT_EQ(origin_asked(proxy, origin, "/unknown"), 2u);
@@ -174,4 +172,4 @@ TEST(Storing, request_directives_are_heeded) {
     EXPECT_EQ(origin.requests("/page"), 5u);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

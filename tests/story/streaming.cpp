@@ -19,7 +19,7 @@ std::string in_chunks(std::string_view bytes, std::size_t size, std::string_view
     return text.append(end);
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Streaming, twenty_mebibytes_come_down_whole) {
     Origin origin;
@@ -72,9 +72,8 @@ TEST(Streaming, chunks_go_up_framed_anew) {
 TEST(Streaming, an_answer_that_ends_with_the_connection_is_whole) {
     Origin origin;
     Proxy proxy;
-    origin.answer(
-        "/reel",
-        {.fields = {{"Cache-Control", "no-store"}}, .body = pattern(1'000'000), .delimited = Delimited::by_close});
+    origin.answer("/reel",
+                  {.fields = {{"Cache-Control", "no-store"}}, .body = pattern(1'000'000), .delimited = Delimited::by_close});
     Client client(proxy, origin);
     auto reply = client.get("/reel");
     EXPECT_EQ(reply.body(), pattern(1'000'000));
@@ -104,9 +103,7 @@ TEST(Streaming, the_origin_sees_the_beginning_of_an_upload_before_its_end) {
 TEST(Streaming, an_answer_during_the_upload_reaches_the_client) {
     Origin origin;
     Proxy proxy;
-    origin.by_hand("/up", [](Hand& hand) {
-        hand.answer({.status = 413, .body = "too much", .close = true});
-    });
+    origin.by_hand("/up", [](Hand& hand) { hand.answer({.status = 413, .body = "too much", .close = true}); });
     Client client(proxy, origin);
     auto reply = client.begin("PUT", "/up", {{"Content-Length", "100000000"}});
     client.raw(pattern(1000));
@@ -214,9 +211,7 @@ TEST(Interim, a_client_that_expects_100_gets_it_and_then_sends) {
 TEST(Interim, an_origin_that_refuses_the_expectation_gets_no_body) {
     Origin origin;
     Proxy proxy;
-    origin.by_hand("/up", [](Hand& hand) {
-        hand.answer({.status = 417, .body = "no", .close = true});
-    });
+    origin.by_hand("/up", [](Hand& hand) { hand.answer({.status = 417, .body = "no", .close = true}); });
     Client client(proxy, origin);
     auto reply = client.begin("PUT", "/up", {{"Content-Length", "5"}, {"Expect", "100-continue"}});
     EXPECT_EQ(reply.status(), 417);
@@ -283,7 +278,8 @@ TEST(Streaming, bytes_are_counted_while_they_move) {
         sum += half.size();
         auto const counted = [&] {
             auto const stats = proxy.stats();
-            return stats["client"]["body_bytes"] >= sum && stats["client"]["sent_bytes"] >= sum && stats["origin"]["received_bytes"] >= sum;
+            return stats["client"]["body_bytes"] >= sum && stats["client"]["sent_bytes"] >= sum &&
+                   stats["origin"]["received_bytes"] >= sum;
         };
         EXPECT_TRUE(eventually(counted)) << proxy.stats().dump(1);
         slow.piece(half);
@@ -294,4 +290,4 @@ TEST(Streaming, bytes_are_counted_while_they_move) {
     EXPECT_TRUE(eventually([&] { return proxy.stats()["client"]["body_bytes"] == sum; }));
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

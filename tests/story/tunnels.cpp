@@ -47,7 +47,7 @@ void echo(Wire& wire) {
     wire.take_all();
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Connect, a_tunnel_carries_bytes_both_ways) {
     Plain server(echo);
@@ -177,11 +177,13 @@ TEST(Connect, a_tunnel_ends_after_its_whole_time_however_busy_it_is) {
     Proxy proxy(R"({"deadlines": {"tunnel_total": "1s"}})");
     Client client(proxy);
     ASSERT_EQ(client.connect_to(server.authority()).status(), 200);
-    EXPECT_TRUE(eventually([&] {
-        client.raw("ping");
-        auto const read = client.wire().receive(200ms);
-        return read == Wire::Read::end || read == Wire::Read::reset;
-    }, 6s));
+    EXPECT_TRUE(eventually(
+        [&] {
+            client.raw("ping");
+            auto const read = client.wire().receive(200ms);
+            return read == Wire::Read::end || read == Wire::Read::reset;
+        },
+        6s));
 }
 
 // ---- WebSocket ----
@@ -205,7 +207,7 @@ void speak_websocket(Client& client, Origin const& origin) {
     client.close();
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Upgrade, a_WebSocket_speaks_through_the_forward_proxy) {
     Origin origin;
@@ -265,4 +267,4 @@ TEST(Upgrade, nobody_is_upgraded_who_did_not_ask) {
     EXPECT_EQ(get(proxy, origin, "/chat").status(), 502);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -71,7 +71,7 @@ private:
     std::chrono::steady_clock::time_point next_;
 };
 
-}  // namespace
+}   // namespace
 
 TEST(WhatIf, tells_what_every_policy_would_have_made_of_the_traffic) {
     Origin origin;
@@ -147,9 +147,7 @@ TEST(WhatIf, counts_what_the_cache_could_answer_and_nothing_else) {
 TEST(AutoPolicy, follows_the_traffic_from_what_runs_and_can_be_told_to_stop) {
     Origin origin;
     answer_by_size(origin);
-    auto const memory = [](std::string const& policy) {
-        return R"({"memory": {"size": "1 MiB", "policy": ")" + policy + R"("}})";
-    };
+    auto const memory = [](std::string const& policy) { return R"({"memory": {"size": "1 MiB", "policy": ")" + policy + R"("}})"; };
     Proxy proxy(memory("gdsf"));
     Stream stream(proxy, origin);
     auto const told_to_run = [&](std::string const& spec, std::string const& policy, nlohmann::json const& aim) {
@@ -174,7 +172,7 @@ TEST(AutoPolicy, follows_the_traffic_from_what_runs_and_can_be_told_to_stop) {
     told_to_run("lru", "lru", nullptr);
     EXPECT_TRUE(get(proxy, origin, "/known/1000").hit());   // what is stored stays
     for (int i = 0; i < 1'500; ++i) stream.pages_among_films();
-    EXPECT_EQ(stream.policy(), "lru");                      // whatever would be better
+    EXPECT_EQ(stream.policy(), "lru");   // whatever would be better
 
     told_to_run(quick, "lru", "objects");
     EXPECT_TRUE(stream.until_the_policy_changes([&] { stream.pages_among_films(); })) << what_if_table(proxy);
@@ -188,4 +186,4 @@ TEST(AutoPolicy, begins_with_the_default_policy) {
     EXPECT_EQ(proxy.stats()["what_if"]["auto"]["aim"], "objects");
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -47,7 +47,7 @@ std::string hash_of_public_key(X509* certificate) {
     return {reinterpret_cast<char const*>(base64.data()), static_cast<std::size_t>(length)};
 }
 
-}  // namespace
+}   // namespace
 
 std::string to_pem(X509* certificate) {
     Memory bio(BIO_new(BIO_s_mem()));
@@ -64,8 +64,7 @@ Certificate::Certificate(std::string const& name) {
     X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 3600);
     X509_set_pubkey(certificate.get(), key.get());
     auto* subject = X509_get_subject_name(certificate.get());
-    X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, reinterpret_cast<unsigned char const*>(name.c_str()), -1,
-                               -1, 0);
+    X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, reinterpret_cast<unsigned char const*>(name.c_str()), -1, -1, 0);
     X509_set_issuer_name(certificate.get(), subject);
     add_extension(certificate.get(), NID_subject_alt_name, "IP:127.0.0.1,IP:::1,DNS:localhost,DNS:" + name);
     add_extension(certificate.get(), NID_basic_constraints, "critical,CA:TRUE");
@@ -87,4 +86,4 @@ void Certificate::use_in(SSL_CTX* context) const {
     SSL_CTX_use_PrivateKey(context, key.get());
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -28,4 +28,4 @@ private:
 
 std::string to_pem(X509*);
 
-}  // namespace garner::test
+}   // namespace garner::test

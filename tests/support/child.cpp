@@ -103,4 +103,4 @@ bool is_installed(std::string const& program) {
     return ::access(("/usr/sbin/" + program).c_str(), X_OK) == 0;
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -31,7 +31,7 @@ public:
     /// Starts `command` (looked up in PATH) with more environment ("NAME=value"). Throws Trouble when it cannot.
     explicit Child(std::vector<std::string> const& command, std::vector<std::string> const& environment = {});
     Child(Child const&) = delete;
-    ~Child();                                   // kills it, with its process group, when it still runs
+    ~Child();   // kills it, with its process group, when it still runs
 
     pid_t pid() const { return pid_; }
     void signal(int number);
@@ -58,4 +58,4 @@ Finished run(std::vector<std::string> const& command, Millis limit = patience);
 /// True when PATH has the program.
 bool is_installed(std::string const& program);
 
-}  // namespace garner::test
+}   // namespace garner::test

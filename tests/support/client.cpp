@@ -76,8 +76,7 @@ private:
             if (reply->head)
                 reply->body.ended();
             else
-                reply->trouble =
-                    reset ? "the connection was reset before an answer" : "the connection ended before an answer";
+                reply->trouble = reset ? "the connection was reset before an answer" : "the connection ended before an answer";
         }
         due_.clear();
     }
@@ -258,4 +257,4 @@ Reply get(Proxy const& proxy, Origin const& origin, std::string const& path, Fie
     return Client(proxy, origin).get(path, std::move(fields));
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -23,10 +23,10 @@ public:
     Head const& head() const;
     std::string field(std::string_view name) const { return head().field(name); }
     bool has(std::string_view name) const { return head().has(name); }
-    std::vector<Head> const& interim() const;           // 1xx heads that came before
-    std::string const& body() const;                    // all of it, or what came before the connection ended
+    std::vector<Head> const& interim() const;   // 1xx heads that came before
+    std::string const& body() const;            // all of it, or what came before the connection ended
     Fields const& trailers() const;
-    bool complete() const;                              // the body came to the end that its head announced
+    bool complete() const;   // the body came to the end that its head announced
     bool chunked() const;
 
     /// The body so far, once it has at least `count` bytes (or is at its end).
@@ -46,7 +46,7 @@ public:
     std::optional<int> fwd_status() const;
     /// A parameter of our member of Cache-Status: "" when it is there without a value.
     std::optional<std::string> cache_parameter(std::string_view name) const;
-    std::optional<int> age() const;                     // seconds
+    std::optional<int> age() const;   // seconds
 
 private:
     friend class Conversation;
@@ -85,9 +85,9 @@ public:
     Reply connect_to(std::string const& authority);
     void start_tls(std::string const& server_name);
 
-    Wire& wire();                           // connects when there is no connection
-    void close();                           // hangs up
-    void reset();                           // hangs up with RST
+    Wire& wire();   // connects when there is no connection
+    void close();   // hangs up
+    void reset();   // hangs up with RST
     void half_close() { wire().half_close(); }
     /// How often it has connected.
     int connections() const { return connections_; }
@@ -98,7 +98,7 @@ public:
         own_address_ = std::move(address);
         return *this;
     }
-    void receive_buffer(int bytes) { receive_buffer_ = bytes; }     // for connections made from now on
+    void receive_buffer(int bytes) { receive_buffer_ = bytes; }   // for connections made from now on
 
 private:
     Conversation& conversation();
@@ -106,7 +106,7 @@ private:
 
     std::string address_;
     std::uint16_t port_;
-    std::string base_;                      // before targets that begin with '/'
+    std::string base_;   // before targets that begin with '/'
     std::string host_;
     std::string own_address_;
     int receive_buffer_ = 0;
@@ -117,4 +117,4 @@ private:
 /// GET of a fresh client, for scenes in which the client is not the point.
 Reply get(Proxy const&, Origin const&, std::string const& path, Fields fields = {});
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -17,13 +17,11 @@ namespace {
 constexpr std::uint64_t header_area = 65'536, header_copy = 4'096, unit = 16, block = 65'536, head_bytes = 64;
 constexpr std::uint64_t record_bytes = 48, first_bytes = 8, entry_bytes = 16, tail_bytes = 64, sum_bytes = 8;
 
-std::uint64_t sum_of(std::string_view bytes, std::uint64_t seed) {
-    return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
-}
+std::uint64_t sum_of(std::string_view bytes, std::uint64_t seed) { return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed); }
 
 std::uint64_t rounded(std::uint64_t bytes, std::uint64_t to) { return (bytes + to - 1) / to * to; }
 
-}  // namespace
+}   // namespace
 
 DiskImage DiskImage::read(std::filesystem::path const& file) { return of(read_file(file)); }
 
@@ -33,8 +31,7 @@ DiskImage DiskImage::of(std::string bytes) {
     for (std::uint64_t at = 0; at + header_copy <= std::min<std::uint64_t>(header_area, image.bytes_.size()); at += header_copy)
         if (auto const header = image.header_at(at)) image.headers_.push_back(*header);
     if (image.headers_.empty()) throw Trouble("no store's header in " + std::to_string(image.bytes_.size()) + " bytes");
-    for (std::uint32_t number = 0; number < image.header().segments; ++number)
-        image.segments_.push_back(image.segment_at(number));
+    for (std::uint32_t number = 0; number < image.header().segments; ++number) image.segments_.push_back(image.segment_at(number));
     return image;
 }
 
@@ -46,9 +43,8 @@ DiskImage::Header const& DiskImage::header() const {
 std::vector<DiskImage::Record> DiskImage::records() const {
     std::vector<Record> all;
     for (auto const& segment : segments_) all.insert(all.end(), segment.records.begin(), segment.records.end());
-    std::sort(all.begin(), all.end(), [](Record const& a, Record const& b) {
-        return std::pair(a.generation, a.at()) < std::pair(b.generation, b.at());
-    });
+    std::sort(all.begin(), all.end(),
+              [](Record const& a, Record const& b) { return std::pair(a.generation, a.at()) < std::pair(b.generation, b.at()); });
     return all;
 }
 
@@ -71,9 +67,8 @@ std::vector<DiskImage::Kinds> DiskImage::structures() const {
         add(entries, segment.footer->entries_place);
         add(tails, segment.footer->tail);
     }
-    return {{"header", headers}, {"segment head", segments}, {"record head", heads},     {"key", keys},
-            {"meta", metas},     {"checksums", sums},        {"body", bodies},           {"footer entries", entries},
-            {"footer tail", tails}};
+    return {{"header", headers}, {"segment head", segments}, {"record head", heads},      {"key", keys},         {"meta", metas},
+            {"checksums", sums}, {"body", bodies},           {"footer entries", entries}, {"footer tail", tails}};
 }
 
 template <class T>
@@ -156,8 +151,8 @@ std::optional<DiskImage::Record> DiskImage::record_at(std::uint64_t at, std::uin
     record.key = view(record.key_place);
     record.good_body = true;
     for (std::uint64_t i = 0; i < blocks; ++i)
-        record.good_body &= get<std::uint64_t>(record.sums.at + i * sum_bytes) ==
-                            sum_of(view(record.body).substr(i * block, block), seed + i);
+        record.good_body &=
+            get<std::uint64_t>(record.sums.at + i * sum_bytes) == sum_of(view(record.body).substr(i * block, block), seed + i);
     return record;
 }
 
@@ -183,4 +178,4 @@ std::optional<DiskImage::Footer> DiskImage::footer_before(std::uint64_t end) con
     return footer;
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -30,14 +30,14 @@ public:
         std::uint64_t generation = 0, hash = 0, sequence = 0, first = 0;
         std::string key;
         Place head, key_place, meta, sums, body, padding;
-        bool good_body = false;     // its head is: else it would not be here
+        bool good_body = false;   // its head is: else it would not be here
 
         std::uint64_t at() const { return head.at; }
         std::uint64_t bytes() const { return padding.at + padding.bytes - head.at; }
     };
     struct Entry {
         std::uint64_t hash = 0;
-        std::uint64_t at = 0;       // of the record, in the file
+        std::uint64_t at = 0;   // of the record, in the file
         std::uint32_t bytes = 0;
         Kind kind = Kind::object;
         std::uint8_t freshness = 0;
@@ -51,11 +51,11 @@ public:
     struct Segment {
         std::uint32_t number = 0;
         Place place, head;
-        std::uint64_t generation = 0;       // 0: its head is not good, or says so
-        std::uint64_t wiped = 0;            // by a good head
-        std::vector<Record> records;        // good heads of its generation, by their place
-        std::vector<Record> left;           // of earlier generations
-        std::optional<Footer> footer;       // a good one, of whatever generation
+        std::uint64_t generation = 0;   // 0: its head is not good, or says so
+        std::uint64_t wiped = 0;        // by a good head
+        std::vector<Record> records;    // good heads of its generation, by their place
+        std::vector<Record> left;       // of earlier generations
+        std::optional<Footer> footer;   // a good one, of whatever generation
     };
 
     /// Throws Trouble when there is no good header.
@@ -63,8 +63,8 @@ public:
     static DiskImage of(std::string bytes);
 
     std::string const& bytes() const { return bytes_; }
-    std::vector<Header> const& headers() const { return headers_; }     // the good copies
-    Header const& header() const;                                       // the one that counts
+    std::vector<Header> const& headers() const { return headers_; }   // the good copies
+    Header const& header() const;                                     // the one that counts
     std::vector<Segment> const& segments() const { return segments_; }
     /// Of all segments, of their own generation, in the order of the log.
     std::vector<Record> records() const;
@@ -91,4 +91,4 @@ private:
     std::vector<Segment> segments_;
 };
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -51,8 +51,7 @@ std::string wire_name(std::string_view host) {
     return out + '\0';
 }
 
-void put_record(std::string& out, std::string const& owner, std::uint16_t type, std::uint32_t ttl,
-                std::string const& data) {
+void put_record(std::string& out, std::string const& owner, std::uint16_t type, std::uint32_t ttl, std::string const& data) {
     out += wire_name(owner);
     put16(out, type);
     put16(out, 1);
@@ -68,7 +67,7 @@ std::string packed(int family, std::string const& address) {
     return bytes;
 }
 
-}  // namespace
+}   // namespace
 
 FakeDns::FakeDns() {
     for (int attempt = 0; attempt < 50; ++attempt) {
@@ -125,8 +124,7 @@ void FakeDns::serve_udp() {
     auto n = ::recvfrom(udp_, buffer, sizeof buffer, MSG_DONTWAIT, reinterpret_cast<sockaddr*>(&from), &size);
     if (n <= 0) return;
     auto reply = reply_to({buffer, static_cast<std::size_t>(n)}, false);
-    if (!reply.empty())
-        (void)!::sendto(udp_, reply.data(), reply.size(), 0, reinterpret_cast<sockaddr*>(&from), size);
+    if (!reply.empty()) (void)!::sendto(udp_, reply.data(), reply.size(), 0, reinterpret_cast<sockaddr*>(&from), size);
 }
 
 bool FakeDns::serve_tcp(int client) {
@@ -150,8 +148,8 @@ std::string FakeDns::reply_to(std::string_view query, bool tcp) {
         host += query.substr(at + 1, length);
         at += length + 1;
     }
-    auto type = static_cast<std::uint16_t>(static_cast<unsigned char>(query[at + 1]) << 8 |
-                                           static_cast<unsigned char>(query[at + 2]));
+    auto type =
+        static_cast<std::uint16_t>(static_cast<unsigned char>(query[at + 1]) << 8 | static_cast<unsigned char>(query[at + 2]));
     auto question = query.substr(12, at + 5 - 12);
 
     Name name;
@@ -195,4 +193,4 @@ std::string FakeDns::reply_to(std::string_view query, bool tcp) {
     return reply.append(question) + records;
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -18,10 +18,10 @@ public:
         std::vector<std::string> v4{};
         std::vector<std::string> v6{};
         std::uint32_t ttl = 60;
-        std::string alias{};               // the records are this name's, after a CNAME with alias_ttl
+        std::string alias{};   // the records are this name's, after a CNAME with alias_ttl
         std::uint32_t alias_ttl = 60;
         bool truncated_on_udp = false;
-        int udp_queries_lost = 0;        // before the first is answered
+        int udp_queries_lost = 0;   // before the first is answered
         bool aaaa_lost = false;
         std::chrono::milliseconds delay{0};
     };
@@ -58,4 +58,4 @@ private:
     std::thread thread_;
 };
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -29,7 +29,7 @@ sockaddr_in place(std::string const& address) {
     return at;
 }
 
-}  // namespace
+}   // namespace
 
 std::string IcpDatagram::bytes() const {
     // RFC 2186 3: a query has the asker's address, 0 in practice, before its URL.
@@ -113,4 +113,4 @@ void FakePeer::run() {
     }
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -65,4 +65,4 @@ private:
     std::thread thread_;
 };
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -90,7 +90,7 @@ server.keepAliveTimeout = 60000;
 server.listen(PORT, '127.0.0.1');
 )";
 
-}  // namespace
+}   // namespace
 
 std::unique_ptr<Gateway> Gateway::nginx(std::uint16_t onward) {
     auto const command = [](std::string const& file, TempDir const& dir) {
@@ -113,10 +113,10 @@ std::unique_ptr<Gateway> Gateway::node(std::uint16_t onward) {
 
 Gateway::Gateway(std::string const& configuration, std::uint16_t onward, Command const& command) : port_(free_port()) {
     auto const file = dir_.write("gateway.js", filled_in(configuration, {{"HERE", dir_.path().string()},
-                                                                        {"MODULES", "/usr/lib/apache2/modules"},
-                                                                        {"ONWARD", std::to_string(onward)},
-                                                                        {"PORT", std::to_string(port_)}}));
+                                                                         {"MODULES", "/usr/lib/apache2/modules"},
+                                                                         {"ONWARD", std::to_string(onward)},
+                                                                         {"PORT", std::to_string(port_)}}));
     child_ = start_server(command(file, dir_), port_, dir_.path("error.log"));
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -29,4 +29,4 @@ private:
     std::unique_ptr<Child> child_;
 };
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -35,7 +35,7 @@ void ip(Namespace const& where, std::string const& commands) {
     if (done.code != 0) throw Trouble("ip: " + done.errors + " of\n" + commands);
 }
 
-}  // namespace
+}   // namespace
 
 // ---- namespaces ----
 
@@ -56,16 +56,14 @@ void Namespace::run_there(std::function<void()> const& work) const {
     });
 }
 
-std::string Namespace::path() const {
-    return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(fd_);
-}
+std::string Namespace::path() const { return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(fd_); }
 
 // ---- hosts ----
 
 Host::Host(Namespace const& hub, unsigned number)
     : hub_(hub), port_("port" + std::to_string(number)), address_("10.9.0." + std::to_string(number)) {
-    ip(hub_, "link add " + port_ + " type veth peer name eth0 netns " + inside_.path() + "\n" +
-                 "link set " + port_ + " master switch up\n");
+    ip(hub_, "link add " + port_ + " type veth peer name eth0 netns " + inside_.path() + "\n" + "link set " + port_ +
+                 " master switch up\n");
     ip(inside_, "link set lo up\naddress add " + address_ + "/24 dev eth0\nlink set eth0 up\n");
 }
 
@@ -75,9 +73,7 @@ void Host::heal() { ip(hub_, "link set " + port_ + " master switch\n"); }
 
 Network::Network() { ip(hub_, "link add switch type bridge\nlink set switch up\n"); }
 
-Host& Network::add_host() {
-    return hosts_.emplace_back(hub_, static_cast<unsigned>(hosts_.size()) + 1);
-}
+Host& Network::add_host() { return hosts_.emplace_back(hub_, static_cast<unsigned>(hosts_.size()) + 1); }
 
 std::string Network::missing() {
     if (!is_installed("ip")) return "the program ip is not installed";
@@ -89,4 +85,4 @@ std::string Network::missing() {
     }
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

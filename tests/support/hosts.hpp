@@ -26,7 +26,7 @@ namespace garner::test {
 /// becomes of the test, nothing stays behind.
 class Namespace {
 public:
-    Namespace();        // throws Trouble when it may not be made
+    Namespace();   // throws Trouble when it may not be made
     Namespace(Namespace const&) = delete;
     ~Namespace();
 
@@ -58,7 +58,7 @@ public:
 
 private:
     Namespace const& hub_;
-    std::string const port_;        // of the switch
+    std::string const port_;   // of the switch
     std::string const address_;
     Namespace inside_;
 };
@@ -74,7 +74,7 @@ public:
 
 private:
     Namespace hub_;
-    std::list<Host> hosts_;         // a list: they stay where they are
+    std::list<Host> hosts_;   // a list: they stay where they are
 };
 
 // ---- templates ----
@@ -91,4 +91,4 @@ auto Namespace::run(Work const& work) const -> std::invoke_result_t<Work> {
     }
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -13,4 +13,4 @@ T made(Result<T> result) {
     return *std::move(result);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

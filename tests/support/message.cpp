@@ -48,7 +48,7 @@ std::optional<std::string> take_line(std::string& buffer) {
 
 bool is_chunked(Head const& head) { return lower(head.field("Transfer-Encoding")).ends_with("chunked"); }
 
-}  // namespace
+}   // namespace
 
 std::string lower(std::string_view text) {
     std::string result(text);
@@ -116,7 +116,8 @@ Body Body::of_response(Head const& head, std::string_view method) {
 }
 
 void Body::take(std::string& buffer) {
-    while (!done() && step(buffer)) {}
+    while (!done() && step(buffer)) {
+    }
 }
 
 // One step forward; false when it needs more bytes.
@@ -202,4 +203,4 @@ std::string pattern(std::size_t size, unsigned seed) {
     return bytes;
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -12,7 +12,7 @@ namespace garner::test {
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
 struct Head {
-    std::string start;      // the start line
+    std::string start;   // the start line
     Fields fields;
 
     bool has(std::string_view name) const { return !all(name).empty(); }
@@ -22,9 +22,9 @@ struct Head {
 
     std::string method() const;
     std::string target() const;
-    std::string version() const;      // "HTTP/1.1", of requests and responses
-    int status() const;               // 0 when this is not a status line
-    std::string text() const;         // as on the wire
+    std::string version() const;   // "HTTP/1.1", of requests and responses
+    int status() const;            // 0 when this is not a status line
+    std::string text() const;      // as on the wire
 };
 
 /// Takes the head at the start of `buffer` out of it; nothing while it is incomplete.
@@ -67,4 +67,4 @@ bool same_name(std::string_view, std::string_view);
 /// `size` bytes that differ everywhere and depend on `seed`: a crossed or shifted body is noticed.
 std::string pattern(std::size_t size, unsigned seed = 1);
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -21,7 +21,7 @@ Amount amount(std::size_t usual) {
     return asked;
 }
 
-}  // namespace
+}   // namespace
 
 std::vector<std::string> mutated(std::vector<std::string> const& sources, std::vector<std::string> const& words,
                                  std::size_t usual) {
@@ -50,4 +50,4 @@ std::vector<std::string> mutated(std::vector<std::string> const& sources, std::v
     return made;
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -8,7 +8,6 @@ namespace garner::test {
 
 /// `usual` messages made of `sources` (those above a kilobyte excepted) with `words` put in. With
 /// $GARNER_DIFFERENTIAL="COUNT SEED" that many, and those of another seed.
-std::vector<std::string> mutated(std::vector<std::string> const& sources, std::vector<std::string> const& words,
-                                 std::size_t usual);
+std::vector<std::string> mutated(std::vector<std::string> const& sources, std::vector<std::string> const& words, std::size_t usual);
 
-}  // namespace garner::test
+}   // namespace garner::test

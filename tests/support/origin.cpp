@@ -33,7 +33,7 @@ std::string path_of(std::string const& target) {
     return slash == target.npos ? "/" : target.substr(slash);
 }
 
-}  // namespace
+}   // namespace
 
 // ---- answers ----
 
@@ -176,9 +176,7 @@ std::string Origin::url(std::string const& path) const {
     return (setup_.certificate ? "https://" : "http://") + authority() + path;
 }
 
-void Origin::answer(std::string const& path, Answer answer) {
-    this->answer(path, std::vector<Answer>{std::move(answer)});
-}
+void Origin::answer(std::string const& path, Answer answer) { this->answer(path, std::vector<Answer>{std::move(answer)}); }
 
 void Origin::answer(std::string const& path, std::vector<Answer> in_turn) {
     auto next = std::make_shared<std::atomic<std::size_t>>(0);
@@ -270,15 +268,17 @@ void Origin::join_ended() {
 void Origin::converse(Wire wire, std::size_t number) {
     try {
         if (setup_.certificate) wire.start_tls_server(*setup_.certificate);
-        while (!stopping_ && one_request(wire, number)) {}
+        while (!stopping_ && one_request(wire, number)) {
+        }
     } catch (Trouble const&) {
         // A client that does not like the certificate leaves during the handshake; the scene sees that on its side.
     }
     // Unread bytes at a close would make it a reset that can overtake the answer: end, let the peer end, then close.
     wire.half_close();
-    while (!wire.will_reset() && !stopping_ && wire.receive(Millis{1000}) == Wire::Read::data) {}
+    while (!wire.will_reset() && !stopping_ && wire.receive(Millis{1000}) == Wire::Read::data) {
+    }
     std::lock_guard lock(mutex_);
-    open_.erase(number);        // before the descriptor is closed and its number is given to another
+    open_.erase(number);   // before the descriptor is closed and its number is given to another
     wire.close();
     ended_.push_back(number);
 }
@@ -309,4 +309,4 @@ bool Origin::one_request(Wire& wire, std::size_t number) {
     return !hand.leaves() && wire.is_open();
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -34,8 +34,8 @@ struct Answer {
     std::string body = {};
     Delimited delimited = Delimited::by_length;
     Fields trailers = {};
-    bool close = false;                 // after the answer
-    bool dated = true;                  // with a Date of now, unless `fields` has one
+    bool close = false;   // after the answer
+    bool dated = true;    // with a Date of now, unless `fields` has one
     std::string version = "HTTP/1.1";
 
     /// The head on the wire; `length` for Content-Length when it is not the body's.
@@ -51,7 +51,7 @@ Answer no_store(std::string body);
 /// The origin's side of one connection, in the hands of a script.
 class Hand {
 public:
-    using Note = std::function<void(Request const&)>;      // told when the request is read to its end
+    using Note = std::function<void(Request const&)>;   // told when the request is read to its end
     Hand(Wire& wire, Request& request, Note note) : wire_(wire), request_(request), note_(std::move(note)) {}
     Wire& wire() { return wire_; }
     Request& request() { return request_; }
@@ -94,7 +94,7 @@ public:
     /// The proxy has closed this connection; waits for it up to `limit`.
     bool abandoned(Millis limit = patience);
 
-    void wait();                // for the origin: until the scene is through with it
+    void wait();   // for the origin: until the scene is through with it
     void let_go();
 
 private:
@@ -127,7 +127,7 @@ private:
     struct Inside {
         std::mutex mutex;
         std::condition_variable changed;
-        std::list<HeldExchange> exchanges;      // a list: they stay where they are
+        std::list<HeldExchange> exchanges;   // a list: they stay where they are
         bool over = false;
     };
     std::shared_ptr<Inside> inside_ = std::make_shared<Inside>();
@@ -136,9 +136,9 @@ private:
 class Origin {
 public:
     struct Setup {
-        std::string address = "127.0.0.1";      // or "::1"
+        std::string address = "127.0.0.1";          // or "::1"
         Certificate const* certificate = nullptr;   // given: TLS
-        std::uint16_t port = 0;                 // 0: a free one
+        std::uint16_t port = 0;                     // 0: a free one
     };
     Origin();
     explicit Origin(Setup);
@@ -146,20 +146,20 @@ public:
     ~Origin();
 
     std::uint16_t port() const { return listening_.port; }
-    std::string authority() const;              // "127.0.0.1:1234", "[::1]:1234"
+    std::string authority() const;   // "127.0.0.1:1234", "[::1]:1234"
     std::string url(std::string const& path = "") const;
 
     // What to do about a path (query included). The last word counts; a path without one is answered 404 no-store.
     void answer(std::string const& path, Answer);
-    void answer(std::string const& path, std::vector<Answer> in_turn);      // the last one again and again
-    void raw(std::string const& path, std::string bytes);                   // these bytes, then close
-    void by_hand(std::string const& path, Script);                          // the script reads the body itself
+    void answer(std::string const& path, std::vector<Answer> in_turn);   // the last one again and again
+    void raw(std::string const& path, std::string bytes);                // these bytes, then close
+    void by_hand(std::string const& path, Script);                       // the script reads the body itself
     Held hold(std::string const& path);
-    void otherwise(Script);                                                 // for every path without a word of its own
+    void otherwise(Script);   // for every path without a word of its own
 
     std::size_t requests(std::string const& path) const;
     std::vector<Request> seen(std::string const& path) const;
-    Request last(std::string const& path) const;                            // throws Trouble when there was none
+    Request last(std::string const& path) const;   // throws Trouble when there was none
     std::size_t connections() const { return connections_; }
     /// Forgets the requests seen so far; for scenes of many.
     void forget_requests();
@@ -180,10 +180,10 @@ private:
     Script otherwise_;
     std::map<std::string, std::vector<std::shared_ptr<Request>>> seen_;
     std::vector<Held> held_;
-    std::map<std::size_t, int> open_;           // descriptors by connection number
-    std::map<std::size_t, std::thread> threads_;    // by connection number
+    std::map<std::size_t, int> open_;              // descriptors by connection number
+    std::map<std::size_t, std::thread> threads_;   // by connection number
     std::vector<std::size_t> ended_;
     std::thread acceptor_;
 };
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -9,9 +9,7 @@
 namespace garner::test {
 
 /// A file that was built beside this program, such as "garner".
-inline std::string built(std::string_view file) {
-    return std::filesystem::read_symlink("/proc/self/exe").parent_path() / file;
-}
+inline std::string built(std::string_view file) { return std::filesystem::read_symlink("/proc/self/exe").parent_path() / file; }
 
 /// A file or folder of the source tree: the nearest folder above this program that has src/main.cpp. Throws if there is none.
 inline std::string source(std::string_view path) {
@@ -20,4 +18,4 @@ inline std::string source(std::string_view path) {
     throw std::runtime_error("no source tree above " + built(""));
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -29,7 +29,7 @@ http {
 }
 )";
 
-}  // namespace
+}   // namespace
 
 std::string filled_in(std::string text, Fields const& words) {
     for (auto const& [word, meaning] : words)
@@ -43,8 +43,8 @@ std::string server_program(std::string const& name) {
     return std::filesystem::exists(path) ? path : name;
 }
 
-std::unique_ptr<Child> start_server(std::vector<std::string> const& command, std::uint16_t port,
-                                    std::filesystem::path const& log, std::string const& address) {
+std::unique_ptr<Child> start_server(std::vector<std::string> const& command, std::uint16_t port, std::filesystem::path const& log,
+                                    std::string const& address) {
     auto child = std::make_unique<Child>(command);
     bool const listens = eventually([&] {
         try {
@@ -62,9 +62,9 @@ Nginx::Nginx(std::string const& location) : port_(free_port()), tls_port_(free_p
     std::filesystem::create_directory(dir_.path("files"));
     dir_.write("certificate.pem", certificate_.pem_with_key());
     auto const file = dir_.write("nginx.conf", filled_in(nginx_origin_configuration, {{"HERE", dir_.path().string()},
-                                                                         {"TLS_PORT", std::to_string(tls_port_)},
-                                                                         {"PORT", std::to_string(port_)},
-                                                                         {"LOCATION", location}}));
+                                                                                      {"TLS_PORT", std::to_string(tls_port_)},
+                                                                                      {"PORT", std::to_string(port_)},
+                                                                                      {"LOCATION", location}}));
     std::vector<std::string> const command{server_program("nginx"), "-c", file, "-e", dir_.path("error.log").string()};
     child_ = start_server(command, port_, dir_.path("error.log"));
 }
@@ -83,18 +83,19 @@ std::size_t Nginx::requests(std::string const& path, std::size_t expected) const
 std::size_t Nginx::count_logged(std::string const& path) const {
     std::size_t count = 0;
     std::istringstream log(read_file(dir_.path("access.log")));
-    for (std::string method, target, rest; log >> method >> target && std::getline(log, rest);)
-        count += target.starts_with(path);
+    for (std::string method, target, rest; log >> method >> target && std::getline(log, rest);) count += target.starts_with(path);
     return count;
 }
 
 std::string browse(std::string const& url, std::string const& proxy, std::vector<std::string> const& more_flags) {
     TempDir profile;
+    // clang-format off
     std::vector<std::string> command{"chromium",       "--headless",       "--no-sandbox",
                                      "--disable-gpu",  "--disable-quic",   "--no-first-run",
                                      "--disable-sync", "--disable-dev-shm-usage",
                                      "--disable-background-networking",    "--disable-component-update",
                                      "--user-data-dir=" + profile.path().string()};
+    // clang-format on
     if (!proxy.empty()) {
         command.push_back("--proxy-server=" + proxy);
         // Without this it goes past the proxy to loopback.
@@ -107,4 +108,4 @@ std::string browse(std::string const& url, std::string const& proxy, std::vector
     return finished.output;
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -16,10 +16,10 @@
 namespace garner::test {
 
 /// Leaves the test out when a program is not installed, unless $GARNER_NEED_REAL says that it must be.
-#define NEEDS(program)                                                                   \
-    if (!is_installed(program)) {                                                        \
-        if (std::getenv("GARNER_NEED_REAL")) FAIL() << program << " is not installed";   \
-        GTEST_SKIP() << program << " is not installed";                                  \
+#define NEEDS(program)                                                                 \
+    if (!is_installed(program)) {                                                      \
+        if (std::getenv("GARNER_NEED_REAL")) FAIL() << program << " is not installed"; \
+        GTEST_SKIP() << program << " is not installed";                                \
     }
 
 /// `text` with each word of `words` replaced by what it stands for: a configuration.
@@ -27,8 +27,8 @@ std::string filled_in(std::string text, Fields const& words);
 /// A server's program: not in the PATH of every user.
 std::string server_program(std::string const& name);
 /// Starts a server and waits until it listens on loopback. Throws with what it and `log` say when it does not.
-std::unique_ptr<Child> start_server(std::vector<std::string> const& command, std::uint16_t port,
-                                    std::filesystem::path const& log, std::string const& address = "127.0.0.1");
+std::unique_ptr<Child> start_server(std::vector<std::string> const& command, std::uint16_t port, std::filesystem::path const& log,
+                                    std::string const& address = "127.0.0.1");
 
 /// nginx with the files of a folder on free ports, plain and TLS.
 class Nginx {
@@ -39,9 +39,7 @@ public:
     /// Writes a file among those it serves.
     void file(std::string const& name, std::string const& text);
     std::string url(std::string const& path) const { return "http://127.0.0.1:" + std::to_string(port_) + path; }
-    std::string secure_url(std::string const& path) const {
-        return "https://127.0.0.1:" + std::to_string(tls_port_) + path;
-    }
+    std::string secure_url(std::string const& path) const { return "https://127.0.0.1:" + std::to_string(tls_port_) + path; }
     std::string certificate_file() const { return dir_.path("certificate.pem").string(); }
     /// How many requests it has logged whose path starts with `path`. Its log comes after its answer: waits for as many as
     /// are `expected`.
@@ -60,4 +58,4 @@ private:
 /// `proxy`: "http://127.0.0.1:3128", or empty for none.
 std::string browse(std::string const& url, std::string const& proxy, std::vector<std::string> const& more_flags = {});
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -19,7 +19,7 @@ json parse(std::string const& text) { return json::parse(text, nullptr, true, tr
 
 std::string last_lines(std::string const& text) { return text.size() > 6000 ? text.substr(text.size() - 6000) : text; }
 
-}  // namespace
+}   // namespace
 
 std::string garner_binary() {
     if (char const* named = std::getenv("GARNER")) return named;
@@ -27,10 +27,8 @@ std::string garner_binary() {
 }
 
 Proxy::Proxy(Setup setup)
-    : address_(setup.address),
-      port_(setup.port ? setup.port : free_port()),
-      accelerator_(setup.accelerator_port ? setup.accelerator_port : free_port()),
-      admin_(free_port()) {
+    : address_(setup.address), port_(setup.port ? setup.port : free_port()),
+      accelerator_(setup.accelerator_port ? setup.accelerator_port : free_port()), admin_(free_port()) {
     auto const place = address_ + ":";
     configuration_ = {
         {"listen", {{{"address", place + std::to_string(port_)}}}},
@@ -45,8 +43,7 @@ Proxy::Proxy(Setup setup)
         {"admin", {{"address", "127.0.0.1:" + std::to_string(admin_)}}},
     };
     if (!setup.accelerates.empty())
-        configuration_["listen"].push_back(
-            {{"address", place + std::to_string(accelerator_)}, {"origin", setup.accelerates}});
+        configuration_["listen"].push_back({{"address", place + std::to_string(accelerator_)}, {"origin", setup.accelerates}});
     configuration_.merge_patch(parse(setup.patch));
     auto const file = dir_.write("garner.json", configuration_.dump(2));
 
@@ -73,8 +70,8 @@ void Proxy::wait_until_it_listens() {
     });
     if (listens && child_->running()) return;
     stopped_ = true;
-    throw Trouble(garner_binary() + (listens ? " ended at once:\n" : " does not listen:\n") +
-                  last_lines(child_->errors()) + child_->output() + "\n" + configuration_.dump(2));
+    throw Trouble(garner_binary() + (listens ? " ended at once:\n" : " does not listen:\n") + last_lines(child_->errors()) +
+                  child_->output() + "\n" + configuration_.dump(2));
 }
 
 void Proxy::stop(Millis limit) {
@@ -87,7 +84,7 @@ void Proxy::kill() {
     stopped_ = true;
     child_->signal(SIGKILL);
     auto const code = child_->exit_code();
-    if (code != 128 + SIGKILL) judge(code);     // it had ended before
+    if (code != 128 + SIGKILL) judge(code);   // it had ended before
 }
 
 int Proxy::ended() {
@@ -119,9 +116,8 @@ std::vector<Logged> Proxy::log() const {
     std::istringstream text(read_file(log_file()));
     for (std::string line; std::getline(text, line);) {
         auto const all = json::parse(line, nullptr, false);
-        if (!all.is_object()) continue;         // a line that is just being written
-        lines.push_back(
-            {all.value("result", ""), all.value("status", 0), all.value("method", ""), all.value("url", ""), all});
+        if (!all.is_object()) continue;   // a line that is just being written
+        lines.push_back({all.value("result", ""), all.value("status", 0), all.value("method", ""), all.value("url", ""), all});
     }
     return lines;
 }
@@ -150,4 +146,4 @@ std::string Proxy::metrics() const {
     return reply.body();
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

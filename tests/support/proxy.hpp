@@ -17,7 +17,7 @@ std::string garner_binary();
 
 /// One line of the access log.
 struct Logged {
-    std::string tag;        // TCP_HIT …
+    std::string tag;   // TCP_HIT …
     int status = 0;
     std::string method;
     std::string url;
@@ -31,11 +31,11 @@ public:
         std::string patch = "{}";
         /// Given: a second listener that is an accelerator for this origin, "http://127.0.0.1:1234".
         std::string accelerates = "";
-        std::uint16_t accelerator_port = 0;             // 0: a free one
-        std::string address = "127.0.0.1";              // of the listeners
-        std::uint16_t port = 0;                         // 0: a free one
-        std::vector<std::string> arguments = {};        // "--set", "a=b"
-        std::vector<std::string> environment = {};      // "NAME=value"
+        std::uint16_t accelerator_port = 0;          // 0: a free one
+        std::string address = "127.0.0.1";           // of the listeners
+        std::uint16_t port = 0;                      // 0: a free one
+        std::vector<std::string> arguments = {};     // "--set", "a=b"
+        std::vector<std::string> environment = {};   // "NAME=value"
     };
     Proxy() : Proxy(Setup{}) {}
     explicit Proxy(std::string const& patch) : Proxy(Setup{.patch = patch}) {}
@@ -91,4 +91,4 @@ private:
     bool stopped_ = false;
 };
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -6,8 +6,8 @@
 namespace garner::test {
 
 RedisServer::RedisServer(std::vector<std::string> const& options) : port_(free_port()) {
-    std::vector<std::string> command{"redis-server", "--port", std::to_string(port_), "--bind", "127.0.0.1", "--save", "",
-                                     "--dir", dir_.path().string()};
+    std::vector<std::string> command{
+        "redis-server", "--port", std::to_string(port_), "--bind", "127.0.0.1", "--save", "", "--dir", dir_.path().string()};
     command.insert(command.end(), options.begin(), options.end());
     child_ = std::make_unique<Child>(command);
     bool const answers = eventually([&] {
@@ -77,8 +77,9 @@ std::size_t RedisCluster::add_replica(std::size_t of) {
     node(0).tell({"CLUSTER", "MEET", "127.0.0.1", std::to_string(replica.port()), options.back()});
     wait_until_sound();
     replica.tell({"CLUSTER", "REPLICATE", id(of)});
-    bool const joined = eventually(
-        [&] { return replica.tell({"INFO", "replication"}).find("master_link_status:up") != std::string::npos; });
+    bool const joined = eventually([&] {
+        return replica.tell({"INFO", "replication"}).find("master_link_status:up") != std::string::npos;
+    });
     if (!joined) throw Trouble("the replica does not come");
     return size() - 1;
 }
@@ -94,4 +95,4 @@ void RedisCluster::wait_until_sound() {
     if (!sound) throw Trouble("the cluster does not come: " + node(0).tell({"CLUSTER", "NODES"}));
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -51,4 +51,4 @@ private:
     std::vector<std::unique_ptr<RedisServer>> nodes_;
 };
 
-}  // namespace garner::test
+}   // namespace garner::test

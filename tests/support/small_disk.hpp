@@ -39,4 +39,4 @@ std::string on_a_small_disk(std::size_t bytes, Work const& work) {
     return why_not;
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

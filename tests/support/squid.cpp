@@ -50,15 +50,15 @@ coredump_dir HERE
 DISK
 )";
 
-constexpr std::array<std::string_view, 9> faults{"FATAL", "CRITICAL", "assertion", "BUG",        "ERROR",
-                                                 "WARNING", "UNKNOWN", "alformed", "Invalid ICP"};
+constexpr std::array<std::string_view, 9> faults{"FATAL",   "CRITICAL", "assertion", "BUG",        "ERROR",
+                                                 "WARNING", "UNKNOWN",  "alformed",  "Invalid ICP"};
 
 std::string trimmed(std::string const& text) {
     auto const first = text.find_first_not_of(" \t\r");
     return first == text.npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
 }
 
-}  // namespace
+}   // namespace
 
 Squid::Squid(Setup setup) : ports_(setup.ports) {
     std::filesystem::create_directory(folder());
@@ -119,9 +119,8 @@ std::vector<SquidLogged> Squid::log() const {
     for (std::string line; std::getline(text, line);) {
         SquidLogged logged;
         std::istringstream words(line);
-        words >> logged.tag >> logged.status >> logged.method >> logged.url >> logged.hierarchy >> logged.server >>
-            logged.client;
-        if (words) lines.push_back(logged);         // else it is just being written
+        words >> logged.tag >> logged.status >> logged.method >> logged.url >> logged.hierarchy >> logged.server >> logged.client;
+        if (words) lines.push_back(logged);   // else it is just being written
     }
     return lines;
 }
@@ -130,13 +129,10 @@ std::vector<SquidLogged> Squid::logged(std::string const& path, std::string cons
     std::vector<SquidLogged> matching;
     eventually([&] {
         matching = log();
-        std::erase_if(matching, [&](SquidLogged const& line) {
-            return !line.url.ends_with(path) || !line.tag.starts_with(tag);
-        });
+        std::erase_if(matching, [&](SquidLogged const& line) { return !line.url.ends_with(path) || !line.tag.starts_with(tag); });
         return matching.size() >= count;
     });
-    if (matching.size() < count)
-        throw Trouble("squid has no " + tag + " for " + path + ":\n" + read_file(folder() / "access.log"));
+    if (matching.size() < count) throw Trouble("squid has no " + tag + " for " + path + ":\n" + read_file(folder() / "access.log"));
     return matching;
 }
 
@@ -181,4 +177,4 @@ std::string SquidPeer::text(std::string const& label) const {
 
 int SquidPeer::number(std::string const& label) const { return std::stoi(text(label)); }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -14,20 +14,20 @@ namespace garner::test {
 
 /// One line of Squid's access log; queries of other caches have theirs too.
 struct SquidLogged {
-    std::string tag;        // TCP_MEM_HIT, UDP_HIT …
-    int status = 0;         // 0 for queries
-    std::string method;     // GET, ICP_QUERY, HTCP_TST …
+    std::string tag;      // TCP_MEM_HIT, UDP_HIT …
+    int status = 0;       // 0 for queries
+    std::string method;   // GET, ICP_QUERY, HTCP_TST …
     std::string url;
-    std::string hierarchy;  // HIER_NONE, SIBLING_HIT …
-    std::string server;     // whom it got it from, "127.0.0.1:3128"; "-:-" for nobody
-    std::string client;     // an address
+    std::string hierarchy;   // HIER_NONE, SIBLING_HIT …
+    std::string server;      // whom it got it from, "127.0.0.1:3128"; "-:-" for nobody
+    std::string client;      // an address
 };
 
 /// What Squid says of one of its peers, by its own labels: "Status", "PINGS SENT" …
 struct SquidPeer {
     std::map<std::string, std::string> said;
 
-    std::string status() const { return text("Status"); }       // "Up", "Down"
+    std::string status() const { return text("Status"); }   // "Up", "Down"
     std::string text(std::string const& label) const;
     /// The number that the line begins with.
     int number(std::string const& label) const;
@@ -79,7 +79,7 @@ public:
 
     /// Its peers in the order of its configuration.
     std::vector<SquidPeer> peers() const;
-    SquidPeer peer() const;                     // the only one, or the first
+    SquidPeer peer() const;   // the only one, or the first
 
 private:
     std::filesystem::path folder() const { return dir_.path("squid"); }
@@ -94,4 +94,4 @@ private:
     bool ended_ = false;
 };
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -44,15 +44,13 @@ private:
 
     void head() {
         auto const start = line();
-        auto const digit = [&](std::size_t at) {
-            return at < start.size() && std::isdigit(static_cast<unsigned char>(start[at]));
-        };
-        bool const good = start.starts_with("HTTP/1.") && digit(7) && start[8] == ' ' && digit(9) && digit(10) &&
-                          digit(11) && start[9] != '0' && (start.size() == 12 || start[12] == ' ');
+        auto const digit = [&](std::size_t at) { return at < start.size() && std::isdigit(static_cast<unsigned char>(start[at])); };
+        bool const good = start.starts_with("HTTP/1.") && digit(7) && start[8] == ' ' && digit(9) && digit(10) && digit(11) &&
+                          start[9] != '0' && (start.size() == 12 || start[12] == ' ');
         if (!good) throw Refused{};
         is_1_0_ = start[7] == '0';
         answer_.status = std::stoi(std::string(start.substr(9, 3)));
-        if (answer_.status == 101) throw Refused{};     // nobody asked for another protocol
+        if (answer_.status == 101) throw Refused{};   // nobody asked for another protocol
         fields();
     }
 
@@ -147,7 +145,7 @@ private:
     std::vector<std::string> lengths_, codings_;
 };
 
-}  // namespace
+}   // namespace
 
 StrictAnswer read_strictly(std::string_view bytes, std::string_view method) {
     StrictAnswer answer;
@@ -161,4 +159,4 @@ StrictAnswer read_strictly(std::string_view bytes, std::string_view method) {
     return answer;
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

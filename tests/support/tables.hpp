@@ -37,4 +37,4 @@ inline std::multiset<std::string> documented_names(std::string_view file, std::s
     return names;
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -73,4 +73,4 @@ inline Bytes unique_bytes(std::vector<TraceRequest> const& requests) {
     return sum;
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -21,7 +21,7 @@ std::string accept_of(std::string const& key) {
     return {reinterpret_cast<char const*>(base64.data()), static_cast<std::size_t>(size)};
 }
 
-}  // namespace
+}   // namespace
 
 std::string websocket_frame(std::string_view text, bool masked) {
     std::string frame(1, static_cast<char>(text_frame));
@@ -57,12 +57,10 @@ std::string take_websocket_frame(Wire& wire) {
 
 void websocket_echo(Hand& hand) {
     hand.leave();
-    hand.send(
-        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " +
-        accept_of(hand.request().head.field("Sec-WebSocket-Key")) + "\r\n\r\n");
-    for (std::string text; !(text = take_websocket_frame(hand.wire())).empty();)
-        hand.send(websocket_frame(text, false));
+    hand.send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " +
+              accept_of(hand.request().head.field("Sec-WebSocket-Key")) + "\r\n\r\n");
+    for (std::string text; !(text = take_websocket_frame(hand.wire())).empty();) hand.send(websocket_frame(text, false));
     hand.send({"\x88\0", 2});
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

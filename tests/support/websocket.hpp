@@ -16,4 +16,4 @@ std::string take_websocket_frame(Wire&);
 /// A script: answers the handshake, sends back what it gets until the client closes.
 void websocket_echo(Hand&);
 
-}  // namespace garner::test
+}   // namespace garner::test

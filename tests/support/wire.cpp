@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 struct Wire::Tls {
     std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context{nullptr, SSL_CTX_free};
     std::unique_ptr<SSL, decltype(&SSL_free)> ssl{nullptr, SSL_free};
-    BIO* in = nullptr;    // owned by ssl
+    BIO* in = nullptr;   // owned by ssl
     BIO* out = nullptr;
 
     explicit Tls(SSL_METHOD const* method) : context(SSL_CTX_new(method), SSL_CTX_free) {}
@@ -49,8 +49,7 @@ struct Address {
 
 Address address_of(std::string const& text, std::uint16_t port) {
     Address address;
-    if (auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
-        inet_pton(AF_INET6, text.c_str(), &v6->sin6_addr) == 1) {
+    if (auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage); inet_pton(AF_INET6, text.c_str(), &v6->sin6_addr) == 1) {
         v6->sin6_family = AF_INET6;
         v6->sin6_port = htons(port);
         address.length = sizeof *v6;
@@ -77,7 +76,7 @@ bool can_bind(std::uint16_t port) {
     return true;
 }
 
-}  // namespace
+}   // namespace
 
 void pause_for(Millis time) { std::this_thread::sleep_for(time); }
 
@@ -88,10 +87,7 @@ Wire::Wire(int fd) : fd_(fd) {
 }
 
 Wire::Wire(Wire&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)),
-      resets_(other.resets_),
-      buffer_(std::move(other.buffer_)),
-      tls_(std::move(other.tls_)) {}
+    : fd_(std::exchange(other.fd_, -1)), resets_(other.resets_), buffer_(std::move(other.buffer_)), tls_(std::move(other.tls_)) {}
 
 Wire& Wire::operator=(Wire&& other) noexcept {
     close();
@@ -157,7 +153,8 @@ std::string Wire::take(std::size_t count, Millis limit) {
 }
 
 std::string Wire::take_all(Millis limit) {
-    while (receive(limit) == Read::data) {}
+    while (receive(limit) == Read::data) {
+    }
     return std::exchange(buffer_, {});
 }
 
@@ -313,9 +310,8 @@ Listening listen_on(std::string const& text, std::uint16_t wanted) {
         throw Trouble("listen on " + text + ": " + why);
     }
     ::getsockname(fd, address.get(), &address.length);
-    auto const port = address.storage.ss_family == AF_INET6
-                          ? reinterpret_cast<sockaddr_in6*>(&address.storage)->sin6_port
-                          : reinterpret_cast<sockaddr_in*>(&address.storage)->sin_port;
+    auto const port = address.storage.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6*>(&address.storage)->sin6_port
+                                                            : reinterpret_cast<sockaddr_in*>(&address.storage)->sin_port;
     return {fd, ntohs(port)};
 }
 
@@ -341,7 +337,7 @@ int own_share() {
     throw Trouble("too many test programs at a time: no share of the ports is left");
 }
 
-}  // namespace
+}   // namespace
 
 std::uint16_t free_port() {
     static int const share = own_share();
@@ -354,4 +350,4 @@ std::uint16_t free_port() {
     throw Trouble("no free port");
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

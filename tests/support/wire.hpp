@@ -59,8 +59,8 @@ public:
     /// The peer has ended or reset its side and all it sent before was received. Does not wait.
     bool peer_closed();
     void half_close();
-    void reset();                       // RST instead of FIN, now
-    void reset_at_close();              // the same, when it is closed; half_close() does nothing any more
+    void reset();            // RST instead of FIN, now
+    void reset_at_close();   // the same, when it is closed; half_close() does nothing any more
     void close();
     bool is_open() const { return fd_ >= 0; }
     bool will_reset() const { return resets_; }
@@ -105,4 +105,4 @@ bool eventually(Condition true_now, Millis limit) {
     return true;
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -121,5 +121,5 @@ TEST(CommandForm, names_errors_of_subcommands) {
     EXPECT_THAT(tool.read({"--help"}).text, Not(HasSubstr("--all")));
 }
 
-}  // namespace
-}  // namespace garner
+}   // namespace
+}   // namespace garner

@@ -22,5 +22,5 @@ TEST(CopyOut, copies_every_byte_and_no_other_at_any_place) {
             }
 }
 
-}  // namespace
-}  // namespace garner
+}   // namespace
+}   // namespace garner

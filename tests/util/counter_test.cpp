@@ -88,5 +88,5 @@ TEST(Histogram, several_workers_make_one) {
     EXPECT_EQ(LatencySnapshot{}.mean(), microseconds(0));
 }
 
-}  // namespace
-}  // namespace garner
+}   // namespace
+}   // namespace garner

@@ -39,5 +39,5 @@ TEST(FingerprintMap, tells_apart_what_begins_or_ends_alike) {
     EXPECT_EQ(map.find(UINT64_MAX), FingerprintMap::none);
 }
 
-}  // namespace
-}  // namespace garner
+}   // namespace
+}   // namespace garner

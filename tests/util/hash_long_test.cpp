@@ -20,5 +20,5 @@ TEST(HashLong, is_the_fingerprint_whatever_the_processor_has) {
     EXPECT_EQ(hash_long(blocks, 1), fingerprint(blocks, 1));
 }
 
-}  // namespace
-}  // namespace garner
+}   // namespace
+}   // namespace garner

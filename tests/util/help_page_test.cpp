@@ -101,5 +101,5 @@ TEST(Completion, scripts_have_every_command_option_and_value) {
     EXPECT_THAT(zsh, Not(HasSubstr("@NAME@")));
 }
 
-}  // namespace
-}  // namespace garner
+}   // namespace
+}   // namespace garner

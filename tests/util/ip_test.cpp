@@ -46,23 +46,20 @@ TEST(Ip, networks_contain_what_shares_their_prefix) {
         char const* address;
         bool contains;
     };
-    for (Row const& row : {Row{"10.0.0.0/8", "10.255.0.1", true}, Row{"10.0.0.0/8", "11.0.0.0", false},
-                           Row{"10.0.0.0/9", "10.127.0.0", true}, Row{"10.0.0.0/9", "10.128.0.0", false},
-                           Row{"127.0.0.1", "127.0.0.1", true}, Row{"127.0.0.1", "127.0.0.2", false},
-                           Row{"0.0.0.0/0", "8.8.8.8", true}, Row{"0.0.0.0/0", "2001:db8::1", false},
-                           Row{"::/0", "8.8.8.8", true}, Row{"::/0", "2001:db8::1", true},
-                           Row{"2001:db8::/33", "2001:db8:7fff::", true},
-                           Row{"2001:db8::/33", "2001:db8:8000::", false},
-                           Row{"::1", "::1", true}, Row{"::ffff:10.0.0.0/104", "10.1.1.1", true}})
-        EXPECT_EQ(parse_network(row.network)->contains(*parse_ip(row.address)), row.contains)
-            << row.network << " " << row.address;
+    for (Row const& row :
+         {Row{"10.0.0.0/8", "10.255.0.1", true}, Row{"10.0.0.0/8", "11.0.0.0", false}, Row{"10.0.0.0/9", "10.127.0.0", true},
+          Row{"10.0.0.0/9", "10.128.0.0", false}, Row{"127.0.0.1", "127.0.0.1", true}, Row{"127.0.0.1", "127.0.0.2", false},
+          Row{"0.0.0.0/0", "8.8.8.8", true}, Row{"0.0.0.0/0", "2001:db8::1", false}, Row{"::/0", "8.8.8.8", true},
+          Row{"::/0", "2001:db8::1", true}, Row{"2001:db8::/33", "2001:db8:7fff::", true},
+          Row{"2001:db8::/33", "2001:db8:8000::", false}, Row{"::1", "::1", true}, Row{"::ffff:10.0.0.0/104", "10.1.1.1", true}})
+        EXPECT_EQ(parse_network(row.network)->contains(*parse_ip(row.address)), row.contains) << row.network << " " << row.address;
 }
 
 TEST(Ip, networks_are_read_and_written) {
     for (char const* text : {"10.0.0.0/8", "127.0.0.1", "::1", "fe80::/10", "0.0.0.0/0", "::/0"})
         EXPECT_EQ(parse_network(text)->text(), text);
-    for (char const* text : {"10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/", "/8", "10.0.0.0/8/8", "::/129", "10/8",
-                             "10.0.0.0/-1", "10.0.0.0/255.0.0.0", ""})
+    for (char const* text : {"10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/", "/8", "10.0.0.0/8/8", "::/129", "10/8", "10.0.0.0/-1",
+                             "10.0.0.0/255.0.0.0", ""})
         EXPECT_FALSE(parse_network(text)) << text;
 }
 
@@ -81,5 +78,5 @@ TEST(IpAddress, first_bits_are_what_one_client_shares) {
     EXPECT_EQ(first("2001:db8:1:ffff::1", 32, 52), "2001:db8:1:f000::");
 }
 
-}  // namespace
-}  // namespace garner
+}   // namespace
+}   // namespace garner

@@ -28,5 +28,5 @@ TEST(LeastRate, only_the_time_of_waiting_counts_and_it_is_added_up) {
     EXPECT_FALSE(pace.is_below({}));
 }
 
-}  // namespace
-}  // namespace garner
+}   // namespace
+}   // namespace garner

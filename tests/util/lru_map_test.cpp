@@ -48,5 +48,5 @@ TEST(LruMap, has_room_for_one_at_least) {
     EXPECT_EQ(*map.find("b"), 2);
 }
 
-}  // namespace
-}  // namespace garner
+}   // namespace
+}   // namespace garner

@@ -56,5 +56,5 @@ TEST(ResultDeathTest, reading_what_is_not_there_stops_the_process) {
     EXPECT_DEATH((void)half(4).fault(), "broken invariant");
 }
 
-}  // namespace
-}  // namespace garner
+}   // namespace
+}   // namespace garner

@@ -19,8 +19,7 @@ TEST(Units, sizes) {
 }
 
 TEST(Units, no_sizes) {
-    for (char const* text : {"", "MiB", "64M", "-1", "+1", "1e6", "64 MiB/s", "1..5 MB", ".5 MB", "1. MB", "1.2.3 MB",
-                            "0x10",
+    for (char const* text : {"", "MiB", "64M", "-1", "+1", "1e6", "64 MiB/s", "1..5 MB", ".5 MB", "1. MB", "1.2.3 MB", "0x10",
                              "18446744073709551616", "16777216 TiB", "1 Mi B", "five"})
         EXPECT_FALSE(parse_size(text)) << text;
 }
@@ -52,5 +51,5 @@ TEST(Units, the_shortest_text_parses_to_the_same) {
     EXPECT_EQ(time_text(milliseconds{90'000}), "90s");
 }
 
-}  // namespace
-}  // namespace garner
+}   // namespace
+}   // namespace garner

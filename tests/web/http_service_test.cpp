@@ -37,9 +37,12 @@ private:
     static net::awaitable<void> serve(HttpConnection& connection) {
         while (co_await connection.receive()) {
             auto reply = wrong_method(connection.request(), "GET, HEAD, POST");
-            if (reply) co_await connection.send(*reply);
-            else if (connection.request().path == "/many") co_await send_many(connection);
-            else co_await measure(connection);
+            if (reply)
+                co_await connection.send(*reply);
+            else if (connection.request().path == "/many")
+                co_await send_many(connection);
+            else
+                co_await measure(connection);
         }
     }
     static net::awaitable<void> measure(HttpConnection& connection) {
@@ -217,5 +220,5 @@ TEST(HttpService, an_address_that_cannot_be_had_is_named) {
     EXPECT_THAT(opened.fault().what, HasSubstr("in use"));
 }
 
-}  // namespace
-}  // namespace garner::web
+}   // namespace
+}   // namespace garner::web

@@ -14,13 +14,12 @@ TEST(Prometheus, a_family_is_told_once_before_its_samples) {
     text.add("a_replies_total{peer,said=\"hit\"}", "Replies.", Json{{"one", 1}, {"t\"wo", UINT64_MAX}});
     text.add("a_replies_total{peer,said=\"miss\"}", "Replies.", Json{{"one", 2}});
     text.add("a_version{version}", "Version.", "0.1");
-    EXPECT_EQ(text.take(),
-              "# HELP a_replies_total Replies.\n# TYPE a_replies_total counter\n"
-              "a_replies_total{peer=\"one\",said=\"hit\"} 1\n"
-              "a_replies_total{peer=\"t\\\"wo\",said=\"hit\"} 18446744073709551615\n"
-              "a_replies_total{peer=\"one\",said=\"miss\"} 2\n"
-              "# HELP a_version Version.\n# TYPE a_version gauge\n"
-              "a_version{version=\"0.1\"} 1\n");
+    EXPECT_EQ(text.take(), "# HELP a_replies_total Replies.\n# TYPE a_replies_total counter\n"
+                           "a_replies_total{peer=\"one\",said=\"hit\"} 1\n"
+                           "a_replies_total{peer=\"t\\\"wo\",said=\"hit\"} 18446744073709551615\n"
+                           "a_replies_total{peer=\"one\",said=\"miss\"} 2\n"
+                           "# HELP a_version Version.\n# TYPE a_version gauge\n"
+                           "a_version{version=\"0.1\"} 1\n");
 }
 
 TEST(Prometheus, values_are_numbers) {
@@ -30,5 +29,5 @@ TEST(Prometheus, values_are_numbers) {
                            "a_ratio{window=\"60s\"} NaN\na_ratio{window=\"5m\"} 0.25\na_ratio{window=\"1h\"} 1\n");
 }
 
-}  // namespace
-}  // namespace garner::web
+}   // namespace
+}   // namespace garner::web

@@ -26,8 +26,8 @@
 using Clock = std::chrono::steady_clock;
 
 constexpr unsigned batch = 32;
-constexpr long in_flight = 512;      // of all sources together: full sockets would drop the rest
-constexpr int patience = 50;         // ms without any answer: those in flight are lost
+constexpr long in_flight = 512;   // of all sources together: full sockets would drop the rest
+constexpr int patience = 50;      // ms without any answer: those in flight are lost
 constexpr std::size_t longest = 2'048;
 
 long answers = 0, hits = 0, lost = 0;

@@ -32,11 +32,11 @@ using Clock = std::chrono::steady_clock;
 struct Work {
     std::string origin, prefix, path;
     bool tunnel = false;
-    bool series = false;        // or one URL a number of times: counted, not timed
+    bool series = false;   // or one URL a number of times: counted, not timed
     bool same = false;
-    long next = 0, left = 0;    // of a series
-    long first = 0, count = 0;  // of those that are drawn
-    Clock::time_point until;    // without a series
+    long next = 0, left = 0;     // of a series
+    long first = 0, count = 0;   // of those that are drawn
+    Clock::time_point until;     // without a series
     long body = 0;
     long good = 0, bad = 0;
     std::vector<int> took_us;
@@ -207,7 +207,7 @@ int main(int count, char** words) {
     while (alive > 0) {
         epoll_event events[64];
         int const ready = epoll_wait(poll, events, 64, 60'000);
-        if (ready == 0) break;    // a minute of silence: what is still open is bad
+        if (ready == 0) break;   // a minute of silence: what is still open is bad
         for (int i = 0; i < ready; ++i) {
             auto* connection = static_cast<Connection*>(events[i].data.ptr);
             if (connection->readable()) continue;

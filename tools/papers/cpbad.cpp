@@ -49,10 +49,7 @@ struct Hits {
 class Cache {
 public:
     Cache(std::string const& spec, Stream const& stream, Bytes budget)
-        : stream_(stream),
-          budget_(budget),
-          policy_(policy::make(spec, {.capacity = budget})),
-          held_(stream.population) {
+        : stream_(stream), budget_(budget), policy_(policy::make(spec, {.capacity = budget})), held_(stream.population) {
         if (!policy_) throw std::invalid_argument(policy::read_spec(spec).fault_text());
     }
 
@@ -146,8 +143,7 @@ struct Dataset {
     std::size_t requests;
     std::uint32_t distinct;
 };
-constexpr Dataset datasets[] = {
-    {"dataset1", 110'745, 41'619}, {"dataset2", 167'397, 73'868}, {"dataset3", 149'494, 52'494}};
+constexpr Dataset datasets[] = {{"dataset1", 110'745, 41'619}, {"dataset2", 167'397, 73'868}, {"dataset3", 149'494, 52'494}};
 constexpr Dataset whole{"all", 427'636, 167'981};
 
 std::string with_alpha(std::string const& name, double alpha) {
@@ -234,8 +230,7 @@ void write_csv(std::string const& directory, char const* figure, std::vector<Poi
 std::vector<std::string> readings_of_f_and_boost() {
     std::vector<std::string> specs;
     for (char const* f : {"1/x", "M/x", "total/x"})
-        for (char const* boost : {"printed", "corrected"})
-            specs.push_back(std::string("cpbad:f=") + f + ":boost=" + boost);
+        for (char const* boost : {"printed", "corrected"}) specs.push_back(std::string("cpbad:f=") + f + ":boost=" + boost);
     return specs;
 }
 
@@ -280,14 +275,14 @@ void figure5(std::string const& csv) {
 void table2() {
     std::printf("Table 2: streams of the log's sizes. Drawn from as many URLs as it has distinct ones, fewer are\n"
                 "seen; the streams of figures 6 and 7 are drawn from as many as it takes.\n\n");
-    std::printf("%-10s %9s %9s %6s %18s %12s %9s\n", "dataset", "requests", "distinct", "alpha", "seen of as many",
-                "drawn from", "seen");
+    std::printf("%-10s %9s %9s %6s %18s %12s %9s\n", "dataset", "requests", "distinct", "alpha", "seen of as many", "drawn from",
+                "seen");
     for (auto const& dataset : {datasets[0], datasets[1], datasets[2], whole})
         for (double alpha : {0.6, 0.7, 0.8}) {
             auto const few = zipf("", alpha, dataset.distinct, dataset.requests, 1);
             auto const fit = stream_of(dataset, alpha, 1);
-            std::printf("%-10s %9zu %9u %6.1f %18zu %12u %9zu\n", dataset.name, dataset.requests, dataset.distinct,
-                        alpha, distinct_in(few), fit.population, distinct_in(fit));
+            std::printf("%-10s %9zu %9u %6.1f %18zu %12u %9zu\n", dataset.name, dataset.requests, dataset.distinct, alpha,
+                        distinct_in(few), fit.population, distinct_in(fit));
         }
 }
 
@@ -295,8 +290,7 @@ void figure6(std::string const& csv) {
     std::printf("Figure 6: hit %% by objects held\n");
     std::vector<std::string> specs{"lru", "lfu"};
     for (auto const& spec : readings_of_f_and_boost()) specs.push_back(spec);
-    specs.insert(specs.end(),
-                 {"cpbad:initial=2", "cpbad:f=1/x:initial=1e-9", "cpbad:equal=stays", "cpbad:first=twice"});
+    specs.insert(specs.end(), {"cpbad:initial=2", "cpbad:f=1/x:initial=1e-9", "cpbad:equal=stays", "cpbad:first=twice"});
     std::vector<Point> points;
     auto run = [&](Stream const& stream, std::initializer_list<Bytes> held) {
         for (auto const& spec : specs)
@@ -362,12 +356,10 @@ int run(int count, char** words) {
     return 2;
 }
 
-}  // namespace
-}  // namespace garner
+}   // namespace
+}   // namespace garner
 
-int main(int count, char** words) try {
-    return garner::run(count, words);
-} catch (std::exception const& trouble) {
+int main(int count, char** words) try { return garner::run(count, words); } catch (std::exception const& trouble) {
     std::fprintf(stderr, "cpbad_experiments: %s\n", trouble.what());
     return 1;
 }

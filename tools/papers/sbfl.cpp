@@ -22,9 +22,9 @@
 namespace garner {
 namespace {
 
-constexpr unsigned lru_bits = 12;                        // of the LRU before a filter
+constexpr unsigned lru_bits = 12;   // of the LRU before a filter
 constexpr unsigned least_counters = 16, most_counters = 22;
-constexpr double lru_bytes = 20;                         // an element, as the paper counts
+constexpr double lru_bytes = 20;   // an element, as the paper counts
 
 struct Stream {
     std::string name;
@@ -43,11 +43,13 @@ Stream model() {
     for (std::size_t i = 0; i < requests; ++i) {
         auto const kind = share(random);
         std::uint64_t url;
-        if (kind < 0.5) url = static_cast<std::uint64_t>(std::pow(double{hosts}, share(random)));
+        if (kind < 0.5)
+            url = static_cast<std::uint64_t>(std::pow(double{hosts}, share(random)));
         else if (kind < 0.8 && i >= latest) {
             stream.urls.push_back(stream.urls[i - 1 - random() % latest]);
             continue;
-        } else url = fresh++;
+        } else
+            url = fresh++;
         stream.urls.push_back(crawl::mixed(url + 1));
     }
     return stream;
@@ -219,8 +221,9 @@ void decrement_times(std::filesystem::path const& folder) {
     papers::RandomDecrement random(1);
     auto const chunk = 1'000'000u;
     auto const at_random = seconds_of([&] {
-        for (std::uint64_t i = 0; i < decrements / 10; i += chunk) random.decrement(all, chunk);
-    }) * 10;
+                               for (std::uint64_t i = 0; i < decrements / 10; i += chunk) random.decrement(all, chunk);
+                           }) *
+                           10;
     auto const one_by_one = seconds_of([&] {
         for (std::uint64_t i = 0; i < decrements; ++i)
             if (auto const now = all.value(i); now > 0) all.set(i, now - 1);
@@ -240,8 +243,10 @@ int run(std::vector<std::string> const& words) {
     std::string path;
     std::filesystem::path folder;
     for (std::size_t i = 1; i + 1 < words.size(); i += 2) {
-        if (words[i] == "--stream") path = words[i + 1];
-        else folder = words[i + 1];
+        if (words[i] == "--stream")
+            path = words[i + 1];
+        else
+            folder = words[i + 1];
     }
     auto const& what = words[0];
     auto const wants = [&](char const* name) { return what == "all" || what == name; };
@@ -257,8 +262,8 @@ int run(std::vector<std::string> const& words) {
     return 0;
 }
 
-}  // namespace
-}  // namespace garner
+}   // namespace
+}   // namespace garner
 
 int main(int count, char** arguments) {
     std::vector<std::string> const words(arguments + 1, arguments + count);

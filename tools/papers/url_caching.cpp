@@ -161,8 +161,8 @@ Figure over_time(std::string name, Trace const& trace) {
         auto const cache = cache_of(spec, entries, foresight);
         Series line{spec};
         for (std::uint64_t i = 0; i < windows; ++i)
-            line.points.push_back({static_cast<double>((i + 1) * step),
-                                   miss_percent(*cache, std::span(trace.links).subspan(i * step, step))});
+            line.points.push_back(
+                {static_cast<double>((i + 1) * step), miss_percent(*cache, std::span(trace.links).subspan(i * step, step))});
         figure.series.push_back(std::move(line));
     }
     return figure;
@@ -171,7 +171,10 @@ Figure over_time(std::string name, Trace const& trace) {
 /// The question that section 7 leaves open.
 Figure private_caches(Options const& options) {
     auto const trace = model(threads_of_the_paper, false, options.links);
-    Figure figure{"private", trace.name + ": a private LRU for each against a shared one", "entries", "miss_percent",
+    Figure figure{"private",
+                  trace.name + ": a private LRU for each against a shared one",
+                  "entries",
+                  "miss_percent",
                   {{"shared"}, {"private"}}};
     for (std::uint64_t each = 1; each <= 2048; each *= 2) {
         auto const entries = each * threads_of_the_paper;
@@ -191,10 +194,14 @@ Options read(int count, char** words) {
     for (int i = 1; i < count; ++i) {
         std::string const word = words[i];
         bool const has_value = i + 1 < count;
-        if (word == "--out" && has_value) options.out = words[++i];
-        else if (word == "--stream" && has_value) options.stream = words[++i];
-        else if (word == "--links" && has_value) options.links = std::strtoull(words[++i], nullptr, 10);
-        else options.what = options.what.empty() ? word : "?";
+        if (word == "--out" && has_value)
+            options.out = words[++i];
+        else if (word == "--stream" && has_value)
+            options.stream = words[++i];
+        else if (word == "--links" && has_value)
+            options.links = std::strtoull(words[++i], nullptr, 10);
+        else
+            options.what = options.what.empty() ? word : "?";
     }
     return options;
 }
@@ -217,19 +224,18 @@ int run(int count, char** words) {
     bool const known = options.what == "all" || figures.count(options.what) > 0;
     if (!known || options.links < 1'000)
         return std::fprintf(stderr, "usage: url_caching_experiments figure2|...|figure11|private|all [--out DIR] "
-                                    "[--links N, at least 1000] [--stream FILE]\n"), 2;
+                                    "[--links N, at least 1000] [--stream FILE]\n"),
+               2;
     std::filesystem::create_directories(options.out);
     for (auto const& [name, make] : figures)
         if (options.what == "all" || options.what == name) write(make(), options);
     return 0;
 }
 
-}  // namespace
-}  // namespace garner
+}   // namespace
+}   // namespace garner
 
-int main(int count, char** words) try {
-    return garner::run(count, words);
-} catch (std::exception const& trouble) {
+int main(int count, char** words) try { return garner::run(count, words); } catch (std::exception const& trouble) {
     std::fprintf(stderr, "url_caching_experiments: %s\n", trouble.what());
     return 1;
 }

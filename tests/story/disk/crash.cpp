@@ -43,7 +43,8 @@ private:
         std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
         Client client(proxy_, library_.origin());
         try {
-            while (one(client, random)) {}
+            while (one(client, random)) {
+            }
         } catch (Trouble const&) {   // it does not listen any more
         }
     }
@@ -79,8 +80,8 @@ private:
         asked_twice_ += answered_.contains(path);
         auto const least = before_.find(path);
         if (least != before_.end() && *version < least->second)
-            faults_.push_back(path + " in version " + std::to_string(*version) + ", answered before the kill: " +
-                              std::to_string(least->second) + "; " + reply.field("Cache-Status"));
+            faults_.push_back(path + " in version " + std::to_string(*version) +
+                              ", answered before the kill: " + std::to_string(least->second) + "; " + reply.field("Cache-Status"));
         answered_[path] = std::max(answered_[path], *version);
         return true;
     }
@@ -159,7 +160,7 @@ struct Crash : DiskScene {
     }
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(Crash, at_any_moment_under_load_leaves_nothing_half_wrong_or_old) { crash_again_and_again(little_memory); }
 
@@ -188,4 +189,4 @@ TEST_F(Crash, in_the_middle_of_a_start_loses_nothing) {
     EXPECT_EQ(figure("damaged"), 0u);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -20,8 +20,8 @@ void show(Origin& origin, std::string const& path, std::string const& body, bool
         Fields fields{{"ETag", "\"one\""}, {"Cache-Control", "max-age=600"}};
         auto const range = hand.request().head.field("Range");
         if (std::sscanf(range.c_str(), "bytes=%zu-%zu", &first, &last) == 2) {
-            fields.emplace_back("Content-Range", "bytes " + std::to_string(first) + "-" + std::to_string(last) + "/" +
-                                                     std::to_string(body.size()));
+            fields.emplace_back("Content-Range",
+                                "bytes " + std::to_string(first) + "-" + std::to_string(last) + "/" + std::to_string(body.size()));
             return hand.answer({.status = 206, .fields = fields, .body = body.substr(first, last - first + 1)});
         }
         if (!chunked) return hand.answer({.fields = fields, .body = body});
@@ -53,7 +53,7 @@ struct Crowded : DiskScene {
     std::deque<Reply> replies;
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(Crowded, a_short_body_of_unknown_length_is_kept_whole) {
     begin();
@@ -90,4 +90,4 @@ TEST_F(Crowded, what_completes_a_part_ends_where_the_part_begins) {
     end();
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

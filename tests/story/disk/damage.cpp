@@ -87,8 +87,7 @@ struct Damage : DiskScene {
         Client client(proxy(), origin());
         for (std::size_t i = 0; i < some; i += 3) {
             library().renew(Library::path(i));
-            if (i % 2 == 0)
-                EXPECT_EQ(client.send("PURGE", Library::path(i)).status(), 200);
+            if (i % 2 == 0) EXPECT_EQ(client.send("PURGE", Library::path(i)).status(), 200);
             EXPECT_EQ(ask(Library::path(i), {{"Cache-Control", "no-cache"}}), 2);
         }
     }
@@ -144,7 +143,7 @@ std::vector<DiskImage::Record> with_body(DiskImage const& image) {
     return records;
 }
 
-}  // namespace
+}   // namespace
 
 TEST_F(Damage, of_bodies_is_counted_to_the_last_one_and_everything_else_is_a_hit) {
     start();
@@ -250,8 +249,7 @@ TEST_F(Damage, by_segments_that_were_swapped_is_never_served) {
     library().renew_all();
     for (unsigned round = 0; round < 4; ++round) {
         Vandal vandal(image, round);
-        for (int i = 0; i < 4; ++i)
-            vandal.swap(image.segments()[vandal.below(12)].place, image.segments()[vandal.below(12)].place);
+        for (int i = 0; i < 4; ++i) vandal.swap(image.segments()[vandal.below(12)].place, image.segments()[vandal.below(12)].place);
         write(vandal.bytes());
         start();
         EXPECT_GT(ask_for_all(true), 0u);
@@ -291,11 +289,11 @@ TEST_F(Damage, while_the_proxy_runs_is_never_served) {
     Vandal vandal(image, 1);
     for (int i = 0; i < 60; ++i) vandal.damage(of_records);
     // In place: the proxy has this file open.
-    std::fstream(file(), std::ios::binary | std::ios::in | std::ios::out).write(
-        vandal.bytes().data(), static_cast<std::streamsize>(vandal.bytes().size()));
+    std::fstream(file(), std::ios::binary | std::ios::in | std::ios::out)
+        .write(vandal.bytes().data(), static_cast<std::streamsize>(vandal.bytes().size()));
     library().renew_all();
     ask_for_all();
     EXPECT_GT(figure("damaged"), 5u);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -64,7 +64,8 @@ public:
 
     static std::size_t size_of(std::string const& path) {
         // Small ones, those just around what lies in one record, and those in several pieces.
-        constexpr std::size_t sizes[] = {300, 1000, 20'000, 700, 65'490, 5000, 65'536, 0, 2000, 100'000, 9000, 800, 270'000, 30'000, 4000, 60'000};
+        constexpr std::size_t sizes[] = {300,  1000,    20'000, 700, 65'490,  5000,   65'536, 0,
+                                         2000, 100'000, 9000,   800, 270'000, 30'000, 4000,   60'000};
         return sizes[static_cast<std::size_t>(std::atoi(path.c_str() + 1)) % std::size(sizes)];
     }
 
@@ -167,4 +168,4 @@ private:
     std::unique_ptr<Proxy> proxy_;
 };
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -44,7 +44,7 @@ struct DiskFaults : DiskScene {
     }
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(DiskFaults, a_second_process_on_one_directory_is_refused_and_the_first_goes_on) {
     start();
@@ -142,4 +142,4 @@ TEST_F(DiskFaults, a_disk_that_others_fill_up_afterwards_goes_on_working) {
     if (!why_not.empty()) GTEST_SKIP() << why_not;
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -26,8 +26,8 @@ void show_ranges(Origin& origin) {
         fields.emplace_back("Cache-Control", "max-age=600");
         if (std::sscanf(range.c_str(), "bytes=%zu-%zu", &first, &last) != 2)
             return hand.answer({.fields = fields, .body = long_film});
-        fields.emplace_back("Content-Range", "bytes " + std::to_string(first) + "-" + std::to_string(last) + "/" +
-                                                 std::to_string(long_film.size()));
+        fields.emplace_back("Content-Range",
+                            "bytes " + std::to_string(first) + "-" + std::to_string(last) + "/" + std::to_string(long_film.size()));
         hand.answer({.status = 206, .fields = fields, .body = long_film.substr(first, last - first + 1)});
     });
 }
@@ -39,7 +39,7 @@ std::string range_of(std::size_t first, std::size_t count) {
 /// The figure is in bytes; memory in these scenes is 2 MiB.
 std::uint64_t memory_used(Proxy const& proxy) { return proxy.stats()["cache"]["used_bytes"].get<std::uint64_t>(); }
 
-}  // namespace
+}   // namespace
 
 struct Large : DiskScene {
     Proxy& start(std::string const& more = "{}") {
@@ -146,14 +146,19 @@ TEST_F(Large, of_another_edition_parts_begin_anew) {
     show_ranges(origin());
     ASSERT_EQ(get(proxy, origin(), "/film", {{"Range", range_of(0, 3'000'000)}}).status(), 206);
     auto const other = pattern(long_film.size(), 8);
-    origin().answer("/film", {.status = 206, .fields = {{"ETag", "\"other\""}, {"Cache-Control", "max-age=600"},
-                                                        {"Content-Range", "bytes 3000000-5999999/" + std::to_string(long_film.size())}},
+    origin().answer("/film", {.status = 206,
+                              .fields = {{"ETag", "\"other\""},
+                                         {"Cache-Control", "max-age=600"},
+                                         {"Content-Range", "bytes 3000000-5999999/" + std::to_string(long_film.size())}},
                               .body = other.substr(3'000'000, 3'000'000)});
-    EXPECT_TRUE(get(proxy, origin(), "/film", {{"Range", range_of(3'000'000, 3'000'000)}}).body() == other.substr(3'000'000, 3'000'000));
+    EXPECT_TRUE(get(proxy, origin(), "/film", {{"Range", range_of(3'000'000, 3'000'000)}}).body() ==
+                other.substr(3'000'000, 3'000'000));
     auto const known = get(proxy, origin(), "/film", {{"Range", range_of(3'000'000, 1'000)}});
     EXPECT_TRUE(known.hit());
-    origin().answer("/film", {.status = 206, .fields = {{"ETag", "\"other\""}, {"Cache-Control", "max-age=600"},
-                                                        {"Content-Range", "bytes 0-999/" + std::to_string(long_film.size())}},
+    origin().answer("/film", {.status = 206,
+                              .fields = {{"ETag", "\"other\""},
+                                         {"Cache-Control", "max-age=600"},
+                                         {"Content-Range", "bytes 0-999/" + std::to_string(long_film.size())}},
                               .body = other.substr(0, 1'000)});
     EXPECT_TRUE(get(proxy, origin(), "/film", {{"Range", range_of(0, 1'000)}}).body() == other.substr(0, 1'000));
 }
@@ -352,4 +357,4 @@ TEST_F(Large, a_body_of_unknown_length_that_is_asked_for_twice_passes_the_admiss
     EXPECT_EQ(disk()["not_stored"]["asked for once only (disk.admit)"], 2u) << "each once: " << disk().dump(1);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -5,12 +5,11 @@ namespace garner::test {
 
 namespace {
 
-
 std::uint64_t seconds_since(std::chrono::steady_clock::time_point when) {
     return static_cast<std::uint64_t>(std::chrono::duration<double>(std::chrono::steady_clock::now() - when).count());
 }
 
-}  // namespace
+}   // namespace
 
 struct Limits : DiskScene {
     std::size_t hits_after_restart(std::size_t count = some) {
@@ -143,4 +142,4 @@ TEST_F(Limits, what_memory_is_too_small_for_lies_on_disk_alone_however_short) {
     }
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -31,8 +31,8 @@ void serve(Origin& origin, std::string const& path, std::string const& body, std
         if (range.empty() || (!if_range.empty() && if_range != tag)) return hand.answer({.fields = fields, .body = body});
         auto const first = first_of(range), last = last_of(range, body.size());
         auto more = fields;
-        more.emplace_back("Content-Range", "bytes " + std::to_string(first) + "-" + std::to_string(last) + "/" +
-                                               std::to_string(body.size()));
+        more.emplace_back("Content-Range",
+                          "bytes " + std::to_string(first) + "-" + std::to_string(last) + "/" + std::to_string(body.size()));
         hand.answer({.status = 206, .fields = more, .body = body.substr(first, last - first + 1) + excess, .delimited = of_ranges});
     });
 }
@@ -60,7 +60,7 @@ struct Lost : DiskScene {
     }
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(Lost, a_damaged_piece_in_the_middle_is_fetched_and_the_next_answer_is_right_too) {
     auto const damaged = store_and_damage({2});
@@ -227,4 +227,4 @@ TEST_F(Lost, parts_that_only_the_disk_has_are_completed) {
     EXPECT_EQ(origin().requests("/clip"), 2u);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

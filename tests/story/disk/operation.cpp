@@ -10,20 +10,17 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-
 /// A line of output for each thing.
 std::size_t lines(std::string const& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
 
 class Operation : public DiskScene {
 protected:
     /// Of the proxy that runs.
-    Finished cache(Words const& words) {
-        return garner(words, {"--config", proxy().dir().path("garner.json").string()});
-    }
+    Finished cache(Words const& words) { return garner(words, {"--config", proxy().dir().path("garner.json").string()}); }
     /// Of the store, when none runs.
     Finished cache_at_rest(Words const& words) {
-        return garner(words, {"--set", "disk.path=" + folder().string(), "--set",
-                              "admin.address=127.0.0.1:" + std::to_string(free_port())});
+        return garner(
+            words, {"--set", "disk.path=" + folder().string(), "--set", "admin.address=127.0.0.1:" + std::to_string(free_port())});
     }
     std::string url(std::size_t number) { return origin().url(Library::path(number)); }
 
@@ -36,12 +33,13 @@ private:
     }
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(Operation, explain_reads_what_is_on_disk) {
-    origin().answer("/film", {.status = 206,
-                              .fields = {{"Content-Range", "bytes 100-199/100000"}, {"Cache-Control", "max-age=600"}, {"ETag", "\"1\""}},
-                              .body = pattern(100)});
+    origin().answer("/film",
+                    {.status = 206,
+                     .fields = {{"Content-Range", "bytes 100-199/100000"}, {"Cache-Control", "max-age=600"}, {"ETag", "\"1\""}},
+                     .body = pattern(100)});
     origin().answer("/language", fresh("hello", 600, {{"Vary", "Accept-Language"}}));
     origin().answer("/old", fresh("old", 0, {{"ETag", "\"1\""}}));
     start();
@@ -53,7 +51,8 @@ TEST_F(Operation, explain_reads_what_is_on_disk) {
     stop();
     start();
     auto const explained = [&](std::string const& path, Words const& more = {}) {
-        Words words{garner_binary(), "explain", origin().url(path), "--json", "--config", proxy().dir().path("garner.json").string()};
+        Words words{garner_binary(), "explain",  origin().url(path),
+                    "--json",        "--config", proxy().dir().path("garner.json").string()};
         words.insert(words.end(), more.begin(), more.end());
         return nlohmann::json::parse(run(words).output);
     };
@@ -172,9 +171,9 @@ TEST_F(Operation, stats_are_of_both_tiers_and_at_rest_of_the_disk) {
 TEST_F(Operation, a_store_has_one_process_and_the_second_is_told_so) {
     start();
     ask_all(4);
-    auto const second = run({garner_binary(), "--set", "disk.path=" + folder().string(), "--set",
-                             R"(listen=[{"address": "127.0.0.1:)" + std::to_string(free_port()) + R"("}])", "--set",
-                             "admin.address="});
+    auto const second =
+        run({garner_binary(), "--set", "disk.path=" + folder().string(), "--set",
+             R"(listen=[{"address": "127.0.0.1:)" + std::to_string(free_port()) + R"("}])", "--set", "admin.address="});
     EXPECT_EQ(second.code, 1);
     EXPECT_THAT(second.errors, HasSubstr("not started: "));
     EXPECT_THAT(second.errors, HasSubstr("in use by another process"));
@@ -230,4 +229,4 @@ TEST_F(Operation, another_size_on_the_command_line_changes_no_store) {
     EXPECT_EQ(std::filesystem::file_size(file()), size);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

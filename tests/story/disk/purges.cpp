@@ -26,16 +26,14 @@ struct KilledAfter : DiskScene {
     }
 };
 
-void purge(Client& client, std::string const& path) {
-    EXPECT_EQ(client.send("PURGE", path).status(), 200) << path;
-}
+void purge(Client& client, std::string const& path) { EXPECT_EQ(client.send("PURGE", path).status(), 200) << path; }
 void post(Client& client, std::string const& path) { EXPECT_EQ(client.post(path, "change").body(), "done"); }
 void reload(Client& client, std::string const& path) {
     auto reply = client.get(path, {{"Cache-Control", "no-cache"}});
     EXPECT_EQ(Library::version_of(path, reply.body()), 2) << path;
 }
 
-}  // namespace
+}   // namespace
 
 TEST_F(KilledAfter, a_PURGE_it_stays_purged) { expect_gone(purge, 8, true); }
 
@@ -103,7 +101,8 @@ TEST_F(KilledAfter, a_PURGE_in_the_first_moment_of_a_restart_it_stays_purged) {
 TEST_F(KilledAfter, a_PURGE_of_all_variants_none_comes_back) {
     int version = 1;
     origin().by_hand("/page", [&](Hand& hand) {
-        hand.answer(fresh(hand.request().head.field("Accept-Language") + std::to_string(version), 600, {{"Vary", "Accept-Language"}}));
+        hand.answer(
+            fresh(hand.request().head.field("Accept-Language") + std::to_string(version), 600, {{"Vary", "Accept-Language"}}));
     });
     start();
     for (std::string language : {"de", "en"}) get(proxy(), origin(), "/page", {{"Accept-Language", language}}).body();
@@ -116,4 +115,4 @@ TEST_F(KilledAfter, a_PURGE_of_all_variants_none_comes_back) {
         EXPECT_EQ(get(proxy(), origin(), "/page", {{"Accept-Language", language}}).body(), language + "2");
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -9,7 +9,7 @@ using Restart = DiskScene;
 
 constexpr std::size_t hundred = 100;
 
-}  // namespace
+}   // namespace
 
 TEST_F(Restart, after_a_stop_everything_is_a_hit_without_a_question_to_the_origin) {
     start();
@@ -108,7 +108,8 @@ TEST_F(Restart, bodies_longer_than_memory_come_from_their_pieces_whole_and_in_pa
         EXPECT_TRUE(whole.body() == body);
         EXPECT_TRUE(whole.hit()) << round << whole.field("Cache-Status");
         for (std::size_t from : {0u, 262'143u, 262'144u, 4'000'000u, 8'999'000u}) {
-            auto part = get(proxy(), origin(), "/film", {{"Range", "bytes=" + std::to_string(from) + "-" + std::to_string(from + 999)}});
+            auto part =
+                get(proxy(), origin(), "/film", {{"Range", "bytes=" + std::to_string(from) + "-" + std::to_string(from + 999)}});
             EXPECT_EQ(part.status(), 206);
             EXPECT_TRUE(part.body() == body.substr(from, 1000)) << from;
         }
@@ -191,4 +192,4 @@ TEST_F(Restart, what_the_log_has_come_round_to_is_gone_and_the_rest_is_there) {
     EXPECT_EQ(figure("damaged"), 0u);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -11,8 +11,8 @@ namespace garner::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds held{120'000};  // each operation, as long as the disk is slow
-constexpr std::chrono::milliseconds soon{15'000};   // far more than patience, and far less than that
+constexpr std::chrono::milliseconds held{120'000};   // each operation, as long as the disk is slow
+constexpr std::chrono::milliseconds soon{15'000};    // far more than patience, and far less than that
 
 struct Slow : DiskScene {
     std::string control() const { return dir().path("slow"); }
@@ -37,7 +37,7 @@ struct Slow : DiskScene {
     static nlohmann::json disk_of(Proxy const& proxy) { return proxy.stats()["disk"]; }
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(Slow, hits_wait_for_their_time_and_are_fetched_while_others_are_answered) {
     start();
@@ -52,8 +52,7 @@ TEST_F(Slow, hits_wait_for_their_time_and_are_fetched_while_others_are_answered)
     std::atomic<bool> over{false};
     std::thread others([&] {
         Client client(proxy, origin());
-        for (int i = 0; !over || i < 10; ++i)
-            EXPECT_LT(time_of([&] { EXPECT_EQ(client.get("/page").body(), "x"); }), soon) << i;
+        for (int i = 0; !over || i < 10; ++i) EXPECT_LT(time_of([&] { EXPECT_EQ(client.get("/page").body(), "x"); }), soon) << i;
     });
     for (std::size_t i = 0; i < some; ++i) {
         auto const path = Library::path(i);
@@ -129,4 +128,4 @@ TEST_F(Slow, a_purge_tells_the_peers_before_the_disk_has_confirmed_it) {
     purging.join();
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -9,15 +9,14 @@ using Clock = std::chrono::steady_clock;
 
 std::string deadlines(std::string const& members) { return R"({"deadlines": {)" + members + "}}"; }
 
-}  // namespace
+}   // namespace
 
 TEST(Deadlines, a_head_that_comes_too_slowly_is_408) {
     Proxy proxy(deadlines(R"("head": "1s")"));
     Client client(proxy);
     auto reply = client.expect();
     auto const begun = Clock::now();
-    std::string const head =
-        "GET http://192.0.2.1/ HTTP/1.1\r\nHost: 192.0.2.1\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    std::string const head = "GET http://192.0.2.1/ HTTP/1.1\r\nHost: 192.0.2.1\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
     for (char byte : head) {
         if (!client.raw(std::string(1, byte)) || reply.begins_within(100ms)) break;
     }
@@ -121,8 +120,7 @@ TEST(Deadlines, a_slow_body_that_moves_is_not_cut) {
 TEST(Limits, too_large_a_head_is_431) {
     Proxy proxy(R"({"limits": {"head_max": "8 KiB", "target_max": "4 KiB"}})");
     Client client(proxy);
-    client.raw("GET http://192.0.2.1/ HTTP/1.1\r\nHost: 192.0.2.1\r\nX-Large: " + std::string(20'000, 'a') +
-               "\r\n\r\n");
+    client.raw("GET http://192.0.2.1/ HTTP/1.1\r\nHost: 192.0.2.1\r\nX-Large: " + std::string(20'000, 'a') + "\r\n\r\n");
     EXPECT_EQ(client.expect().status(), 431);
     EXPECT_TRUE(client.closed_by_proxy());
 }
@@ -225,8 +223,7 @@ TEST(Faulty, a_faulty_chunk_on_the_way_up_ends_both_connections) {
     Origin origin;
     Proxy proxy;
     origin.answer("/up", no_store("thanks"));
-    for (std::string bad :
-         {"0x3\r\nabc\r\n", "-3\r\nabc\r\n", "3\nabc\r\n", "3\r\nabcd\r\n", "fffffffffffffffff\r\nabc"}) {
+    for (std::string bad : {"0x3\r\nabc\r\n", "-3\r\nabc\r\n", "3\nabc\r\n", "3\r\nabcd\r\n", "fffffffffffffffff\r\nabc"}) {
         Client client(proxy, origin);
         auto reply = client.begin("PUT", "/up", {{"Transfer-Encoding", "chunked"}});
         client.raw(chunk("good") + bad + "0\r\n\r\n");
@@ -235,4 +232,4 @@ TEST(Faulty, a_faulty_chunk_on_the_way_up_ends_both_connections) {
     }
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

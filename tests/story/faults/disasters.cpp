@@ -139,7 +139,7 @@ struct Herd : ::testing::Test {
     }
 };
 
-}  // namespace
+}   // namespace
 
 // ---- bodies never cross ----
 
@@ -157,14 +157,13 @@ TEST(Disasters, fifty_clients_of_one_cold_URL_whose_answers_are_each_ones_own_ar
         for (std::size_t i = 0; i < count; ++i) replies.push_back(clients[i].get(path, {{kind.tells_who, who(i)}}));
         auto release = [&](std::size_t i) { slow.nth(i).release(answer_for(kind, slow.nth(i).request().head)); };
         release(0);
-        slow.arrived(count);    // all the others are at the origin at the same time
+        slow.arrived(count);   // all the others are at the origin at the same time
         for (std::size_t i = count; i-- > 1;) release(i);
         for (std::size_t i = 0; i < count; ++i) expect_own(replies[i], kind, who(i));
         EXPECT_EQ(slow.count(), count);
 
         origin.by_hand(path, [kind](Hand& hand) { hand.answer(answer_for(kind, hand.request().head)); });
-        for (std::size_t i : {3u, 4u, 3u, 999u})
-            expect_own(get(proxy, origin, path, {{kind.tells_who, who(i)}}), kind, who(i));
+        for (std::size_t i : {3u, 4u, 3u, 999u}) expect_own(get(proxy, origin, path, {{kind.tells_who, who(i)}}), kind, who(i));
         EXPECT_EQ(get(proxy, origin, path).body(), body_for(""));
     }
 }
@@ -405,7 +404,7 @@ TEST(Disasters, when_the_leading_client_is_killed_at_any_step_its_followers_get_
                 answer.go_to(step);
                 settle(answer, first, step);
                 resets ? leader.reset() : leader.close();
-                pause_for(step == Step::before_head ? 200ms : 0ms);      // a hang-up shows after 100 ms of waiting
+                pause_for(step == Step::before_head ? 200ms : 0ms);   // a hang-up shows after 100 ms of waiting
                 answer.go_to(Step::just_after);
                 for (auto& reply : replies) {
                     EXPECT_TRUE(reply.body() == pattern(shape.size, 1));
@@ -493,4 +492,4 @@ TEST(Disasters, every_range_of_a_stored_body_is_that_slice_of_it) {
     EXPECT_EQ(client.connections(), 1);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

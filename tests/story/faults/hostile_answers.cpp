@@ -92,7 +92,7 @@ std::vector<std::string> const bodies{
     "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX: " + std::string(1 << 20, 'x'),
 };
 
-}  // namespace
+}   // namespace
 
 TEST(HostileAnswers, a_head_that_two_could_read_differently_is_502_and_is_not_stored) {
     Origin origin;
@@ -166,8 +166,8 @@ TEST(HostileAnswers, the_answer_to_HEAD_has_no_body_whatever_follows_it) {
     Origin origin;
     Proxy proxy(R"({"workers": 1})");
     origin.answer("/next", no_store("next"));
-    for (std::string const& framing : {"Content-Length: 6"s, "Transfer-Encoding: chunked"s, "X: y"s,
-                                       "Content-Length: 6\r\nTransfer-Encoding: chunked"s}) {
+    for (std::string const& framing :
+         {"Content-Length: 6"s, "Transfer-Encoding: chunked"s, "X: y"s, "Content-Length: 6\r\nTransfer-Encoding: chunked"s}) {
         origin.by_hand("/page", [&](Hand& hand) {
             hand.send("HTTP/1.1 200 OK\r\n" + framing + "\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison");
         });
@@ -219,12 +219,13 @@ TEST(HostileAnswers, a_206_that_nobody_asked_for_or_that_contradicts_itself_neve
     for (std::string range : {"bytes 0-3/4", "bytes 0-3/*", "bytes 0-9/10", "bytes 3-0/4", "bytes 0-3/2", "items 0-3/4",
                               "bytes 0-99999999999999999999/4", "nonsense", ""}) {
         auto const path = "/page" + std::to_string(number++);
-        origin.answer(path, {{.status = 206, .fields = {{"Content-Range", range}, {"Cache-Control", "max-age=600"},
-                                                        {"ETag", R"("a")"}}, .body = "part"},
+        origin.answer(path, {{.status = 206,
+                              .fields = {{"Content-Range", range}, {"Cache-Control", "max-age=600"}, {"ETag", R"("a")"}},
+                              .body = "part"},
                              fresh("the whole")});
         get(proxy, origin, path).body();
         EXPECT_EQ(get(proxy, origin, path).body(), "the whole") << range;
     }
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

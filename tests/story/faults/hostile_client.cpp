@@ -17,8 +17,7 @@ struct Refused {
 };
 
 std::string addressed(std::string text, std::string const& authority) {
-    for (std::size_t at = 0; (at = text.find("ORIGIN", at)) != text.npos; at += authority.size())
-        text.replace(at, 6, authority);
+    for (std::size_t at = 0; (at = text.find("ORIGIN", at)) != text.npos; at += authority.size()) text.replace(at, 6, authority);
     return text;
 }
 
@@ -30,9 +29,7 @@ std::string const get_x = get_line + "Host: ORIGIN\r\n";
 std::string const second = "GET http://ORIGIN/smuggled HTTP/1.1\r\nHost: ORIGIN\r\n\r\n";
 
 /// A POST with these field lines, a body that fits most readings, and the second request.
-Refused posting(std::string const& lines, int status = 400) {
-    return {post + lines + "\r\n0\r\n\r\n" + second, status};
-}
+Refused posting(std::string const& lines, int status = 400) { return {post + lines + "\r\n0\r\n\r\n" + second, status}; }
 Refused getting(std::string const& lines, int status = 400) { return {get_x + lines + "\r\n" + second, status}; }
 Refused targeting(std::string const& target, int status = 400) {
     return {"GET " + target + " HTTP/1.1\r\nHost: ORIGIN\r\n\r\n" + second, status};
@@ -263,7 +260,7 @@ void expect_all_refused(std::vector<Refused> const& rows) {
     EXPECT_EQ(get(proxy, watched.origin, "/x").body(), "reached");
 }
 
-}  // namespace
+}   // namespace
 
 TEST(HostileClient, framing_that_two_could_read_differently_is_refused) { expect_all_refused(framings); }
 TEST(HostileClient, lines_that_two_could_end_differently_are_refused) { expect_all_refused(lines); }
@@ -293,6 +290,7 @@ TEST(HostileClient, an_accelerator_is_no_easier_to_fool) {
 TEST(HostileClient, a_body_that_breaks_its_framing_never_becomes_a_whole_request) {
     Watched watched;
     Proxy proxy;
+    // clang-format off
     for (std::string const& bad : {
              "0x5\r\nhello\r\n"s, "+5\r\nhello\r\n"s, "-5\r\nhello\r\n"s, " 5\r\nhello\r\n"s, "5 \r\nhello\r\n"s,
              "5\nhello\r\n"s, "5\rhello\r\n"s, "5\r\r\nhello\r\n"s, "\r\n"s, ";x\r\n"s, "g\r\n"s, "5,5\r\nhello\r\n"s,
@@ -311,6 +309,7 @@ TEST(HostileClient, a_body_that_breaks_its_framing_never_becomes_a_whole_request
         EXPECT_EQ(client.expect().status(), 400);
         EXPECT_TRUE(client.closed_by_proxy());
     }
+    // clang-format on
     EXPECT_EQ(watched.whole, 0);
 }
 
@@ -319,9 +318,11 @@ TEST(HostileClient, trailers_cannot_frame_route_or_authenticate) {
     Proxy proxy;
     origin.answer("/x", no_store("thanks"));
     Client client(proxy);
-    client.raw(addressed(post + "Transfer-Encoding: chunked\r\nTrailer: Content-Length, Transfer-Encoding, Host, Authorization, X-Sum\r\n\r\n"
-                                "5\r\nhello\r\n0\r\nContent-Length: 9\r\nTransfer-Encoding: gzip\r\nHost: evil\r\nAuthorization: x\r\nX-Sum: 1\r\n\r\n",
-                         origin.authority()));
+    client.raw(addressed(
+        post +
+            "Transfer-Encoding: chunked\r\nTrailer: Content-Length, Transfer-Encoding, Host, Authorization, X-Sum\r\n\r\n"
+            "5\r\nhello\r\n0\r\nContent-Length: 9\r\nTransfer-Encoding: gzip\r\nHost: evil\r\nAuthorization: x\r\nX-Sum: 1\r\n\r\n",
+        origin.authority()));
     EXPECT_EQ(client.expect().body(), "thanks");
     auto const request = origin.last("/x");
     EXPECT_EQ(request.body, "hello");
@@ -365,8 +366,8 @@ TEST(HostileClient, what_is_odd_but_clear_is_written_anew) {
              {post + "Transfer_Encoding: chunked\r\nContent-Length: 5\r\n\r\nhello", "POST", "/x", "hello"},
              {post + "X-Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\nhello", "POST", "/x", "hello"},
              {post + "Connection: Content-Length\r\nContent-Length: 5\r\n\r\nhello", "POST", "/x", "hello"},
-             {post + "Connection: Transfer-Encoding, Host\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
-              "POST", "/x", "hello"},
+             {post + "Connection: Transfer-Encoding, Host\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", "POST",
+              "/x", "hello"},
          }) {
         SCOPED_TRACE(::testing::PrintToString(row.bytes));
         Client client(proxy);
@@ -387,8 +388,7 @@ TEST(HostileClient, an_HTTP_1_0_request_with_keep_alive_ends_its_connection_all_
     Watched watched;
     Proxy proxy;
     Client client(proxy);
-    client.raw(addressed("GET http://ORIGIN/x HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + second,
-                         watched.origin.authority()));
+    client.raw(addressed("GET http://ORIGIN/x HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + second, watched.origin.authority()));
     EXPECT_EQ(client.expect().body(), "reached");
     EXPECT_TRUE(client.closed_by_proxy());
     EXPECT_EQ(watched.heads, 1) << "the second request";
@@ -398,10 +398,12 @@ TEST(HostileClient, secrets_for_the_proxy_never_leave_also_when_Connection_hides
     Origin origin;
     Proxy proxy;
     origin.answer("/x", no_store("ok"));
+    // clang-format off
     get(proxy, origin, "/x",
         {{"proxy-AUTHORIZATION", "Basic c2VjcmV0"}, {"PROXY-connection", "keep-alive"}, {"Proxy-Authorization", "x"},
          {"Connection", "Proxy-Authorization-Not"}})
         .body();
+    // clang-format on
     auto const head = origin.last("/x").head;
     EXPECT_FALSE(head.has("Proxy-Authorization"));
     EXPECT_FALSE(head.has("Proxy-Connection"));
@@ -442,6 +444,7 @@ TEST(HostileClient, no_spelling_of_loopback_reaches_what_is_closed) {
     Watched watched;
     Proxy proxy(R"({"access": [{"allow": {"source": ["127.0.0.0/8"]}}]})");
     auto const port = ":" + std::to_string(watched.origin.port());
+    // clang-format off
     for (std::string host :
          {"127.0.0.1", "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.0.0.1", "0177.0.0.1", "017700000001",
           "127.255.255.254", "0.0.0.0", "0", "localhost", "LOCALHOST", "localhost.", "[::1]", "[::]", "[0:0:0:0:0:0:0:1]",
@@ -454,6 +457,7 @@ TEST(HostileClient, no_spelling_of_loopback_reaches_what_is_closed) {
         Client tunnel(proxy);
         EXPECT_THAT(tunnel.connect_to(authority).status(), AnyOf(400, 403, 502)) << host;
     }
+    // clang-format on
     EXPECT_EQ(watched.heads, 0);
     EXPECT_EQ(watched.origin.connections(), 0u);
 }
@@ -500,10 +504,9 @@ TEST(HostileClient, a_flood_of_pipelined_requests_is_answered_and_leaves_room_fo
 TEST(HostileClient, half_a_message_and_a_half_closed_socket_hold_nothing) {
     Watched watched;
     Proxy proxy;
-    for (std::string const& part : {"G"s, "GET http://ORIGIN/x HTTP/1.1\r\nHost: ORI"s, get_x, get_x + "\r",
-                                    post + "Content-Length: 10\r\n\r\nhello",
-                                    post + "Transfer-Encoding: chunked\r\n\r\n5\r\nhel",
-                                    post + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n"}) {
+    for (std::string const& part :
+         {"G"s, "GET http://ORIGIN/x HTTP/1.1\r\nHost: ORI"s, get_x, get_x + "\r", post + "Content-Length: 10\r\n\r\nhello",
+          post + "Transfer-Encoding: chunked\r\n\r\n5\r\nhel", post + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n"}) {
         Client client(proxy);
         client.raw(addressed(part, watched.origin.authority()));
         client.half_close();
@@ -514,8 +517,8 @@ TEST(HostileClient, half_a_message_and_a_half_closed_socket_hold_nothing) {
 
 TEST(HostileClient, one_that_speaks_SOCKS_or_TLS_is_told_so_and_logged) {
     Proxy proxy(R"({"workers": 1})");   // lines of several workers come in any order
-    std::vector<std::pair<std::string, std::string>> const hellos{{"\x05\x01\x00"s, "SOCKS"}, {"\x04\x01"s, "SOCKS"},
-                                                                  {"\x16\x03\x01\x02\x00\x01"s, "not TLS"}};
+    std::vector<std::pair<std::string, std::string>> const hellos{
+        {"\x05\x01\x00"s, "SOCKS"}, {"\x04\x01"s, "SOCKS"}, {"\x16\x03\x01\x02\x00\x01"s, "not TLS"}};
     for (auto const& [hello, word] : hellos) {
         Client client(proxy);
         client.raw(hello);
@@ -528,4 +531,4 @@ TEST(HostileClient, one_that_speaks_SOCKS_or_TLS_is_told_so_and_logged) {
     EXPECT_THAT(proxy.log().front().all["reason"].get<std::string>(), HasSubstr("SOCKS"));
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

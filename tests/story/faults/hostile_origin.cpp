@@ -7,7 +7,7 @@ namespace {
 
 char const* const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n";
 
-}  // namespace
+}   // namespace
 
 TEST(HostileOrigin, a_101_that_nobody_asked_for_is_502_also_in_the_middle_of_an_upload_and_for_HEAD) {
     Origin origin;
@@ -41,8 +41,8 @@ TEST(HostileOrigin, HEAD_of_a_stale_object_meets_a_503) {
         if (hand.request().head.has("If-None-Match") || hand.request().head.start.starts_with("HEAD"))
             hand.answer({.status = 503, .body = "down"});
         else
-            hand.answer({.fields = {{"Cache-Control", "max-age=1, stale-if-error=600"}, {"Age", "5"}, {"ETag", R"("a")"}},
-                         .body = "body"});
+            hand.answer(
+                {.fields = {{"Cache-Control", "max-age=1, stale-if-error=600"}, {"Age", "5"}, {"ETag", R"("a")"}}, .body = "body"});
     });
     get(proxy, origin, "/page").body();
     EXPECT_EQ(Client(proxy, origin).head("/page").status(), 200);
@@ -77,8 +77,8 @@ TEST(HostileOrigin, a_304_that_makes_the_answer_private_takes_it_out_of_the_cach
     Proxy proxy;
     origin.by_hand("/page", [](Hand& hand) {
         if (hand.request().head.has("If-None-Match"))
-            hand.answer({.status = 304, .fields = {{"ETag", R"("a")"}, {"Cache-Control", "private, max-age=100"},
-                                                   {"Set-Cookie", "sid=VICTIM"}}});
+            hand.answer({.status = 304,
+                         .fields = {{"ETag", R"("a")"}, {"Cache-Control", "private, max-age=100"}, {"Set-Cookie", "sid=VICTIM"}}});
         else
             hand.answer({.fields = {{"ETag", R"("a")"}, {"Cache-Control", "max-age=1"}, {"Age", "5"}}, .body = "body"});
     });
@@ -128,7 +128,7 @@ TEST(HostileOrigin, rules_behind_one_that_names_a_destination_hold_for_accelerat
     Origin origin;
     origin.answer("/page", fresh("page"));
     Proxy proxy(Proxy::Setup{.patch = R"({"access": [{"deny": {"destination": ["10.0.0.0/8"]}}, {"deny": "all"}]})",
-                 .accelerates = origin.url()});
+                             .accelerates = origin.url()});
     EXPECT_EQ(Client("127.0.0.1", proxy.accelerator()).get("/page").status(), 403);
     EXPECT_EQ(origin.requests("/page"), 0u);
 }
@@ -148,4 +148,4 @@ TEST(HostileOrigin, a_204_has_no_length_and_a_fault_does_not_wear_the_last_reque
     EXPECT_THAT(refused.body(), Not(HasSubstr("/nothing")));
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

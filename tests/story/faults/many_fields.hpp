@@ -10,4 +10,4 @@ inline std::string many_fields(int count) {
     return lines;
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -70,7 +70,8 @@ void sends_more_than_it_said(Hand& hand, std::string const& path) {
 void never_ends(Hand& hand, std::string const&) {
     hand.send(Answer{.fields = {{"Cache-Control", "max-age=60"}}, .delimited = Delimited::by_chunks}.head_text());
     auto const block = chunk(pattern(100'000));
-    for (int i = 0; i < 200 && hand.send(block); ++i) {}
+    for (int i = 0; i < 200 && hand.send(block); ++i) {
+    }
     hand.leave();
 }
 void answers_too_soon(Hand& hand, std::string const&) {
@@ -95,12 +96,14 @@ struct Kind {
     char const* name;
     Fault act;
 };
+// clang-format off
 constexpr std::array kinds{
     Kind{"well", is_well},           Kind{"nothing", says_nothing},         Kind{"stalls", stalls},
     Kind{"drips", drips},            Kind{"early", ends_early},             Kind{"resets", resets},
     Kind{"more", sends_more_than_it_said}, Kind{"endless", never_ends},     Kind{"soon", answers_too_soon},
     Kind{"chunk", forgets_the_last_chunk}, Kind{"nonsense", talks_nonsense},
 };
+// clang-format on
 
 void act(Hand& hand) {
     auto const path = hand.request().head.target();
@@ -189,7 +192,7 @@ private:
     std::mt19937 random_;
 };
 
-}  // namespace
+}   // namespace
 
 TEST(Soak, slow_and_broken_peers_leave_nothing_behind) {
     auto const lasts = std::chrono::seconds(number_from("GARNER_SOAK_SECONDS", 8));
@@ -280,4 +283,4 @@ TEST(Soak, very_many_readers_of_one_byte_hold_what_was_evicted_within_the_budget
     expect_rest(proxy, before);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -47,7 +47,7 @@ std::string answering_at(std::uint16_t icp) {
     return json{{"icp", {{"address", "127.0.0.1:" + std::to_string(icp)}, {"allow", {"127.0.0.0/8"}}}}}.dump();
 }
 
-}  // namespace
+}   // namespace
 
 TEST(MeshAdmin, without_peers_that_is_said) {
     Origin origin;
@@ -165,4 +165,4 @@ TEST(MeshAdmin, the_digest_is_built_anew_only_for_those_who_mean_it) {
     EXPECT_EQ(garner(silent, {"peers", "--rebuild-digest"}).code, 1);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

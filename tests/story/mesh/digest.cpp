@@ -52,12 +52,14 @@ ReadDigest digest_with(Client asked, Origin const& origin, int count) {
         return digest.entries() >= count;
     };
     std::string bytes;
-    auto const came = eventually([&] {
-        auto reply = asked.get(digest_path);
-        if (reply.status() != 200) return false;
-        bytes = reply.body();
-        return bytes.size() > 128 && holds_all(ReadDigest(bytes));
-    }, 60s);
+    auto const came = eventually(
+        [&] {
+            auto reply = asked.get(digest_path);
+            if (reply.status() != 200) return false;
+            bytes = reply.body();
+            return bytes.size() > 128 && holds_all(ReadDigest(bytes));
+        },
+        60s);
     if (!came) throw Trouble("no digest with " + std::to_string(count) + " pages");
     return ReadDigest(bytes);
 }
@@ -66,8 +68,7 @@ Client at(Proxy const& proxy) { return Client("127.0.0.1", proxy.port()); }
 
 /// A Garner whose digest is new every second.
 std::string publishing() {
-    return R"({"workers": 2, "icp": {"address": "127.0.0.1:)" + std::to_string(free_port()) +
-           R"("}, "digest": {"rebuild": "1s"}})";
+    return R"({"workers": 2, "icp": {"address": "127.0.0.1:)" + std::to_string(free_port()) + R"("}, "digest": {"rebuild": "1s"}})";
 }
 
 std::string reading(std::string const& address, std::uint16_t port) {
@@ -180,18 +181,19 @@ TEST_F(Digests, squid_reads_ours) {
     Proxy proxy(publishing());
     for (int i = 0; i < pages; ++i) get(proxy, origin, page(i)).body();
     digest_with(at(proxy), origin, pages);
-    Squid squid("cache_peer 127.0.0.1 sibling " + std::to_string(proxy.port()) +
-                " 0 no-query no-netdb-exchange name=garner");
+    Squid squid("cache_peer 127.0.0.1 sibling " + std::to_string(proxy.port()) + " 0 no-query no-netdb-exchange name=garner");
     auto client = squid.client();
     // It fetches the digest with or soon after its first request.
     origin.answer("/first", no_store("first"));
     client.get(origin.url("/first")).body();
-    EXPECT_TRUE(eventually([&] {
-        auto const lines = proxy.log();
-        return std::any_of(lines.begin(), lines.end(), [](Logged const& line) {
-            return line.all.value("client", "") == Squid::address && line.url.ends_with(digest_path) && line.status == 200;
-        });
-    }, 30s));
+    EXPECT_TRUE(eventually(
+        [&] {
+            auto const lines = proxy.log();
+            return std::any_of(lines.begin(), lines.end(), [](Logged const& line) {
+                return line.all.value("client", "") == Squid::address && line.url.ends_with(digest_path) && line.status == 200;
+            });
+        },
+        30s));
     std::this_thread::sleep_for(1s);
     for (int i = 0; i < pages; ++i) EXPECT_EQ(client.get(origin.url(page(i))).body(), "page " + std::to_string(i));
     // Squids before October 2025 spoil the digests that they receive: hits by them are a matter of luck.
@@ -202,6 +204,6 @@ TEST_F(Digests, squid_reads_ours) {
     EXPECT_TRUE(squid.alive());
 }
 
-}  // namespace
+}   // namespace
 
-}  // namespace garner::test
+}   // namespace garner::test

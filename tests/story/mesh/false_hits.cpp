@@ -9,20 +9,19 @@ namespace {
 using nlohmann::json;
 
 json entry(FakePeer& peer, std::string const& name = "liar", std::string const& type = "sibling") {
-    return {{"name", name},   {"type", type}, {"host", "127.0.0.1"}, {"http", peer.http().port()},
-            {"icp", peer.icp()}};
+    return {{"name", name}, {"type", type}, {"host", "127.0.0.1"}, {"http", peer.http().port()}, {"icp", peer.icp()}};
 }
 
 std::string with(std::vector<json> const& peers) { return json{{"workers", 1}, {"peers", peers}}.dump(); }
 
-std::string hierarchy(Proxy const& proxy, std::string const& path) {
-    return proxy.logged(path).all.value("hierarchy", "");
-}
+std::string hierarchy(Proxy const& proxy, std::string const& path) { return proxy.logged(path).all.value("hierarchy", ""); }
 
 struct FalseHits : ::testing::Test {
     Origin origin;
     FakePeer liar{Icp::hit};
-    FalseHits() { origin.otherwise([](Hand& hand) { hand.answer(fresh("of the origin")); }); }
+    FalseHits() {
+        origin.otherwise([](Hand& hand) { hand.answer(fresh("of the origin")); });
+    }
 
     /// A GET through a proxy of which the liar is a sibling.
     void the_origin_answers(Proxy const& proxy, Millis within = Millis{1'500}) {
@@ -35,12 +34,10 @@ struct FalseHits : ::testing::Test {
     }
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(FalseHits, a_504_is_passed_over_and_not_stored) {
-    liar.http().otherwise([](Hand& hand) {
-        hand.answer({.status = 504, .fields = {{"Cache-Control", "max-age=60"}}});
-    });
+    liar.http().otherwise([](Hand& hand) { hand.answer({.status = 504, .fields = {{"Cache-Control", "max-age=60"}}}); });
     Proxy proxy(with({entry(liar)}));
     the_origin_answers(proxy);
     EXPECT_EQ(liar.http().last("/page").head.field("Cache-Control"), "only-if-cached");
@@ -101,7 +98,7 @@ TEST_F(FalseHits, another_sibling_that_has_it_goes_before_the_origin) {
     FakePeer friendly;
     liar.says(Icp::miss);
     auto heavy = entry(liar);
-    heavy["weight"] = 1'000;        // waited for once it is known how fast it is, and believed first
+    heavy["weight"] = 1'000;   // waited for once it is known how fast it is, and believed first
     Proxy proxy(with({entry(friendly, "friend"), heavy}));
     for (int i = 0; i < 5; ++i) EXPECT_EQ(get(proxy, origin, "/known/" + std::to_string(i)).body(), "of the origin");
     liar.http().otherwise([](Hand& hand) { hand.answer({.status = 504}); });
@@ -207,4 +204,4 @@ TEST_F(FalseHits, a_HIT_that_comes_too_late_is_not_waited_for) {
     EXPECT_EQ(hierarchy(proxy, "/page"), "TIMEOUT_HIER_DIRECT");
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

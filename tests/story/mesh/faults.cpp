@@ -52,7 +52,7 @@ void break_for_a_while(ThreeLevels& mesh, Fault begin, Fault end) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 TEST(MeshFaults, levels_pass_on_what_one_has_fetched) {
     NEEDS_HOSTS();
@@ -109,8 +109,8 @@ TEST(MeshFaults, a_mesh_whose_caches_fall_one_after_another_serves_its_clients_a
     happens(mesh.siblings[1], kill, 4s);
     happens(mesh.parents[1], cut, 4s);
     happens(mesh.siblings[2], freeze, 4s);
-    happens(mesh.parents[0], kill, 4s);         // no parent is left
-    happens(mesh.siblings[0], cut, 4s);         // nor one of the child
+    happens(mesh.parents[0], kill, 4s);   // no parent is left
+    happens(mesh.siblings[0], cut, 4s);   // nor one of the child
     auto const frozen_for = Clock::now() - faults[2];
     // Who comes back has yet to learn who else is gone.
     happens(mesh.siblings[2], thaw, 0s);
@@ -123,4 +123,4 @@ TEST(MeshFaults, a_mesh_whose_caches_fall_one_after_another_serves_its_clients_a
     expect_unharmed(clients.seen(), faults, frozen_for);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

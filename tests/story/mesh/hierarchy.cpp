@@ -78,14 +78,13 @@ long refused_by(Host const& host) {
     });
 }
 
-}  // namespace
+}   // namespace
 
 TEST(MeshHierarchy, many_clients_of_many_children_cost_one_fetch) {
     NEEDS_HOSTS();
     TwoLevels mesh(1, 3);
     answer_slowly(mesh.origin, "/film");
-    for (auto const& seen : ask_all_at_once(mesh.clients, mesh.children, mesh.origin, "/film", 4))
-        EXPECT_EQ(seen.wrong, "");
+    for (auto const& seen : ask_all_at_once(mesh.clients, mesh.children, mesh.origin, "/film", 4)) EXPECT_EQ(seen.wrong, "");
     EXPECT_EQ(mesh.origin.origin().requests("/film"), 1u);
 }
 
@@ -96,8 +95,7 @@ TEST(MeshHierarchy, parents_of_one_group_share_the_urls_and_each_is_fetched_once
     for (int i = 0; i < 8; ++i) {
         auto const path = "/film/" + std::to_string(i);
         answer_slowly(mesh.origin, path);
-        for (auto const& seen : ask_all_at_once(mesh.clients, mesh.children, mesh.origin, path, 2))
-            EXPECT_EQ(seen.wrong, "");
+        for (auto const& seen : ask_all_at_once(mesh.clients, mesh.children, mesh.origin, path, 2)) EXPECT_EQ(seen.wrong, "");
         EXPECT_EQ(mesh.origin.origin().requests(path), 1u) << path;
     }
     for (auto const& parent : mesh.parents) EXPECT_GT(parent.requests(), 0u) << "one has all of them";
@@ -208,4 +206,4 @@ TEST(MeshHierarchy, what_is_stored_is_served_on_when_the_uplink_fails) {
     EXPECT_TRUE(eventually([&] { return ask(mesh.clients, child, mesh.origin, "/new").wrong.empty(); }));
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

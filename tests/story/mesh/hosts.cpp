@@ -14,7 +14,7 @@ bool reaches(Host const& from, Host const& to, std::uint16_t port) {
     return from.run(seconds).code == 0;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Hosts, reach_each_other_until_a_cable_is_pulled) {
     NEEDS_HOSTS();
@@ -43,4 +43,4 @@ TEST(Hosts, have_nothing_of_the_machine_around_them) {
     EXPECT_NO_THROW(Wire::connect("127.0.0.1", outside.port()));
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

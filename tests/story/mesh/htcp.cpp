@@ -78,7 +78,7 @@ std::string specifier(std::string const& url) { return counted("GET") + counted(
 /// What an answer says: opcode and response in the first byte, flags in the second.
 std::string codes(std::string const& answer) { return answer.size() < 8 ? "none" : answer.substr(6, 2); }
 
-}  // namespace
+}   // namespace
 
 TEST(MeshHtcp, a_purge_at_one_is_a_purge_at_the_other) {
     Origin origin;
@@ -170,8 +170,8 @@ TEST(MeshHtcp, what_a_sibling_has_comes_from_it) {
     origin.answer("/page", fresh("hello"));
     auto const port = free_port();
     Proxy far(answering(port));
-    json const sibling{{"name", "far"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http", far.port()}, {"icp", 0},
-                       {"htcp", port}};
+    json const sibling{{"name", "far"},      {"type", "sibling"}, {"host", "127.0.0.1"},
+                       {"http", far.port()}, {"icp", 0},          {"htcp", port}};
     Proxy near(json{{"peers", {sibling}}}.dump());
     get(far, origin, "/page").body();
     auto reply = get(near, origin, "/page");
@@ -194,8 +194,7 @@ TEST(MeshHtcp, strangers_get_answers_of_the_form_that_Squid_reads) {
         stranger.send(port, datagram);
         return stranger.receive();
     };
-    EXPECT_EQ(answer(htcp(1, 2, specifier(url))),
-              std::string("\0\x14\0\1\0\x0e\x11\1\0\0\0\7\0\0\0\0\0\0\0\2", 20));
+    EXPECT_EQ(answer(htcp(1, 2, specifier(url))), std::string("\0\x14\0\1\0\x0e\x11\1\0\0\0\7\0\0\0\0\0\0\0\2", 20));
     get(proxy, origin, "/page").body();
     auto const hit = answer(htcp(1, 2, specifier(url)));
     EXPECT_EQ(codes(hit), "\x10\x01");
@@ -232,13 +231,14 @@ void change_behind(Origin& origin, Proxy& near, Proxy& far) {
     EXPECT_EQ(Client(near, origin).post("/page", "x").body(), "done");
 }
 
-}  // namespace
+}   // namespace
 
 TEST(MeshChanges, a_sibling_that_hears_of_no_purge_is_not_asked_for_what_a_POST_has_changed) {
     Origin origin;
     auto const icp = free_port();
     Proxy far(json{{"icp", {{"address", at_us(icp)}, {"allow", {"127.0.0.0/8"}}}}}.dump());
-    Proxy near(json{{"peers", {{{"name", "far"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http", far.port()}, {"icp", icp}}}}}.dump());
+    Proxy near(json{{"peers", {{{"name", "far"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http", far.port()}, {"icp", icp}}}}}
+                   .dump());
     change_behind(origin, near, far);
     EXPECT_EQ(get(near, origin, "/page").body(), "new");
     EXPECT_TRUE(get(near, origin, "/page").hit());
@@ -253,7 +253,9 @@ TEST(MeshChanges, a_sibling_that_hears_of_no_purge_does_not_bring_back_what_was_
     Origin origin;
     auto const icp = free_port();
     Proxy far(json{{"icp", {{"address", at_us(icp)}, {"allow", {"127.0.0.0/8"}}}}}.dump());
-    Proxy near(json{{"workers", 1}, {"peers", {{{"name", "far"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http", far.port()}, {"icp", icp}}}}}.dump());
+    Proxy near(json{{"workers", 1},
+                    {"peers", {{{"name", "far"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http", far.port()}, {"icp", icp}}}}}
+                   .dump());
     origin.answer("/page", fresh("old"));
     for (auto* proxy : {&far, &near}) EXPECT_EQ(get(*proxy, origin, "/page").body(), "old");
     origin.answer("/page", fresh("new"));
@@ -266,14 +268,17 @@ TEST(MeshChanges, a_sibling_with_HTCP_is_told_of_a_POST_and_is_asked_again_once_
     Origin origin;
     auto const port = free_port();
     Proxy far(answering(port));
-    json const sibling{{"name", "far"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http", far.port()}, {"icp", 0}, {"htcp", port}};
+    json const sibling{{"name", "far"},      {"type", "sibling"}, {"host", "127.0.0.1"},
+                       {"http", far.port()}, {"icp", 0},          {"htcp", port}};
     Proxy near(json{{"peers", {sibling}}}.dump());
     change_behind(origin, near, far);
     EXPECT_EQ(get(near, origin, "/page").body(), "new");
     // The sibling has let go of the old page, and gives its own clients the new one.
     EXPECT_TRUE(eventually([&] { return get(far, origin, "/page").body() == "new"; }));
-    EXPECT_EQ(run({garner_binary(), "purge", origin.url("/page"), "--set",
-                   "admin.address=127.0.0.1:" + std::to_string(near.admin())}).code, 0);
+    EXPECT_EQ(
+        run({garner_binary(), "purge", origin.url("/page"), "--set", "admin.address=127.0.0.1:" + std::to_string(near.admin())})
+            .code,
+        0);
 }
 
 TEST(MeshHtcp, figures_do_not_wait_for_a_purge_that_waits_for_peers) {
@@ -301,4 +306,4 @@ TEST(MeshHtcp, figures_do_not_wait_for_a_purge_that_waits_for_peers) {
     ::close(silent);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

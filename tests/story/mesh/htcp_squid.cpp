@@ -5,14 +5,11 @@ namespace garner::test {
 
 struct HtcpWithSquid : MeshWithSquid {
     /// Squid as our peer over HTCP.
-    json squid_over_htcp(std::string const& type) const {
-        return squid_as(type, {{"icp", 0}, {"htcp", squid_ports.htcp}});
-    }
+    json squid_over_htcp(std::string const& type) const { return squid_as(type, {{"icp", 0}, {"htcp", squid_ports.htcp}}); }
     /// Ours, answering HTCP, with `more` over it.
     std::string ours_over_htcp(std::vector<json> const& peers, json const& more = json::object()) const {
         json patch{{"icp", {{"address", ""}}},
-                   {"htcp",
-                    {{"address", at_us(our_htcp)}, {"allow", {"127.0.0.0/8"}}, {"clear_allow", {"127.0.0.0/8"}}}}};
+                   {"htcp", {{"address", at_us(our_htcp)}, {"allow", {"127.0.0.0/8"}}, {"clear_allow", {"127.0.0.0/8"}}}}};
         patch.merge_patch(more);
         return ours(peers, patch);
     }
@@ -91,4 +88,4 @@ TEST_F(HtcpWithSquid, what_Squid_says_is_gone_is_gone_here) {
     EXPECT_EQ(origin.requests("/page"), before);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -63,7 +63,7 @@ std::string icp(std::uint16_t port, std::string const& more = "") {
     return R"("icp": {"address": "127.0.0.1:)" + std::to_string(port) + R"(", "allow": ["127.0.0.0/24"])" + more + "}";
 }
 
-}  // namespace
+}   // namespace
 
 TEST(IcpAnswers, a_neighbour_is_told_hit_of_what_it_would_get_fresh) {
     auto const port = free_port();
@@ -127,8 +127,8 @@ TEST(IcpAnswers, two_garners_find_what_the_other_has) {
     Origin origin;
     origin.answer("/page", fresh("here"));
     Proxy sibling("{" + icp(port) + "}");
-    Proxy proxy(R"({"peers": [{"name": "next", "type": "sibling", "host": "127.0.0.1", "http": )" +
-                std::to_string(sibling.port()) + R"(, "icp": )" + std::to_string(port) + "}]}");
+    Proxy proxy(R"({"peers": [{"name": "next", "type": "sibling", "host": "127.0.0.1", "http": )" + std::to_string(sibling.port()) +
+                R"(, "icp": )" + std::to_string(port) + "}]}");
     EXPECT_EQ(get(sibling, origin, "/page").status(), 200);
     EXPECT_EQ(get(proxy, origin, "/page").body(), "here");
     EXPECT_EQ(origin.requests("/page"), 1u);
@@ -137,4 +137,4 @@ TEST(IcpAnswers, two_garners_find_what_the_other_has) {
     EXPECT_EQ(origin.requests("/other"), 1u);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

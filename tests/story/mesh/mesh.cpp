@@ -75,7 +75,7 @@ Seen ask_over(Client& client, OriginHost const& origin, std::string const& path)
     return seen;
 }
 
-}  // namespace
+}   // namespace
 
 Seen ask(Host const& from, CacheHost const& cache, OriginHost const& origin, std::string const& path) {
     return from.run([&] {
@@ -86,9 +86,8 @@ Seen ask(Host const& from, CacheHost const& cache, OriginHost const& origin, std
 
 Load::Load(Host const& from, CacheHost const& cache, OriginHost const& origin, std::string const& name, unsigned clients) {
     for (unsigned i = 0; i < clients; ++i)
-        clients_.emplace_back([this, &from, &cache, &origin, name = name + std::to_string(i)] {
-            from.run([&] { ask_on(cache, origin, name); });
-        });
+        clients_.emplace_back(
+            [this, &from, &cache, &origin, name = name + std::to_string(i)] { from.run([&] { ask_on(cache, origin, name); }); });
 }
 
 void Load::stop() {
@@ -135,8 +134,8 @@ void expect_unharmed(std::vector<Seen> const& all, std::vector<Seen::Time> const
         if (seen.wrong.empty() && seen.took <= limit + busy) continue;
         std::ostringstream since;
         for (auto fault : faults) since << " " << std::chrono::duration_cast<Millis>(seen.begun - fault).count();
-        ADD_FAILURE() << seen.path << " took " << seen.took.count() << " ms: " << seen.wrong << "; begun so many ms after the faults:"
-                      << since.str();
+        ADD_FAILURE() << seen.path << " took " << seen.took.count() << " ms: " << seen.wrong
+                      << "; begun so many ms after the faults:" << since.str();
         if (++told == 10) return;
     }
 }
@@ -161,4 +160,4 @@ void ThreeLevels::for_all(std::function<void(CacheHost&)> const& what) {
     what(child);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

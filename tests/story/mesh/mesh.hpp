@@ -68,7 +68,7 @@ struct Seen {
     Time begun{};
     Millis took{0};
     std::string path = {};
-    std::string wrong = {};     // empty: the origin's answer, whole
+    std::string wrong = {};   // empty: the origin's answer, whole
 };
 
 /// GET of a new client on that host.
@@ -110,4 +110,4 @@ struct ThreeLevels {
     CacheHost child{network.add_host()};
 };
 
-}  // namespace garner::test
+}   // namespace garner::test

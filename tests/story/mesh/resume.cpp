@@ -21,10 +21,10 @@ struct Plan {
     std::string bytes = film;
     Fields fields = stored;
     Delimited delimited = Delimited::by_length;
-    std::size_t breaks_after = never;       // bytes of a body
+    std::size_t breaks_after = never;   // bytes of a body
     bool resets = false;
     bool ignores_ranges = false;
-    bool stalls = false;                    // in place of the break
+    bool stalls = false;   // in place of the break
     std::string interim = {};
 };
 
@@ -33,8 +33,8 @@ struct Plan {
 struct Source {
     std::mutex mutex;
     Plan plan;
-    std::atomic<bool> held{false};          // does not break off yet
-    Origin server;                          // last: its threads play until it is gone
+    std::atomic<bool> held{false};   // does not break off yet
+    Origin server;                   // last: its threads play until it is gone
 
     struct Locked {
         std::unique_lock<std::mutex> lock;
@@ -67,8 +67,8 @@ struct Source {
             std::sscanf(range.c_str(), "bytes=%zu-%zu", &first, &last);
             answer.status = 206;
             answer.delimited = Delimited::by_length;
-            answer.fields.emplace_back("Content-Range", "bytes " + std::to_string(first) + "-" + std::to_string(last) +
-                                                            "/" + std::to_string(now.bytes.size()));
+            answer.fields.emplace_back("Content-Range", "bytes " + std::to_string(first) + "-" + std::to_string(last) + "/" +
+                                                            std::to_string(now.bytes.size()));
         }
         answer.body = now.bytes.substr(first, last - first + 1);
         hand.send(now.interim);
@@ -98,11 +98,15 @@ struct Resume : ::testing::Test {
     std::unique_ptr<Proxy> proxy;
 
     void open(std::string const& more = "") {
-        proxy = std::make_unique<Proxy>(R"({"workers": 1, "peers": [)" + parent("near", near) + "," + parent("far", far) +
-                                        "]" + more + "}");
+        proxy = std::make_unique<Proxy>(R"({"workers": 1, "peers": [)" + parent("near", near) + "," + parent("far", far) + "]" +
+                                        more + "}");
     }
-    void everybody(Fields const& fields) { for (auto* source : {&near, &far, &origin}) (*source)->fields = fields; }
-    void everybody(std::string const& bytes) { for (auto* source : {&near, &far, &origin}) (*source)->bytes = bytes; }
+    void everybody(Fields const& fields) {
+        for (auto* source : {&near, &far, &origin}) (*source)->fields = fields;
+    }
+    void everybody(std::string const& bytes) {
+        for (auto* source : {&near, &far, &origin}) (*source)->bytes = bytes;
+    }
     Reply ask(Fields fields = {}) { return get(*proxy, origin.server, "/film", std::move(fields)); }
     bool resumed(int times) const {
         return proxy->metrics().find("\ngarner_resumed_total " + std::to_string(times) + "\n") != std::string::npos;
@@ -115,7 +119,7 @@ struct Resume : ::testing::Test {
     void expect_whole(Reply const& reply) { expect_whole(reply, near.now().bytes); }
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(Resume, what_is_stored_goes_on_at_the_next_parent) {
     near->breaks_after = 30'000;
@@ -303,7 +307,7 @@ TEST_F(Resume, everybody_who_follows_gets_the_whole) {
     for (int i = 0; i < 30; ++i) clients.emplace_back(*proxy, origin.server);
     for (auto& client : clients) replies.push_back(client.get("/film"));
     for (auto const& reply : replies) reply.early(50'000);
-    clients.front().close();                // who began it is gone
+    clients.front().close();   // who began it is gone
     near.held = false;
     for (std::size_t i = 1; i < replies.size(); ++i) expect_whole(replies[i]);
     EXPECT_EQ(near.asked(), 1u);
@@ -365,4 +369,4 @@ TEST_F(Resume, a_304_is_whole) {
     EXPECT_EQ(far.asked() + origin.asked(), 0u);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -32,7 +32,7 @@ void expect_only_connects(Proxy const& proxy, Origin const& origin, std::size_t 
     }
 }
 
-}  // namespace
+}   // namespace
 
 TEST_F(SecretUrls, are_asked_of_no_sibling_and_fetched_from_none) {
     secure.answer("/page?token=1", fresh("secret"));
@@ -103,4 +103,4 @@ TEST_F(SecretUrls, go_through_Squid_by_CONNECT) {
     for (auto const& line : squid.log()) EXPECT_THAT(line.url, Not(HasSubstr("/page")));
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -21,8 +21,8 @@ struct MeshWithSquid : ::testing::Test {
 
     /// Squid as a peer of Garner's, with `more` over it.
     json squid_as(std::string const& type, json const& more = json::object()) const {
-        json peer{{"name", "squid"},          {"type", type}, {"host", Squid::address}, {"http", squid_ports.http},
-                  {"icp", squid_ports.icp}};
+        json peer{
+            {"name", "squid"}, {"type", type}, {"host", Squid::address}, {"http", squid_ports.http}, {"icp", squid_ports.icp}};
         peer.merge_patch(more);
         return peer;
     }
@@ -38,9 +38,7 @@ struct MeshWithSquid : ::testing::Test {
     static std::string at_us(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 
     /// Squid with more configuration.
-    Squid::Setup squid_with(std::string const& directives = "") const {
-        return {.directives = directives, .ports = squid_ports};
-    }
+    Squid::Setup squid_with(std::string const& directives = "") const { return {.directives = directives, .ports = squid_ports}; }
     /// Garner as a peer of Squid's: "sibling" and options.
     std::string us_as(std::string const& type, Proxy const& proxy, std::string const& options = "") const {
         return "cache_peer 127.0.0.1 " + type + " " + std::to_string(proxy.port()) + " " + std::to_string(our_icp) +
@@ -51,4 +49,4 @@ struct MeshWithSquid : ::testing::Test {
 inline std::string hierarchy(Logged const& line) { return line.all.value("hierarchy", ""); }
 inline std::string peer(Logged const& line) { return line.all.value("peer", ""); }
 
-}  // namespace garner::test
+}   // namespace garner::test

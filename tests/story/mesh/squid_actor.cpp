@@ -53,4 +53,4 @@ TEST(Actors, squid_may_be_killed) {
     EXPECT_THROW(squid.client().wire(), Trouble);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -21,17 +21,23 @@ TEST_F(SquidAndUs, are_siblings_of_each_other) {
     Client client(proxy, origin);
     // Each fetches its half; then each gets the other half from the other.
     for (int i = 0; i < 20; ++i) {
-        if (i % 2) EXPECT_EQ(client.get(path(i)).body(), "at " + path(i));
-        else EXPECT_EQ(theirs.get(origin.url(path(i))).body(), "at " + path(i));
+        if (i % 2)
+            EXPECT_EQ(client.get(path(i)).body(), "at " + path(i));
+        else
+            EXPECT_EQ(theirs.get(origin.url(path(i))).body(), "at " + path(i));
     }
     for (int i = 0; i < 20; ++i) {
-        if (i % 2) EXPECT_EQ(theirs.get(origin.url(path(i))).body(), "at " + path(i));
-        else EXPECT_EQ(client.get(path(i)).body(), "at " + path(i));
+        if (i % 2)
+            EXPECT_EQ(theirs.get(origin.url(path(i))).body(), "at " + path(i));
+        else
+            EXPECT_EQ(client.get(path(i)).body(), "at " + path(i));
     }
     for (int i = 0; i < 20; ++i) {
         EXPECT_EQ(origin.requests(path(i)), 1u) << i;
-        if (i % 2) EXPECT_EQ(squid.logged(path(i), "TCP_MISS").front().hierarchy, "SIBLING_HIT") << i;
-        else EXPECT_EQ(hierarchy(proxy.logged(path(i))), "SIBLING_HIT") << i;
+        if (i % 2)
+            EXPECT_EQ(squid.logged(path(i), "TCP_MISS").front().hierarchy, "SIBLING_HIT") << i;
+        else
+            EXPECT_EQ(hierarchy(proxy.logged(path(i))), "SIBLING_HIT") << i;
     }
     EXPECT_EQ(squid.peer().status(), "Up");
     EXPECT_EQ(squid.peer().number("PINGS ACKED"), 20);
@@ -143,4 +149,4 @@ TEST_F(SquidAndUs, our_death_is_noticed_by_none_of_its_clients) {
     for (int i = 1; i < 4; ++i) EXPECT_EQ(squid.client().get(origin.url(path(i))).status(), 200) << i;
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

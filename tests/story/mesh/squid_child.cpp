@@ -39,8 +39,7 @@ TEST_F(SquidAsks, its_sibling_for_what_we_do_not_have) {
     Squid squid(squid_with(us_as("sibling", proxy)));
     auto client = squid.client();
     for (int i = 0; i < 20; ++i) EXPECT_EQ(client.get(origin.url("/" + std::to_string(i))).body(), "hello");
-    for (int i = 0; i < 20; ++i)
-        EXPECT_EQ(squid.logged("/" + std::to_string(i), "TCP_MISS").front().hierarchy, "HIER_DIRECT") << i;
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(squid.logged("/" + std::to_string(i), "TCP_MISS").front().hierarchy, "HIER_DIRECT") << i;
     auto const said = squid.peer();
     EXPECT_EQ(said.status(), "Up");
     EXPECT_EQ(said.number("PINGS SENT"), 20);
@@ -133,8 +132,7 @@ TEST_F(SquidAsks, its_parent_that_knows_how_far_the_origin_is) {
     origin.otherwise([](Hand& hand) { hand.answer(fresh("hello")); });
     Proxy proxy(ours({}));
     Squid squid(squid_with(us_as("parent", proxy) + only_parents() + "query_icmp on\n"));
-    for (auto const* path : {"/one", "/two", "/three", "/four"})
-        EXPECT_EQ(squid.client().get(origin.url(path)).body(), "hello");
+    for (auto const* path : {"/one", "/two", "/three", "/four"}) EXPECT_EQ(squid.client().get(origin.url(path)).body(), "hello");
     EXPECT_EQ(squid.logged("/one", "TCP_MISS").front().hierarchy, "FIRST_PARENT_MISS");
     EXPECT_EQ(squid.logged("/four", "TCP_MISS").front().hierarchy, "CLOSEST_PARENT_MISS");
     EXPECT_EQ(squid.peer().number("PINGS ACKED"), 4);
@@ -174,4 +172,4 @@ TEST_F(SquidAsks, its_parent_whose_origin_fails) {
     EXPECT_EQ(squid.peer().status(), "Up");
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -78,4 +78,4 @@ TEST_F(SquidByHtcp, both_ways) {
     EXPECT_EQ(squid.peer().status(), "Up");
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -141,4 +141,4 @@ TEST_F(SquidAsParent, one_that_stands_still_costs_at_most_one_wait_and_no_error)
     squid.child().signal(SIGCONT);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

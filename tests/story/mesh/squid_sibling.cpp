@@ -200,4 +200,4 @@ TEST_F(SquidAsSibling, one_that_comes_back_is_used_again) {
     }));
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -14,7 +14,7 @@ std::string only_through(std::uint16_t parent) {
            std::to_string(parent) + R"(, "icp": 0}]})";
 }
 
-}  // namespace
+}   // namespace
 
 TEST(MeshTunnels, two_parents_of_each_other_end_a_circle_of_CONNECTs) {
     auto const here = free_port(), there = free_port();
@@ -36,4 +36,4 @@ TEST(MeshTunnels, one_that_the_parent_refuses_is_opened_past_it) {
     EXPECT_EQ(client.get("/page").body(), "page");
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

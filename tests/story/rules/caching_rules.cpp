@@ -20,7 +20,7 @@ std::string logged_reason(Proxy const& proxy, std::string const& path, std::size
     return proxy.logged(path, count).all.value("reason", "");
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Rules, default_ttl_keeps_what_says_nothing_and_that_is_told) {
     Origin origin;
@@ -115,4 +115,4 @@ TEST(Rules, a_reload_is_ignored_where_a_rule_says_so_and_that_is_told) {
     EXPECT_FALSE(second(proxy, origin, "/page/stale", {{"Cache-Control", "no-cache"}}).hit());
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -115,10 +115,12 @@ std::vector<std::string> const faulty{
     get_x + "\n" + smuggled,
 };
 
+// clang-format off
 std::vector<std::string> const words{"Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "\r\n\r\n", "0\r\n\r\n",
                                      "\n", "\r", "\0"s, " ", "\t", "\v", ":", ",", ";", "chunked", "5", "-", "+", "\"",
                                      "\r\n ", "HTTP/1.1", "GET /y HTTP/1.1\r\n", "Host: i\r\n", "0", "f", "\x80",
                                      "/", "%"};
+// clang-format on
 
 // ---- what comes of it ----
 
@@ -127,7 +129,7 @@ using Answers = std::vector<std::string>;
 
 struct Outcome {
     Answers answers;
-    Answers understood;     // every request that came out behind the server
+    Answers understood;   // every request that came out behind the server
 };
 
 std::string text_of(Request const& request) {
@@ -148,8 +150,7 @@ public:
         recorder_.otherwise([this](Hand& hand) { record(hand); });
         if (start) gateway_ = start(recorder_.port());
         server_ = gateway_ ? gateway_->authority() : recorder_.authority();
-        proxy_ = std::make_unique<Proxy>(
-            Proxy::Setup{.patch = R"({"workers": 1})", .accelerates = "http://" + server_});
+        proxy_ = std::make_unique<Proxy>(Proxy::Setup{.patch = R"({"workers": 1})", .accelerates = "http://" + server_});
     }
 
     std::string const& name() const { return name_; }
@@ -192,10 +193,12 @@ private:
         auto wire = Wire::connect("127.0.0.1", proxy_->accelerator());
         wire.send(message + "GET /end HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
         Wire::Read read;
-        while ((read = wire.receive(quiet)) == Wire::Read::data) {}
-        if (read == Wire::Read::timeout) {      // half a request: it waits for more
+        while ((read = wire.receive(quiet)) == Wire::Read::data) {
+        }
+        if (read == Wire::Read::timeout) {   // half a request: it waits for more
             wire.half_close();
-            while (wire.receive(Millis{2000}) == Wire::Read::data) {}
+            while (wire.receive(Millis{2000}) == Wire::Read::data) {
+            }
         }
         return read_answers(wire.buffer());
     }
@@ -282,8 +285,7 @@ struct Lanes {
         if (!differences(outcomes).empty()) outcomes = exchange(message, 1500ms);
         EXPECT_EQ(differences(outcomes), "") << ::testing::PrintToString(message) << "\nmeant "
                                              << ::testing::PrintToString(outcomes[0].answers);
-        for (auto const& answer : outcomes[0].answers)
-            ++(answer.starts_with("garner ") ? refused_by_garner : agreed);
+        for (auto const& answer : outcomes[0].answers) ++(answer.starts_with("garner ") ? refused_by_garner : agreed);
         for (auto const& outcome : outcomes)
             for (auto const& answer : outcome.answers) refused_by_servers += is_own(answer);
     }
@@ -294,7 +296,7 @@ struct Lanes {
     }
 };
 
-}  // namespace
+}   // namespace
 
 TEST(Differential, three_servers_understand_what_Garner_sends_as_Garner_means_it) {
     NEEDS("nginx");
@@ -322,4 +324,4 @@ TEST(Differential, three_servers_agree_on_whatever_Garner_makes_of_messages_with
     lanes.expect_nothing_left();
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

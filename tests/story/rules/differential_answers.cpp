@@ -131,14 +131,16 @@ std::vector<std::string> const answer_faulty{
     ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n" + poison,
 };
 
+// clang-format off
 std::vector<std::string> const answer_words{"Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "\r\n\r\n", "0\r\n\r\n",
                                      "\n", "\r", "\0"s, " ", "\t", "\v", ":", ",", ";", "chunked", "5", "-", "+", "\"",
                                      "\r\n ", "HTTP/1.1", "HTTP/1.1 200 OK\r\n", "1", "0", "f", "\x80",
                                      "\r\n5\r\nhello"};
+// clang-format on
 
 // ---- what comes of it ----
 
-constexpr Millis longest_run{30 * 60'000};     // of a program that asks for everything
+constexpr Millis longest_run{30 * 60'000};   // of a program that asks for everything
 
 /// One answer as a client had it.
 struct Had {
@@ -146,11 +148,9 @@ struct Had {
     How how = How::nothing;
     int status = 0;
     std::string body = {};
-    std::string next = {};          // the body of the request behind it
+    std::string next = {};   // the body of the request behind it
 
-    static How from(int status, bool complete) {
-        return complete ? (status == 502 ? How::refused : How::whole) : How::cut;
-    }
+    static How from(int status, bool complete) { return complete ? (status == 502 ? How::refused : How::whole) : How::cut; }
     friend std::ostream& operator<<(std::ostream& out, Had const& had) {
         char const* const names[]{"refused", "whole", "cut", "unreadable", "nothing"};
         return out << names[static_cast<int>(had.how)] << " " << had.status << " "
@@ -303,8 +303,7 @@ function ask(method, url) {
 
 std::string from_hex(std::string const& hex) {
     std::string bytes;
-    for (std::size_t at = 0; at + 1 < hex.size(); at += 2)
-        bytes += static_cast<char>(std::stoi(hex.substr(at, 2), nullptr, 16));
+    for (std::size_t at = 0; at + 1 < hex.size(); at += 2) bytes += static_cast<char>(std::stoi(hex.substr(at, 2), nullptr, 16));
     return bytes;
 }
 
@@ -313,8 +312,8 @@ std::vector<Had> ask_all_with_node(Stage const& stage) {
     std::string list;
     for (std::size_t number = 0; number < stage.size(); ++number)
         list += stage.asked(number).method + " " + stage.url(number) + " " + stage.url_of_next(number) + "\n";
-    std::vector<std::string> const command{"node", dir.write("ask.js", node_program),
-                                           std::to_string(stage.proxy().port()), dir.write("list", list)};
+    std::vector<std::string> const command{"node", dir.write("ask.js", node_program), std::to_string(stage.proxy().port()),
+                                           dir.write("list", list)};
     auto const finished = run(command, longest_run);
     auto const told = json::parse(finished.output, nullptr, false);
     if (!told.is_array()) throw Trouble("node: " + finished.errors);
@@ -377,7 +376,7 @@ Sums expect_agreement(std::vector<Asked> asked) {
     return sums;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(DifferentialAnswers, curl_and_Node_and_the_letter_agree_on_every_answer) {
     NEEDS("curl");
@@ -403,4 +402,4 @@ TEST(DifferentialAnswers, curl_and_Node_and_the_letter_agree_on_answers_with_fau
     EXPECT_GE(sums.refused, count / 2);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

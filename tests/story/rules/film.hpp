@@ -8,4 +8,4 @@ namespace garner::test {
 
 inline std::string const film = pattern(100'000);
 
-}  // namespace garner::test
+}   // namespace garner::test

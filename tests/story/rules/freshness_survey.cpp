@@ -52,9 +52,7 @@ void play(Origin& origin, std::string const& path, Behaviour const& behaviour) {
         bool const first = asked->fetch_add(1) == 0;
         if (!first && validates(hand.request().head, behaviour.answer)) return hand.answer({.status = 304});
         bool const bodiless = behaviour.status == 204;
-        hand.answer({.status = behaviour.status,
-                     .fields = behaviour.answer,
-                     .body = bodiless ? "" : first ? "first" : "other"});
+        hand.answer({.status = behaviour.status, .fields = behaviour.answer, .body = bodiless ? "" : first ? "first" : "other"});
     });
 }
 
@@ -99,17 +97,16 @@ Behaviour expires(std::string value, Second second) { return {value, {{"Expires"
 
 constexpr Millis survey_pause = 3'100ms;
 
-}  // namespace
+}   // namespace
 
 TEST(Survey, Age) {
     Origin origin;
     Proxy proxy;
     survey(proxy, origin,
-           {age({{"Age", "abc"}}, hit), age({{"Age", "-7200"}}, hit), age({{"Age", "7200.0"}}, hit),
-            age({{"Age", "7200"}}, miss), age({{"Age", "2147483647"}}, miss), age({{"Age", "2147483648"}}, miss),
-            age({{"Age", "2147483649"}}, miss), age({{"Age", "99999999999999999999999"}}, miss),
-            age({{"Age", "7200, 0"}}, miss), age({{"Age", "0, 7200"}}, hit), age({{"Age", "7200"}, {"Age", "0"}}, miss),
-            age({{"Age", "0"}, {"Age", "7200"}}, hit), age({{"Age", "0, 0"}}, hit),
+           {age({{"Age", "abc"}}, hit), age({{"Age", "-7200"}}, hit), age({{"Age", "7200.0"}}, hit), age({{"Age", "7200"}}, miss),
+            age({{"Age", "2147483647"}}, miss), age({{"Age", "2147483648"}}, miss), age({{"Age", "2147483649"}}, miss),
+            age({{"Age", "99999999999999999999999"}}, miss), age({{"Age", "7200, 0"}}, miss), age({{"Age", "0, 7200"}}, hit),
+            age({{"Age", "7200"}, {"Age", "0"}}, miss), age({{"Age", "0"}, {"Age", "7200"}}, hit), age({{"Age", "0, 0"}}, hit),
             age({{"Age", "0"}, {"Age", "0"}}, hit), age({{"Age", "3600"}, {"Age", "3600"}}, hit, "10000"),
             age({{"Age", "7200;foo=bar"}}, hit), age({{"Age", "7200;foo=111"}}, hit)});
 }
@@ -199,9 +196,8 @@ TEST(Survey, Expires) {
     Origin origin;
     Proxy proxy;
     auto const three = [](std::int64_t date, std::int64_t until, std::string const& age, Second second) {
-        return Behaviour{"Date " + std::to_string(date) + " Age " + age,
-                         {{"Date", in(date)}, {"Expires", in(until)}, {"Age", age}},
-                         second};
+        return Behaviour{
+            "Date " + std::to_string(date) + " Age " + age, {{"Date", in(date)}, {"Expires", in(until)}, {"Age", age}}, second};
     };
     survey(proxy, origin,
            {{"future", {{"Expires", in(2'592'000)}, {"Date", in(0)}}},
@@ -209,9 +205,7 @@ TEST(Survey, Expires) {
             {"now", {{"Expires", in(0)}, {"Date", in(0)}}, miss},
             {"before a fast Date", {{"Expires", in(300)}, {"Date", in(400)}}, miss},
             {"an invalid Date", {{"Date", "foo"}, {"Expires", in(60)}}},
-            {"two lines",
-             {{"Expires", "Thu, 18 Aug 2050 02:01:18 GMT"}, {"Expires", "Thu, 18 Aug 2050 02:01:19 GMT"}},
-             miss},
+            {"two lines", {{"Expires", "Thu, 18 Aug 2050 02:01:18 GMT"}, {"Expires", "Thu, 18 Aug 2050 02:01:19 GMT"}}, miss},
             three(-10, 10, "25", miss),
             three(10, 20, "15", miss),
             three(-10, 100, "15", hit),
@@ -257,11 +251,9 @@ TEST(Survey, heuristic_freshness_is_a_tenth_of_the_time_since_the_change) {
         behaviours.push_back({std::to_string(changed) + " s ago",
                               {{"Last-Modified", in(-changed)}, {"Date", in(0)}},
                               changed < 60 ? validation : hit});
-    behaviours.push_back({"an attachment",
-                          {{"Last-Modified", in(-100'000)}, {"Content-Disposition", "attachment; filename=a.txt"}},
-                          hit});
-    behaviours.push_back({"never with no-cache", {{"Last-Modified", in(-86'400)}, {"Cache-Control", "no-cache"}},
-                          validation});
+    behaviours.push_back(
+        {"an attachment", {{"Last-Modified", in(-100'000)}, {"Content-Disposition", "attachment; filename=a.txt"}}, hit});
+    behaviours.push_back({"never with no-cache", {{"Last-Modified", in(-86'400)}, {"Cache-Control", "no-cache"}}, validation});
     behaviours.push_back({"never beside an expiry", {{"Last-Modified", in(-86'400)}, {"Expires", "0"}}, validation});
     survey(proxy, origin, behaviours, survey_pause);
 }
@@ -270,8 +262,7 @@ TEST(Survey, any_final_status_is_stored_under_explicit_freshness) {
     Origin origin;
     Proxy proxy;
     std::vector<Behaviour> behaviours;
-    for (int status : {200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 404,
-                       405, 410, 414, 499, 500, 501, 502, 503, 504, 599}) {
+    for (int status : {200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 404, 405, 410, 414, 499, 500, 501, 502, 503, 504, 599}) {
         auto const name = std::to_string(status);
         Fields const fresh{{"Expires", in(100'000)}, {"Last-Modified", in(0)}, {"Date", in(0)}};
         Fields const stale{{"Expires", in(-5'000)}, {"Last-Modified", in(-100'000)}, {"Date", in(0)}};
@@ -292,17 +283,15 @@ TEST(Survey, Cache_Control_of_requests) {
     survey(proxy, origin,
            {asks("max-age=0", fresh, miss), asks("max-age=1", fresh, miss), asks("max-age=600", fresh, hit),
             asks("max-age=600", {{"Cache-Control", "max-age=3600"}, {"Age", "1800"}}, miss),
-            asks("max-stale=1000", {{"Cache-Control", "max-age=1"}}, hit),
-            asks("max-stale", {{"Cache-Control", "max-age=1"}}, hit),
+            asks("max-stale=1000", {{"Cache-Control", "max-age=1"}}, hit), asks("max-stale", {{"Cache-Control", "max-age=1"}}, hit),
             asks("max-stale=1", {{"Cache-Control", "max-age=1"}}, miss),
             asks("max-stale=1000", {{"Cache-Control", "max-age=1, must-revalidate"}}, miss),
             asks("max-stale=1000", {{"Cache-Control", "max-age=1500"}, {"Age", "2000"}}, hit),
             asks("min-fresh=2000", lasting, miss), asks("min-fresh=1000", lasting, hit),
-            asks("min-fresh=1000", {{"Cache-Control", "max-age=1500"}, {"Age", "1000"}}, miss),
-            asks("no-cache", fresh, miss),
+            asks("min-fresh=1000", {{"Cache-Control", "max-age=1500"}, {"Age", "1000"}}, miss), asks("no-cache", fresh, miss),
             asks("no-cache", {{"Cache-Control", "max-age=3600"}, {"Last-Modified", in(-10'000)}}, validation),
-            asks("no-cache", {{"Cache-Control", "max-age=3600"}, {"ETag", "\"abc\""}}, validation),
-            asks("no-store", fresh, miss), asks("only-if-cached", fresh, hit)},
+            asks("no-cache", {{"Cache-Control", "max-age=3600"}, {"ETag", "\"abc\""}}, validation), asks("no-store", fresh, miss),
+            asks("only-if-cached", fresh, hit)},
            survey_pause);
     EXPECT_EQ(get(proxy, origin, "/unseen", {{"Cache-Control", "only-if-cached"}}).status(), 504);
 }
@@ -342,6 +331,7 @@ TEST(Survey, Authorization_and_cookies) {
 TEST(Survey, fields_are_stored_but_those_of_the_connection) {
     Origin origin;
     Proxy proxy(R"({"caching": {"store_set_cookie": true}})");
+    // clang-format off
     Fields const kept{{"Test-Header", "1"},        {"X-Test-Header", "2"},
                       {"Content-Foo", "3"},        {"X-Content-Foo", "4"},
                       {"Content-Encoding", "x-5"}, {"Content-Location", "/bar"},
@@ -359,6 +349,7 @@ TEST(Survey, fields_are_stored_but_those_of_the_connection) {
                          {"Proxy-Authorization", "2"},  {"Proxy-Connection", "keep-alive"},
                          {"TE", "trailers"},            {"Trailer", "x"},
                          {"Upgrade", "foo"},            {"a", "1"}, {"b", "2"}};
+    // clang-format on
     Fields all{{"Cache-Control", "max-age=3600"}, {"Connection", "a, b, something"}};
     all.insert(all.end(), kept.begin(), kept.end());
     all.insert(all.end(), dropped.begin(), dropped.end());
@@ -375,8 +366,8 @@ TEST(Survey, fields_are_stored_but_those_of_the_connection) {
 TEST(Survey, more_bytes_than_Content_Length_says_belong_to_nobody) {
     Origin origin;
     Proxy proxy;
-    origin.answer("/page", {.fields = {{"Cache-Control", "max-age=3600"}, {"Content-Length", "10"}},
-                            .body = "0123456789 and more"});
+    origin.answer("/page",
+                  {.fields = {{"Cache-Control", "max-age=3600"}, {"Content-Length", "10"}}, .body = "0123456789 and more"});
     for (bool stored : {false, true}) {
         auto reply = get(proxy, origin, "/page");
         EXPECT_EQ(reply.body(), "0123456789");
@@ -518,12 +509,12 @@ Behaviour cdn(std::string value, Fields more, Second second) {
     return behaviour;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Survey, targeted_fields_count_for_a_proxy_that_was_told_to_heed_them) {
     Origin origin;
-    Proxy proxy(Proxy::Setup{.patch = R"({"caching": {"targeted_cache_control": ["CDN-Cache-Control"]}})",
-                             .accelerates = origin.url()});
+    Proxy proxy(
+        Proxy::Setup{.patch = R"({"caching": {"targeted_cache_control": ["CDN-Cache-Control"]}})", .accelerates = origin.url()});
     Fields const short_one{{"Cache-Control", "max-age=1"}};
     Fields const long_one{{"Cache-Control", "max-age=3600"}};
     Fields const stored_not{{"Cache-Control", "no-store"}};
@@ -582,4 +573,4 @@ TEST(Survey, targeted_fields_say_nothing_to_a_proxy_that_was_not_told) {
     }
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -118,7 +118,7 @@ void expect_nothing_old(Proxy& proxy, Origin& origin, std::string const& path, c
     }
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Invalidation, a_purge_wins_over_all_that_began_before_it) {
     Origin origin;
@@ -280,4 +280,4 @@ TEST(Invalidation, what_one_user_gets_does_not_end_what_all_have) {
     }
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

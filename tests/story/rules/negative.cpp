@@ -13,7 +13,7 @@ std::string caching(std::string const& members) { return R"({"workers": 1, "cach
 /// Ends every connection without an answer.
 void dies(Origin& origin, std::string const& path) { origin.raw(path, ""); }
 
-}  // namespace
+}   // namespace
 
 TEST(Negative, a_refused_origin_is_left_in_peace_until_the_time_is_over) {
     auto const port = free_port();
@@ -326,4 +326,4 @@ TEST(Negative, a_name_that_does_not_exist_is_asked_for_once_and_again_by_a_reloa
     EXPECT_GT(questions(), asked);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

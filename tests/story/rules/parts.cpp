@@ -10,7 +10,6 @@ namespace garner::test {
 
 namespace {
 
-
 /// An origin that knows If-None-Match and single ranges with If-Range.
 struct Parts : ::testing::Test {
     Origin origin;
@@ -33,8 +32,8 @@ struct Parts : ::testing::Test {
             else
                 std::sscanf(range.c_str(), "bytes=%zu-%zu", &first, &last);
             auto more = fields;
-            more.emplace_back("Content-Range", "bytes " + std::to_string(first) + "-" + std::to_string(last) + "/" +
-                                                   std::to_string(bytes.size()));
+            more.emplace_back("Content-Range",
+                              "bytes " + std::to_string(first) + "-" + std::to_string(last) + "/" + std::to_string(bytes.size()));
             hand.answer({.status = 206, .fields = more, .body = bytes.substr(first, last - first + 1)});
         });
     }
@@ -72,7 +71,7 @@ struct Parts : ::testing::Test {
     std::size_t asked() const { return origin.requests("/film"); }
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(Parts, a_part_answers_for_itself_and_for_what_lies_inside) {
     auto first = part("1000-1999");
@@ -369,8 +368,7 @@ TEST(PartsFromElsewhere, are_not_completed_from_another_address) {
 
 TEST_F(Parts, several_clients_ask_for_different_ranges_at_once) {
     std::vector<Reply> replies;
-    for (std::size_t i = 0; i < 20; ++i)
-        replies.push_back(part(std::to_string(i * 5000) + "-" + std::to_string(i * 5000 + 4999)));
+    for (std::size_t i = 0; i < 20; ++i) replies.push_back(part(std::to_string(i * 5000) + "-" + std::to_string(i * 5000 + 4999)));
     for (std::size_t i = 0; i < replies.size(); ++i) EXPECT_TRUE(replies[i].body() == film.substr(i * 5000, 5000));
     whole_by();
     EXPECT_EQ(whole_by(), "hit");
@@ -402,8 +400,8 @@ TEST_F(Parts, every_range_equals_the_slice) {
         if (form == 1) range = std::to_string(first) + "-";
         auto reply = client.get("/film", {{"Range", "bytes=" + range}});
         ASSERT_EQ(reply.status(), 206) << round << " " << range;
-        ASSERT_EQ(reply.field("Content-Range"), "bytes " + std::to_string(first) + "-" + std::to_string(last) + "/" +
-                                                    std::to_string(bytes.size()));
+        ASSERT_EQ(reply.field("Content-Range"),
+                  "bytes " + std::to_string(first) + "-" + std::to_string(last) + "/" + std::to_string(bytes.size()));
         ASSERT_TRUE(reply.body() == bytes.substr(first, last - first + 1)) << round << " " << range;
     }
     client.send("PURGE", "/film").body();
@@ -488,8 +486,8 @@ TEST(PartsOfALiar, a_Content_Range_that_contradicts_the_body_is_not_kept) {
             EXPECT_FALSE(reply.hit()) << range;
         }
     }
-    Fields hidden{{"ETag", R"("v1")"}, {"Cache-Control", R"(max-age=600, no-cache="Content-Range")"},
-                  {"Content-Range", "bytes 0-4/9"}};
+    Fields hidden{
+        {"ETag", R"("v1")"}, {"Cache-Control", R"(max-age=600, no-cache="Content-Range")"}, {"Content-Range", "bytes 0-4/9"}};
     origin.answer("/lie", {.status = 206, .fields = hidden, .body = "12345"});
     for (int i = 0; i < 2; ++i) EXPECT_FALSE(get(proxy, origin, "/lie", {{"Range", "bytes=0-4"}}).hit());
 }
@@ -532,4 +530,4 @@ TEST(RealParts, curl_seeks_in_a_file_of_nginx) {
     EXPECT_EQ(origin.requests("/film", 3u), 3u);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -6,9 +6,8 @@ namespace garner::test {
 
 namespace {
 
-
 struct Part {
-    std::string head;       // its field lines
+    std::string head;   // its field lines
     std::string bytes;
 };
 
@@ -49,7 +48,7 @@ struct Ranges : ::testing::Test {
     }
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(Ranges, the_first_bytes) {
     auto reply = part("bytes=0-99");
@@ -268,9 +267,7 @@ TEST(RangeMiss, a_range_of_what_is_not_stored_goes_to_the_origin_as_it_is) {
     origin.by_hand("/film", [](Hand& hand) {
         if (hand.request().head.field("Range") == "bytes=10-19")
             hand.answer({.status = 206,
-                         .fields = {{"Content-Range", "bytes 10-19/100000"},
-                                    {"Cache-Control", "max-age=60"},
-                                    {"ETag", R"("v1")"}},
+                         .fields = {{"Content-Range", "bytes 10-19/100000"}, {"Cache-Control", "max-age=60"}, {"ETag", R"("v1")"}},
                          .body = film.substr(10, 10)});
         else
             hand.answer(fresh(film, 60, {{"ETag", R"("v1")"}}));
@@ -283,4 +280,4 @@ TEST(RangeMiss, a_range_of_what_is_not_stored_goes_to_the_origin_as_it_is) {
     EXPECT_EQ(whole.body(), film);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -16,7 +16,7 @@ void validated(Origin& origin, std::string const& path, std::string const& cache
     });
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Validation, a_304_from_the_origin_makes_the_stored_body_good_again) {
     Origin origin;
@@ -38,10 +38,14 @@ TEST(Validation, a_304_updates_the_stored_fields_but_never_those_of_the_body) {
     origin.by_hand("/page", [](Hand& hand) {
         if (hand.request().head.has("If-None-Match"))
             hand.answer({.status = 304,
-                         .fields = {{"ETag", R"("v1")"}, {"Cache-Control", "max-age=600"}, {"X-Edition", "second"},
+                         .fields = {{"ETag", R"("v1")"},
+                                    {"Cache-Control", "max-age=600"},
+                                    {"X-Edition", "second"},
                                     {"Content-Type", "text/wrong"}}});
         else
-            hand.answer({.fields = {{"ETag", R"("v1")"}, {"Cache-Control", "max-age=0"}, {"X-Edition", "first"},
+            hand.answer({.fields = {{"ETag", R"("v1")"},
+                                    {"Cache-Control", "max-age=0"},
+                                    {"X-Edition", "first"},
                                     {"Content-Type", "text/plain"}},
                          .body = "body"});
     });
@@ -139,11 +143,9 @@ TEST(Stale, what_the_origin_cannot_renew_is_served_stale_unless_that_is_forbidde
     Proxy proxy;
     std::string const paths[] = {"/may", "/must-not"};
     auto origin = std::make_unique<Origin>();
-    origin->answer(paths[0],
-                   {.fields = {{"Cache-Control", "max-age=1"}, {"Age", "5"}, {"ETag", R"("a")"}}, .body = "x"});
-    origin->answer(
-        paths[1],
-        {.fields = {{"Cache-Control", "max-age=1, must-revalidate"}, {"Age", "5"}, {"ETag", R"("a")"}}, .body = "x"});
+    origin->answer(paths[0], {.fields = {{"Cache-Control", "max-age=1"}, {"Age", "5"}, {"ETag", R"("a")"}}, .body = "x"});
+    origin->answer(paths[1],
+                   {.fields = {{"Cache-Control", "max-age=1, must-revalidate"}, {"Age", "5"}, {"ETag", R"("a")"}}, .body = "x"});
     Client client(proxy, *origin);
     for (auto const& path : paths) EXPECT_EQ(client.get(path).body(), "x");
     origin.reset();
@@ -180,4 +182,4 @@ TEST(Stale, max_stale_in_a_request_accepts_it) {
     EXPECT_EQ(origin.requests("/page"), 2u);
 }
 
-}  // namespace garner::test
+}   // namespace garner::test

@@ -25,15 +25,15 @@ void then(Origin& origin, std::string const& path, Answer first, Answer later) {
 
 std::string numbered(std::string const& what, std::size_t row) { return "/" + what + "/" + std::to_string(row); }
 
-}  // namespace
+}   // namespace
 
 // ---- Vary ----
 
 TEST(VarySurvey, which_requests_a_stored_response_answers) {
     struct Row {
         char const* name;
-        Fields vary;                // lines
-        Fields first, second;       // requests
+        Fields vary;            // lines
+        Fields first, second;   // requests
         bool hit;
     };
     auto vary = [](std::string value) { return Fields{{"Vary", std::move(value)}}; };
@@ -219,7 +219,7 @@ TEST(ConditionalSurvey, of_a_stale_object_the_origin_is_asked_with_our_validator
         char const* name;
         Fields stored, asked;
         Answer told;
-        std::string none_match, since;      // what the origin sees
+        std::string none_match, since;   // what the origin sees
         int status;
         std::string body;
     };
@@ -234,10 +234,10 @@ TEST(ConditionalSurvey, of_a_stale_object_the_origin_is_asked_with_our_validator
         {"the client alone has it", tag(R"("a")"), is(R"("b")"), other, R"("a")", "", 304, ""},
         {"neither has it", tag(R"("a")"), is(R"("a")"), other, R"("a")", "", 200, "new"},
         {"any will do", tag(R"("a")"), is("*"), other, R"("a")", "", 304, ""},
-        {"a tag and a date: the tag counts", tag(R"("a")"),
-         with(is(R"("c")"), {{"If-Modified-Since", http_date(0)}}), same, R"("a")", "", 200, "body"},
-        {"a date and a tag: the tag counts", tag(R"("a")"),
-         with({{"If-Modified-Since", http_date(-9000)}}, is(R"("a")")), same, R"("a")", "", 304, ""},
+        {"a tag and a date: the tag counts", tag(R"("a")"), with(is(R"("c")"), {{"If-Modified-Since", http_date(0)}}), same,
+         R"("a")", "", 200, "body"},
+        {"a date and a tag: the tag counts", tag(R"("a")"), with({{"If-Modified-Since", http_date(-9000)}}, is(R"("a")")), same,
+         R"("a")", "", 304, ""},
         {"our date, its tag", {{"Last-Modified", modified}}, is(R"("b")"), other, "", modified, 304, ""},
         {"we have no validator", {}, is(R"("b")"), other, "", "", 304, ""},
         {"we have no validator, it a date", {}, {{"If-Modified-Since", http_date(-9000)}}, other, "", "", 200, "new"},
@@ -308,7 +308,7 @@ TEST(UpdateSurvey, which_fields_a_304_replaces) {
         {"X-Test-Header", "A", "B", "B"},
         {"Content-Foo", "A", "B", "B"},
         {"X-Content-Foo", "A", "B", "B"},
-        {"Test-Header", "A", "", "A"},      // not told: kept
+        {"Test-Header", "A", "", "A"},   // not told: kept
         {"Content-Location", "/foo", "/bar", "/bar"},
         {"Content-MD5", "rL0Y20zC+Fzt72VPzMSk2A==", "N7UdGUp1E+RbVvZSTy1R8g==", "N7UdGUp1E+RbVvZSTy1R8g=="},
         {"Content-Security-Policy", "default-src 'self'", "default-src 'none'", "default-src 'none'"},
@@ -349,8 +349,9 @@ TEST(UpdateSurvey, which_fields_a_304_replaces) {
 TEST(UpdateSurvey, a_304_about_another_tag_updates_nothing_and_is_asked_again) {
     Origin origin;
     Proxy proxy;
-    origin.answer("/page", {stale({{"ETag", R"("a")"}}), {.status = 304, .fields = {{"ETag", R"("b")"}}},
-                            fresh("new", 600, {{"ETag", R"("b")"}})});
+    origin.answer(
+        "/page",
+        {stale({{"ETag", R"("a")"}}), {.status = 304, .fields = {{"ETag", R"("b")"}}}, fresh("new", 600, {{"ETag", R"("b")"}})});
     get(proxy, origin, "/page").body();
     auto reply = get(proxy, origin, "/page");
     EXPECT_EQ(reply.body(), "new");
@@ -375,8 +376,7 @@ TEST(UpdateSurvey, which_304_is_about_what_is_stored) {
         {"a validator we have not", tag(R"("a")"), since(modified), true},
         {"the same date", since(modified), since(modified), true},
         {"another date", since(modified), since(http_date(-2000)), false},
-        {"the same tag, another date", with(tag(R"("a")"), since(modified)),
-         with(tag(R"("a")"), since(http_date(-2000))), true},
+        {"the same tag, another date", with(tag(R"("a")"), since(modified)), with(tag(R"("a")"), since(http_date(-2000))), true},
         {"both weak", tag(R"(W/"a")"), tag(R"(W/"a")"), true},
         {"weak about strong", tag(R"("a")"), tag(R"(W/"a")"), true},
         {"strong about weak", tag(R"(W/"a")"), tag(R"("a")"), false},
@@ -420,8 +420,8 @@ TEST(UpdateSurvey, a_full_answer_takes_the_place_of_what_was_stored_even_when_it
     struct Row {
         int status;
         std::string control;
-        bool stored;    // itself
-        bool stays;     // what was there before
+        bool stored;   // itself
+        bool stays;    // what was there before
     };
     Row const rows[] = {
         {200, "max-age=600", true, false}, {404, "max-age=600", true, false}, {410, "max-age=600", true, false},
@@ -545,9 +545,9 @@ TEST(HeadSurvey, one_variant_is_freshened_alone) {
     origin.by_hand("/page", [](Hand& hand) {
         auto const& head = hand.request().head;
         bool const asked = head.method() == "HEAD";
-        hand.answer({.fields = {{"Cache-Control", asked ? "max-age=600" : "max-age=0"}, {"ETag", R"("a")"},
-                                {"Vary", "Accept-Language"}},
-                     .body = head.field("Accept-Language")});
+        hand.answer(
+            {.fields = {{"Cache-Control", asked ? "max-age=600" : "max-age=0"}, {"ETag", R"("a")"}, {"Vary", "Accept-Language"}},
+             .body = head.field("Accept-Language")});
     });
     for (std::string language : {"de", "en"}) get(proxy, origin, "/page", {{"Accept-Language", language}}).body();
     EXPECT_EQ(Client(proxy, origin).head("/page", {{"Accept-Language", "de"}}).status(), 200);
@@ -608,8 +608,7 @@ TEST(InvalidationSurvey, which_answers_to_which_methods_invalidate) {
         auto reply = Client(proxy, origin).send(row.method, base, {}, changes ? "abc" : "");
         EXPECT_EQ(reply.status(), row.status) << row.method;
         for (auto const* part : {"", "/l", "/cl"})
-            EXPECT_EQ(get(proxy, origin, base + part).hit(), !row.invalidates)
-                << row.method << ' ' << row.status << part;
+            EXPECT_EQ(get(proxy, origin, base + part).hit(), !row.invalidates) << row.method << ' ' << row.status << part;
         EXPECT_TRUE(get(proxy, origin, base + "/other").hit()) << row.method;
     }
 }
@@ -624,9 +623,7 @@ TEST(InvalidationSurvey, all_variants_of_a_URL_go) {
             auto variant = fresh(hand.request().head.field("Foo"), 600, {{"Vary", "Foo"}});
             hand.answer(read ? variant : Answer{.status = 201, .fields = {{"Location", "/list"}}});
         });
-    auto ask = [&](std::string const& path, std::string const& foo) {
-        return get(proxy, origin, path, {{"Foo", foo}});
-    };
+    auto ask = [&](std::string const& path, std::string const& foo) { return get(proxy, origin, path, {{"Foo", foo}}); };
     for (std::string path : {"/page", "/list"})
         for (std::string foo : {"1", "2"}) EXPECT_EQ(ask(path, foo).body(), foo);
     EXPECT_EQ(Client(proxy, origin).send("M-SEARCH", "/page", {}, "x").status(), 201);
@@ -753,8 +750,10 @@ TEST(StaleSurvey, what_a_lost_origin_lets_us_serve) {
         get(proxy, origin, path).body();
         auto reply = get(proxy, origin, path, row.request);
         EXPECT_EQ(reply.status() == 200 && reply.body() == "body", row.served) << row.control << " #" << number;
-        if (row.served) EXPECT_GE(reply.age().value_or(0), 5);
-        else EXPECT_THAT(reply.status(), AnyOf(502, 504)) << row.control;
+        if (row.served)
+            EXPECT_GE(reply.age().value_or(0), 5);
+        else
+            EXPECT_THAT(reply.status(), AnyOf(502, 504)) << row.control;
     }
 }
 
@@ -792,4 +791,4 @@ TEST(StaleSurvey, which_error_answers_stale_if_error_hides) {
     }
 }
 
-}  // namespace garner::test
+}   // namespace garner::test
