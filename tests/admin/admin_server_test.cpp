@@ -18,7 +18,7 @@ TEST(AdminServer, tells_the_same_figures_three_ways) {
     origin.answer("/page", test::fresh("hello"));
     House house;
     for (int i = 0; i < 4; ++i) EXPECT_EQ(house.fetch(origin.url("/page")).body(), "hello");
-    // A request is counted after its answer has gone out.
+    // A request is counted after its response was sent.
     ASSERT_TRUE(test::eventually([&] { return house.stats()["requests"]["total"] == 4; }));
 
     auto const stats = house.stats();
@@ -220,7 +220,7 @@ TEST(AdminServer, purges_only_for_those_who_mean_it) {
         EXPECT_EQ(house.at_admin().send("PURGE", "/purge?url=" + url, fields).status(), 403);
     }
     EXPECT_EQ(house.at_admin().send("PURGE", url, {{"Host", house.address()}}).status(), 403);
-    // Through a rebound name, a foreign page could send the field.
+    // A foreign page could send the field through DNS rebinding.
     EXPECT_EQ(house.at_admin().send("PURGE", url, meant).status(), 421);
     EXPECT_EQ(house.at_admin().get("/purge?url=" + url, meant).status(), 405);
     EXPECT_TRUE(house.fetch(url).hit());
@@ -244,7 +244,7 @@ TEST(AdminServer, silent_and_slow_clients_keep_nobody_out) {
         silent[i].wire();
         if (i % 2) silent[i].raw("GET / HTTP/1.1\r\nHo");
     }
-    // One that takes nothing of many answers.
+    // A client that requests much and reads nothing.
     auto greedy = house.at_admin();
     greedy.receive_buffer(1'024);
     std::string many;

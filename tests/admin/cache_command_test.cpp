@@ -20,7 +20,7 @@ using testing::Not;
 using testing::StartsWith;
 using Kind = CacheCommand::Kind;
 
-// ---- which URLs are meant ----
+// ---- which URLs are matched ----
 
 ;
 
@@ -84,7 +84,7 @@ Outcome run(CacheCommand const& command) {
     return {code, out.str(), err.str()};
 }
 
-/// A command for a store that no proxy has: `disk` is given away at the first call.
+/// A cache command without a proxy: only its first call gets the disk store.
 CacheCommand alone(Kind kind, std::unique_ptr<FakeDisk> disk, std::string pattern = "") {
     CacheCommand command;
     command.kind = kind;
@@ -177,13 +177,13 @@ TEST(CacheCommand, verify_keeps_to_its_rate) {
     command.rate = 20 * KiB;
     auto const begun = steady_now();
     EXPECT_EQ(run(command).code, 0);
-    EXPECT_GE(steady_now() - begun, milliseconds{290});   // 6 KiB
+    EXPECT_GE(steady_now() - begun, milliseconds{290});   // 6 KiB at 20 KiB/s
 }
 
 TEST(CacheCommand, purge_removes_what_fits_and_tells_how_many) {
     auto disk = three_objects();
     auto& kept = *disk;
-    kept.on_list = [&kept](std::uint32_t segment) {   // looked at before the store is closed
+    kept.on_list = [&kept](std::uint32_t segment) {   // listed before the store is closed
         if (segment == 0) EXPECT_EQ(kept.keys().size(), 3u);
     };
     auto outcome = run(alone(Kind::purge, std::move(disk), "http://a.example/"));
@@ -203,7 +203,7 @@ TEST(CacheCommand, what_moves_behind_a_purge_is_purged_all_the_same) {
     int moves = 0;
     moving.on_list = [&](std::uint32_t segment) {
         if (segment != 1 || moves++ != 0) return;
-        moving.forget("fhttp://a.example/two");   // written again, at the end of the log
+        moving.forget("fhttp://a.example/two");   // rewritten at the end of the log
         moving.go_on_with("fhttp://a.example/two");
     };
     auto const outcome = run(alone(Kind::purge, std::move(disk), "http://a.example/"));
@@ -217,7 +217,7 @@ TEST(CacheCommand, what_comes_to_the_disk_while_memory_is_purged_is_purged_too) 
     tiers.disk->go_on_with("fhttp://a.example/four");
     int looks = 0;
     tiers.disk->on_list = [&](std::uint32_t segment) {
-        if (segment == 3 && looks++ == 0) return;   // the newest is looked at again behind memory
+        if (segment == 3 && looks++ == 0) return;   // the newest segment is listed once more for entries that came from memory
         if (segment == 3 && looks == 2) tiers.disk->go_on_with("fhttp://a.example/five");
     };
     auto const outcome = run(tiers.command(Kind::purge, "http://a.example/"));

@@ -1,4 +1,4 @@
-// A disk tier in memory, for what only looks at one.
+// A disk tier in memory, for tests that only list it.
 #pragma once
 #include <algorithm>
 #include <mutex>
@@ -32,7 +32,7 @@ public:
         std::lock_guard lock(mutex_);
         segments_[segment].push_back(std::move(entry));
     }
-    /// A new segment, as the log goes on, with this in it alone.
+    /// Appends a new segment with only this entry.
     void go_on_with(std::string key) {
         {
             std::lock_guard lock(mutex_);

@@ -18,7 +18,7 @@ namespace garner::admin {
 namespace test = garner::test;
 using Json = nlohmann::ordered_json;
 
-/// Listens on free ports of 127.0.0.1, reaches origins on loopback, writes no log.
+/// Listens on free ports of 127.0.0.1, may reach loopback origins, writes no access log.
 class House {
 public:
     explicit House(Options admin = {}, std::string const& accelerated_origin = "", store::DiskStore* disk = nullptr)
@@ -29,7 +29,7 @@ public:
         auto options = std::make_shared<proxy::Options>();
         options->listen = {{"127.0.0.1", 0, std::nullopt}};
         if (!accelerated_origin.empty()) options->listen.push_back({"127.0.0.1", 0, accelerated_origin});
-        http::Matcher loopback;   // origins on it are closed until a rule names them
+        http::Matcher loopback;   // loopback destinations are blocked unless a rule names them
         loopback.destination = {*parse_network("127.0.0.0/8")};
         options->access = http::AccessRules({{true, loopback, "loopback"}});
         options->log.access.clear();
@@ -50,12 +50,12 @@ public:
     std::uint16_t port() const { return port_of(address()); }
 
     test::Client at_admin() const { return {"127.0.0.1", port()}; }
-    /// What the forward proxy answers to a GET of an absolute URL.
+    /// GETs an absolute URL from the forward proxy.
     test::Reply fetch(std::string const& url) const {
         test::Client client("127.0.0.1", port_of(server_->addresses().front()));
         return client.get(url);
     }
-    /// What the accelerator answers to a GET of a path.
+    /// GETs a path from the accelerator.
     test::Reply fetch_accelerated(std::string const& path) const {
         test::Client client("127.0.0.1", port_of(server_->addresses().back()));
         return client.get(path);

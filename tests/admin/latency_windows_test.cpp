@@ -7,7 +7,7 @@ namespace {
 
 SteadyTime moment(std::int64_t second) { return SteadyTime{} + seconds{second}; }
 
-/// So many hits of 10 us and then of 1 ms, since the start.
+/// This many hits of 10 us and of 1 ms since the start.
 Latencies times(int fast, int slow) {
     Histogram hits;
     for (int i = 0; i < fast; ++i) hits.add(std::chrono::microseconds(10));

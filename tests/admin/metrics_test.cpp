@@ -59,7 +59,7 @@ std::string row_of(Metric const& metric) {
            members + " |\n";
 }
 
-/// The value of a line of the text that begins like this.
+/// The value of the first metrics line that begins with `sample`.
 double value(std::string const& text, std::string const& sample) {
     for (auto const& line : lines_of(std::istringstream(text)))
         if (line.starts_with(sample + " ")) return std::stod(line.substr(line.rfind(' ')));

@@ -1,4 +1,4 @@
-// Two peers' figures, for the tests of what shows them.
+// Figures of two peers, for the tests that display them.
 #pragma once
 #include "admin/report.hpp"
 
@@ -12,7 +12,7 @@ inline icp::PeerStats a_peer(std::string name, icp::PeerOptions::Type type) {
     return peer;
 }
 
-/// A parent that answers and a sibling that is dead.
+/// A live parent and a dead sibling.
 inline Report report_with_peers() {
     auto campus = a_peer("campus", icp::PeerOptions::Type::parent);
     campus.address = "10.0.0.3";

@@ -7,7 +7,7 @@
 namespace garner::admin {
 namespace {
 
-/// A row is: | `/purge` | POST, PURGE | ...
+/// A row has the form: | `/purge` | POST, PURGE | ...
 TEST(Routes, every_path_is_documented_with_its_methods) {
     std::vector<std::string> documented, paths;
     for (auto const& row : test::documented_rows("docs/reference/admin-api.md", "Paths"))

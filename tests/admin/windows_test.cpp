@@ -28,14 +28,14 @@ TEST(Windows, a_part_read_after_its_whole_is_no_more_than_all) {
 }
 
 TEST(Windows, each_window_begins_with_its_oldest_sample) {
-    // A request a second; all of the first half hour missed, all of the second hit.
+    // One request per second: misses for the first half hour, hits for the second.
     Samples samples;
     for (std::int64_t second = 0; second <= 3'600; second += 5)
         samples.add(sample(second, second, second < 1'800 ? 0 : second - 1'800));
     auto const now = sample(3'602, 3'602, 1'802);
     EXPECT_DOUBLE_EQ(*samples.over(seconds{60}, now).hit, 1.0);
     EXPECT_DOUBLE_EQ(*samples.over(seconds{300}, now).hit, 1.0);
-    // From second 5 on: the sample of second 0 is too old.
+    // Starts at second 5, because the sample of second 0 is too old.
     EXPECT_DOUBLE_EQ(*samples.over(seconds{3'600}, now).hit, 1'802.0 / 3'597.0);
     auto const all = samples.all(now);
     EXPECT_DOUBLE_EQ(*all[2].hit, 1'802.0 / 3'597.0);

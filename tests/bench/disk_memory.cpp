@@ -1,4 +1,4 @@
-// What the disk tier's index, and an order beside it, take in memory and time: disk_memory RECORDS STORE_GIB [POLICY]
+// Memory and time of the disk tier's index, with and without an order: disk_memory RECORDS STORE_GIB [POLICY]
 #include <unistd.h>
 
 #include <chrono>

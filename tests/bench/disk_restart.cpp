@@ -1,4 +1,4 @@
-// How long a start of the disk tier takes, from the page cache and from the disk: disk_restart DIRECTORY RECORDS STORE_GIB
+// Time of a start of the disk tier, from the page cache and from the disk: disk_restart DIRECTORY RECORDS STORE_GIB
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// What an operation of each cache of seen URLs costs beside the usual sets:
-// seen_caches [LOG2_ENTRIES [STREAM.u32 [CACHE...]]]. Without a stream, or of -, the links are garner seen model's.
+// Cost per operation of each cache of seen URLs, and of the usual sets: seen_caches [LOG2_ENTRIES [STREAM.u32 [CACHE...]]]
+// Without a stream, or with -, it uses the links of garner seen model.
 #include <absl/container/flat_hash_set.h>
 #include <time.h>
 
@@ -22,7 +22,7 @@ using namespace garner;
 namespace {
 
 constexpr std::size_t links_wanted = 10'000'000;
-constexpr int runs = 5;   // the best of them counts
+constexpr int runs = 5;   // the best run is reported
 
 using Stream = std::vector<Fingerprint>;
 
@@ -75,7 +75,7 @@ struct Measured {
     std::uint64_t misses = 0;
 };
 
-/// `make_pass()` gives what takes the whole stream and tells the misses.
+/// `make_pass()` returns a function that processes the whole stream and returns the misses.
 template <class MakePass>
 void measure(Measured& measured, Stream const& stream, MakePass make_pass) {
     auto pass = make_pass();

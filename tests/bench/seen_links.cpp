@@ -1,6 +1,6 @@
-// What a crawler's links cost from their text to their answers: seen_links URLS LINKS.u32 [GARNER [CONNECTIONS]]
-// URLS has a URL a line, LINKS.u32 their numbers in the order of a crawl, little-endian u32. In batches of 10,000 lines of
-// text: in this process, on one thread; then, with GARNER, the program, by `garner seen serve` over loopback.
+// Cost of a crawler's links from their text to their answers: seen_links URLS LINKS.u32 [GARNER [CONNECTIONS]]
+// URLS has a URL a line; LINKS.u32 has their numbers in crawl order, as little-endian u32. Sends batches of 10,000 lines of text,
+// first on one thread of this process, then, if GARNER is given, to `garner seen serve` over loopback.
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -66,7 +66,7 @@ Bodies read_bodies(char const* urls_file, char const* links_file) {
     return bodies;
 }
 
-/// What each step takes of one thread's time, in seconds; all links, the best of the rounds.
+/// Seconds of one thread that each step takes for all links; the best of the rounds.
 struct Steps {
     double parse = 0, set = 0, write = 0;
     double all() const { return parse + set + write; }
@@ -134,7 +134,7 @@ void send_all(int fd, std::string_view bytes) {
     }
 }
 
-/// Reads one answer of 200; how many bytes its body has.
+/// Reads one 200 response and returns the length of its body.
 std::size_t receive_answer(int fd, std::vector<char>& buffer) {
     std::size_t have = 0, want = SIZE_MAX, length = 0;
     while (have < want) {

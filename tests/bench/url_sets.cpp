@@ -1,6 +1,6 @@
-// The exact sets side by side, and two others beside them: url_sets ENTRIES DIRECTORY [SET[:ENTRIES]...]
-// Each is filled in batches of a tenth, then asked for batches of what it knows, and for batches of which half is new.
-// In checks per second of processor time, and per second; the ratio is that of the known to absl::flat_hash_set's.
+// Compares the exact sets, and two others: url_sets ENTRIES DIRECTORY [SET[:ENTRIES]...]
+// Each set is filled in batches of a tenth. Then it is asked for batches of known URLs, and for batches of which half is new.
+// Reports checks per second of processor time and of elapsed time. The ratio compares known URLs with absl::flat_hash_set.
 #include <absl/container/flat_hash_set.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
@@ -107,14 +107,14 @@ struct Clock {
     static double wall() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 };
 
-/// Millions a second.
+/// Millions of checks per second.
 struct Speed {
     double cpu = 0, wall = 0;
 };
 
 Fingerprint url_of(std::uint64_t number) { return crawl::mixed(number + 1); }
 
-/// `number(i)` says which URL the i-th of all batches is; so many of each batch are new.
+/// `number(i)` is the URL number of the i-th URL over all batches; `fresh` URLs of each batch are new.
 template <class Number>
 Speed measure(UrlSet& set, std::uint64_t batches, std::uint64_t batch, std::uint64_t fresh, Number number) {
     std::vector<Fingerprint> urls(batch);

@@ -1,4 +1,4 @@
-// What a lookup answers, what is stored and what is not, and what removes it.
+// Lookups, storing, and removal by purges, invalidation and eviction.
 #include "cache/cache.hpp"
 
 #include <gtest/gtest.h>
@@ -121,7 +121,7 @@ TEST(Cache, peek_finds_what_a_lookup_would_and_leaves_no_trace) {
     EXPECT_EQ(peek("/a", at(now + seconds{2'000})).answer.reason, http::ReuseReason::stale);
     EXPECT_EQ(scene.cache.memory().stats().fills, 0u);
 
-    // Were it moved in the order, the least recently used one would stay.
+    // If peeking counted as a use, a less recently used object would be evicted instead.
     std::string const body(10 * KiB, 'x');
     Answer large;
     large.body = body;
@@ -236,13 +236,13 @@ TEST(Cache, an_object_the_budget_has_no_room_for_is_shared_but_not_stored) {
     store::Object::Parts parts;
     parts.key = "u";
     parts.body = body;
-    // Its body is charged, its head is not: what is in the index must be counted wholly.
+    // The body is charged but its head is not, so the object must not enter the index.
     leader.lead.complete(store::Object::make(parts, nullptr), {}, {});
     EXPECT_EQ(follower.view().phase, Phase::complete);
     EXPECT_EQ(scene.cache.memory().stats().objects, 0u);
 }
 
-// ---- not for sharing ----
+// ---- uncacheable responses ----
 
 TEST(Cache, a_refused_answer_makes_later_requests_fetch_beside_each_other_for_two_minutes) {
     Scene scene;
@@ -330,7 +330,7 @@ TEST(Variants, at_most_64_and_the_oldest_goes) {
     auto stored = [&](int i) { return scene.stored("u", with("x-kind", std::to_string(i))); };
     for (int i = 0; i < 64; ++i) store(i);
     EXPECT_EQ(stored(0), "0");
-    store(0);   // again: now it is the youngest
+    store(0);   // stored again, so now the most recently used
     store(64);
     EXPECT_EQ(stored(0), "0");
     EXPECT_EQ(stored(1), "-");
@@ -409,7 +409,7 @@ TEST(Variants, a_validated_variant_keeps_its_place_among_them) {
     EXPECT_EQ(scene.cache.memory().stats().objects, 2u);
 }
 
-// With LRU a marker that nobody counts as used would be the oldest, and take its variants with it.
+// If a marker did not count as used, LRU would evict it first, together with its variants.
 TEST(Variants, that_are_in_use_do_not_leave_with_their_marker) {
     Scene scene({.size = 64 * KiB, .policy = "lru", .object_max = 32 * KiB, .shards = 1});
     std::string big(4'000, 'x');

@@ -1,4 +1,4 @@
-// One fetches, others follow: who leads next, who is told what, and who is woken.
+// Collapsed requests: the next leader, the followers' views, and the wake-ups.
 #include "cache/fill.hpp"
 
 #include <gtest/gtest.h>
@@ -170,7 +170,7 @@ TEST(Fill, few_fetch_beside_it_and_one_of_each_client) {
     EXPECT_TRUE(take(9));
 }
 
-/// A coroutine that waits, and what woke it.
+/// A waiting coroutine and the reason for its wake-up.
 struct Sleeper {
     net::asio::io_context& io;
     net::Waiter waiter{io.get_executor()};
@@ -179,7 +179,7 @@ struct Sleeper {
     explicit Sleeper(net::asio::io_context& io) : io(io) { net::asio::co_spawn(io, sleep(), net::asio::detached); }
     net::awaitable<void> sleep() { woken = co_await waiter.wait(seconds{10}); }
     bool awake() {
-        io.restart();   // a poll that runs out of work stops it
+        io.restart();   // poll() stops the context when it runs out of work
         io.poll();
         return woken == net::Wake::ready;
     }
@@ -221,7 +221,6 @@ TEST(Fill, wakes_its_producer_when_a_follower_reads_on_or_leaves) {
     EXPECT_TRUE(leaving.awake());
 }
 
-// Many come and go while leaders die: there is never more than one leader, and nobody waits for a dead one.
 TEST(Fill, leaders_that_die_while_others_join_leave_nobody_behind) {
     Scene scene;
     std::atomic<int> leaders{0};
@@ -256,7 +255,7 @@ TEST(Fill, leaders_that_die_while_others_join_leave_nobody_behind) {
                 }
                 auto phase = follower.view().phase;
                 if (phase == Phase::failed || phase == Phase::refused) break;
-                if (random() % 32 == 0) break;   // its client left
+                if (random() % 32 == 0) break;   // the client disconnected
                 ASSERT_LT(steady_now(), give_up) << "a follower waits for nobody";
                 std::this_thread::yield();
             }

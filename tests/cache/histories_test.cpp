@@ -1,6 +1,6 @@
-// Random histories of one URL in two tiers, or in memory alone: fetches at the same time, purges, kills, reads from disk while all else goes on. Nothing
-// that answers is older than what somebody was given before the request, nor was it fetched before a purge.
-// docs/design/consistency.md has the promises.
+// Random histories of one URL in two tiers, or in memory alone: concurrent fetches, purges,
+// kills, and disk reads. No response is older than one that was sent before the request began,
+// and none was fetched before a purge. docs/design/consistency.md lists the guarantees.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -14,7 +14,7 @@
 namespace garner::cache {
 namespace {
 
-/// Numbers after a restart are above all before it, as the store's are.
+/// Sequence numbers after a restart are above all earlier ones, as in the real store.
 class RestartedDisk : public SlowDisk {
 public:
     std::uint64_t first_sequence() const override { return epochs_ += 1'000; }
@@ -23,7 +23,7 @@ private:
     mutable std::uint64_t epochs_ = 0;
 };
 
-/// Tiers that histories use one after the other, each with a URL of its own.
+/// Tiers that several histories use in turn, each history with its own URL.
 struct Tiers {
     explicit Tiers(bool has_disk) : has_disk(has_disk) { start(); }
     bool const has_disk;
@@ -50,9 +50,9 @@ private:
     struct Fetch {
         FillLease lead;
         std::string language;
-        int began = 0;       // on the clock
-        int at_origin = 0;   // the origin's version then
-        int version = 0;     // of the response; 0: no head yet
+        int began = 0;       // value of clock_
+        int at_origin = 0;   // the origin's version at that moment
+        int version = 0;     // version in the response; 0: no head yet
         store::ObjectPtr object{};
         bool grows = false;
     };
@@ -102,7 +102,8 @@ private:
     }
     void remove(Fetch const& fetch) { fetches_.erase(fetches_.begin() + (&fetch - fetches_.data())); }
 
-    /// The origin made the response at some moment since the fetch began. It counts as given when it is whole or breaks off.
+    /// The origin creates the response at some moment since the fetch began. A
+    /// version counts as sent once the response is complete or aborted.
     void head() {
         auto* fetch = any(false);
         if (!fetch) return;
@@ -152,7 +153,7 @@ private:
         cache().purge(key());
         purged_ = ++clock_;
     }
-    /// Memory and fetches are gone.
+    /// Loses memory and the running fetches.
     void kill() {
         if (reads_) return;
         say("kill at", version_);
@@ -202,13 +203,13 @@ private:
     Tiers& tiers_;
     std::string const url_;
     std::vector<Fetch> fetches_;
-    std::map<std::string, int> given_;   // the greatest version, by language where the URL varies
+    std::map<std::string, int> given_;   // the greatest version that was sent, per language if the URL varies
     bool const varies_;
-    bool const tells_;   // costs more than the history itself
+    bool const tells_;   // the log costs more than the history itself
     bool reads_ = false;
-    int version_ = 1;   // the origin's
+    int version_ = 1;   // the origin's current version
     int clock_ = 0;
-    int purged_ = 0;   // on the clock
+    int purged_ = 0;   // time of the last purge
 };
 
 class Histories : public ::testing::TestWithParam<int> {};

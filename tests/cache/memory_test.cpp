@@ -1,4 +1,4 @@
-// What the budget says is what the heap has given: measured under every policy.
+// Compares the memory budget's figure with the heap's own, under every policy.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 #ifdef GARNER_SANITIZED
 
-// A sanitizer's heap rounds otherwise: each block counts as what it would be in glibc's.
+// Sanitizer heaps round sizes differently, so each block counts with the size that glibc would give it.
 std::atomic<std::int64_t> taken{0};
 void note_allocation(void const volatile*, std::size_t bytes) { taken += static_cast<std::int64_t>(heap_block(bytes)); }
 void note_release(void const volatile* block) {
@@ -69,7 +69,7 @@ TEST_P(Memory, of_many_small_objects_is_what_is_charged) {
     for (int i = 0; i < 30'000; ++i) scene.store("http://origin.example/" + std::to_string(i));
     EXPECT_EQ(scene.cache.memory().stats().objects, 30'000u);
     expect_told(scene);
-    // Full, with all that a policy remembers of those that left.
+    // Memory is full, including what the policy remembers about evicted objects.
     auto const used = scene.cache.memory().stats().used;
     scene.cache.reconfigure({.size = used, .policy = policy});
     for (int i = 0; i < 20'000; ++i) scene.store("http://other.example/" + std::to_string(i));

@@ -1,4 +1,4 @@
-// The cache against a naive one that says the same in a few lines: random requests, answers, purges and passing time.
+// The cache against a naive model: random requests, responses, purges and passing time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using Kind = Lookup::Kind;
 
-/// What RFC 9111 asks of a cache that has room for everything.
+/// RFC 9111 for a cache of unlimited size.
 class NaiveCache {
 public:
     struct Stored {
@@ -24,8 +24,8 @@ public:
         std::uint32_t lifetime = 0;
     };
     struct Url {
-        std::string vary;                         // one field's name, or nothing
-        std::map<std::string, Stored> variants;   // by that field's value; "" without Vary
+        std::string vary;                         // one field name, or empty
+        std::map<std::string, Stored> variants;   // by the field's value; "" without Vary
         WallTime passes_until{};
         std::uint64_t purges = 0;
     };
@@ -48,15 +48,15 @@ private:
     std::map<std::string, Url> urls_;
 };
 
-/// A fetch under way in both caches.
+/// A fetch in progress in both caches.
 struct Fetching {
     std::string url;
     std::string accept;
     FillLease lead;
-    std::uint64_t purges;   // of this URL when it began
+    std::uint64_t purges;   // purges of this URL when the fetch began
     bool leads;
-    std::string validates;   // this body; nothing when there was none
-    std::string sought;      // the variant that the URL's Vary asked for when it began; nothing without one
+    std::string validates;   // the body to validate; empty: none
+    std::string sought;      // variant selected by the URL's Vary when the fetch began; empty: no Vary
 };
 
 class Model : public testing::Test {
@@ -69,7 +69,7 @@ protected:
     int answers = 0;
     std::vector<std::string> urls = different_urls();
 
-    /// Twelve, no two of which share the place of a pass mark.
+    /// Twelve URLs whose hit-for-pass marks do not share a slot.
     std::vector<std::string> different_urls() {
         std::vector<std::string> chosen;
         std::set<Fingerprint> places;
@@ -134,7 +134,7 @@ protected:
         }
     }
 
-    /// The mark is set by the real clock, in whole seconds: both caches must read the same one.
+    /// The mark uses the real clock in whole seconds: both caches must read the same second.
     static std::int64_t early_in_a_second() {
         while (wall_now() - WallTime(seconds{unix_seconds(wall_now())}) > milliseconds{950})
             std::this_thread::sleep_for(milliseconds{10});

@@ -182,7 +182,7 @@ TEST(NegativeCache, the_failures_of_one_client_alone_do_not_lengthen_those_of_al
         EXPECT_EQ(failures.find(key("/a"), now, witness(1))->left, seconds{5});
         now += seconds{5};
     }
-    // Two clients again and again: the origin is in trouble.
+    // Two clients send request after request while the origin fails.
     for (auto const lasts : {seconds{5}, seconds{10}, seconds{20}}) {
         EXPECT_FALSE(met_by(1));
         EXPECT_TRUE(met_by(2));

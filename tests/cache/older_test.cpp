@@ -1,4 +1,4 @@
-// What is newer never gives way to what is older: not to what was read from disk before, nor to a fetch that began before.
+// A newer response is never replaced by an older one, neither from a disk read nor from a fetch that began earlier.
 #include <gtest/gtest.h>
 
 #include "cache/disk_lookup.hpp"
@@ -28,7 +28,6 @@ struct Older : ::testing::Test {
         parts.sequence = scene.next();
         return store::Object::make(parts, nullptr);
     }
-    /// On disk alone.
     void fetch_to_disk(std::string_view body) {
         auto lead = scene.cache.lease(key, nullptr);
         EXPECT_TRUE(lead.complete(uncharged(body), {}, ""));
@@ -53,13 +52,13 @@ struct Older : ::testing::Test {
         parts.bytes = "x";
         return scene.cache.memory().make_object(parts, key.fingerprint);
     }
-    /// What memory and disk answer together.
+    /// The combined answer of memory and disk.
     std::string answer() {
         auto found = scene.lookup("u");
         if (found.may_be_on_disk) look_on_disk(found);
         return found.object ? std::string(found.object->bytes()) : "-";
     }
-    /// What supersede_on_disk leaves under these keys.
+    /// Bodies that supersede_on_disk leaves under these keys.
     std::string left(std::vector<std::string> const& keys) const {
         std::string left;
         for (auto const& one : keys) left += disk.stored(one) + " ";
@@ -188,7 +187,7 @@ TEST_F(Older, who_finds_nothing_follows_the_body_that_will_be_stored_whoever_ask
     auto const newer = scene.object("u", {.body = "ne"});
     reload.head_is_storable(newer, {}, "");
     EXPECT_EQ(scene.stored("u"), "old");
-    scene.give_unstored(*reload.fill(), *newer, {});   // a client has all of it
+    scene.give_unstored(*reload.fill(), *newer, {});   // a client received all of it
     auto const found = scene.lookup("u");
     EXPECT_EQ(found.kind, Kind::busy);
     EXPECT_EQ(found.follow, reload.fill());
@@ -208,7 +207,7 @@ TEST_F(Older, of_several_the_newest_is_followed_and_none_that_is_over_or_would_b
     scene.give_unstored(*slow.fill(), *slow.fill()->view().object, {});
     EXPECT_EQ(scene.lookup("u").follow, slow.fill());
     auto const old = scene.object("u", {.body = "old"});
-    auto validation = scene.cache.lease(key, old);   // its object is not in the cache any more: it is over from the beginning
+    auto validation = scene.cache.lease(key, old);   // the object is not cached any more: this fetch is superseded
     validation.head_is_storable(scene.object("u", {.body = "4"}), {}, "");
     EXPECT_EQ(scene.lookup("u").follow, slow.fill());
 }
@@ -250,7 +249,7 @@ TEST_F(Older, a_broken_fetch_does_not_make_the_older_one_come_to_the_disk) {
     EXPECT_EQ(scene.lookup("u").kind, Kind::stale);
 }
 
-/// After a fetch of something newer, of which somebody was given a beginning, has broken off.
+/// A fetch of a newer response was aborted after a client received its first bytes.
 TEST_F(Older, what_a_broken_fetch_has_shown_to_be_old_is_fresh_no_more_and_stays) {
     for (auto const kind : {"given up", "failed"}) {
         scene.store("u", {.body = "old"});
@@ -342,7 +341,7 @@ TEST_F(Older, what_leaves_memory_while_a_newer_one_comes_does_not_go_to_disk) {
 
 TEST_F(Older, of_two_fetches_at_a_time_that_differ_neither_is_kept) {
     auto quick = scene.cache.lease(key, nullptr);
-    auto slow = scene.cache.lease(key, nullptr);   // may have been answered before, and come later
+    auto slow = scene.cache.lease(key, nullptr);   // may have been answered earlier and arrive later
     auto const given = uncharged("given");
     scene.give(*quick.fill(), *given, {}, nullptr);
     EXPECT_TRUE(quick.complete(given, {}, ""));
@@ -441,7 +440,7 @@ TEST(OlderInMemory, a_fetch_that_began_before_what_was_answered_leads_nobody_and
     store::Object::Parts parts;
     parts.key = "u";
     parts.sequence = scene.next();
-    quick.complete(store::Object::make(parts, nullptr), {}, "");   // memory has no room for it
+    quick.complete(store::Object::make(parts, nullptr), {}, "");   // no free memory for it
     EXPECT_EQ(scene.kind("u"), Kind::absent);
     scene.complete(slow.lead, "u", {.body = "old"});
     EXPECT_EQ(scene.stored("u"), "-");

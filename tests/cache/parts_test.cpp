@@ -1,4 +1,4 @@
-// Parts beside wholes: what joins, what takes whose place, and what removes them.
+// Parts and whole objects: joining, replacing and removing them.
 #include "cache/parts.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ struct Parts : ::testing::Test {
     http::FreshnessOptions freshness;
     Ask ask;
 
-    /// Head and bytes as they come: a 206 of `range`, or the 200 when that is all.
+    /// Head and bytes as received: a 206 of `range`, or a 200 if the range covers everything.
     store::ObjectPtr received(http::ByteRange range) {
         bool whole = range.size() == length;
         auto head = std::string(whole ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 206 Partial Content\r\n");
@@ -50,7 +50,7 @@ struct Parts : ::testing::Test {
         return scene.cache.memory().make_object(parts, key.fingerprint);
     }
     std::string variant() const { return vary.empty() ? "" : http::variant_key(http::parse_vary(vary), Scene::head(ask).fields); }
-    /// Stores what was received; a part joins first.
+    /// Stores a received object; a part is joined with stored parts first.
     void keep(store::ObjectPtr object) {
         auto key = scene.cache.key("u");
         auto lead = scene.cache.lease(key, nullptr);
@@ -58,7 +58,7 @@ struct Parts : ::testing::Test {
         lead.complete(std::move(object), http::parse_vary(vary), variant());
     }
     void keep(Bytes first, Bytes last) { keep(received({first, last})); }
-    /// True when stored parts answer for these bytes.
+    /// True if stored parts satisfy this range.
     bool has(std::string const& range, std::int64_t later = 0) {
         auto request = ask;
         auto value = "bytes=" + range;

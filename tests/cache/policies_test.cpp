@@ -1,4 +1,4 @@
-// The memory tier under every registered policy: what is served, what it costs, and one policy after the other.
+// The memory tier under every registered policy: hits, memory use, and a change of policy.
 #include "policy/policies.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ std::string letters_of(std::string_view text) {
 
 auto const every_policy = testing::ValuesIn(policy::all().begin(), policy::all().end());
 
-/// A complete object whose body lies beside it, filled piece by piece; nullptr when there was no room.
+/// A complete object with a separate body, filled piece by piece; nullptr if memory was refused.
 store::ObjectPtr receive(Scene& scene, std::string_view url, std::string const& bytes) {
     auto const near = scene.cache.key(url).fingerprint;
     auto body = scene.cache.memory().make_body(bytes.size());
@@ -70,7 +70,7 @@ protected:
 };
 INSTANTIATE_TEST_SUITE_P(Cache, EveryPolicy, every_policy, [](auto const& row) { return letters_of(row.param.name); });
 
-/// What a cache may serve: the last answer stored for a URL, until it is purged. A real one may have evicted it.
+/// The responses that a cache may serve: the last one stored for each URL until it is purged. A real cache may have evicted it.
 class Life {
 public:
     Life(Options options, std::uint64_t seed) : scene_(options), options_(options), random_(seed) {}
@@ -95,7 +95,7 @@ public:
         EXPECT_EQ(scene_.used(), 0u);
         EXPECT_EQ(scene_.cache.memory().stats().objects, 0u);
     }
-    /// All that happened, for comparing.
+    /// The events of the run, for comparison.
     std::string const& told() const { return told_; }
     std::size_t hits() const { return hits_; }
 
@@ -117,7 +117,7 @@ private:
         auto const body = std::to_string(++answers_) + std::string(70'000 + random_() % 100'000, 'y');
         auto lead = scene_.cache.lease(scene_.cache.key(url), nullptr);
         store(lead, url, receive(scene_, url, body), body);
-        // Fills of others take their room meanwhile, and some of them come to nothing.
+        // Fills of other requests take memory meanwhile, and some of them fail.
         growing_.push_back(scene_.cache.memory().make_body(std::nullopt));
         scene_.cache.memory().room(*growing_.back(), scene_.cache.key(url).fingerprint);
         if (growing_.size() > 3) growing_.erase(growing_.begin());
@@ -143,7 +143,7 @@ private:
         auto const before = scene_.cache.memory().stats().objects;
         scene_.cache.reconfigure(options_);
         told_ += 'p';
-        // Another policy may need more for itself; otherwise nothing leaves.
+        // A change of policy may evict a few objects, because the new one may need more metadata.
         EXPECT_GE(scene_.cache.memory().stats().objects + 40, before);
     }
     void set_size() {
@@ -261,7 +261,7 @@ TEST_P(EveryPair, keeps_contents_and_budget) {
     EXPECT_EQ(after.evictions, 0u);
     EXPECT_EQ(after.used, after.cached + after.metadata);
     for (int i = 0; i < 600; ++i) EXPECT_EQ(scene.stored(url(i), {.collapse = Collapse::alone}), i % 3 ? body(i) : "-");
-    // The new one knows them all: it can let each of them go.
+    // The new policy knows all objects, because it can evict each of them.
     options.size = 256 * KiB;
     options.object_max = 64 * KiB;
     scene.cache.reconfigure(options);
@@ -272,7 +272,7 @@ TEST_P(EveryPair, keeps_contents_and_budget) {
     EXPECT_EQ(scene.used(), 0u);
 }
 
-// Run it under TSan too.
+// Also run it under TSan.
 TEST(Policies, change_under_load_and_nothing_is_lost_or_overdrawn) {
     constexpr Bytes size = 2 * MiB;
     Options options{.size = size, .policy = "lru", .object_max = 512 * KiB, .shards = 8};

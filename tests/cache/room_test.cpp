@@ -1,4 +1,4 @@
-// Room in memory: the budget holds whatever comes, the right ones leave, and all of it comes back.
+// Memory budget: it is never exceeded, the right objects are evicted, and all memory is returned.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace {
 
 using Kind = Lookup::Kind;
 
-/// Receives and stores a body of so many bytes; false when there was no room for it.
+/// Receives and stores a body of this size; false if memory was refused.
 bool receive(Scene& scene, std::string_view url, Bytes size, bool known_length) {
     auto lead = scene.cache.lease(scene.cache.key(url), nullptr);
     auto near = lead.fill()->primary();
@@ -122,7 +122,7 @@ TEST(Room, pinned_objects_do_not_make_a_newcomer_empty_the_cache) {
     EXPECT_GT(scene.cache.memory().stats().objects, before / 2) << "evicting more would only hurt";
 }
 
-/// A key that lives in this shard.
+/// A key of this shard.
 std::string key_in(Cache const& cache, unsigned shard, unsigned shards, int number) {
     for (int i = 0;; ++i) {
         auto text = std::to_string(number) + "/" + std::to_string(i);
@@ -176,7 +176,7 @@ TEST(Room, a_smaller_size_evicts_and_a_new_policy_keeps_what_is_there) {
     EXPECT_EQ(static_cast<std::uint64_t>(hits), stats.objects);
 }
 
-// Threads of every trade at once; run it under TSan too.
+// Threads of every kind at once; also run it under TSan.
 TEST(Room, the_budget_holds_under_random_load_from_many_threads) {
     constexpr Bytes size = 4 * MiB;
     Scene scene({.size = size, .object_max = MiB, .shards = 8});
@@ -219,14 +219,14 @@ TEST(Room, the_budget_holds_under_random_load_from_many_threads) {
     }
     over = true;
     threads.clear();
-    // The shards are read one after the other: while others store, their sum is of no one moment.
+    // Shards are read one after another: their sum is consistent only if no thread stores.
     EXPECT_LE(scene.cache.memory().stats().cached, size);
     EXPECT_GT(scene.cache.memory().stats().evictions, 100u);
     for (int i = 0; i < 300; ++i) scene.cache.purge(scene.cache.key("u" + std::to_string(i)));
     expect_empty(scene.cache);
 }
 
-/// Takes what it is given.
+/// A source that accepts all bytes.
 struct Taker final : store::BodySource {
     net::awaitable<store::Loaded> load(Bytes, net::Executor) override { co_return store::Loaded{}; }
     Bytes piece() const override { return 64 * KiB; }
@@ -250,10 +250,10 @@ TEST(Room, bodies_that_something_else_takes_leave_half_of_the_share_to_those_tha
     auto* first = begin();
     while (fill(*first) > 0) {
     }
-    EXPECT_EQ(first->size(), MiB);   // alone it may have as much as it needs
+    EXPECT_EQ(first->size(), MiB);   // a single fill may use as much as it needs
     auto* second = begin();
     EXPECT_EQ(fill(*second), 64 * KiB);
-    EXPECT_EQ(fill(*second), 0u);   // it can do with that
+    EXPECT_EQ(fill(*second), 0u);   // limited to the minimum window
     for (int i = 0; i < 15; ++i) EXPECT_EQ(fill(*begin()), 64 * KiB) << i;
     EXPECT_EQ(scene.cache.memory().stats().filling, 2 * MiB);
     EXPECT_EQ(fill(*begin()), 0u);

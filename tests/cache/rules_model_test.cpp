@@ -1,5 +1,5 @@
-// Cache and rules together against a naive reading of RFC 9111, on a clock of their own: heads as origins write them,
-// requests with directives, 304s, purges, and time that passes.
+// Cache and freshness rules against a naive reading of RFC 9111, with their own clock: response heads as origins write them,
+// requests with directives, 304 responses, purges, and passing time.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,7 +18,7 @@ namespace {
 using Kind = Lookup::Kind;
 using Number = std::optional<std::int64_t>;
 
-/// What a response says of its freshness; `written` is the same as an origin writes it.
+/// Freshness of a response; `written` gives it as header fields.
 struct Said {
     Number max_age, s_maxage, expires_in, while_revalidate;
     std::int64_t age = 0, dated_ago = 0;
@@ -141,12 +141,12 @@ protected:
         ASSERT_EQ(found.kind, kept.answer(asked, now));
         ASSERT_EQ(found.object->bytes(), kept.body);
         if (found.kind == Kind::fresh) return;
-        if (found.kind == Kind::refresh && !found.lead) return;   // it pauses after one that brought nothing
+        if (found.kind == Kind::refresh && !found.lead) return;   // no new fetch so soon after a failed one
         ASSERT_TRUE(bool(found.lead));
         one_in(3) ? found.lead.drop() : answered(url, std::move(found));
     }
 
-    /// The origin has something to say: anew, or of what is stored.
+    /// The origin sends a new response, or a 304 for the stored one.
     void answered(std::string const& url, Lookup found) {
         if (one_in(3)) now += milliseconds{any(2'000)};
         auto const said = any_answer();
@@ -166,7 +166,7 @@ protected:
         parts.bytes = body;
         parts.terms = http::terms_of(head, control, now, now, {});
         parts.sequence = scene.next();
-        bool const same = found.object && one_in(2);   // a 304: new terms for the old body
+        bool const same = found.object && one_in(2);   // a 304: new freshness for the old body
         if (same) {
             parts.bytes = found.object->bytes();
             parts.sequence = found.object->sequence();

@@ -1,4 +1,4 @@
-// A cache with requests and answers made of a few words.
+// A cache with requests and responses built from short descriptions.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 namespace garner::cache {
 
-/// A request's fields and the moment it asks.
+/// A request's fields and time.
 struct Ask {
     std::vector<std::pair<std::string_view, std::string_view>> fields{};
     WallTime now = wall_now();
@@ -18,19 +18,19 @@ struct Ask {
     http::RequestCacheControl control{};
 };
 
-/// What an origin answers.
+/// A response of an origin.
 struct Answer {
     std::string_view body = "body";
     std::uint32_t lifetime = 1'000;       // seconds
-    std::uint32_t while_revalidate = 0;   // seconds past that
+    std::uint32_t while_revalidate = 0;   // seconds after the lifetime
     std::string_view vary = {};
-    Ask request = {};   // whose selecting fields decide the variant
+    Ask request = {};   // its selecting fields choose the variant
 };
 
 struct Scene {
     explicit Scene(Options options = {}) : cache(options) {}
 
-    /// What is charged beside index, policy and remembered failures.
+    /// Memory charged for objects, without index, policy and negative entries.
     Bytes used() const {
         auto const stats = cache.memory().stats();
         return stats.used - stats.metadata;
@@ -48,7 +48,7 @@ struct Scene {
         return cache.peek({cache.key(url), head(ask), ask.control, ask.now, ask.collapse});
     }
     Lookup::Kind kind(std::string_view url, Ask const& ask = {}) { return lookup(url, ask).kind; }
-    /// The stored body, or "-" when it is not there fresh.
+    /// The stored body, or "-" if there is no fresh one.
     std::string stored(std::string_view url, Ask const& ask = {}) {
         auto found = lookup(url, ask);
         return found.kind == Lookup::Kind::fresh ? std::string(found.object->bytes()) : "-";
@@ -79,16 +79,14 @@ struct Scene {
         parts.sequence = next();
         return cache.memory().make_object(parts, cache.key(url).fingerprint);
     }
-    /// Ends a fetch with a whole answer.
     void complete(FillLease& lead, std::string_view url, Answer const& answer = {}) {
         lead.complete(object(url, answer), http::parse_vary(answer.vary), variant(answer));
     }
-    /// Fetches and stores.
     void store(std::string_view url, Answer const& answer = {}) {
         auto lead = cache.lease(cache.key(url), nullptr);
         complete(lead, url, answer);
     }
-    /// The variant for requests whose field has this value.
+    /// The variant for requests with this field value.
     static Answer varying(std::string_view body, std::string_view name, std::string_view value) {
         Answer answer;
         answer.body = body;
@@ -97,9 +95,9 @@ struct Scene {
         return answer;
     }
 
-    /// The number of a response received now.
+    /// The sequence number of a response received now.
     std::uint64_t next() { return supersession().next(); }
-    /// A client is given this, which `by` has fetched: see Supersession.
+    /// A client received `newer` from the fetch `by`: see Supersession.
     bool give(Fill& by, store::Object const& newer, http::VaryNames const& vary, store::ObjectPtr const& known_parts) {
         return supersession().give(by, newer.parts(), vary, known_parts);
     }

@@ -1,4 +1,4 @@
-// The index of one shard: open addressing that finds what is there, and only that, whatever was put and removed.
+// Index of one shard: open addressing finds exactly the keys that were inserted and not removed.
 #include "cache/shard.hpp"
 
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ TEST(Shard, another_policy_holds_the_same_objects) {
     EXPECT_EQ(scene.budget.used(), 0u);
 }
 
-/// Puts, hits and removals, the same each time.
+/// Inserts, hits and removals, equal in each run.
 void live(ShardScene& scene) {
     std::mt19937 random(1);
     auto key = [](auto i) { return std::to_string(1'000 + i); };
@@ -96,7 +96,7 @@ void live(ShardScene& scene) {
     }
 }
 
-/// All keys, the next to leave first; the shard is empty then.
+/// All keys in eviction order; empties the shard.
 std::vector<std::string> order_of_leaving(Shard& shard) {
     std::vector<std::string> order;
     for (auto slot = shard.policy().victim(); slot != policy::no_slot; slot = shard.policy().victim())
@@ -104,7 +104,7 @@ std::vector<std::string> order_of_leaving(Shard& shard) {
     return order;
 }
 
-// With objects of one size all newcomers are worth the same to those named: the first that came is the next to leave.
+// If sizes are equal, policies that know sizes give all newcomers equal value, so the oldest is evicted first.
 TEST(Shard, what_was_about_to_leave_is_the_first_to_leave_under_the_next_policy) {
     std::string_view const by_time[]{"lru", "fifo", "clock", "sieve", "lfu", "lfuda", "gdsf"};
     for (auto const& before : policy::all()) {
@@ -140,7 +140,7 @@ TEST(Shard, a_mark_holds_until_its_time_and_only_for_its_url) {
     EXPECT_FALSE(scene.shard.passes(5, 999));
 }
 
-/// What the shard must agree with.
+/// The shard must agree with this map.
 using Expected = std::map<std::pair<Fingerprint, std::string>, std::string>;
 
 void expect_same(Shard const& shard, Expected const& model) {
@@ -155,7 +155,7 @@ void expect_same(Shard const& shard, Expected const& model) {
     ASSERT_EQ(shard.bytes(), bytes);
 }
 
-// Few fingerprints with equal homes: long probes that wrap, and holes in the midst of them.
+// Few fingerprints with equal home slots: long probe sequences that wrap, and holes within them.
 TEST(Shard, agrees_with_a_map_over_200_000_random_operations) {
     ShardScene scene;
     auto seed = std::random_device{}();

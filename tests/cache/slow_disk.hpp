@@ -1,4 +1,4 @@
-// A disk that is a map, on which something happens while it is read.
+// A disk tier on a map, with a hook that runs during reads.
 #pragma once
 #include <functional>
 #include <map>
@@ -12,7 +12,7 @@ namespace garner::cache {
 
 class SlowDisk : public store::DiskStore {
 public:
-    /// Once, between the reading of a record and its being given.
+    /// Called once, after a record was read and before it is returned.
     std::function<void()> meanwhile;
     std::vector<std::string> uses;
 

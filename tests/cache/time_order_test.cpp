@@ -1,4 +1,4 @@
-// Time order beats races: what is older never takes the place of what is newer, and a purge ends what began before it.
+// Fetch order decides races: an older response never replaces a newer one, and a purge ends earlier fetches.
 #include <gtest/gtest.h>
 
 #include "cache/scene.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using Kind = Lookup::Kind;
 
-/// An object as a 304 makes it of `old`: fresh again, and no newer.
+/// `old` after a 304: fresh again, with its old sequence number.
 store::ObjectPtr freshened(Scene& scene, std::string_view url, store::ObjectPtr const& old) {
     store::Object::Parts parts;
     parts.key = url;
@@ -94,7 +94,7 @@ TEST(TimeOrder, a_hundred_thousand_variants_of_one_URL_are_at_most_64) {
     for (int i = 0; i < 100'000; ++i) {
         auto value = std::to_string(i);
         scene.store("u", Scene::varying("body", "cookie", value));
-        if (i % 1'000 == 0) ASSERT_LE(scene.cache.memory().stats().objects, 65u);   // and their marker
+        if (i % 1'000 == 0) ASSERT_LE(scene.cache.memory().stats().objects, 65u);   // 64 variants and their marker
     }
     EXPECT_EQ(scene.stored("u", with("cookie", "99999")), "body");
     EXPECT_EQ(scene.stored("u", with("cookie", "1")), "-");

@@ -1,4 +1,4 @@
-// Which fetches may still be stored, by what was answered of their URL meanwhile.
+// Decides which fetches may still be stored, based on later responses for the URL.
 #include "cache/url_history.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ struct UrlHistories : ::testing::Test {
     FillLease second = scene.cache.lease(scene.cache.key("u"), nullptr);
     WallTime const now = wall_now();
 
-    /// Without a tag nobody can tell that two responses are of one representation.
+    /// Without an ETag it is unknown if two responses have one representation.
     static store::ObjectPtr response(std::string_view tag, std::uint64_t sequence = 0) {
         auto const head = "HTTP/1.1 200 OK\r\n" + (tag.empty() ? "" : "ETag: \"" + std::string(tag) + "\"\r\n");
         store::Object::Parts parts;

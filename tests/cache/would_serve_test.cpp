@@ -1,4 +1,4 @@
-// What a plain GET would get fresh for a while yet: the question that other caches ask.
+// Lookups for other caches: the response that a plain GET would get, if it stays fresh for a given time.
 #include "cache/parts.hpp"
 #include "scene.hpp"
 

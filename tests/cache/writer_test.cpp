@@ -1,4 +1,4 @@
-// The producer of a body: how it goes on when memory is short.
+// The producer of a body, and how it continues if memory is short.
 #include "cache/writer.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace garner::cache {
 namespace {
 
-/// A fetch whose body memory does not keep: its followers read it from a window.
+/// A fetch whose body is not kept in memory: its followers read it from a window.
 struct Windowed : Scene {
     Windowed() : Scene({.size = 8 * MiB, .object_max = 256 * KiB}) {
         Writer::Response response;
@@ -28,7 +28,7 @@ struct Windowed : Scene {
     }
     store::Body& body() { return *writer->growing()->body(); }
 
-    /// Begins to wait for room, unless it is there.
+    /// Begins to wait for memory unless some is free.
     void ask_for_room() {
         room = std::nullopt;
         net::asio::co_spawn(io, wait_for_room(), net::asio::detached);
@@ -40,7 +40,7 @@ struct Windowed : Scene {
         io.poll();
     }
 
-    /// Fills a window, of which the follower has read everything.
+    /// Fills a window and reads all of it.
     void fill_window() {
         while (body().size() < MiB) {
             ask_for_room();
@@ -64,7 +64,7 @@ struct Windowed : Scene {
     std::optional<std::span<char>> room;
 };
 
-/// An abandoned reader sends from the last segment, and memory has no byte left for another one.
+/// An abandoned reader still sends from the last segment, and there is no memory for another one.
 struct NoMemory {
     explicit NoMemory(Windowed& fetch) : budget(fetch.cache.memory().budget()) {
         sender.emplace(fetch.writer->growing()->body(), fetch.body().size() - 1);

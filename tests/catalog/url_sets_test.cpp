@@ -21,7 +21,7 @@ std::vector<Fingerprint> any_urls(std::size_t count, std::uint64_t distinct, std
     return urls;
 }
 
-/// Each set of the table that needs no others, and one that knows how many will come.
+/// Calls `look` for each set that needs no others, and for one with a known number of URLs.
 template <class Look>
 void with_each_set(Look look) {
     for (auto const& row : url_sets()) {
@@ -64,7 +64,7 @@ TEST(UrlSets, each_takes_fingerprints_that_are_no_hashes) {
         for (std::uint64_t i = 0; i < 20'000; ++i) urls.push_back(i);
         for (std::uint64_t i = 0; i < 1'000; ++i) urls.push_back(UINT64_MAX - i), urls.push_back(i << 48);
         std::vector<std::uint8_t> is_new(urls.size());
-        EXPECT_EQ(set.add(urls, is_new).fresh, urls.size() - 1) << name;   // 0 comes twice
+        EXPECT_EQ(set.add(urls, is_new).fresh, urls.size() - 1) << name;   // 0 occurs twice
         EXPECT_EQ(set.add(urls, is_new).fresh, 0u) << name;
         EXPECT_EQ(set.size(), urls.size() - 1) << name;
     });
@@ -88,7 +88,7 @@ TEST(UrlSets, what_cannot_fit_is_refused_before_anything_is_taken) {
         std::string::npos)
         << lines.fault_text();
     EXPECT_NE(make_url_set("mercator", {.memory = 16 * MiB}).fault_text().find("needs 128 MiB when empty"), std::string::npos);
-    // What is said beforehand is what is taken.
+    // bytes_for() announces the used memory to within a tenth.
     auto const small = make_url_set("lines", {.expected = 1'000'000, .memory = 16 * MiB});
     ASSERT_TRUE(small) << small.fault_text();
     EXPECT_GE((*small)->memory_bytes(), find_url_set("lines")->bytes_for(1'000'000));

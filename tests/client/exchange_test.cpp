@@ -1,4 +1,4 @@
-// One exchange with an origin: where its answer ends, how it can go wrong, and when its connection may be used again.
+// One exchange with an origin: the end of its response, errors, and reuse of its connection.
 #include "client/exchange.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 using namespace std::literals;
 using http::Method;
 
-/// An origin that says this and then waits for us to go.
+/// An origin that sends `text` and waits for the client to close.
 Scene::Script says(std::string text) {
     return [text = std::move(text)](OriginSide& origin) {
         origin.send(text);
@@ -23,7 +23,7 @@ Scene::Script says(std::string text) {
     };
 }
 
-/// … or ends its side after it.
+/// An origin that sends `text` and closes its side.
 Scene::Script says_and_ends(std::string text) {
     return [text = std::move(text)](OriginSide& origin) {
         origin.send(text);
@@ -173,7 +173,7 @@ TEST(Exchange, refuses_a_head_that_never_ends) {
     Scene scene(says("HTTP/1.1 200 OK\r\nX: " + std::string(200'000, 'x')));
     EXPECT_EQ(scene.read_head(), Trouble::malformed);
     EXPECT_NE(scene.exchange->fault(), ""s);
-    // Limits beyond the buffer end with the buffer.
+    // Limits above the buffer size have no effect.
     http::HeadLimits wide{.bytes = MiB};
     Scene wider(says("HTTP/1.1 200 OK\r\nX: " + std::string(200'000, 'x')), wide);
     EXPECT_EQ(wider.read_head(), Trouble::malformed);
@@ -233,7 +233,7 @@ TEST(Exchange, is_cancelled_while_it_reads) {
     EXPECT_FALSE(scene.exchange->reusable());
 }
 
-// A transaction is aborted while its client is slow: by then the connection may have gone back to the pool.
+// A transaction may be aborted after its connection went back to the pool.
 TEST(Exchange, may_be_cancelled_when_its_connection_is_another_s_already) {
     Scene scene(says("HTTP/1.1 204 No Content\r\n\r\n"));
     ASSERT_EQ(scene.read_head(), Trouble::none);
@@ -268,7 +268,7 @@ TEST(Exchange, gives_up_sending_to_an_origin_that_takes_nothing_or_is_gone) {
     EXPECT_EQ(gone.send(request), Trouble::reset);
 }
 
-/// What an exchange read, in one line.
+/// The result of an exchange in one line.
 std::string digest(Scene& scene) {
     std::string text;
     do {
@@ -289,7 +289,7 @@ TEST(Exchange, reads_the_same_wherever_the_bytes_are_split) {
     for (std::size_t at = 1; at < answer.size(); ++at) {
         Scene scene([&](OriginSide& origin) {
             origin.send(answer.substr(0, at));
-            // Loopback hands each send over by itself when the reader has had time to take it.
+            // Loopback delivers each send alone if the reader has time to receive it.
             std::this_thread::sleep_for(2ms);
             origin.send(answer.substr(at));
             origin.wait_for_end();
@@ -314,7 +314,7 @@ TEST(Exchange, reads_a_body_of_known_length_straight_into_its_place) {
     std::array<char, 64> place{};
     auto piece = scene.read_piece(seconds{5}, place);
     EXPECT_EQ(piece.data, "ab");
-    EXPECT_NE(piece.data.data(), place.data());   // it came with the head
+    EXPECT_NE(piece.data.data(), place.data());   // it arrived with the head
     ASSERT_EQ(scene.send("!"), Trouble::none);
     std::string rest;
     while (!(piece = scene.read_piece(seconds{5}, place)).data.empty()) {

@@ -1,4 +1,4 @@
-// One connection to an origin that does what its script says, in a thread of its own.
+// One connection to an origin that follows a script on a thread of its own.
 #pragma once
 #include <functional>
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace garner::client {
 
-/// The origin's side of a connection: blocking, with 5 s of patience.
+/// The origin's end of a connection: blocking, with a timeout of 5 s.
 class OriginSide {
 public:
     explicit OriginSide(int fd) : fd_(fd) {}
@@ -19,20 +19,20 @@ public:
     OriginSide(OriginSide const&) = delete;
 
     void send(std::string_view bytes);
-    /// One byte at a time, so that each may arrive alone.
+    /// Sends one byte at a time, so that each can arrive alone.
     void trickle(std::string_view bytes);
-    /// Until `count` bytes or the other side's end.
+    /// Receives `count` bytes, or fewer if the peer closes.
     std::string receive(std::size_t count);
-    void end();     // FIN: no more will come
-    void reset();   // RST
-    /// Until the other side has ended.
+    void end();     // sends FIN
+    void reset();   // sends RST
+    /// Waits until the peer has closed.
     void wait_for_end() { receive(SIZE_MAX); }
 
 private:
     int fd_;
 };
 
-/// An exchange with an origin that plays `script`.
+/// An exchange with an origin that runs `script`.
 struct Scene {
     using Script = std::function<void(OriginSide&)>;
     explicit Scene(Script script, http::HeadLimits const& limits = {});
@@ -49,7 +49,7 @@ struct Scene {
         std::string bytes;
         Trouble trouble = Trouble::none;
     };
-    /// To the end, whatever the end is.
+    /// Reads until the end or an error.
     Body read_body(milliseconds limit = seconds{5});
 
     net::Loop loop;

@@ -25,7 +25,7 @@ CommandDescription const& program() {
     return description;
 }
 
-/// The commands that have a page of their own.
+/// Commands that have a page of their own.
 void collect_pages(CommandDescription const& command, std::vector<CommandDescription>& pages) {
     if (!command.is_part) pages.push_back(command);
     for (auto const& below : command.subcommands) collect_pages(below, pages);
@@ -100,7 +100,7 @@ TEST(Commands, completion_is_for_two_shells) {
 
 using Words = std::vector<std::string>;
 
-/// The words of each call of garner in a command line, as a shell splits them. Nothing else runs.
+/// The words of each call of garner in a command line, split like a shell. Nothing is executed.
 std::vector<Words> calls_in(std::string const& example) {
     std::string const folder = testing::TempDir();
     auto const script = folder + "garner_example.sh", calls = folder + "garner_example.calls";
@@ -123,7 +123,7 @@ std::vector<Words> calls_in(std::string const& example) {
     return found;
 }
 
-/// The error of a command line that is not run; empty if there is none.
+/// The error of a command line, or empty; the command is not run.
 std::string fault_of(Words const& words) {
     std::vector<char const*> arguments;
     for (auto const& word : words) arguments.push_back(word.c_str());

@@ -95,7 +95,7 @@ SIGHUP reads the file again. An invalid file is rejected, and the running config
 configuration with which they started. Changes of these keys and parts need a restart:
 )";
 
-// A bar would end the table's cell.
+// A bar would end the table cell.
 std::string in_cell(std::string text) {
     for (std::size_t at = 0; (at = text.find('|', at)) != text.npos; at += 2) text.insert(at, 1, '\\');
     return text;

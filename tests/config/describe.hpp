@@ -1,4 +1,4 @@
-// The files about the keys, made from their table: the schema for editors and the documentation.
+// The generated files about keys: the JSON schema for editors, and the reference page.
 #pragma once
 #include <string>
 

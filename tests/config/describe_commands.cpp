@@ -28,7 +28,7 @@ std::string code(std::vector<std::string> const& lines) {
     return text + "\n";
 }
 
-/// Lines with two leading spaces are tables in two columns: they stay as they are.
+/// Keeps lines with two leading spaces: they are two-column tables.
 std::string paragraphs(std::string_view text, std::size_t columns) {
     std::string out;
     bool in_table = false;

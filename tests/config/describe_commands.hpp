@@ -1,4 +1,4 @@
-// The reference page of the command line, made from the forms of the commands.
+// The reference page of the command line, generated from the command forms.
 #pragma once
 #include <string>
 

@@ -30,7 +30,7 @@ TEST(Keys, every_default_in_the_documentation_is_accepted_and_changes_nothing) {
 struct FormerKey {
     char const* was;
     char const* value;
-    char const* now;   // nullptr: it is no more
+    char const* now;   // nullptr: removed
 };
 
 constexpr FormerKey former_keys[]{
@@ -61,7 +61,7 @@ constexpr FormerKey former_keys[]{
     {"memory.variants_per_url", "64", nullptr},
 };
 
-/// What differs where a former or present key is given: all numbers among the members that such keys set.
+/// All numbers among the members that former and current keys set.
 auto values(Config const& config) {
     auto const& limits = config.proxy.limits;
     auto const& peers = config.mesh.peers;

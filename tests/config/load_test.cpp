@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-// The contract, with every key it names.
+// A configuration that uses every key.
 constexpr char const* contract = R"({
   "listen":  [ { "address": "127.0.0.1:3128" },                        // forward proxy
                { "address": "127.0.0.1:8080", "origin": "http://127.0.0.1:8000" } ],   // accelerator
@@ -337,7 +337,7 @@ TEST(Load, a_key_that_is_always_refused_is_not_offered) {
     EXPECT_THAT(told(load(R"({"caching": {"rules": [{"quite_another": 1}]}})")), Not(HasSubstr("user")));
 }
 
-/// All notices, a line each.
+/// All notices, one per line.
 std::string noticed(Loaded const& loaded) {
     std::string out;
     for (auto const& notice : loaded.notices) out += text_of(notice) + "\n";
@@ -411,7 +411,7 @@ TEST(Load, rules_that_say_more_or_less_than_was_meant_are_noticed) {
     EXPECT_EQ(noticed(load(R"({"caching": {"rules": [{"min_tll": "1h"}]}})")), "");
 }
 
-// ---- files that are named ----
+// ---- named files ----
 
 Loaded tried(std::string_view text) { return load_text("test.json", text, {}, NamedFiles::tried); }
 

@@ -8,7 +8,7 @@ namespace garner::config {
 namespace {
 
 // clang-format off
-// Pieces that change a configuration's meaning more often than single bytes do.
+// Tokens that change a configuration's meaning more often than single bytes do.
 constexpr char const* pieces[]{"{", "}", "[", "]", ",", ":", "\"", "null", "true", "-1", "1e999", "0.5", "\"all\"",
                                "\"64 MiB\"", "//", "/*", "\n", "\\u0000", "\xff", "18446744073709551616", "\"(\"",
                                "\"::/0\"", "{\"allow\":", "[[[[[[[[", "\"time\": \"Mon\"", "\"port\": \"1-2\""};

@@ -1,4 +1,4 @@
-// What the configuration's tests share.
+// Shared parts of the configuration tests.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ inline std::string contents(std::filesystem::path const& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The file must be equal to the text that the program's tables make; with GARNER_WRITE=1 in the environment it is written.
+/// Compares the file with the text generated from the program's tables; GARNER_WRITE=1 in the environment writes the file instead.
 inline void expect_made(char const* file, std::string const& text, char const* tests) {
     auto const path = repository() / file;
     if (std::getenv("GARNER_WRITE")) std::ofstream(path, std::ios::binary) << text;
@@ -30,7 +30,7 @@ inline void expect_made(char const* file, std::string const& text, char const* t
 
 inline Loaded load(std::string_view text, std::vector<std::string> const& sets = {}) { return load_text("test.json", text, sets); }
 
-/// All faults, a line each.
+/// All errors, one per line.
 inline std::string told(Loaded const& loaded) {
     std::string out;
     for (auto const& fault : loaded.faults) out += text_of(fault) + "\n";

@@ -11,9 +11,9 @@ namespace {
 
 using Urls = std::vector<Fingerprint>;
 
-/// Asks for all slices, says that odd fingerprints are new, and looks at what comes of it.
+/// Takes all slices, reports odd fingerprints as new, and checks the answers.
 void expect_ordered(Urls const& earlier, Urls const& batch) {
-    std::map<Fingerprint, bool> firsts;   // in order; whether the first one is of the batch
+    std::map<Fingerprint, bool> firsts;   // in order; true if the first occurrence is in the batch
     for (auto url : earlier) firsts.try_emplace(url, false);
     for (auto url : batch) firsts.try_emplace(url, true);
 

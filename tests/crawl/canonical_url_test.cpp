@@ -1,4 +1,4 @@
-// Canonical URLs: every case of the web platform tests, and what those do not say.
+// Canonical URLs: the cases of the web platform tests, and some more.
 #include "crawl/canonical_url.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace garner::crawl {
 namespace {
 
-/// The canonical form, or "!" and the fault.
+/// The canonical form, or "!" and the error.
 std::string canonical(std::string_view text, std::string_view base = "") {
     CanonicalUrl on, url;
     if (!base.empty()) EXPECT_EQ(canonicalise(base, on), UrlFault::none) << base;
@@ -32,8 +32,8 @@ bool is_ours(std::string_view url) {
 }
 
 struct Case {
-    std::string input, base;   // no base, or one of a scheme that is not ours: empty
-    std::string href;          // without its fragment; empty where the input is no URL of ours
+    std::string input, base;   // empty: no base, or a base with an unsupported scheme
+    std::string href;          // without fragment; empty: the input is invalid or has an unsupported scheme
 };
 
 std::vector<Case> web_platform_cases() {
@@ -228,7 +228,7 @@ TEST(CanonicalUrl, takes_bytes_that_are_no_utf8_as_a_browser_does) {
     }
 }
 
-// A space before a URL changes nothing but that the quick way does not see it.
+// A leading space does not change the URL, but disables the fast path.
 void expect_both_ways_agree(std::string const& text) {
     CanonicalUrl quick, slow;
     if (!copy_plain_url(text, quick)) return;
@@ -242,7 +242,7 @@ void expect_both_ways_agree(std::string const& text) {
 
 TEST(CanonicalUrl, is_the_same_by_the_quick_way) {
     for (auto const& one : web_platform_cases()) expect_both_ways_agree(one.input);
-    // Everything of up to four of the signs that mean something, behind a host, in a host, in a query.
+    // All combinations of up to four special characters: after a host, in a host, in a query.
     std::string const signs = "./%2eE?#\\a1 :@'^\x80-_";
     for (std::size_t number = 0; number < signs.size() * signs.size() * signs.size() * signs.size(); ++number) {
         std::string text;

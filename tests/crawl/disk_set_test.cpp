@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t batch_urls = 60;
 
-/// Batch after batch, of which a third came earlier.
+/// A batch in which a third of the URLs occurred earlier.
 std::vector<Fingerprint> batch_of(std::uint64_t number) {
     std::vector<Fingerprint> urls;
     for (std::uint64_t i = 0; i < batch_urls; ++i) {
@@ -43,7 +43,7 @@ Answer add_number(UrlSet& set, std::uint64_t number) {
     return answer;
 }
 
-/// What a set without trouble answers.
+/// Answers of a set without errors.
 std::vector<Answer> right_answers(std::uint64_t batches) {
     LineSet model({});
     std::vector<Answer> answers;
@@ -61,7 +61,7 @@ std::string bytes_of(fs::path const& file) {
 }
 void write(fs::path const& file, std::string const& bytes) { std::ofstream(file, std::ios::binary) << bytes; }
 
-/// The numbered operation meets with something; reads do not count.
+/// Fails the operation with this number; reads are not counted.
 class OneFault : public io::Faults {
 public:
     explicit OneFault(int at) : left_(at) {}
@@ -98,7 +98,7 @@ public:
 
 constexpr std::uint64_t many = 16;
 
-/// A child adds batches until it dies at that operation. How many it had acknowledged; true when it did not die.
+/// A child process adds batches until it dies at that operation. Returns the number of acknowledged batches, and if it survived.
 struct Died {
     std::uint64_t acknowledged = 0;
     bool finished = false;
@@ -138,13 +138,13 @@ TEST(DiskSet, a_kill_at_any_write_loses_nothing_acknowledged_and_takes_no_batch_
         for (std::uint64_t i = 0; i < died.acknowledged; ++i)
             ASSERT_EQ(add_number(**opened, i).added.fresh, 0u) << operation << ", batch " << i;
         if (died.acknowledged == many) continue;
-        // The one that was on its way.
+        // The batch in progress at the crash.
         auto const again = add_number(**opened, died.acknowledged);
         if (again.added.fresh > 0) ASSERT_EQ(again.is_new, right[died.acknowledged].is_new) << operation;
         for (auto i = died.acknowledged + 1; i < many; ++i)
             ASSERT_EQ(add_number(**opened, i).is_new, right[i].is_new) << operation << ", batch " << i;
     }
-    EXPECT_GT(operation, 60);   // there was much to be killed at
+    EXPECT_GT(operation, 60);   // there were many operations
 }
 
 TEST(DiskSet, what_cannot_be_written_is_refused_whole_and_can_be_added_again) {
@@ -165,7 +165,7 @@ TEST(DiskSet, what_cannot_be_written_is_refused_whole_and_can_be_added_again) {
                 EXPECT_TRUE(refuse.happened());
                 answer = add_number(**opened, i);
             }
-            if (!answer.added.fault.empty()) {   // for good: who comes next finds what was acknowledged
+            if (!answer.added.fault.empty()) {   // the set has failed for good: a newly opened one has all acknowledged URLs
                 (*opened).reset();
                 opened = open(folder.path("set"));
                 ASSERT_TRUE(opened) << opened.fault_text();
@@ -201,7 +201,6 @@ TEST(DiskSet, has_one_owner_at_a_time) {
     EXPECT_TRUE(open(folder.path("set")));
 }
 
-/// Counts what reaches the disk.
 class CountSyncs : public io::Faults {
 public:
     Verdict judge(Operation operation, Bytes, std::size_t) override {
@@ -213,7 +212,7 @@ public:
 
 TEST(DiskSet, syncs_what_a_process_before_it_has_left_to_the_system) {
     Folder folder;
-    add_number(**open(folder.path("set")), 1);   // answered, and never synchronised
+    add_number(**open(folder.path("set")), 1);   // answered without a sync
     CountSyncs syncs;
     auto const again = open(folder.path("set"), &syncs);
     auto const before = syncs.count;
@@ -301,7 +300,7 @@ TEST(DiskSet, every_damaged_byte_is_named_or_does_not_matter) {
         auto const name = entry.path().filename().string();
         if (name == "lock") continue;
         auto const bytes = bytes_of(entry.path());
-        // Each byte of the heads, and steps through the rest.
+        // Every byte of the heads, and a sample of the rest.
         for (std::size_t at = 0; at < bytes.size(); at += at < 100 ? 1 : 41) {
             fs::remove_all(folder.path("bad"));
             fs::copy(folder.path("good"), folder.path("bad"));
@@ -346,7 +345,7 @@ TEST(DiskSet, takes_hardly_more_than_it_must_when_merged) {
     constexpr std::uint64_t entries = 300'000;
     std::vector<Fingerprint> urls;
     for (std::uint64_t i = 0; i < entries; ++i) urls.push_back((i + 1) * 0xd1342543de82ef95);
-    for (std::uint64_t i = 0; i < 2 * entries; ++i) urls.push_back(urls[i / 2]);   // most of a batch may be repeats
+    for (std::uint64_t i = 0; i < 2 * entries; ++i) urls.push_back(urls[i / 2]);   // two thirds of the batch are repeats
     std::vector<std::uint8_t> is_new(urls.size());
     EXPECT_EQ((*opened)->add(urls, is_new).fresh, entries);
     ASSERT_EQ((*opened)->merge(), "");

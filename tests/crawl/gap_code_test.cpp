@@ -73,8 +73,8 @@ TEST(GapCode, takes_hardly_more_than_it_must) {
     for (std::size_t count : {1'000, 1'300, 1'526, 1'900, 2'500}) {
         auto const bits = 8.0 * static_cast<double>(written(any_numbers(count, 48, 0, count), 0, 48).size());
         auto const n = static_cast<double>(count);
-        auto const bound = 48 - std::log2(n) + 1 / std::log(2.0);   // of one number, for many
-        EXPECT_LT(bits / n, bound + 0.13 + 128 / n) << count;       // and two words that are not full
+        auto const bound = 48 - std::log2(n) + 1 / std::log(2.0);   // per number, for many numbers
+        EXPECT_LT(bits / n, bound + 0.13 + 128 / n) << count;       // plus two incomplete words
     }
 }
 
@@ -87,7 +87,7 @@ TEST(GapCode, bytes_that_are_none_of_it_are_refused_or_read_as_some_numbers) {
     EXPECT_FALSE(read(std::vector<char>(good.size(), '\xff'), 0, 48, into));
     for (std::size_t size = 0; size < good.size(); size += 8) {
         std::vector<char> shorter(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
-        read(shorter, 0, 48, into);   // within its bounds: the sanitizers watch
+        read(shorter, 0, 48, into);   // stays within its bounds; sanitizers check this
     }
 }
 

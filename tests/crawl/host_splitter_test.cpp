@@ -1,4 +1,4 @@
-// Who has a URL, and how links for others are gathered.
+// Assigns URLs to partitions by host, and collects links for other partitions.
 #include "crawl/host_splitter.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(HostSplitter, spreads_hosts_evenly_and_each_hosts_fingerprints_too) {
 }
 
 TEST(HostSplitter, says_the_same_tomorrow) {
-    // Stored sets lie in their partitions: these values do not change.
+    // Stored sets depend on these values, so they must not change.
     EXPECT_EQ(host_hash(url_of("http://www.example.org/a")), host_hash(url_of("ws://www.example.org")));
     EXPECT_EQ(HostSplitter(4).partition_of(std::uint64_t{0}), 0u);
     EXPECT_EQ(HostSplitter(4).partition_of(UINT64_MAX), 3u);

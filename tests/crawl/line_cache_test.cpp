@@ -33,7 +33,7 @@ struct ListsModel {
         auto const found = std::find(line.begin(), line.end(), key);
         bool const held = found != line.end();
         if (held) line.erase(found);
-        // Empty places stand behind those that are taken, and a newcomer below them changes nothing of their order.
+        // Empty slots come after used ones, and inserting below the used ones keeps their order.
         line.insert(line.begin() + static_cast<std::ptrdiff_t>(held ? 0 : std::min(place, line.size())), key);
         if (line.size() > ways) line.pop_back();
         return held;
@@ -74,7 +74,7 @@ TEST(Line32, is_lists_of_the_last_sixteen_tags) {
 }
 
 TEST(Line32, errs_once_in_2_7e8_times) {
-    // Where the line is full, 16 tags of 2^32 - 1 make one who is not held look held.
+    // In a full line, 16 tags of 32 bits cause this rate of false positives.
     double const rate = 16 / 4'294'967'295.0;
     EXPECT_LT(rate, 4e-9);
     auto const cache = cache_of("line32:insert=front", 1 << 12);
@@ -82,13 +82,13 @@ TEST(Line32, errs_once_in_2_7e8_times) {
 }
 
 TEST(Quotient, is_lists_of_the_last_ten_whole_fingerprints) {
-    // Few lines of the many: those of fingerprints whose remainders are small.
+    // Uses only lines whose fingerprints have small remainders.
     constexpr std::uint64_t lines = 8'193;
     auto const cache = cache_of("quotient:insert=front", lines * 10);
     ASSERT_EQ(cache->entries(), lines * 10);
     ListsModel model{10, 0, decltype(ListsModel::lines)(lines)};
     for (auto url : test::any_stream(300'000, 60)) {
-        // Of the largest quotients there are, and the smallest: every bit of them matters.
+        // The largest and the smallest quotients, so that every bit matters.
         for (auto key : {(url % 3) + lines * (UINT64_MAX / lines - 1 - (url >> 60)), (url % 3) + lines * (url >> 61),
                          lines * (std::uint64_t{1} << (url % 51))})
             ASSERT_EQ(cache->seen(key), model.seen(key % lines, key));
@@ -131,7 +131,7 @@ TEST(Lines, answer_the_same_whatever_the_machine_has) {
     }
 }
 
-/// A loop somewhat longer than the cache, which LRU never hits.
+/// A loop slightly longer than the cache, which LRU never hits.
 std::uint64_t misses_of_a_loop(std::string const& spec) {
     auto const cache = cache_of(spec, 1 << 12);
     std::uint64_t misses = 0;

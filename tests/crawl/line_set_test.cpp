@@ -24,7 +24,7 @@ std::uint64_t add(LineSet& set, std::vector<Fingerprint> const& urls) {
 }
 
 TEST(LineSet, every_fingerprint_can_be_had_back) {
-    // Lines of 8 to 12 slots.
+    // Lines have 8 to 12 slots.
     for (std::uint64_t expected : {0, 1'000, 20'000, 1'000'000, 10'000'000, 100'000'000}) {
         LineSet set({.expected = expected, .seed = 5});
         auto urls = distinct_urls(expected > 1'000'000 ? 10 : 20'000);
@@ -39,7 +39,7 @@ TEST(LineSet, every_fingerprint_can_be_had_back) {
 TEST(LineSet, full_lines_of_every_width_keep_each_slot) {
     for (std::uint64_t expected : {0, 1'000, 20'000, 1'000'000, 10'000'000, 100'000'000}) {
         LineSet set({.expected = expected, .seed = 5});
-        // Of three lines each: what is mixed differs in its lower bits alone.
+        // Fills three lines, with mixed fingerprints that differ only in their lower bits.
         std::vector<Fingerprint> urls;
         for (std::uint64_t line : {0, 77, 200})
             for (std::uint64_t i = 0; i < 40; ++i) urls.push_back(unmixed(line << 50 | i * 0x1234567 % (1 << 26)) ^ 5);

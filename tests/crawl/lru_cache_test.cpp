@@ -10,7 +10,7 @@
 namespace garner::crawl {
 namespace {
 
-/// LRU as one would write it first.
+/// LRU, written naively.
 struct ListModel {
     std::size_t entries;
     std::list<Fingerprint> newest_first = {};

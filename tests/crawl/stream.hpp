@@ -8,7 +8,7 @@
 
 namespace garner::crawl::test {
 
-/// `distinct` URLs, half of the requests for the first eighth of them. Their fingerprints are spread over all 64 bits.
+/// A stream over `distinct` URLs; half of the requests go to the first eighth of them. Fingerprints are spread over all 64 bits.
 inline std::vector<Fingerprint> any_stream(std::size_t length, std::uint64_t distinct, std::uint64_t seed = 1) {
     papers::Dice dice(seed);
     std::vector<Fingerprint> stream;

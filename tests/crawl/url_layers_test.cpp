@@ -1,4 +1,4 @@
-// The layers above the canonical form, and that each leaves what it has made.
+// The layers above the canonical form; each is idempotent.
 #include "crawl/url_layers.hpp"
 
 #include <gtest/gtest.h>

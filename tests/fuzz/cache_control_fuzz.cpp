@@ -1,4 +1,4 @@
-// Cache-Control: bounded numbers; case, lines and repetition mean nothing; one directive more is never less strict.
+// Cache-Control: numbers are bounded; case, line splits and repetition do not matter; adding a directive never relaxes the rules.
 #include "http/cache_control.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ void check_names(std::vector<std::string_view> const& names, http::ResponseCache
     for (auto name : names) check(http::is_token(name) && !control.keeps_field(name));
 }
 
-// Everything of a response but the names.
+// Everything of a response except names.
 std::string plain(http::ResponseCacheControl const& c) {
     std::string text;
     for (bool flag : {c.no_cache, c.no_store, c.private_, c.public_, c.must_revalidate, c.proxy_revalidate, c.must_understand,
@@ -44,7 +44,7 @@ std::string plain(http::RequestCacheControl const& c) {
     return text;
 }
 
-/// The same directives under another spelling.
+/// Different spellings of one set of directives.
 struct Spellings {
     fuzz::FieldLines upper, twice, one_line;
     bool joinable;
@@ -75,7 +75,7 @@ void check_response(http::Fields const& fields, Spellings const& spellings) {
     check_names(control.private_fields, control);
     check(plain(http::parse_response_cache_control(spellings.upper.fields())) == plain(control));
     if (spellings.joinable) check(plain(http::parse_response_cache_control(spellings.one_line.fields())) == plain(control));
-    // Twice as many names may be too many; that is stricter.
+    // Twice as many names may exceed the limit, which is stricter.
     auto const again = http::parse_response_cache_control(spellings.twice.fields());
     check(again.no_cache >= control.no_cache && again.private_ >= control.private_);
     if (control.no_cache_fields.size() + control.private_fields.size() <= 32) check(plain(again) == plain(control));

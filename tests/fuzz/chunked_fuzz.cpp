@@ -1,4 +1,4 @@
-// Bodies: pieces give what the whole gives, data are views of the input, and nothing is taken twice or left out.
+// Bodies: input in pieces gives the result of the whole input, data are views of the input, and each byte is consumed exactly once.
 #include <cstring>
 #include <string>
 
@@ -50,7 +50,7 @@ Decoded decode(http::Framing const& framing, std::string_view bytes, std::vector
     return decoded;
 }
 
-/// Written anew as chunks of its own, the body is the same.
+/// Encodes the decoded body as new chunks and decodes it again.
 void check_sent_on(Decoded const& decoded) {
     std::string text;
     char header[18];

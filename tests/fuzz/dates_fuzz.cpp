@@ -1,4 +1,4 @@
-// Dates: what is read is written in one form that reads the same; only two-digit years depend on what day it is.
+// Dates: every parsed date is written in one form that parses to an equal value; only two-digit years depend on the current day.
 #include "http/dates.hpp"
 
 #include <algorithm>
@@ -28,13 +28,13 @@ void check_read(std::string_view text, std::int64_t time, WallTime now) {
     bool const two_digit_year = text.find('-') != std::string_view::npos;
     if (two_digit_year) {
         check(time <= unix_seconds(now) + 50 * year);
-        check(time > unix_seconds(now) - 151 * year);   // a 29th of February may have to go back two centuries
+        check(time > unix_seconds(now) - 151 * year);   // a 29th of February may be up to two centuries back
     } else {
         check(http::parse_http_date(text, at(0)) == time);
     }
     bool const leap_second = text.find(":60") != std::string_view::npos;
     bool const imf = text.size() == http::http_date_bytes && text[3] == ',';
-    // The day of the week is the only thing that is written from the rest.
+    // Only the day of the week is derived when a date is written.
     if (imf && !leap_second) check(equals_ignoring_case(http::format_http_date(time).substr(3), text.substr(3)));
     if (time <= end_of_year_9999) check_written(time, now);
 }

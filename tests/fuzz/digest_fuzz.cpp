@@ -1,4 +1,4 @@
-// Cache digests: what is taken holds its own measures, and answers for every key without leaving its bytes.
+// Cache digests: an accepted digest has consistent sizes, and lookups of any key stay within its bytes.
 #include "icp/digest.hpp"
 
 #include <string>
@@ -9,7 +9,7 @@ namespace {
 
 using namespace garner;
 
-/// A URL of the input is found in a digest that it was put into, and that digest is taken.
+/// A URL of the input is found in a digest that contains it, and that digest is accepted.
 void check_round_trip(std::string_view url) {
     icp::DigestBuilder builder(url.size());
     auto const key = icp::digest_key(url);

@@ -1,5 +1,5 @@
-// The structures of a disk store: whatever the bytes, nothing is read beyond them; where somebody has made the checksums
-// fit, sizes and counts that lie are seen, and what passes is written again as the same.
+// Structures of a disk store: no input causes a read out of bounds. Wrong sizes and counts are detected even if the checksums
+// match, and accepted structures are encoded to equal bytes.
 #include "store/disk_format.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ T get(std::string_view bytes, std::size_t at) {
     return value;
 }
 
-// ---- forgeries: the checksums fit ----
+// ---- forgeries with valid checksums ----
 
 std::string forged_header(std::string bytes) {
     bytes.resize(header_bytes);
@@ -51,7 +51,7 @@ std::string forged_segment_head(std::string bytes) {
     return bytes;
 }
 
-/// Keeps the sizes as they are; small ones are so much more likely to be there that some always fit.
+/// Keeps the sizes; small ones are more likely, so that some always fit.
 std::string forged_record(std::string bytes) {
     if (bytes.size() < record_head_bytes) return bytes;
     bytes.replace(0, 4, "GREC");
@@ -86,7 +86,7 @@ std::string forged_footer(std::string bytes) {
     return bytes;
 }
 
-// ---- what must hold ----
+// ---- invariants ----
 
 void check_header(std::string_view bytes) {
     auto const read = decode_header(bytes);

@@ -1,4 +1,4 @@
-// Inputs of the targets that read field values: lines "Name: value", each ended by LF; what is no field line is left out.
+// Inputs of the targets that read field values: lines "Name: value", each ended by LF; other lines are ignored.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace garner::fuzz {
 
-/// Fields of their own, each line in an allocation of its own.
+/// Fields with each line in a separate allocation.
 class FieldLines {
 public:
     FieldLines() = default;

@@ -1,4 +1,4 @@
-// What the fuzz targets share: bytes in allocations of their own, and places to cut them.
+// Shared by the fuzz targets: exact allocations of the input, and positions to split it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace garner::fuzz {
 
-/// A copy that ends where its allocation ends, so that ASan sees a read past it.
+/// A copy whose allocation ends with the data, so that ASan reports a read past it.
 class Exact {
 public:
     explicit Exact(std::string_view text) : bytes_(std::make_unique<char[]>(text.size())), size_(text.size()) {
@@ -27,7 +27,7 @@ inline bool lies_inside(std::string_view part, std::string_view whole) {
     return part.empty() || (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size());
 }
 
-/// Where to cut `size` bytes: the last place is `size`. `seed` decides how often.
+/// Positions that split `size` bytes: the last one is `size`. `seed` decides the number of splits.
 inline std::vector<std::size_t> cuts(std::size_t size, std::uint32_t seed) {
     std::vector<std::size_t> places;
     std::uint32_t const mean = 1 + seed % 40;
@@ -40,7 +40,7 @@ inline std::vector<std::size_t> cuts(std::size_t size, std::uint32_t seed) {
     return places;
 }
 
-/// The first byte of an input is the seed of the cuts, the rest is what is parsed.
+/// The first byte of an input is the seed of the splits; the rest is parsed.
 struct Input {
     std::uint32_t seed = 0;
     std::string_view bytes;

@@ -1,4 +1,4 @@
-// What holds for every head, request or response.
+// Invariants of every head, request or response.
 #pragma once
 #include <cstring>
 #include <memory>
@@ -33,7 +33,7 @@ inline void check_fields(http::Fields const& fields, std::string_view bytes) {
     }
 }
 
-/// Parses the whole, then a buffer that grows and moves: the outcome is the same. True when complete.
+/// Parses the whole input, then a growing buffer that moves: both give one result. True if complete.
 template <class Head, class Parse>
 bool check_head(Input const& input, Parse parse, Exact const& bytes, Head& head) {
     using Kind = http::HeadParse::Kind;
@@ -63,7 +63,7 @@ bool check_head(Input const& input, Parse parse, Exact const& bytes, Head& head)
     return true;
 }
 
-/// The field section as it would be sent on.
+/// The field section as it would be forwarded.
 inline void append_fields(http::Fields const& fields, std::string& out) {
     for (auto const& field : fields) out.append(field.name).append(": ").append(field.value).append("\r\n");
     out += "\r\n";

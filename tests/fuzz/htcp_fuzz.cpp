@@ -1,4 +1,4 @@
-// HTCP: what is read lies inside its datagram, answers to it read as answers to it, and no signature survives a change.
+// HTCP: parsed data lie inside the datagram, generated responses parse again, and changed messages fail their signature.
 #include <string>
 
 #include "fuzzed.hpp"

@@ -1,4 +1,4 @@
-// ICP: what is read lies in the datagram, and written again it is the same message.
+// ICP: parsed data lie inside the datagram, and an encoded message parses to an equal one.
 #include <string>
 
 #include "fuzzed.hpp"

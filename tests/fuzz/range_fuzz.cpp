@@ -1,4 +1,4 @@
-// Ranges: what is answered lies inside the representation, apart from one another; written anew it reads the same.
+// Ranges: satisfied ranges lie inside the representation and do not overlap; a written range set parses to an equal one.
 #include "http/range.hpp"
 
 #include <string>
@@ -10,7 +10,7 @@ namespace {
 using namespace garner;
 using http::RangeKind;
 
-/// What `length` every answer must keep to.
+/// Invariants of every answer for a representation of `length` bytes.
 void check_answer(http::RangeAnswer const& answer, std::uint64_t length) {
     check((answer.kind == RangeKind::partial) == !answer.parts.empty());
     check(answer.kind == RangeKind::whole || length > 0);
@@ -41,7 +41,7 @@ void check_content_range(std::string_view value) {
     check(http::parse_content_range(http::format_content_range(*range)) == range);
 }
 
-/// A whole request against a stored response: the input's fields are both.
+/// A range request against a stored response: the input's fields serve as both.
 void check_request(http::Fields const& fields, std::uint64_t length) {
     http::RequestHead request;
     http::ResponseHead stored;

@@ -1,4 +1,5 @@
-// Request heads: pieces give what the whole gives, views lie in the input, and what is sent on reads the same.
+// Request heads: input in pieces gives the result of the whole input,
+// views lie in the input, and a forwarded head parses to an equal one.
 #include "head_invariants.hpp"
 #include "http/framing.hpp"
 #include "http/uri.hpp"
@@ -7,7 +8,7 @@ namespace {
 
 using namespace garner;
 
-/// Written anew from the parsed message, it is the same message, and nothing is left over for a second one.
+/// Serializes the parsed message and parses it again: one equal message, with no bytes left.
 void check_sent_on(http::RequestHead const& head) {
     std::string text;
     text.append(head.method_text).append(" ").append(head.target).append(" HTTP/1.1\r\n");

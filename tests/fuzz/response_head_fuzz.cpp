@@ -1,4 +1,5 @@
-// Response heads: pieces give what the whole gives, views lie in the input, and what is sent on reads the same.
+// Response heads: input in pieces gives the result of the whole input,
+// views lie in the input, and a forwarded head parses to an equal one.
 #include "head_invariants.hpp"
 #include "http/framing.hpp"
 

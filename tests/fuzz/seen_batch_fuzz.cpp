@@ -1,4 +1,4 @@
-// Bodies of links: any bytes in any form give the same however they are cut, and one answer each that is as long as it says.
+// Bodies of links: any bytes in any form give one result however they are split, and one answer per link with the announced length.
 #include "seen/body_forms.hpp"
 #include "fuzzed.hpp"
 

@@ -1,4 +1,4 @@
-// Structured-field dictionaries: members are unique views of the input, and written anew they read the same.
+// Structured-field dictionaries: members are unique views of the input, and a serialized dictionary parses to an equal one.
 #include "http/structured.hpp"
 
 #include <set>
@@ -68,7 +68,7 @@ void check_written(Members const& members) {
 }   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-    // Every line of the input is one of the field, whatever name it has there.
+    // Every input line counts as a line of this field, whatever its name.
     fuzz::Exact const bytes({reinterpret_cast<char const*>(data), size});
     fuzz::FieldLines const named(bytes.view());
     fuzz::FieldLines lines;
@@ -81,7 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     auto const members = http::parse_dictionary(lines.fields(), name);
     fuzz::FieldLines one_line;
     one_line.add(name, joined);
-    // What is whole in every line is the same in one (RFC 8941 4.2).
+    // If each line is valid alone, the joined line has the same members (RFC 8941 4.2).
     if (members) check(same(http::parse_dictionary(one_line.fields(), name), members));
     if (!members) return 0;
     check(members->size() <= http::dictionary_members_max);

@@ -1,5 +1,5 @@
-// Traces and access logs: sizes are bounded, what is told of a broken line is short and printable, and neither the line
-// before nor the system's line end changes what a line of a log says.
+// Traces and access logs: sizes are bounded, error texts are short and printable, and a log line's result does not depend on the
+// line before it or on the line end.
 #include "sim/trace_formats.hpp"
 
 #include <algorithm>

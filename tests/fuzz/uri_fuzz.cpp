@@ -1,4 +1,4 @@
-// URIs: views lie in the input, the normal form is its own normal form, and references resolve to http(s) URIs only.
+// URIs: views lie in the input, normalization is idempotent, and references resolve to http(s) URIs only.
 #include <string>
 
 #include "fuzzed.hpp"
@@ -51,7 +51,7 @@ void check_resolved(http::Uri const& base, std::string_view reference) {
     if (!target) return;
     auto const uri = parsed(*target);
     check(normal_form(uri) == *target);
-    // A resolved URI has no dot segments left, so that resolving it once more changes nothing.
+    // A resolved URI has no dot segments, so resolving it again changes nothing.
     check(http::resolve(base, *target) == *target);
     auto const path = uri.path_and_query.substr(0, uri.path_and_query.find('?'));
     check(path.find("/./") == std::string_view::npos && path.find("/../") == std::string_view::npos);

@@ -1,5 +1,5 @@
-// Canonical URLs: the canonical form is its own, bounded, of plain ASCII, and the quick way leads where the long one
-// does; layers leave canonical URLs.
+// Canonical URLs: canonicalization is idempotent, its result is bounded and ASCII,
+// and the fast path agrees with the slow one; layers return canonical URLs.
 #include <string>
 
 #include "crawl/canonical_url.hpp"
@@ -34,7 +34,7 @@ void check_same(CanonicalUrl const& a, CanonicalUrl const& b) {
 void check_url(CanonicalUrl const& url) {
     check_parts(url);
     for (char c : url.text) check(c > ' ' && c < 0x7f);
-    if (url.text.size() > crawl::url_bytes_max) return;   // grew beyond what is taken
+    if (url.text.size() > crawl::url_bytes_max) return;   // grew beyond the accepted length
     CanonicalUrl again;
     check(crawl::canonicalise(fuzz::Exact(url.text).view(), again) == UrlFault::none);
     check_same(again, url);
@@ -64,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     if (absolute) {
         check(url.text.size() <= 9 * size + 100);
         check_url(url);
-        CanonicalUrl slow;   // a space before it hides it from the quick way
+        CanonicalUrl slow;   // a leading space disables the fast path
         check(crawl::canonicalise(" " + std::string(text), slow) == UrlFault::none || size == crawl::url_bytes_max);
         if (size < crawl::url_bytes_max) check_same(slow, url);
         for (auto const* names : {"www-strip", "default-document", "query-sort", "query-sort,default-document,www-strip"})

@@ -1,4 +1,4 @@
-// Vary: names in one normal form; keys that only the named fields decide, however these are spelled and split.
+// Vary: names are normalized; variant keys depend only on the named fields, however they are spelled and split.
 #include "http/vary.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ bool is_named(http::VaryNames const& vary, std::string_view name) {
     return std::ranges::binary_search(vary.names, lower_case(name));
 }
 
-/// One line for each name, in the place of its first.
+/// One line for each name, at the position of its first line.
 void join_lines(http::Fields const& fields, fuzz::FieldLines& joined) {
     for (auto const& field : fields) {
         if (joined.fields().find(field.name)) continue;
@@ -55,7 +55,7 @@ void check_key(http::VaryNames const& vary, http::Fields const& request) {
     join_lines(request, joined);
     if (!fuzz::any_value_has(request, '"')) check(http::variant_key(vary, joined.fields()) == key);
 
-    // One named field more than before makes another variant, also an empty one.
+    // An additional named field selects another variant, even if it is empty.
     for (auto const& name : vary.names) {
         if (request.find(name)) continue;
         fuzz::FieldLines more;
@@ -65,7 +65,7 @@ void check_key(http::VaryNames const& vary, http::Fields const& request) {
     }
 }
 
-/// RFC 9110 12.5.4: the order of languages is nothing.
+/// RFC 9110 12.5.4: the order of languages has no meaning.
 void check_order(http::VaryNames const& vary, http::Fields const& request) {
     fuzz::FieldLines backwards;
     for (auto at = request.end(); at != request.begin();)
@@ -79,7 +79,7 @@ void check_order(http::VaryNames const& vary, http::Fields const& request) {
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     fuzz::Exact const bytes({reinterpret_cast<char const*>(data), size});
-    fuzz::FieldLines const lines(bytes.view());   // the response's Vary and the request's fields in one
+    fuzz::FieldLines const lines(bytes.view());   // serve as the response's Vary and as the request's fields
     auto const vary = http::parse_vary(lines.fields());
     check_names(vary);
     if (!fuzz::any_value_has(lines.fields(), '"'))

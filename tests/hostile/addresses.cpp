@@ -1,4 +1,4 @@
-// Addresses that no client may reach through the proxy: those that the machine gets later, and those of private networks.
+// Destinations that are blocked for all clients: addresses that this machine gets later, and those of private networks.
 #include "hostile/hostile.hpp"
 #include "support/child.hpp"
 #include "support/hosts.hpp"
@@ -7,7 +7,7 @@ namespace garner::test {
 
 namespace {
 
-/// What `garner explain` says of a request for this host.
+/// The output of `garner explain` for a request to this host.
 std::string explained(Proxy const& proxy, std::string const& host) {
     auto const file = proxy.dir().path("garner.json").string();
     return run({garner_binary(), "explain", "http://" + host + "/", "--client", "127.0.0.1", "--config", file}).output;

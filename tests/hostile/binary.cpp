@@ -1,4 +1,4 @@
-// The release's hardening, read from the ELF file of the program.
+// The release build's hardening, read from the ELF file of the program.
 #include <elf.h>
 
 #include <cstring>
@@ -25,7 +25,7 @@ public:
         }
         return false;
     }
-    /// A name or instruction somewhere in the file.
+    /// True if the file contains this name or instruction anywhere.
     bool has(std::string_view bytes) const { return bytes_.find(bytes) != bytes_.npos; }
 
 private:

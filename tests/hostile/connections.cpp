@@ -1,4 +1,4 @@
-// Clients that take connections, descriptors and memory without asking for anything.
+// Clients that occupy connections, descriptors and memory without sending requests.
 #include <arpa/inet.h>
 #include <sys/resource.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-// Clients whose fields, URLs or trailers would change what others get, or what the origin believes.
+// Clients whose fields, URLs or trailers try to change responses for other clients or mislead the origin.
 #include "hostile/hostile.hpp"
 #include "support/fake_dns.hpp"
 

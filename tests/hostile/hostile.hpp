@@ -1,3 +1,3 @@
-// Scenes with an attacker, a victim and an origin: what one client does must not change what another gets.
+// Scenes with an attacker, a victim and an origin: the attacker's requests must not change the victim's responses.
 #pragma once
 #include "story/scene.hpp"

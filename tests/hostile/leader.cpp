@@ -1,4 +1,4 @@
-// A leader that does not read, or whose own request is slow, does not stand in the way of those who follow it.
+// A leader that does not read, or whose own request is slow, does not delay its followers.
 #include "hostile/hostile.hpp"
 
 namespace garner::test {
@@ -21,7 +21,7 @@ TEST(SlowLeader, interim_responses_wait_for_no_leader_that_does_not_read) {
     held.arrived();
     auto page = victim.get("/page");
     ASSERT_TRUE(follows(proxy, 1));
-    constexpr std::size_t hints = 15;   // of 16 that an origin may send
+    constexpr std::size_t hints = 15;   // an origin may send 16
     auto const hint = "HTTP/1.1 103 Early Hints\r\nX-Long: " + std::string(60'000, 'x') + "\r\n\r\n";
     for (std::size_t i = 0; i < hints; ++i) held.nth(0).raw(hint);
     held.release("page");

@@ -1,4 +1,4 @@
-// Clients that do not read hold objects in memory after those were evicted: other clients keep the cache.
+// Clients that do not read keep objects in memory after their eviction: other clients still get hits.
 #include <algorithm>
 #include <memory>
 #include <thread>
@@ -9,17 +9,17 @@ namespace garner::test {
 
 namespace {
 
-/// `after`: a sixth of it is what a reader of evicted memory has before it is ended.
+/// `after`: a reader of evicted memory is disconnected after a sixth of this time.
 std::string small_memory(std::string const& after) {
     return R"({"memory": {"size": "48 MiB", "object_max": "8 MiB", "policy": "lru", "what_if": false},
                "limits": {"rate_min": "20 KiB", "rate_min_after": ")" +
            after + R"("}})";
 }
-// The system's send buffer takes up to 4 MB of either.
+// Longer than the system's send buffer, which takes up to 4 MB.
 std::string const film = pattern(8'000'000, 5);
 std::string const clip = pattern(6'000'000, 3);
 
-/// Clients that ask for an object each and read nothing of it.
+/// Clients that request one object each and read nothing.
 class Readers {
 public:
     Readers(Proxy const& proxy, Origin& origin, int count) : proxy_(proxy) {
@@ -30,7 +30,7 @@ public:
         }
     }
     static std::string path(int i) { return "/clip/" + std::to_string(i); }
-    /// The proxy has fetched the object when this returns.
+    /// Returns after the proxy has fetched the object.
     void ask(int i) {
         replies_.push_back(clients_[static_cast<std::size_t>(i)]->get(path(i)));
         EXPECT_EQ(replies_.back().status(), 200);
@@ -81,7 +81,7 @@ TEST(EvictedMemory, clients_that_read_nothing_do_not_evict_what_others_use) {
         }
     }
     EXPECT_LT(misses, 2 * hot) << "a page may leave for a clip in its shard, and comes back";
-    // Each is ended once its memory is needed, and newcomers are stored again.
+    // Slow readers are disconnected when their memory is needed, and new objects are stored again.
     origin.answer("/new", fresh(clip));
     EXPECT_TRUE(eventually([&] {
         victim.get("/new").body();

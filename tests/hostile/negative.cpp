@@ -1,11 +1,11 @@
-// One client's own request makes the origin fail: no other client is told of that failure.
+// If one client's request makes the origin fail, no other client gets that failure.
 #include "hostile/hostile.hpp"
 
 namespace garner::test {
 
 namespace {
 
-/// Hangs up on every request that has this field, and answers all others.
+/// Closes the connection on every request with this field, and answers all others.
 void hangs_up_on(Origin& origin, std::string const& path, std::string const& field) {
     origin.by_hand(path, [field](Hand& hand) {
         if (hand.request().head.has(field)) return hand.leave();
@@ -13,7 +13,7 @@ void hangs_up_on(Origin& origin, std::string const& path, std::string const& fie
     });
 }
 
-/// The attacker's fetch ends as `fail` says, and the victim that followed it gets its page all the same.
+/// The attacker's fetch ends in `fail`, and the victim that joined it still gets its page.
 void expect_follower_to_lead_after(std::function<void(Held&)> const& fail, int status) {
     Origin origin;
     Proxy proxy;

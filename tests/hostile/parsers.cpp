@@ -1,4 +1,4 @@
-// An attacker smuggles a request where two parsers disagree: Garner's is compared with the one inside Node.
+// Request smuggling needs two parsers that disagree: compares Garner's with Node's.
 #include "hostile/hostile.hpp"
 #include "support/child.hpp"
 #include "support/places.hpp"

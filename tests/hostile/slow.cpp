@@ -1,4 +1,4 @@
-// Clients and origins that are slow on purpose: they hold up nobody for long, and nothing for ever.
+// Slow clients and origins: they delay other clients only briefly, and every wait has an end.
 #include <atomic>
 #include <thread>
 

@@ -1,4 +1,4 @@
-// A process that was started as root keeps no right of root.
+// A process started as root keeps no privileges of root.
 #include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@ namespace garner::test {
 
 namespace {
 
-/// Lines of /proc/PID/status by name, their fields separated by single spaces.
+/// Lines of /proc/PID/status by name, with fields separated by single spaces.
 std::map<std::string, std::string> status_of(pid_t pid) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/status");
     std::map<std::string, std::string> status;
@@ -43,7 +43,7 @@ TEST(User, a_start_as_root_ends_as_the_user_with_its_files_and_no_way_back) {
     Origin origin;
     origin.answer("/page", fresh("page"));
     nlohmann::json const patch{{"user", "nobody"}, {"disk", {{"path", store}, {"size", "64 MiB"}}}, {"log", {{"access", log}}}};
-    // The leak check at the end needs rights over its own process that root has given up.
+    // The leak check at exit needs rights over its own process that were dropped with root.
     auto const start = [&] {
         return std::make_unique<Proxy>(Proxy::Setup{.patch = patch.dump(), .environment = {"ASAN_OPTIONS=detect_leaks=0"}});
     };

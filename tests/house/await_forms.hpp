@@ -1,8 +1,7 @@
 // The forms of co_await whose temporaries g++ 12 destroys twice, as far as the text alone shows them.
-//
-// Inside an awaited expression: a lambda that captures by value, a brace list, and ?: between temporaries. What is
-// inside a lambda's body is another expression, and is looked at when its own co_await comes. And one more that it
-// turns into a trap: a co_await behind && or || in the condition of a while.
+// Inside an awaited expression these are: a lambda that captures by value, a brace list, and ?:
+// between temporaries. A lambda's body is a separate expression and is checked at its own co_await. A
+// further form makes g++ 12 emit a trap: a co_await after && or || in the condition of a while.
 #pragma once
 
 #include "house/source.hpp"
@@ -17,7 +16,7 @@ namespace garner::house {
 
 inline bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// Just past the bracket that closes the one at `open`.
+/// The position after the bracket that closes the one at `open`.
 inline std::size_t past_bracket(std::string_view code, std::size_t open) {
     int depth = 0;
     for (auto at = open; at < code.size(); ++at) {
@@ -40,7 +39,7 @@ inline bool captures_by_value(std::string_view captures) {
     return false;
 }
 
-/// An arm of ?: that makes a temporary: it calls or builds something. Names, members and numbers are none.
+/// True if an arm of ?: creates a temporary by a call or an initializer. Names, members and numbers do not.
 inline bool makes_temporary(std::string_view arm) { return arm.find_first_of("({") != arm.npos; }
 
 class AwaitedExpression {
@@ -68,7 +67,7 @@ public:
     }
 
 private:
-    /// A '[' after a value is an index.
+    /// A '[' after a value is a subscript.
     bool opens_lambda() const { return !is_word(previous_) && previous_ != ')' && previous_ != ']'; }
 
     std::string_view captures() const { return code_.substr(at_ + 1, past_bracket(code_, at_) - at_ - 2); }
@@ -111,7 +110,7 @@ private:
     char previous_ = ' ';
 };
 
-/// Whether the condition around `at` is a while's, and && or || stands before `at` in it.
+/// True if `at` is in a while's condition, after && or ||.
 inline bool behind_a_junction_of_while(std::string_view code, std::size_t at) {
     auto const begin = code.substr(0, at).rfind("while (");
     if (begin == code.npos) return false;

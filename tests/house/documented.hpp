@@ -1,4 +1,4 @@
-// The tests that a document names: each `Suite.name` in it must exist.
+// Tests that a document names: each `Suite.name` must exist.
 #pragma once
 
 #include "house/source.hpp"
@@ -11,7 +11,7 @@
 
 namespace garner::house {
 
-/// Every test that the macros of a source file define, as Suite.name.
+/// Collects every test that the macros of a source file define, as Suite.name.
 inline void collect_tests(std::string const& text, std::set<std::string>& names) {
     static std::regex const macro(R"(\b(?:TEST|TEST_F|TEST_P|TYPED_TEST)\(\s*(\w+)\s*,\s*(\w+)\s*\))");
     auto const code = code_only(text);
@@ -19,8 +19,8 @@ inline void collect_tests(std::string const& text, std::set<std::string>& names)
         names.insert((*found)[1].str() + "." + (*found)[2].str());
 }
 
-/// One breach for each `Suite.name` in backticks that is not among `tests`. A suite begins with a capital; what has
-/// none, such as `memory.size`, is no test.
+/// One breach for each `Suite.name` in backticks that is not in `tests`.
+/// Names without a leading capital, such as `memory.size`, are not tests.
 inline std::vector<Breach> breaches_of_named_tests(std::string const& file, std::string const& text,
                                                    std::set<std::string> const& tests) {
     static std::regex const name(R"(`([A-Z]\w*\.\w+)`)");

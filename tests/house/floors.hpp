@@ -1,4 +1,4 @@
-// The floors: a file may include its own room and rooms on lower floors, and the pure rooms never see Asio or Beast.
+// Layers: a file may include its own folder and folders of lower layers, and pure folders never include Asio or Beast.
 #pragma once
 
 #include "house/source.hpp"
@@ -11,7 +11,7 @@
 
 namespace garner::house {
 
-/// Every source file by its path below src/, such as "http/uri.hpp".
+/// All source files by their path below src/, such as "http/uri.hpp".
 using Sources = std::map<std::string, std::string>;
 
 inline std::map<std::string, int, std::less<>> const floors{
@@ -23,7 +23,7 @@ inline std::map<std::string, int, std::less<>> const floors{
 inline std::set<std::string, std::less<>> const rooms_without_asio{"http",  "policy", "crawl",   "papers",
                                                                    "redis", "sim",    "catalog", "seen_commands"};
 
-/// "" for a file in no room; main.cpp has a floor of its own.
+/// "" for a file in no folder; main.cpp has a layer of its own.
 inline std::string_view room_of(std::string_view path) {
     if (path == "main.cpp") return "main";
     auto const slash = path.find('/');
@@ -50,7 +50,7 @@ inline std::vector<Breach> breaches_of_floors(std::string const& file, std::stri
     return breaches;
 }
 
-/// True when the file brings in Asio or Beast, itself or through files of the house; `seen` ends circles.
+/// True if the file includes Asio or Beast, directly or through other project files; `seen` stops cycles.
 inline bool brings_in_asio(Sources const& sources, std::string const& file, std::set<std::string>& seen) {
     auto const source = sources.find(file);
     if (source == sources.end() || !seen.insert(file).second) return false;

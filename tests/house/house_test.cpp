@@ -1,4 +1,4 @@
-// The house keeps its own rules: floors, pure rooms, checked mutexes, and no co_await that g++ 12 miscompiles.
+// Rules for the source: layers, pure folders, checked mutexes, and no co_await that g++ 12 miscompiles.
 #include "house/await_forms.hpp"
 #include "house/documented.hpp"
 #include "house/floors.hpp"

@@ -1,4 +1,4 @@
-// The links of documents: each relative one leads to a file, and to a heading of it.
+// Links in documents: each relative one leads to an existing file and heading.
 #pragma once
 
 #include "house/source.hpp"
@@ -13,7 +13,7 @@
 
 namespace garner::house {
 
-/// The text of a Markdown document without its blocks of code; lines are kept.
+/// The text of a Markdown document without code blocks; line numbers are kept.
 inline std::string prose_only(std::string_view text) {
     std::string prose;
     bool inside = false;
@@ -50,7 +50,7 @@ inline std::set<std::string> anchors_of(std::string_view text) {
 }
 
 struct Link {
-    std::string file;   // relative to the document; empty for the document itself
+    std::string file;   // relative to the document; empty: the document itself
     std::string anchor;
     std::size_t line = 0;
 };

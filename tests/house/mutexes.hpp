@@ -1,4 +1,4 @@
-// Mutexes whose use clang can check: those of util/mutex.hpp, in classes that say what they guard.
+// Mutexes whose use clang can check: those of util/mutex.hpp, in classes that declare what they guard.
 #pragma once
 
 #include "house/source.hpp"
@@ -10,7 +10,7 @@
 
 namespace garner::house {
 
-/// The body of a class, from behind its opening brace, without the bodies of functions and classes in it.
+/// The body of a class after its opening brace, without the bodies of nested functions and classes.
 inline std::string own_declarations(std::string_view code) {
     std::string own;
     int braces = 1;

@@ -1,4 +1,4 @@
-// Measures prose: sentences of comments, texts and Markdown that do not begin with their subject, or do not name their actor.
+// Measures prose: counts sentences of comments, texts and Markdown that do not begin with their subject or do not name their actor.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace garner::house {
 /// A sentence of at least four words.
 struct Sentence {
     std::string file;
-    std::size_t line = 0;   // the line of its first word
+    std::size_t line = 0;   // line of its first word
     std::string text;
 };
 
@@ -74,7 +74,7 @@ inline std::size_t comment_in(std::string_view line) {
     return at;
 }
 
-/// The sentences of // comments. Consecutive lines that hold only a comment are one block; a comment behind code is another.
+/// The sentences of // comments. Consecutive lines with only a comment form one block; a comment after code is separate.
 inline std::vector<Sentence> sentences_of_comments(std::string const& file, std::string_view text) {
     std::vector<Sentence> sentences;
     Block run;
@@ -116,7 +116,7 @@ inline std::vector<Sentence> sentences_of_literals(std::string const& file, std:
     return sentences;
 }
 
-/// Blanks all from `open` to `close`, and keeps the line ends.
+/// Blanks everything from `open` to `close`, and keeps line ends.
 inline void blank_between(std::string& text, std::string_view open, std::string_view close) {
     for (auto from = text.find(open); from != text.npos; from = text.find(open, from)) {
         auto const found = text.find(close, from + open.size());
@@ -173,7 +173,7 @@ inline std::string lower_case(std::string_view text) {
     return lower;
 }
 
-/// The sentence does not begin with its subject.
+/// True if the sentence does not begin with its subject.
 inline bool begins_turned_round(std::string_view sentence) {
     static constexpr std::array<std::string_view, 13> words{"what",     "who", "whoever", "whatever", "of", "nobody", "somebody",
                                                             "the same", "not", "else",    "anybody",  "as", "where"};
@@ -183,7 +183,7 @@ inline bool begins_turned_round(std::string_view sentence) {
     });
 }
 
-/// The sentence does not name its actor.
+/// True if the sentence does not name its actor.
 inline bool names_no_actor(std::string_view sentence) {
     static constexpr std::array<std::string_view, 7> words{"who", "whoever", "whom", "nobody", "somebody", "anybody", "everybody"};
     auto const lower = lower_case(sentence);

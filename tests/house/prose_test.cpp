@@ -32,7 +32,7 @@ void read_file(std::string const& name, Read read, std::vector<Sentence>& into) 
 bool is_source(fs::path const& file) { return file.extension() == ".cpp" || file.extension() == ".hpp"; }
 bool is_markdown(fs::path const& file) { return file.extension() == ".md"; }
 
-/// In the order of the files' names.
+/// Sorted by file name.
 std::vector<Sentence> sentences_below(char const* folder, bool (*is_read)(fs::path const&), Read read) {
     std::vector<std::string> files;
     auto const root = fs::path(test::source("docs")).parent_path();
@@ -57,10 +57,7 @@ constexpr Measure without_actor{"use who, whoever, nobody, somebody, anybody or 
                                 "Name the actor: client, origin, peer, worker, request, operator.", names_no_actor};
 
 /// In percent of all sentences of a group.
-struct Limits {
-    double turned_round_max = 1.0;
-    double without_actor_max = 0.5;
-};
+constexpr double turned_round_max = 1.0, without_actor_max = 0.5;
 
 void expect_within(std::string const& group, std::vector<Sentence> const& sentences, Measure const& measure, double percent_max) {
     constexpr std::size_t listed_max = 10;
@@ -76,10 +73,10 @@ void expect_within(std::string const& group, std::vector<Sentence> const& senten
                                     << ". " << measure.rule << list.str();
 }
 
-void expect_plain(std::string const& group, std::vector<Sentence> const& sentences, Limits const& limits = {}) {
+void expect_plain(std::string const& group, std::vector<Sentence> const& sentences) {
     ASSERT_FALSE(sentences.empty()) << group;
-    expect_within(group, sentences, turned_round, limits.turned_round_max);
-    expect_within(group, sentences, without_actor, limits.without_actor_max);
+    expect_within(group, sentences, turned_round, turned_round_max);
+    expect_within(group, sentences, without_actor, without_actor_max);
 }
 
 TEST(Prose, documents_are_plain) {
@@ -94,9 +91,7 @@ TEST(Prose, comments_of_the_program_are_plain) {
 }
 
 TEST(Prose, comments_of_the_tests_are_plain) {
-    // These limits only keep the share from growing: most comments of tests are not rewritten yet. Lower them as they are.
-    constexpr Limits so_far{.turned_round_max = 15.0, .without_actor_max = 4.5};
-    expect_plain("comments of tests", sentences_below("tests", is_source, sentences_of_comments), so_far);
+    expect_plain("comments of tests", sentences_below("tests", is_source, sentences_of_comments));
 }
 
 TEST(Prose, texts_of_the_program_are_plain) {

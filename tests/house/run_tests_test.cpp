@@ -1,4 +1,4 @@
-// tools/run_tests.py and tools/test_summary.py, on a program whose tests pass, fail, die, and fail but once.
+// tools/run_tests.py and tools/test_summary.py, run with a program whose tests pass, fail, die, or fail once.
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Speaks as GoogleTest does: lists its tests, runs those of the filter, writes a report.
+// Imitates GoogleTest: lists its tests, runs those of the filter, writes a report.
 constexpr char const* program = R"(#!/usr/bin/env python3
 import json, os, pathlib, sys
 here = pathlib.Path(sys.argv[0]).parent
@@ -74,7 +74,7 @@ TEST_F(RunTests, what_fails_twice_or_takes_its_process_along_has_failed) {
     EXPECT_NE(said.find("FAILED again: Suite.fails"), std::string::npos) << said;
     EXPECT_NE(said.find("FAILED again: Suite.dies"), std::string::npos) << said;
     EXPECT_TRUE(ends(said, "exit 1")) << said;
-    // The one that died took those of its packet along: each was run again by itself, and that one alone is lost.
+    // The dying test ended its whole batch: each test was run again alone, and only that one is lost.
     EXPECT_TRUE(ends(summary(), "1 passed, 2 failed\nexit 1")) << summary();
 }
 

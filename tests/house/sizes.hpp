@@ -1,4 +1,4 @@
-// How many member functions and data members each class has. A class with many does more than one job.
+// The numbers of member functions and data members of each class. A class with many has more than one job.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -16,12 +16,12 @@ struct ClassSize {
     std::size_t members = 0;
 };
 
-/// Counts the declarations of one class body. Types, aliases, friends and constants are no members.
+/// Counts the declarations of one class body. Types, aliases, friends and constants are not members.
 class ClassBody {
 public:
     explicit ClassBody(ClassSize& size) : size_(size) {}
 
-    /// `code` begins behind the class's opening brace. How much of it is the body, its closing brace included.
+    /// `code` begins after the class's opening brace. Returns the length of the body, including its closing brace.
     std::size_t count(std::string_view code) {
         std::size_t at = 0;
         for (int braces = 1, parentheses = 0; at < code.size() && braces > 0; ++at) {
@@ -55,7 +55,7 @@ private:
         auto const parenthesis = text.find('('), assignment = text.find('=');
         return parenthesis != text.npos && parenthesis < assignment && text.find("std::function<") == text.npos;
     }
-    /// The end of a function's body ends its declaration; that of an initializer or a type does not.
+    /// The end of a function's body ends its declaration; the end of an initializer or a type does not.
     void end_of_block() {
         if (is_type(declaration()) || !is_function(declaration())) return;
         ++size_.functions;
@@ -73,7 +73,7 @@ private:
     std::string declaration_;
 };
 
-/// The classes and structs of a file, nested ones among them.
+/// All classes and structs of a file, including nested ones.
 inline std::vector<ClassSize> class_sizes(std::string_view text) {
     auto const code = code_only(text);
     std::vector<ClassSize> sizes;

@@ -1,4 +1,4 @@
-// A source file as the house's rules see it: its text without comments and literals, and its includes.
+// A source file for the style rules: its text without comments and literals, and its includes.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace garner::house {
 
-/// A breach of a rule, as file:line and what is wrong there.
+/// A breach of a rule: file:line and a description.
 struct Breach {
     std::string file;
     std::size_t line = 0;
@@ -20,7 +20,7 @@ struct Breach {
 struct Include {
     std::string path;
     std::size_t line = 0;
-    bool quoted = false;   // "room/file.hpp", as against <header>
+    bool quoted = false;   // "folder/file.hpp", unlike <header>
 };
 
 inline std::size_t line_of(std::string_view text, std::size_t at) {
@@ -45,7 +45,7 @@ inline std::size_t end_of_literal(std::string_view text, std::size_t quote) {
     return std::min(at + 1, text.size());
 }
 
-/// The text with every comment and literal blanked, lines and columns kept.
+/// The text with every comment and literal blanked; lines and columns are kept.
 inline std::string code_only(std::string_view text) {
     std::string code(text);
     auto blank = [&](std::size_t from, std::size_t to) {

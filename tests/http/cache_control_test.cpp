@@ -117,7 +117,7 @@ TEST(CacheControl, qualified_no_cache_and_private_name_fields) {
     EXPECT_TRUE(control.keeps_field("x-d"));
     EXPECT_THAT(of_response("private=x-a").private_fields, ElementsAre("x-a"));
 
-    // What is no list of names stands for the whole response.
+    // A malformed list of names applies to the whole response.
     for (auto text : {"no-cache=\"\"", "no-cache=", "no-cache=\"a b\"", "no-cache=\"a", "no-cache, no-cache=\"a\"",
                       "no-cache=\"a, :\"", "no-cache =\"a\""})
         EXPECT_TRUE(of_response(text).no_cache) << text;

@@ -21,7 +21,7 @@ TEST(Dates, reads_the_three_forms_and_nothing_else) {
         {"SUN, 06 nOV 1994 08:49:37 gmt", t},
         {"sunday, 06-NOV-94 08:49:37 gMT", t},
         {"sUN nOV  6 08:49:37 1994", t},
-        {"Mon, 06 Nov 1994 08:49:37 GMT", t},   // the day's name need not be right
+        {"Mon, 06 Nov 1994 08:49:37 GMT", t},   // a wrong day name is accepted
         {"Thu, 01 Jan 1970 00:00:00 GMT", 0},
         {"Wed, 31 Dec 1969 23:59:59 GMT", -1},
         {"Tue, 19 Jan 2038 14:14:08 GMT", 2147523248},

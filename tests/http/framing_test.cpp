@@ -1,4 +1,4 @@
-// Where a message ends: every ambiguity refused, and bodies decoded the same in whatever pieces they come.
+// Message framing: every ambiguity is refused, and bodies decode equally however they are split.
 #include "http/framing.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ struct Lines {
     std::string_view name, value;
 };
 
-/// A head as the wire would give it, so that the rows are what a hostile peer can really send.
+/// A head as received, so that each row is something a hostile peer can send.
 struct Message {
     RequestHead request;
     ResponseHead response;
@@ -163,12 +163,12 @@ TEST(Framing, bodiless_responses_stay_so_whatever_their_fields_say) {
     expect_framing(response_framing(reset.response, Method::get), Kind::length, 0);
 }
 
-/// What a body came to.
+/// The result of decoding a body.
 struct Decoded {
     enum class End { done, open, refused };
     End end = End::open;
     std::string body, trailers, refusal;
-    std::size_t consumed = 0;   // when done
+    std::size_t consumed = 0;   // set when done
 
     friend bool operator==(Decoded const&, Decoded const&) = default;
     friend std::ostream& operator<<(std::ostream& out, Decoded const& decoded) {
@@ -177,7 +177,7 @@ struct Decoded {
     }
 };
 
-/// Takes every step that `piece` gives, in an allocation of its own. True when there will be no more.
+/// Takes every step of `piece`, which is in a separate allocation. True if there are no more steps.
 bool take(BodyDecoder& decoder, std::string_view piece, Decoded& decoded) {
     auto const owned = std::make_unique<char[]>(piece.size());
     piece.copy(owned.get(), piece.size());
@@ -282,10 +282,10 @@ TEST(Chunked, without_its_last_chunk_is_incomplete) {
 struct BadBody {
     std::string bytes;
     char const* refusal;
-    std::string body = "";   // what came before the fault
+    std::string body = "";   // decoded before the error
 };
 
-/// 200 chunks of a byte, each with a kilobyte of extension.
+/// 200 chunks of one byte, each with an extension of a kilobyte.
 std::string drizzle() {
     std::string bytes;
     for (int i = 0; i < 200; ++i) bytes += "1;" + std::string(1000, 'e') + "\r\nx\r\n";

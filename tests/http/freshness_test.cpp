@@ -47,7 +47,7 @@ TEST(Freshness, initial_age_is_the_larger_of_what_age_and_date_say) {
     EXPECT_EQ(terms(by_date).initial_age, 100u);
     auto const fast = response(200, {{"Date", date(100)}});
     EXPECT_EQ(terms(fast).initial_age, 0u);
-    // The response may have aged by all of the time that it took (4.2.3).
+    // The response may have aged during the whole transfer (RFC 9111 4.2.3).
     EXPECT_EQ(terms_of(by_age, later(-5), test_now, {}).initial_age, 30u);
     EXPECT_EQ(terms_of(by_age, test_now - milliseconds(900), test_now, {}).initial_age, 25u);
     EXPECT_EQ(terms_of(by_age, later(5), test_now, {}).initial_age, 25u);

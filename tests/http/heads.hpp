@@ -1,4 +1,4 @@
-// Heads for tests, written as lists of fields.
+// Builds heads for tests from lists of fields.
 #pragma once
 #include <deque>
 #include <initializer_list>
@@ -12,19 +12,19 @@ namespace garner::http {
 
 using Lines = std::initializer_list<Field>;
 
-/// Sun, 06 Nov 1994 08:49:37 GMT: the tests' present.
+/// Sun, 06 Nov 1994 08:49:37 GMT: the current time in the tests.
 inline constexpr std::int64_t test_seconds = 784'111'777;
 inline constexpr WallTime test_now = from_unix_seconds(test_seconds);
 
 inline WallTime later(std::int64_t by_seconds) { return test_now + seconds(by_seconds); }
 
-/// A view that lives as long as the program.
+/// A view that stays valid until the program ends.
 inline std::string_view keep(std::string text) {
     static std::deque<std::string> kept;
     return kept.emplace_back(std::move(text));
 }
 
-/// An HTTP date that many seconds after the tests' present.
+/// An HTTP date `offset` seconds after the tests' current time.
 inline std::string_view date(std::int64_t offset) { return keep(format_http_date(test_seconds + offset)); }
 
 inline Fields fields(Lines lines) {

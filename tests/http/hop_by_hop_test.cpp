@@ -1,4 +1,4 @@
-// What ends with the connection, and when the connection ends.
+// Hop-by-hop fields, and when the connection closes.
 #include "http/hop_by_hop.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ Fields fields_of(std::vector<Line> const& lines) {
     return fields;
 }
 
-/// The names that go on, joined by spaces.
+/// Names of forwarded fields, joined by spaces.
 std::string kept(std::vector<Line> const& lines) {
     auto const fields = fields_of(lines);
     HopByHop const hop_by_hop(fields);

@@ -1,4 +1,4 @@
-// Heads: what is understood, what is refused and with which answer, and that pieces give what the whole gives.
+// Heads: accepted and refused input, the error responses, and input in pieces.
 #include "http/message.hpp"
 
 #include <gtest/gtest.h>
@@ -17,10 +17,10 @@ namespace {
 using namespace std::string_literals;
 using namespace std::string_view_literals;
 
-/// Small, so that rows that pass a limit stay readable and can be fed byte by byte.
+/// Small, so that rows above a limit stay readable and can be parsed byte by byte.
 constexpr HeadLimits small_limits{.bytes = 512, .fields = 8, .target = 128};
 
-/// All that a caller can see, in owned bytes.
+/// Everything a caller can see, in owned bytes.
 struct Seen {
     HeadParse::Kind kind = HeadParse::Kind::incomplete;
     std::size_t bytes = 0;
@@ -73,7 +73,7 @@ Seen seen(HeadParse const& parse, typename Kind::Head const& head) {
     return result;
 }
 
-/// Feeds the prefixes that end at `ends`, each in its own allocation: a growing buffer moves.
+/// Parses the prefixes that end at `ends`, each in its own allocation, like a growing buffer that moves.
 template <class Kind>
 Seen feed(std::string_view bytes, std::vector<std::size_t> const& ends) {
     typename Kind::Head head;
@@ -111,7 +111,7 @@ struct RefusedHead {
     char const* refusal;
 };
 
-/// A request whose field section is `lines`.
+/// A request with the field section `lines`.
 std::string get(std::string const& lines) { return "GET / HTTP/1.1\r\n" + lines + "\r\n"; }
 
 std::vector<RefusedHead> const refused_requests{
@@ -287,7 +287,7 @@ TEST(RequestHead, a_reused_head_forgets_the_message_before) {
     EXPECT_EQ(head.fields.size(), 1u);
 }
 
-/// A slow sender must not make us look at the same bytes over and over: with a pass per byte this takes minutes.
+/// Bytes of a slow sender are not scanned repeatedly: a pass per byte would take minutes here.
 TEST(RequestHead, a_large_head_byte_by_byte_is_no_burden) {
     std::string bytes = "GET / HTTP/1.1\r\n";
     for (int i = 0; i < 250; ++i) bytes += "Name: " + std::string(1000, 'v') + "\r\n";

@@ -7,7 +7,7 @@ namespace {
 
 constexpr Multipart::Random random{0x0123456789abcdef, 0xfedcba9876543210};
 
-/// The answer's body, as it is sent.
+/// The body of the response as sent.
 std::string sent(Multipart const& multipart, std::string_view whole) {
     std::string body;
     for (std::size_t i = 0; i < multipart.ranges().size(); ++i) {

@@ -80,7 +80,7 @@ TEST(Remainder, of_a_206_it_lies_where_the_part_does) {
     EXPECT_EQ(rest.request_lines(test_now), "Range: bytes=140-199\r\nIf-Range: \"a\"\r\n");
     EXPECT_EQ(rest.skipped_in(part("bytes 140-199/1000"), of_length(60), test_now), Skipped(0));
     EXPECT_FALSE(rest.skipped_in(part("bytes 140-999/1000"), of_length(860), test_now));
-    // It would not end where the part does.
+    // The range would not end with the part.
     EXPECT_FALSE(rest.skipped_in(whole(), of_length(1000), test_now));
     Remainder several(head("206"), {.done = 40, .announced = 100});
     EXPECT_FALSE(several.is_obtainable(test_now));

@@ -286,7 +286,7 @@ TEST(Rule, time_windows) {
 TEST(Rule, time_is_local) {
     setenv("TZ", "EST5", 1);
     tzset();
-    // 1970-01-01 was a Thursday; 02:00 UTC is Wednesday evening there.
+    // 1970-01-01 was a Thursday; 02:00 UTC is Wednesday evening in the configured zone.
     EXPECT_TRUE(TimeWindow::parse("Wed 20:00-22:00")->contains(from_unix_seconds(2 * 3'600)));
     EXPECT_FALSE(TimeWindow::parse("Thu")->contains(from_unix_seconds(2 * 3'600)));
     unsetenv("TZ");

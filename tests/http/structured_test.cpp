@@ -10,7 +10,7 @@ namespace {
 TEST(Structured, a_dictionary_parses_whole_or_not_at_all) {
     struct Case {
         std::string_view text;
-        int members;   // -1: does not parse
+        int members;   // -1: parse error
     };
     Case const cases[] = {
         {"a", 1},

@@ -1,4 +1,4 @@
-// Request targets and URIs: what is taken apart, what is refused, and what is the same.
+// Request targets and URIs: parsing, refusals, and equivalence.
 #include "http/uri.hpp"
 
 #include <gtest/gtest.h>

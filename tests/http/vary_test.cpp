@@ -136,7 +136,7 @@ TEST(Vary, a_coding_and_the_operator_add_names) {
     EXPECT_TRUE(effective_vary(fields({{"Vary", "*"}}), own).star);
 }
 
-// Appendix A of the paper, and the vectors of its reference code.
+// Appendix A of the paper, and the test vectors of its reference code.
 TEST(SipHash, is_that_of_its_authors) {
     SipKey const key{0x0706050403020100, 0x0f0e0d0c0b0a0908};
     EXPECT_EQ(sip_hash("", key), (SipDigest{0xe6a825ba047f81a3, 0x930255c71472f66d}));

@@ -1,4 +1,4 @@
-// Peers, answers and questions by the thousand, checked against what must hold of every choice.
+// Random peers, replies and requests, checked against invariants of every choice.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -224,7 +224,7 @@ TEST(AnyWait, is_bounded_by_the_patience_and_never_for_the_dead) {
             ASSERT_LE(worth, most);
             told.push_back(answer);
         }
-        // Everybody who is waited for has spoken.
+        // All awaited peers have replied.
         for (auto const place : whom.wait_for) {
             ASSERT_EQ(world.views[place].health, Health::alive);
             told.push_back({place, ReplyKind::miss});
@@ -234,7 +234,7 @@ TEST(AnyWait, is_bounded_by_the_patience_and_never_for_the_dead) {
 }
 
 TEST(AnyWait, changes_nothing_when_it_ends_early) {
-    // Who waits on to the end of the patience finds no better HIT than who stops when waiting is no longer worth it.
+    // Waiting for the whole timeout finds no better HIT than stopping when waiting is not worth it any more.
     for (std::uint32_t seed = 1; seed <= 5'000; ++seed) {
         World world(seed);
         world.asked_for.size.reset();
@@ -247,7 +247,7 @@ TEST(AnyWait, changes_nothing_when_it_ends_early) {
         if (whom.ask.empty() || whom.wait_for.size() != whom.ask.size()) continue;
         bool const known = std::all_of(whom.ask.begin(), whom.ask.end(), [&](std::size_t place) {
             auto const* told = world.told_of(place);
-            if (told) world.views[place].query_rtt = told->took;   // each answers as it always does
+            if (told) world.views[place].query_rtt = told->took;   // each peer always takes the same time
             return world.views[place].query_rtt.has_value();
         });
         if (!known) continue;

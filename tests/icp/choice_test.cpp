@@ -1,4 +1,4 @@
-// The order in which the ways to a response are tried.
+// The order in which sources are tried.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -222,7 +222,7 @@ TEST_F(Choices, the_parent_closest_to_the_origin_where_they_tell) {
     EXPECT_EQ(first({from_c, from_a, from_b}), "CLOSEST_PARENT_MISS b");
 }
 
-// ---- where nothing is known ----
+// ---- no measurements yet ----
 
 TEST_F(Choices, groups_then_default_then_turns_then_any_that_is_not_asked_then_the_origin) {
     add(silent(parent("plain")));
@@ -312,7 +312,7 @@ TEST_F(Choices, are_bounded_and_have_room_for_the_origin) {
     EXPECT_EQ(choose(asked_for, views, {}).size(), 8u);
 }
 
-// ---- Harvest's orderings, on a network whose times are given ----
+// ---- Harvest's orderings, on a network with given times ----
 
 TEST_F(Choices, harvest_takes_the_first_parent_miss_when_all_have_missed) {
     add(parent("p"));

@@ -1,4 +1,4 @@
-// What of the store goes into our digest, and that a walk over it meets everything.
+// Selects objects for the own digest, and checks that a scan reaches every object.
 #include "icp/digest_scan.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Cache digests in Squid's form: what is read and refused, what is found, and how often by chance.
+// Cache digests in Squid's format: accepted and refused digests, lookups, and the rate of false positives.
 #include "icp/digest.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ std::string digest_of(int from, int to, std::uint64_t capacity) {
     return std::move(builder).finish();
 }
 
-/// The head of the digest that a Squid 5.7 made of 51 entries.
+/// The header of a digest that Squid 5.7 made of 51 entries.
 std::string squids_head() {
     std::string head("\x00\x05\x00\x03\x00\x00\x00\x33\x00\x00\x00\x33\x00\x00\x00\x00\x00\x00\x00\x20\x05\x04\x00\x00"s);
     head.resize(Digest::header_bytes);

@@ -1,4 +1,4 @@
-// When peers' digests are fetched again and forgotten, and how long ours are good.
+// Intervals for refetching and dropping peers' digests, and the lifetime of the own digest.
 #include "icp/digest_times.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What other caches are answered over HTCP: by what is stored, by who asks, and by how it is signed.
+// HTCP replies to other caches, by stored objects, by client address, and by signature.
 #include "icp/htcp_responder.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ using htcp::Refusal;
 IpAddress const friendly = IpAddress::v4(10, 0, 0, 1);
 IpAddress const stranger = IpAddress::v4(192, 0, 2, 1);
 
-/// What came back, read.
+/// A received and parsed reply.
 struct Received : HtcpMessage {
     explicit Received(std::string datagram) : text(std::move(datagram)), given(!text.empty()) {
         if (given) EXPECT_EQ(htcp::parse(text, *this), nullptr);
@@ -122,7 +122,7 @@ TEST_F(HtcpResponding, who_is_not_allowed_is_told_and_changes_nothing) {
     store(url);
     EXPECT_TRUE(test(url, stranger).is(Refusal::not_allowed));
     EXPECT_TRUE(clear(url, stranger).is(Refusal::not_allowed));
-    EXPECT_TRUE(clear(url, IpAddress::v4(10, 0, 0, 2)).is(Refusal::not_allowed));   // may ask, not purge
+    EXPECT_TRUE(clear(url, IpAddress::v4(10, 0, 0, 2)).is(Refusal::not_allowed));   // may query but not purge
     EXPECT_TRUE(test(url, IpAddress::v4(10, 0, 0, 2)).says(htcp::response::done));
     EXPECT_TRUE(stored(url));
     EXPECT_EQ(counters.denied.value(), 1u);

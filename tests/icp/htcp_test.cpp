@@ -1,4 +1,4 @@
-// HTCP messages against what Squid 5.7 sends and takes, and against what nobody should send.
+// HTCP messages: those of Squid 5.7, and malformed ones.
 #include "icp/htcp.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace garner::icp::htcp {
 namespace {
 
-/// "0014 0001 'GET'": hexadecimal digits, and text in quotes.
+/// Bytes from hexadecimal digits and quoted text: "0014 0001 'GET'".
 std::string bytes(std::string_view text) {
     std::string out;
     int high = -1;
@@ -28,7 +28,7 @@ std::string bytes(std::string_view text) {
     return out;
 }
 
-/// A message with the datagram that its views look into.
+/// A message and the datagram that its views point into.
 struct Parsed : Message {
     explicit Parsed(std::string datagram) : text(std::move(datagram)) {
         auto const* fault = parse(text, *this);

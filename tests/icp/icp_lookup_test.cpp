@@ -1,4 +1,4 @@
-// ICP over real sockets: a mesh on two workers that the test turns by hand, and a peer that says what the scene wants.
+// ICP over real sockets: a mesh on two workers that the test drives itself, and a peer that replies as the scene says.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 IpAddress loopback(std::uint8_t last) { return IpAddress::v4(127, 0, 0, last); }
 
-/// A socket of somebody's, and what came there.
+/// A foreign UDP socket and the messages received on it.
 struct Socket {
     Socket(net::asio::io_context& io, IpAddress const& address, std::uint16_t port = 0) {
         udp = test::made(net::UdpPort::open(io, {address, port}, false));
@@ -55,7 +55,7 @@ struct Socket {
     }
     std::uint16_t port() const { return udp->local().port; }
     std::unique_ptr<net::UdpPort> udp;
-    std::vector<IcpMessage> heard;   // their URLs are in `urls`
+    std::vector<IcpMessage> heard;   // URLs of these messages are in `urls`
     std::vector<std::string> urls;
     std::function<void(IcpMessage const&, IpEndpoint const&)> answer;
 };
@@ -212,13 +212,13 @@ TEST(IcpLookup, only_the_peer_itself_answers_for_it) {
     LookupScene scene;
     scene.options.timeout = milliseconds{300};
     auto& peer = scene.peer();
-    Socket elsewhere(scene.outside, loopback(3), peer.port());   // its port, another address
+    Socket elsewhere(scene.outside, loopback(3), peer.port());   // the peer's port, but another address
     Socket other_port(scene.outside, loopback(2));
     peer.answer = [&](IcpMessage const& query, IpEndpoint const& from) {
         for (auto* liar : {&elsewhere, &other_port}) liar->send({Opcode::hit, query.number, 0, 0, query.url}, from);
-        peer.send({Opcode::hit, query.number + 1, 0, 0, query.url}, from);   // nobody asked that
+        peer.send({Opcode::hit, query.number + 1, 0, 0, query.url}, from);   // unknown query number
         peer.send({Opcode::decho, query.number, 0, 0, query.url}, from);
-        peer.send({Opcode::secho, query.number, 0, 0, query.url}, from);   // neither is an answer
+        peer.send({Opcode::secho, query.number, 0, 0, query.url}, from);   // neither is a reply
     };
     scene.start();
     auto const resolution = scene.resolve();
@@ -234,7 +234,7 @@ TEST(IcpLookup, answers_that_come_to_another_worker_find_the_one_that_asked) {
     unsigned hits = 0;
     for (unsigned i = 0; i < 20; ++i) hits += scene.resolve("http://h/a", i % 2).sources.front().why == Hierarchy::sibling_hit;
     EXPECT_GT(hits, 10u) << "on a busy machine one may come later than is waited for; of one worker alone there were 10";
-    // The kernel gives all datagrams of one sender to one of the sockets.
+    // The kernel delivers all datagrams of one sender to one socket.
     EXPECT_EQ(scene.figures().moved, 10u);
 }
 

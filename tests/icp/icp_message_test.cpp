@@ -15,12 +15,12 @@ std::string bytes_of(std::string_view hex) {
     return out;
 }
 
-/// As Squid 5.7 sent it.
+/// The datagram that Squid 5.7 sent.
 std::string query_of_squid() {
     return bytes_of("01 02 0035 00000001 40000000 00000000 00000000 00000000") + "http://127.0.0.1:25180/a.txt" + '\0';
 }
 
-/// Empty: none.
+/// The parse error; empty: none.
 std::string error_of(std::string_view datagram) {
     IcpMessage message;
     auto const* error = parse_message(datagram, message);
@@ -100,7 +100,7 @@ TEST(IcpMessage, every_error_is_named) {
     EXPECT_EQ(error_of(with(1, "01")), "the version is not 2");
     for (auto opcode : {"00", "05", "0c", "14", "18", "ff"}) EXPECT_EQ(error_of(with(0, opcode)), "unknown opcode");
     EXPECT_EQ(error_of(with(4, "00000000")), "the request number is 0");
-    EXPECT_EQ(error_of(with(52, "78")), "URL not terminated, or too long");   // no NUL at its end
+    EXPECT_EQ(error_of(with(52, "78")), "URL not terminated, or too long");   // without the NUL at its end
     EXPECT_EQ(error_of(bytes_of("02 02 0014 00000001 00000000 00000000 00000000")), "URL not terminated, or too long");
 }
 

@@ -19,7 +19,7 @@ struct Answers {
         answer.lifetime = lifetime;
         scene.store("f" + std::string(url), answer);
     }
-    /// What is answered; nothing when nothing is.
+    /// The reply; empty: no reply.
     std::optional<IcpMessage> ask(std::string_view url, IpAddress const& from = neighbour(), std::uint32_t flags = 0) {
         IcpMessage const query{Opcode::query, 77, flags, 0, url};
         if (!responder.answer(query, from, options, fetching, now, out)) return std::nullopt;
@@ -54,7 +54,7 @@ TEST(IcpResponder, hit_is_said_of_what_is_fresh_for_the_margin_and_miss_of_the_r
     answers.store("http://h/a");
     answers.store("http://h/short", 20);
     EXPECT_EQ(answers.said("http://h/a"), Opcode::hit);
-    EXPECT_EQ(answers.said("HTTP://H:80/a"), Opcode::hit);   // however it is written
+    EXPECT_EQ(answers.said("HTTP://H:80/a"), Opcode::hit);   // however the URL is spelled
     EXPECT_EQ(answers.said("http://h/short"), Opcode::miss);
     EXPECT_EQ(answers.said("http://h/b"), Opcode::miss);
     answers.options.hit_margin = milliseconds{10'000};
@@ -153,7 +153,7 @@ TEST(IcpResponder, the_distance_to_the_origin_is_told_to_those_who_ask_for_it) {
     answers.origins.connected("near", microseconds{20}, answers.now.steady);
     EXPECT_EQ(answers.ask("http://near/", neighbour(), flag_source_rtt)->option_data, 1u);
     EXPECT_EQ(answers.ask("http://near/", IpAddress::v4(192, 0, 2, 1), flag_source_rtt)->options, 0u);
-    EXPECT_EQ(answers.ask("http://h/a", neighbour(), 0xc0000000)->opcode, Opcode::hit);   // never the object itself
+    EXPECT_EQ(answers.ask("http://h/a", neighbour(), 0xc0000000)->opcode, Opcode::hit);   // never HIT_OBJ
 }
 
 TEST(IcpResponder, a_hundred_thousand_strangers_take_no_more_room_than_a_thousand) {

@@ -8,7 +8,7 @@ namespace {
 class OfAPeer : public testing::Test {
 protected:
     void pass(milliseconds time) { now += time; }
-    /// A query that runs out after `time`.
+    /// A query without a reply for `time`; true if it has expired.
     bool lost(milliseconds time = milliseconds{1}) {
         liveness.asked(now);
         pass(time);

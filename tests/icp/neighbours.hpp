@@ -1,4 +1,4 @@
-// Peers and what they say, for tests of the choice.
+// Peers and replies for tests of the source selection.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -20,7 +20,7 @@ inline PeerOptions a_peer(std::string name, PeerOptions::Type type) {
 inline PeerOptions parent(std::string name) { return a_peer(std::move(name), PeerOptions::Type::parent); }
 inline PeerOptions sibling(std::string name) { return a_peer(std::move(name), PeerOptions::Type::sibling); }
 
-/// "!.mil.edu", ".edu"
+/// Parses "!.mil.edu" or ".edu".
 inline Domain domain(std::string_view text) {
     bool const excluded = text.front() == '!';
     return {*http::HostPattern::parse(excluded ? text.substr(1) : text), excluded};
@@ -49,7 +49,7 @@ struct Neighbours {
     }
 };
 
-/// "PARENT_HIT a, DIRECT"
+/// Formats sources as "PARENT_HIT a, DIRECT".
 inline std::string text_of(std::span<Source const> sources) {
     std::string all;
     for (auto const& source : sources) {
@@ -66,7 +66,7 @@ inline Question question(std::string_view url = "http://www.example.edu/a", std:
     return question;
 }
 
-/// A network in which everybody's answer has a time; the wait as an agent does it.
+/// The result of a wait in which each reply arrives at its given time; the wait follows the agent's rules.
 struct Outcome {
     microseconds took{0};
     std::vector<Source> sources;

@@ -1,4 +1,4 @@
-// The peer monitor at work on a worker of its own.
+// The peer monitor running on its own worker.
 #include "icp/peer_monitor.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 using std::chrono::operator""ms;
 using std::chrono::operator""s;
 
-/// A listener on 127.0.0.1 that accepts nothing by itself.
+/// A listener on 127.0.0.1 that does not accept by itself.
 class Port {
 public:
     explicit Port(int backlog = 16) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -37,7 +37,7 @@ public:
     }
     Port(Port const&) = delete;
     std::uint16_t number() const { return ntohs(where_.sin_port); }
-    /// Who connects from now on gets no answer.
+    /// Fills the backlog, so that later connections get no answer.
     void fill() {
         for (int i = 0; i < 8; ++i) {
             fillers_.push_back(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -60,13 +60,13 @@ PeerOptions a_parent(std::string host, std::uint16_t http = 3128) {
     return options;
 }
 
-/// One worker with a mesh of one peer; names are those of a hosts file.
+/// One worker and a mesh of one peer, whose name is resolved by a hosts file.
 class PeerMonitors : public testing::Test {
 protected:
     void SetUp() override {
         folder_ = std::filesystem::temp_directory_path() / ("garner-peer_monitor-" + std::to_string(getpid()));
         std::filesystem::create_directory(folder_);
-        dns_.servers = {"127.0.0.1:1"};   // nobody answers there
+        dns_.servers = {"127.0.0.1:1"};   // a server that never responds
         dns_.hosts_file = folder_ / "hosts";
         write_hosts("");
     }

@@ -20,7 +20,7 @@ namespace {
 using std::chrono::operator""ms;
 using std::chrono::operator""us;
 
-/// What is logged while it lives, a line each: "warning: text".
+/// Collects log messages during its lifetime, one per line: "warning: text".
 class Logged {
 public:
     Logged() : before_(spdlog::default_logger()) {

@@ -1,4 +1,4 @@
-// Whom to ask, and how long to wait for them.
+// Selection of the peers to query, and the timeout for their replies.
 #include <gtest/gtest.h>
 
 #include "icp/neighbours.hpp"

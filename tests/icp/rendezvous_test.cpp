@@ -1,4 +1,4 @@
-// Rendezvous hashing over a group: shares by weight, and nobody moves but who must.
+// Rendezvous hashing over a group: shares follow weights, and a change moves only the necessary URLs.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,4 +1,4 @@
-// A file is read and written whole or with the reason why not, by one process at a time, and can be made to fail.
+// Files: complete reads and writes or an error, locking between processes, and injected faults.
 #include "io/file.hpp"
 
 #include <fcntl.h>
@@ -60,7 +60,7 @@ std::string bytes_of(std::size_t count) {
 
 Done read(File const& file, Bytes offset, std::string& into) { return file.read_at(offset, {into.data(), into.size()}); }
 
-/// Fails what it is told to fail, and notes what was asked.
+/// Fails the operations given in `verdicts`, and records all calls.
 struct Scripted : Faults {
     Verdict judge(Operation operation, Bytes offset, std::size_t size) override {
         ++asked[operation];
@@ -75,7 +75,7 @@ struct Scripted : Faults {
     std::size_t last_size = 0;
 };
 
-/// Runs `work` in another process; its result is the exit code, 0 to 99.
+/// Runs `work` in another process and returns its exit code, 0 to 99.
 int in_another_process(std::function<int()> const& work) {
     auto const child = ::fork();
     if (child == 0) ::_exit(work());
@@ -200,7 +200,7 @@ TEST_F(Files, of_several_threads_do_not_mix_what_they_read_and_write) {
 
 // ---- past the page cache ----
 
-/// What lies in memory of it, a flag a page.
+/// The file's pages in the page cache, one flag per page.
 std::vector<unsigned char> cached_pages(std::string const& name, Bytes size) {
     int const descriptor = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
     void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
@@ -212,7 +212,7 @@ std::vector<unsigned char> cached_pages(std::string const& name, Bytes size) {
     return pages;
 }
 
-/// Bytes in memory that lies as `offset` does in the file.
+/// Bytes whose alignment in memory equals that of `offset` in the file.
 struct Aligned {
     Aligned(Bytes offset, std::string const& bytes)
         : pages(make_pages(bytes.size() + page_bytes)), at(pages.get() + offset % page_bytes) {
@@ -225,7 +225,7 @@ struct Aligned {
 };
 
 struct Past : Files {
-    /// Where the tests' folder lies in memory there is no way past it.
+    /// tmpfs keeps files in the page cache and cannot bypass it.
     File past(Faults* faults = nullptr) {
         auto file = make(std::string(16 * page_bytes, '#'), faults);
         struct statfs about {};
@@ -312,7 +312,7 @@ TEST_F(Past, the_page_cache_what_fails_is_told_with_how_far_it_came) {
     Aligned const bytes(100, bytes_of(4 * page_bytes));
     faults.verdicts[Operation::write] = {ENOSPC, SIZE_MAX};
     EXPECT_EQ(file.write_past_cache_at(100, bytes.view).error, ENOSPC);
-    faults.verdicts[Operation::write] = {0, page_bytes + 7};   // what fills no page is shorter, and passes
+    faults.verdicts[Operation::write] = {0, page_bytes + 7};   // a rest shorter than a page goes through the page cache
     auto const cut = file.write_past_cache_at(100, bytes.view);
     EXPECT_EQ(cut.error, EIO);
     EXPECT_GE(cut.bytes, page_bytes + 7);
@@ -373,7 +373,7 @@ TEST_F(Files, are_locked_by_one_process_at_a_time) {
         auto const opened = File::open(path(), File::Mode::write);
         return opened.file ? opened.file.lock() : 98;
     };
-    EXPECT_EQ(in_another_process(try_to_lock), 0);   // gone with its process
+    EXPECT_EQ(in_another_process(try_to_lock), 0);   // released when its process ended
     EXPECT_EQ(file.lock(), 0);
     EXPECT_EQ(file.lock(), 0) << "it has it already";
     EXPECT_EQ(in_another_process(try_to_lock), EWOULDBLOCK);

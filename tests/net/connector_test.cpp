@@ -1,4 +1,4 @@
-// Connecting: which address wins, when it is given up, and what is said about it.
+// Connecting: which address wins, when an attempt is given up, and the reported errors.
 #include "net/connector.hpp"
 
 #include <fcntl.h>
@@ -115,7 +115,7 @@ TEST(Connector, a_dead_first_address_costs_the_attempt_delay_only) {
     EXPECT_EQ(result.address, ip("127.0.0.2"));
     EXPECT_GE(result.took, milliseconds{250});
     EXPECT_LT(result.took, milliseconds{1'000});
-    scene.loop.run_for(milliseconds{50});   // the loser ends by itself
+    scene.loop.run_for(milliseconds{50});   // the losing attempt ends by itself
 }
 
 TEST(Connector, families_take_turns_and_ipv6_begins) {
@@ -199,8 +199,8 @@ TEST(Connector, a_hundred_addresses_are_not_all_tried) {
 TEST(Connector, no_descriptors_left_is_told_apart) {
     ConnectorScene scene;
     Listener listener;
-    // UBSan opens a pipe to look at a type it sees for the first time: a failure's words are made once before, and the
-    // limit falls at the last moment.
+    // UBSan opens a pipe when it first sees a type. A failure before
+    // the limit makes it see all types, and the limit is lowered as late as possible.
     std::uint16_t closed = Listener().port();
     EXPECT_EQ(scene.connect("127.0.0.1", closed).failure, ConnectFailure::refused);
     rlimit before{};
@@ -251,7 +251,7 @@ TEST(Connector, unfinished_attempts_may_outlive_everything_but_the_worker) {
     auto ignore = [](std::exception_ptr, Connected) {};
     asio::co_spawn(scene.loop.io, connector.connect(target, all), ignore);
     scene.loop.run_for(milliseconds{100});
-    // The loop goes down with the attempt and its coroutine: the sanitizers look on.
+    // Destroys the loop together with the attempt and its coroutine; sanitizers detect errors.
 }
 
 }   // namespace

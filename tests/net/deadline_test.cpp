@@ -1,4 +1,4 @@
-// Deadlines: never early, at most a tick and a half late, cheap to move.
+// Deadlines: never early, at most one and a half ticks late, cheap to move.
 #include "net/deadline.hpp"
 
 #include <gtest/gtest.h>

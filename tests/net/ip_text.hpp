@@ -1,4 +1,4 @@
-// Addresses as the tests write them.
+// Addresses from text, for tests.
 #pragma once
 #include "net/asio.hpp"
 

@@ -1,4 +1,4 @@
-// Sockets for scenes: a listener that never accepts unless told, and one that nobody can reach.
+// Sockets for scenes: a listener that accepts only on request, and an unreachable one.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -10,14 +10,14 @@
 
 namespace garner::net {
 
-/// Listens on a loopback address; port 0 takes a free one.
+/// Listens on a loopback address; port 0 selects a free one.
 class Listener {
 public:
     explicit Listener(std::string const& address = "127.0.0.1", std::uint16_t port = 0, int backlog = 64);
     ~Listener();
     Listener(Listener const&) = delete;
     std::uint16_t port() const { return port_; }
-    /// The next connection, a blocking socket the caller closes; -1 when none comes within 5 s.
+    /// The next connection, a blocking socket that the caller closes; -1 if none comes within 5 s.
     int accept();
     int descriptor() const { return fd_; }
 
@@ -26,7 +26,7 @@ private:
     std::uint16_t port_ = 0;
 };
 
-/// A listener whose backlog is full: what connects to it gets no answer.
+/// A listener with a full backlog: connections to it get no answer.
 class Blackhole {
 public:
     explicit Blackhole(std::string const& address = "127.0.0.1", std::uint16_t port = 0);
@@ -38,7 +38,7 @@ private:
     std::vector<int> fillers_;
 };
 
-/// Two ends of one TCP connection: ours as a Transport, the peer's as a blocking socket with 5 s of patience.
+/// Two ends of one TCP connection: a Transport, and a blocking socket with a timeout of 5 s.
 struct Pair {
     Pair(asio::io_context& io, DeadlineWheel& wheel);
     ~Pair();

@@ -1,4 +1,4 @@
-// A worker in the test's own thread: runs one coroutine to its end, and never waits for ever.
+// A worker on the test's own thread: runs one coroutine to its end, with a time limit.
 #pragma once
 #include <boost/asio/co_spawn.hpp>
 #include <cstdio>
@@ -32,7 +32,6 @@ public:
         run_until([&] { return done; });
     }
 
-    /// Runs handlers for this long.
     void run_for(milliseconds duration) { io.run_for(duration); }
 
     template <class Condition>

@@ -1,4 +1,4 @@
-// What is known of names, and for how long.
+// Cached DNS answers and their lifetimes.
 #include "net/name_cache.hpp"
 
 #include <gtest/gtest.h>

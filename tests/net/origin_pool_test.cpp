@@ -1,4 +1,4 @@
-// Idle connections: who gets which, and when they go.
+// Idle connections: selection and expiry.
 #include "net/origin_pool.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ struct PoolScene {
     PoolOptions options;
     std::deque<Pair> pairs;
 
-    /// A connection, and the number it can be told by.
+    /// A connection and a number that identifies it.
     std::unique_ptr<Transport> connection() {
         auto& pair = pairs.emplace_back(loop.io, loop.wheel);
         return std::move(pair.ours);

@@ -1,4 +1,4 @@
-// Host names to addresses, against a DNS server that does what the scene needs.
+// Resolving host names with a DNS server whose answers the scene sets.
 #include "net/resolver.hpp"
 
 #include <gmock/gmock.h>
@@ -114,7 +114,7 @@ TEST(Resolver, a_silent_server_is_given_up_within_five_seconds) {
     auto took = steady_now() - begun;
     EXPECT_GE(took, seconds{3});
     EXPECT_LE(took, milliseconds{5'500});
-    EXPECT_GE(scene.asked("silent.test"), 4);   // asked again meanwhile
+    EXPECT_GE(scene.asked("silent.test"), 4);   // including repeated queries
 }
 
 TEST(Resolver, a_lost_query_is_repeated) {
@@ -147,7 +147,7 @@ TEST(Resolver, a_truncated_answer_is_fetched_over_tcp) {
     test::FakeDns::Name big{.truncated_on_udp = true};
     for (int i = 1; i <= 60; ++i) big.v4.push_back("192.0.2." + std::to_string(i));
     scene.dns.set("big.test", big);
-    for (int round = 0; round < 3; ++round) {   // the descriptor's number comes again
+    for (int round = 0; round < 3; ++round) {   // the descriptor number is reused
         EXPECT_EQ(scene.resolve("big.test")->addresses.size(), 60u);
         scene.cache->forget("big.test");
     }
@@ -230,7 +230,7 @@ TEST(Resolver, may_go_while_others_wait_for_it) {
         scene.loop.run_until([&] { return given != nullptr; });
         EXPECT_EQ(given->failure, "shutting down");
         EXPECT_FALSE(scene.cache->find("silent.test")) << "that is no knowledge about the name";
-        // Nothing is left that would keep a worker's thread.
+        // A remaining timer would keep the worker's thread running.
         scene.loop.wheel.stop();
         auto begun = steady_now();
         scene.loop.io.run();

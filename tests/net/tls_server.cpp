@@ -24,7 +24,7 @@ void extend(X509* certificate, int nid, std::string const& value) {
     X509_EXTENSION_free(extension);
 }
 
-/// Signed by `issuer`, or by itself without one.
+/// Signed by `issuer`, or self-signed without one.
 Identity make(CertificateWish const& wish, Identity const* issuer, bool is_authority) {
     static std::atomic<long> serial = 1;
     Identity made{{X509_new(), X509_free}, {EVP_EC_gen("P-256"), EVP_PKEY_free}};

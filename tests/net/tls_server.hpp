@@ -1,4 +1,4 @@
-// A certificate authority and TLS servers for scenes; each server runs on a thread of its own with blocking OpenSSL.
+// A certificate authority and TLS servers for scenes; each server runs on its own thread with blocking OpenSSL.
 #pragma once
 #include <openssl/ssl.h>
 
@@ -19,7 +19,7 @@ struct Identity {
 };
 
 struct CertificateWish {
-    std::string alternative_names = "DNS:origin.test";   // OpenSSL's form
+    std::string alternative_names = "DNS:origin.test";   // in OpenSSL's syntax
     long valid_from = -3'600;                            // seconds from now
     long valid_until = 3'600;
 };
@@ -30,7 +30,7 @@ public:
     ~Authority();
     Authority(Authority const&) = delete;
     Identity sign(CertificateWish const& wish) const;
-    /// A PEM file with the authority's own certificate.
+    /// A PEM file with the authority's certificate.
     std::string const& file() const { return file_; }
 
 private:
@@ -47,13 +47,13 @@ public:
         int max_version = TLS1_3_VERSION;
         std::string address = "127.0.0.1";
     };
-    /// Runs `script` on each connection in turn once its handshake is done, then closes the socket without more ado.
+    /// Runs `script` on each connection in turn after its handshake, then closes the socket without close_notify.
     TlsServer(Identity const& identity, Script script, Options const& options);
     TlsServer(Identity const& identity, Script script) : TlsServer(identity, std::move(script), Options{}) {}
     ~TlsServer();
 
     std::uint16_t port() const { return listener_.port(); }
-    /// Of the last finished handshake; under TLS 1.3 the client's end is done first: hear from the script before.
+    /// From the last finished handshake. The client's side of a TLS 1.3 handshake ends first, so wait for the script before.
     std::string server_name();
     std::string protocol();
     std::atomic<int> handshakes = 0;
@@ -71,7 +71,7 @@ private:
     std::thread thread_;
 };
 
-/// All of these bytes, or as many as came before the end or 5 s of silence.
+/// `count` bytes, or fewer if the connection ends or is silent for 5 s.
 std::string receive(SSL* ssl, std::size_t count);
 void send(SSL* ssl, std::string_view bytes);
 

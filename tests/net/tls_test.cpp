@@ -1,4 +1,4 @@
-// TLS towards origins, against real OpenSSL servers.
+// TLS to origins, tested against real OpenSSL servers.
 #include "net/tls.hpp"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// One authority for all scenes: keys take their time under the sanitizers.
+/// One authority for all scenes: key generation is slow under sanitizers.
 Authority& authority() {
     static Authority one;
     return one;
@@ -56,7 +56,7 @@ struct TlsScene {
         return loop.run(connector.connect(target, all, stop));
     }
 
-    /// Everything up to `count` bytes or an error, which lands in `error`.
+    /// Reads up to `count` bytes, or until an error, which is stored in `error`.
     std::string read(Transport& from, std::size_t count, std::size_t at_a_time = 64 * 1024) {
         std::string got;
         auto work = [&]() -> awaitable<void> {
@@ -98,7 +98,7 @@ TEST(Tls, speaks_to_a_verified_origin) {
     EXPECT_EQ(scene.read(*result.transport, 5), "hello");
     EXPECT_EQ(server.server_name(), "origin.test");
     EXPECT_EQ(server.protocol(), "http/1.1");
-    EXPECT_GT(result.transport->received(), 500u);   // ciphertext is counted
+    EXPECT_GT(result.transport->received(), 500u);   // counts ciphertext
     EXPECT_GT(result.transport->sent(), 200u);
     scene.write(*result.transport, "x");
     scene.read(*result.transport, 1);
@@ -239,7 +239,7 @@ TEST_P(TlsResumption, sessions_are_taken_up_again) {
     for (int round = 0; round < 4; ++round) {
         auto result = scene.connect(server.port());
         ASSERT_TRUE(result.transport) << result.reason;
-        EXPECT_EQ(scene.read(*result.transport, 5), "hello");   // the tickets came before
+        EXPECT_EQ(scene.read(*result.transport, 5), "hello");   // the session tickets came before
         result.transport->socket().close();
     }
     EXPECT_EQ(server.handshakes, 4);
@@ -268,7 +268,7 @@ std::string patterned(std::size_t size) {
     return text;
 }
 
-/// Reads and writes at once against an echoing server; the server stops reading while it cannot write.
+/// Reads and writes at once against an echoing server, which stops reading while it cannot write.
 void echo_scene(std::size_t size, std::size_t read_size) {
     TlsScene scene;
     auto echo = [](SSL* ssl) {
@@ -376,7 +376,7 @@ TEST(Tls, key_updates_are_answered_by_reading) {
     EXPECT_EQ(scene.read(*result.transport, 4), "fine");
 }
 
-/// Lets the test say when the server goes on.
+/// Lets the test continue the server.
 class Signal {
 public:
     void give() {
@@ -399,7 +399,7 @@ enum class Then { closes, notifies, talks };
 
 void stale_scene(Then then) {
     Signal go_on, done;
-    auto script = [&](SSL* ssl) {   // its session tickets are already on their way
+    auto script = [&](SSL* ssl) {   // its session tickets were already sent
         go_on.await();
         if (then == Then::notifies) SSL_shutdown(ssl);
         if (then == Then::talks) send(ssl, "408");
@@ -440,7 +440,7 @@ TEST(Tls, tickets_taken_in_by_stale_serve_the_next_connection) {
     done.give();
     auto second = scene.connect(server.port());
     ASSERT_TRUE(second.transport) << second.reason;
-    scene.read(*second.transport, 1);   // until the server has closed
+    scene.read(*second.transport, 1);   // waits until the server has closed
     EXPECT_EQ(server.resumed, 1);
 }
 

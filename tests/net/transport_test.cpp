@@ -1,4 +1,4 @@
-// A plain byte stream: deadlines of both directions, ends, and what is stale.
+// A plain byte stream: deadlines of both directions, ends, and stale connections.
 #include "net/transport.hpp"
 
 #include <gtest/gtest.h>

@@ -14,7 +14,7 @@ std::unique_ptr<UdpPort> open(Loop& loop, IpEndpoint const& at, bool shared = fa
     return test::made(UdpPort::open(loop.io, at, shared));
 }
 
-/// Hears datagrams; echoes them where asked to.
+/// Receives datagrams, and echoes them on request.
 struct Ear {
     Ear(Loop& loop, IpEndpoint const& at, bool shared = false) : port(open(loop, at, shared)) {
         port->start(
@@ -58,7 +58,7 @@ TEST(UdpPort, a_port_of_any_address_speaks_both_families) {
         client.port->send("x", {address, server.port->local().port});
         client.port->flush();
         loop.run_until([&] { return !client.heard.empty(); });
-        EXPECT_EQ(server.last, client.port->local());   // of IPv4 in the one form that there is
+        EXPECT_EQ(server.last, client.port->local());   // IPv4 addresses have a single form
         client.port->stop();
         loop.run_for(milliseconds{1});
     }

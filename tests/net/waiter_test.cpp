@@ -12,7 +12,7 @@
 namespace garner::net {
 namespace {
 
-/// A worker on a thread of its own.
+/// A worker on its own thread.
 class OtherWorker {
 public:
     OtherWorker() : work_(io.get_executor()), thread_([this] { io.run(); }) {}
@@ -41,7 +41,7 @@ TEST(Waiter, a_wake_before_the_wait_is_not_lost_and_the_first_one_counts) {
     waiter.handle().wake(Wake::client_gone);
     waiter.handle().wake(Wake::ready);
     EXPECT_EQ(loop.run(waiter.wait(seconds{20})), Wake::client_gone);
-    waiter.handle().wake(Wake::ready);   // after: harmless
+    waiter.handle().wake(Wake::ready);   // after the wait: no effect
     loop.run_for(milliseconds{10});
 }
 

@@ -22,7 +22,7 @@ using namespace crawl;
 
 Fingerprint url(std::uint64_t number) { return mixed(number + 1); }
 
-/// Of those that were never put in.
+/// The share of URLs that were never inserted but seem to be.
 template <class Filter>
 double false_positives(Filter const& filter, std::uint64_t asked) {
     std::uint64_t held = 0;
@@ -30,10 +30,10 @@ double false_positives(Filter const& filter, std::uint64_t asked) {
     return static_cast<double>(held) / static_cast<double>(asked);
 }
 
-// What the papers promise. Of Bloom's filter of `bits` bits that holds `entries`: how many of those that are not in it seem to be
-// (Bloom 1970; Kubota, Ueda, Yamana, equation 3.1), and the number of hashes with the fewest of them (equation 3.2).
+// The papers' predictions. False positive rate of Bloom's filter of `bits` bits that holds `entries` (Bloom 1970; Kubota, Ueda,
+// Yamana, equation 3.1), and the number of hashes with the lowest rate (equation 3.2).
 double bloom_false_positives(double bits, double hashes, double entries) {
-    // (1 - 1/m)^(kn) by its logarithm: 1/m may be too little to be taken from 1.
+    // Computes (1 - 1/m)^(kn) by its logarithm, because 1 - 1/m may round to 1.
     return std::pow(-std::expm1(hashes * entries * std::log1p(-1 / bits)), hashes);
 }
 
@@ -43,17 +43,17 @@ double bloom_bits(double entries, double hashes, double false_positives) {
     return -hashes * entries / std::log1p(-std::pow(false_positives, 1 / hashes));
 }
 
-// stable_decrements() the other way round.
+// The inverse of stable_decrements().
 double stable_false_positives(double decrements, double hashes, double most, double counters) {
     auto const zero = std::pow(1 / (1 + 1 / (decrements * (1 / hashes - 1 / counters))), most);
     return std::pow(1 - zero, hashes);
 }
 
-// Where those of the Stable Bloom Filter Light come to rest, which decrements in turn. Each counter is decremented once in every round
-// of counters / decrements insertions and is hit `hashes` / `decrements` times in it: it is 0 when that did not happen for `most` - 1
-// rounds and the part of one since its last turn, which is anything from none to all.
+// Stable point of the Stable Bloom Filter Light, which decrements counters in turn. Each counter is decremented once in every round
+// of counters / decrements insertions, and is set `hashes` / `decrements` times in it. A counter is 0 if it was not set for
+// `most` - 1 rounds and for the part of a round since its last decrement, which is uniformly distributed.
 double light_false_positives(double decrements, double hashes, double most) {
-    auto const hits = hashes / decrements;   // of one counter in one round
+    auto const hits = hashes / decrements;   // per counter and round
     auto const zero = (std::exp(-(most - 1) * hits) - std::exp(-most * hits)) / hits;
     return std::pow(1 - zero, hashes);
 }
@@ -77,7 +77,7 @@ TEST(Bloom, its_false_positives_are_those_of_the_formula) {
     auto const expected = bloom_false_positives(bits, 4, entries);
     auto const measured = false_positives(filter, 400'000);
     EXPECT_NEAR(measured / expected, 1, 0.05);
-    EXPECT_EQ(false_positives(counters, 400'000), measured);   // the same places
+    EXPECT_EQ(false_positives(counters, 400'000), measured);   // uses equal positions
 }
 
 TEST(Bloom, from_counters_can_be_taken_out_what_was_put_in) {
@@ -119,8 +119,8 @@ TEST(StableBloom, its_false_positives_come_to_rest_where_the_formulas_say) {
         StableShape const shape{.counters = 1 << 17, .hashes = hashes, .decrements = decrements};
         StableBloomLight light(shape, 1, 1);
         StableBloom stable(shape, 1, 1);
-        for (std::uint64_t i = 0; i < 60'000; ++i) light.put(url(i)), stable.put(url(i));   // four rounds and more
-        // At several moments: what lies where differs.
+        for (std::uint64_t i = 0; i < 60'000; ++i) light.put(url(i)), stable.put(url(i));   // more than four rounds
+        // Averages over several moments, because the filter's content changes.
         double in_turn = 0, at_random = 0;
         constexpr std::uint64_t moments = 8, between = 4'001;
         for (std::uint64_t moment = 0; moment < moments; ++moment) {
@@ -177,8 +177,8 @@ TEST(WindowFilters, the_sliding_one_knows_just_the_latest_requests_that_told_it_
 
 TEST(WindowFilters, the_jumping_one_knows_its_parts_and_forgets_the_oldest) {
     JumpingWindow window({.entries = 400, .values = {6, 1e-9, 4}});
-    for (std::uint64_t i = 0; i < 400; ++i) ASSERT_FALSE(window.seen(url(i)));   // four parts of 100
-    ASSERT_FALSE(window.seen(url(1'000)));                                       // the fifth takes the first's place
+    for (std::uint64_t i = 0; i < 400; ++i) ASSERT_FALSE(window.seen(url(i)));   // four segments of 100
+    ASSERT_FALSE(window.seen(url(1'000)));                                       // the fifth replaces the first
     std::uint64_t known = 0;
     for (std::uint64_t i = 100; i < 199; ++i) known += window.seen(url(i));
     EXPECT_EQ(known, 99u);
@@ -188,9 +188,9 @@ TEST(WindowFilters, the_jumping_one_knows_its_parts_and_forgets_the_oldest) {
 TEST(LruLight, what_leaves_lru_is_in_the_filter_and_nothing_else) {
     LruLight chain(10, {.counters = 4'096, .hashes = 4, .decrements = 8}, 1'000, 1);
     for (std::uint64_t i = 0; i < 200; ++i) EXPECT_FALSE(chain.seen(url(i))) << i;
-    EXPECT_TRUE(chain.seen(url(199)));   // LRU's
-    EXPECT_TRUE(chain.seen(url(100)));   // the filter's
-    // Twenty in turn, all of which LRU has or lets go: all are known the second time.
+    EXPECT_TRUE(chain.seen(url(199)));   // known to LRU
+    EXPECT_TRUE(chain.seen(url(100)));   // known to the filter
+    // Twenty URLs in turn, in LRU or evicted from it: all are known the second time.
     for (int round = 0; round < 3; ++round)
         for (std::uint64_t i = 1'000; i < 1'020; ++i) EXPECT_EQ(chain.seen(url(i)), round > 0) << round << " " << i;
 }

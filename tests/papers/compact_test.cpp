@@ -18,7 +18,7 @@ namespace {
 using namespace catalog;
 using namespace crawl;
 
-/// A scatter table as section 6 of the paper tells it: places hold whole fingerprints, chains are lists of places.
+/// A scatter table as in section 6 of the paper: slots hold whole fingerprints, chains are lists of slots.
 template <class Hand>
 class ScatterModel {
 public:
@@ -75,7 +75,7 @@ private:
 
     unsigned const bits_;
     std::vector<std::optional<Item>> places_;
-    std::vector<std::list<std::uint64_t>> chains_;   // by home
+    std::vector<std::list<std::uint64_t>> chains_;   // by home slot
     Hand hand_;
 };
 

@@ -1,4 +1,4 @@
-// Rabin's fingerprint: polynomial arithmetic, bit by bit, says the same.
+// Rabin's fingerprint, compared with bit-by-bit polynomial arithmetic.
 #include "papers/rabin.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace garner::papers {
 namespace {
 
-/// The definition: a 1 and the text's bits, divided by x^64 + polynomial.
+/// The definition: the remainder of a 1 and the text's bits, divided by x^64 + polynomial.
 Fingerprint by_long_division(std::string_view text, std::uint64_t polynomial) {
     std::uint64_t rest = 1;
     for (char c : text)
@@ -61,7 +61,7 @@ int width(unsigned __int128 value) {
     return high ? 64 + std::bit_width(high) : std::bit_width(static_cast<std::uint64_t>(value));
 }
 
-/// The greatest common divisor of x^64 + polynomial and `other`, which is not 0, is 1.
+/// True if x^64 + polynomial and `other`, which is not 0, have no common divisor.
 bool is_prime_to(std::uint64_t polynomial, std::uint64_t other) {
     auto dividend = (static_cast<unsigned __int128>(1) << 64) | polynomial;
     unsigned __int128 divisor = other;
@@ -72,7 +72,7 @@ bool is_prime_to(std::uint64_t polynomial, std::uint64_t other) {
     return dividend == 1;
 }
 
-/// Whether x^64 and the bits of `polynomial` have no factors (Ben-Or): one of degree i is one in common with x^(2^i) - x.
+/// Ben-Or's test of x^64 and the bits of `polynomial`: a factor of degree i would divide x^(2^i) - x.
 bool is_irreducible(std::uint64_t polynomial) {
     std::uint64_t power = 2;   // x
     for (int degree = 1; degree <= 32; ++degree) {
@@ -85,10 +85,10 @@ bool is_irreducible(std::uint64_t polynomial) {
 TEST(Rabin, has_a_polynomial_without_factors) {
     EXPECT_TRUE(is_irreducible(Rabin::default_polynomial));
     EXPECT_TRUE(is_irreducible(0x1b));    // x^64 + x^4 + x^3 + x + 1
-    EXPECT_FALSE(is_irreducible(0x1a));   // x divides it
+    EXPECT_FALSE(is_irreducible(0x1a));   // divisible by x
     EXPECT_FALSE(is_irreducible(0x1));    // (x + 1)^64
     EXPECT_FALSE(is_irreducible(0));
-    // One in 64 or so has none.
+    // About one in 64 is irreducible.
     int irreducible = 0;
     for (std::uint64_t polynomial = 1; polynomial < 4096; polynomial += 2) irreducible += is_irreducible(polynomial);
     EXPECT_NEAR(irreducible, 4096 / 64, 25);

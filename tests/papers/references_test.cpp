@@ -25,7 +25,7 @@ std::uint64_t misses(SeenCache& cache, std::vector<Fingerprint> const& stream) {
     return misses;
 }
 
-/// Looks ahead each time.
+/// Belady's algorithm, which scans ahead at each eviction.
 std::uint64_t misses_of_belady(std::vector<Fingerprint> const& stream, std::size_t entries) {
     std::set<Fingerprint> held;
     std::uint64_t misses = 0;

@@ -1,5 +1,5 @@
-// Reads byte strings from standard input, each behind its length (4 bytes, little endian), and prints a line about each: the
-// requests that Garner reads from it, and why it stops. For a comparison with another parser (compare.js).
+// Reads byte strings from standard input, each after its length (4 bytes, little endian), and prints a line about each: the
+// requests that Garner parses from it, and the reason why it stops. compare.js compares them with another parser.
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -22,7 +22,7 @@ std::string hex(std::string_view bytes) {
     return out;
 }
 
-/// The body, and what follows it; false when it is incomplete or refused, with the reason in `stop`.
+/// Reads the body and removes it from `rest`; false if it is incomplete or refused, with the reason in `stop`.
 bool read_body(RequestHead const& head, std::string_view& rest, std::string& body, std::string& stop) {
     auto const framing = request_framing(head);
     if (framing.refusal) return stop = framing.refusal, false;
@@ -38,7 +38,7 @@ bool read_body(RequestHead const& head, std::string_view& rest, std::string& bod
     return true;
 }
 
-/// METHOD hex(target) hex(name:value LF ...) hex(body), a space between them; requests are parted by "|", the reason ends the line.
+/// METHOD hex(target) hex(name:value LF ...) hex(body), separated by spaces; "|" separates requests, and the reason ends the line.
 std::string verdict(std::string_view bytes) {
     std::string out, stop = "end";
     while (!bytes.empty()) {

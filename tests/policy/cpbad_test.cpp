@@ -16,7 +16,7 @@ namespace {
 
 using Contents = std::set<std::uint64_t>;
 
-/// What is held after each request, in a cache of three objects.
+/// The content after each request of a cache of three objects.
 std::vector<Contents> steps_of_figure_4(std::string_view spec, std::uint64_t& misses) {
     auto policy = make(spec, {.capacity = 3});
     Replay cache(*policy, 3);
@@ -44,7 +44,7 @@ TEST(Cpbad, figure_4_of_the_paper) {
         {"lru", 7, {{2, 3, 5}, {1, 3, 5}, {1, 4, 5}, {1, 4, 5}}},
         {"cpbad:f=1/x", 6, {{3, 4, 5}, {1, 4, 5}, {1, 4, 5}, {1, 4, 5}}},
         {"cpbad:f=M/x", 6, {{3, 4, 5}, {1, 4, 5}, {1, 4, 5}, {1, 4, 5}}},
-        // With F = total/x a newcomer must not be worth less than 3, whose density is 7/4.
+        // With F = total/x, an inserted object must be worth at least 3, which has density 7/4.
         {"cpbad:f=total/x:initial=1.75", 6, {{3, 4, 5}, {1, 4, 5}, {1, 4, 5}, {1, 4, 5}}},
         {"cpbad:f=total/x", 6, {{3, 4, 5}, {1, 3, 4}, {1, 3, 4}, {1, 3, 4}}},
     };
@@ -58,7 +58,7 @@ TEST(Cpbad, figure_4_of_the_paper) {
     }
 }
 
-/// Algorithm 1 and equations 1 and 2 line by line; every victim is found by looking at everything.
+/// Algorithm 1 and equations 1 and 2 line by line; each victim is found by a full scan.
 class Algorithm1 {
 public:
     struct Reading {
@@ -134,7 +134,7 @@ private:
     std::uint64_t count_total_ = 0;
 };
 
-/// Random lookups, mostly of few keys; the policy must name the model's victim at every eviction.
+/// Random lookups, mostly of few keys; the policy's victim must equal the model's at every eviction.
 void expect_victims_of(Algorithm1::Reading const& reading, std::uint64_t seed, int lookups) {
     auto policy = make(reading.spec(), {.capacity = 1 * MiB});
     ASSERT_NE(policy, nullptr) << reading.spec();
@@ -156,7 +156,7 @@ void expect_victims_of(Algorithm1::Reading const& reading, std::uint64_t seed, i
         if (what >= 4 && what < 8) remove(slot, what < 6 ? Left::replaced : Left::purged);
         if (what >= 80) {
             ASSERT_EQ(policy->victim(), model.victim()) << reading.spec() << " at lookup " << lookup;
-            // Sometimes one only looks.
+            // Sometimes asks for a victim without an eviction.
             if (what < 98 && policy->victim() != no_slot) remove(policy->victim(), Left::evicted);
         }
     }
@@ -195,7 +195,7 @@ TEST(Cpbad, as_it_is_named_without_settings) {
     EXPECT_EQ(read_spec("cpbad:initial=0").fault_text(), "cpbad: \"initial\": \"0\" is not a number from 1e-09 to 1e+09");
 }
 
-/// Lookups as they come in a cache: each is followed by its hit.
+/// Lookups as in a cache: each is followed by its hit.
 void hit_after(Cpbad& cpbad, Slot slot, int interval) {
     for (int i = 0; i < interval; ++i) cpbad.requested(0);
     cpbad.hit(slot, 100);
@@ -217,7 +217,7 @@ TEST(Cpbad, a_shorter_interval_heats_and_a_longer_one_cools) {
 TEST(Cpbad, among_equals_the_least_recently_used_leaves) {
     Cpbad cpbad({});
     for (Slot slot = 0; slot < 4; ++slot) cpbad.inserted(slot, slot, 500);
-    // Every interval is the whole past: all are 1 again.
+    // Each interval covers the whole past, so all densities are 1 again.
     for (Slot slot : {0u, 2u, 1u, 3u}) hit_after(cpbad, slot, 1);
     for (Slot expected : {0u, 2u, 1u, 3u}) {
         EXPECT_EQ(cpbad.victim(), expected);
@@ -246,7 +246,7 @@ TEST(Cpbad, a_new_size_counts_where_sizes_do) {
 }
 
 TEST(Cpbad, no_density_is_ever_zero_infinite_or_unordered) {
-    // As if nothing was looked up between: intervals of none. Then thousands of equal ones, then ever longer ones.
+    // Intervals of 0 lookups, then thousands of equal intervals, then ever longer ones.
     for (char const* spec : {"cpbad", "cpbad:f=1/x:boost=printed:size=minus", "cpbad:f=M/x:lambda=1:size=plus"}) {
         SCOPED_TRACE(spec);
         auto cpbad = make(spec, {});
@@ -262,7 +262,7 @@ TEST(Cpbad, no_density_is_ever_zero_infinite_or_unordered) {
         cpbad->removed(2, Left::purged);
         cpbad->inserted(1, 1, 0);
         EXPECT_EQ(cpbad->victim(), 0u);
-        // It comes back: equal intervals heat.
+        // Equal intervals raise the density again.
         for (int i = 0; i < 2'500; ++i) hit_after(2'499);
         EXPECT_EQ(cpbad->victim(), 1u);
     }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Bytes capacity = 1 * MiB;
 
-/// Misses of one who asks `next()` for keys and sizes.
+/// Object and byte miss ratio of requests from `next()`, which returns keys and sizes.
 template <class Next>
 std::pair<double, double> misses(ReplacementPolicy& policy, int requests, Next next) {
     Replay cache(policy, capacity);
@@ -29,7 +29,7 @@ struct Request {
     Bytes size;
 };
 
-/// Things are asked for a few times soon after they appear and never again: nothing beats LRU.
+/// Each object is requested a few times soon after its first request and never again: LRU is optimal.
 auto news(std::uint64_t seed) {
     return [random = std::mt19937_64(seed)](int i) mutable {
         auto back = static_cast<std::uint64_t>(8 / std::sqrt(1e-6 + static_cast<double>(random() >> 11) * 0x1p-53));
@@ -38,7 +38,7 @@ auto news(std::uint64_t seed) {
     };
 }
 
-/// Two thousand things of all sizes, some much more popular than others.
+/// 2,000 objects of all sizes with skewed popularity.
 auto library(std::uint64_t seed) {
     return [random = std::mt19937_64(seed)](int) mutable {
         auto share = static_cast<double>(random() >> 11) * 0x1p-53;

@@ -42,14 +42,14 @@ TEST(Gdsf, ages_when_a_victim_has_left_and_not_when_it_is_named_or_purged) {
     gdsf.inserted(0, 0, 1000);   // 1000
     gdsf.inserted(1, 1, 500);    // 2000
     EXPECT_EQ(gdsf.victim(), 0u);
-    gdsf.inserted(2, 2, 800);   // 1250, if L is still 0
+    gdsf.inserted(2, 2, 800);   // 1250 if L is still 0
     EXPECT_EQ(gdsf.victim(), 0u);
     gdsf.removed(0, Left::evicted);
     EXPECT_EQ(gdsf.victim(), 2u);
-    gdsf.inserted(3, 3, 900);   // 1000 + 1111, now that L is 1000
+    gdsf.inserted(3, 3, 900);   // 1000 + 1111 now that L is 1000
     gdsf.removed(2, Left::purged);
     EXPECT_EQ(gdsf.victim(), 1u);
-    gdsf.inserted(4, 4, 1001);   // 1000 + 999: L did not follow the purge
+    gdsf.inserted(4, 4, 1001);   // 1000 + 999: the purge did not change L
     EXPECT_EQ(gdsf.victim(), 4u);
 }
 

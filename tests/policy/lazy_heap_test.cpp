@@ -40,7 +40,7 @@ TEST_P(LazyHeapOfEither, sees_every_raise_at_the_next_question) {
 
 TEST_P(LazyHeapOfEither, puts_a_newcomer_above_risen_entries_in_its_way) {
     auto const keys = GetParam();
-    // Each push climbs through parents that have risen and whose children have not been compared since.
+    // Each push passes parents whose keys have risen and whose children were not compared since.
     std::mt19937_64 random(9);
     for (int round = 0; round < 200; ++round) {
         LazyHeap heap(keys);
@@ -77,7 +77,7 @@ TEST(LazyHeap, that_is_lean_keeps_keys_to_a_few_millionths_and_their_order) {
         EXPECT_LE(heap.key(slot), key);
         EXPECT_NEAR(heap.key(slot), key, std::abs(key) * 4e-9);
         heap.update(slot, heap.key(slot));
-        heap.raise(slot, heap.key(slot));   // what it keeps is no lower than what it kept
+        heap.raise(slot, heap.key(slot));   // the stored key is never lower than before
     }
     auto const order = drained(heap);
     for (Slot i = 0; i < keys.size(); ++i) EXPECT_EQ(order[i], keys.size() - 1 - i);

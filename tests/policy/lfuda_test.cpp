@@ -9,7 +9,7 @@ struct AgePlusHits {
     double operator()(double age, std::uint64_t hits, Bytes) const { return age + static_cast<double>(hits); }
 };
 
-/// A new size is no new key.
+/// A new size does not change the key.
 struct NaiveLfuda : Naive<AgePlusHits> {
     void resized(Slot, Bytes) {}
 };
@@ -51,7 +51,7 @@ TEST(Lfuda, forgets_what_was_used_often_long_ago) {
         victim = lfuda.victim();
         lfuda.removed(victim, Left::evicted);
         ASSERT_LE(times, 101);
-        if (victim == 0) EXPECT_EQ(times, 100);   // 101 and 101: the older use
+        if (victim == 0) EXPECT_EQ(times, 100);   // 101 and 101: the less recent use is evicted
     }
 }
 
@@ -64,7 +64,7 @@ TEST(Lfuda, ages_when_a_victim_has_left_and_not_when_it_is_named_or_purged) {
     EXPECT_EQ(lfuda.victim(), 2u);
     lfuda.removed(2, Left::purged);
     lfuda.removed(0, Left::evicted);
-    lfuda.inserted(2, 2, 1);   // 6, now that L is 5
+    lfuda.inserted(2, 2, 1);   // 6 now that L is 5
     EXPECT_EQ(lfuda.victim(), 1u);
     lfuda.removed(1, Left::purged);
     EXPECT_EQ(lfuda.victim(), 2u);

@@ -1,4 +1,4 @@
-// A policy as its definition reads: every victim is found by looking at everything.
+// A policy as defined: each victim is found by a full scan.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 namespace garner::policy {
 
-/// The lowest key leaves, then the least recently used. `Key` gives an object's key from (age L, f, size).
+/// Evicts the lowest key, and among equal keys the least recently used. `Key` computes an object's key from (age L, f, size).
 template <class Key>
 class Naive {
 public:
@@ -54,8 +54,8 @@ private:
     double age_ = 0;
 };
 
-/// 100,000 random steps; the policy must name the model's victim at every eviction, and admit what it admits if that is
-/// for it to say. Few sizes, so that many tie. A slot has always the same fingerprint: itself.
+/// 100,000 random steps: the policy's victim must equal the model's at every eviction, and so must admission if the policy decides
+/// it. Few sizes, so that many keys tie. Each slot number is also its fingerprint.
 template <class Model>
 void expect_the_victims_of(Model& naive, ReplacementPolicy& policy, std::uint64_t seed, Slot slots = 120) {
     std::mt19937_64 random(seed);
@@ -85,7 +85,7 @@ void expect_the_victims_of(Model& naive, ReplacementPolicy& policy, std::uint64_
             remove(slot, what < 77 ? Left::replaced : Left::purged);
         } else {
             ASSERT_EQ(policy.victim(), naive.victim()) << "at step " << step;
-            // Sometimes one only looks.
+            // Sometimes asks for a victim without an eviction.
             if (what < 95) remove(policy.victim(), Left::evicted);
         }
     }

@@ -1,4 +1,4 @@
-// What the naive models of queueing policies share: sizes by slot, and queues that are searched from end to end.
+// Shared by the naive models of queue policies: sizes by slot, and queues that are searched linearly.
 #pragma once
 #include <algorithm>
 #include <list>
@@ -14,7 +14,7 @@ public:
     bool holds(Slot slot) const { return sizes_.contains(slot); }
 
 protected:
-    using NaiveQueue = std::list<Slot>;   // the oldest first
+    using NaiveQueue = std::list<Slot>;   // oldest first
 
     static bool in(NaiveQueue const& queue, Slot slot) { return std::ranges::find(queue, slot) != queue.end(); }
     Bytes bytes(NaiveQueue const& queue) const {

@@ -1,4 +1,4 @@
-// What every registered policy must keep, whatever it prefers.
+// Invariants of every registered policy.
 #include "policy/policies.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicy, testing::ValuesIn(all().begin(),
     return name;
 });
 
-/// Inserts, hits, resizes, removes and evicts at random; `held` is what must be held afterwards.
+/// Inserts, hits, resizes, removes and evicts at random; returns the objects that must be held afterwards.
 std::map<Slot, Bytes> live_a_life(ReplacementPolicy& policy, std::uint32_t steps, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::map<Slot, Bytes> held;
@@ -79,7 +79,7 @@ TEST_P(EveryPolicy, forgets_what_was_removed) {
         EXPECT_EQ(policy->victim(), 0u);
         policy->removed(0, why);
         EXPECT_EQ(policy->victim(), no_slot);
-        policy->inserted(1, 12, 50);   // the slot serves again
+        policy->inserted(1, 12, 50);   // the slot is reused
         EXPECT_EQ(policy->victim(), 1u);
     }
 }

@@ -12,7 +12,7 @@ constexpr WorthOrder::Rule small_ones{}, recency{.recency = true};
 TEST(MiniCache, is_LRU_by_recency) {
     MiniCache cache(recency, 30, 8);
     for (std::uint32_t tag : {1, 2, 3, 1, 4, 2, 1}) cache.request(tag, 1, 10);
-    EXPECT_EQ(cache.misses, 5);   // 1 2 3, 4 for 2, 2 for 3
+    EXPECT_EQ(cache.misses, 5);   // misses: 1 2 3, 4 for 2, 2 for 3
     EXPECT_EQ(cache.missed_bytes, 50);
     cache.request(9, 1, 31);   // larger than the cache
     cache.request(1, 1, 10);
@@ -26,7 +26,7 @@ TEST(MiniCache, finds_all_it_holds_whatever_left_before) {
     for (int i = 0; i < 20'000; ++i) {
         asked.push_back(random() % 1000 * 0x10001);
         cache.request(asked.back(), 1, 1);
-        // The last hundred different ones are there: the last fifty for sure.
+        // The last hundred different keys are held, and the last fifty always.
         auto before = cache.misses;
         cache.request(asked[asked.size() - 1 - random() % std::min<std::size_t>(50, asked.size())], 1, 1);
         ASSERT_EQ(cache.misses, before);
@@ -37,7 +37,7 @@ TEST(Referee, keeps_the_first_rule_where_it_cannot_know) {
     for (Bytes capacity : {Bytes{0}, 100 * KiB}) {
         Referee referee({small_ones, recency}, {.objects = 1}, capacity);
         EXPECT_FALSE(referee.wants(1));
-        for (int i = 0; i < 3000; ++i) referee.request(0, 1, 1000);   // as if one were wanted
+        for (int i = 0; i < 3000; ++i) referee.request(0, 1, 1000);   // requests without a reason to change the rule
         EXPECT_EQ(referee.rule(), small_ones);
     }
 }
@@ -58,7 +58,7 @@ TEST(Referee, halves_its_sample_until_the_copies_have_room) {
 }
 
 TEST(Referee, takes_the_rule_that_misses_least_by_the_aim) {
-    // Small things come back; large ones come back at once and then no more.
+    // Small objects are requested again; large ones twice at once and then never.
     auto judged = [](Referee::Aim aim) {
         Referee referee({small_ones, recency}, aim, 1 * MiB);
         std::mt19937 random(2);

@@ -1,4 +1,4 @@
-// Real traces against published figures: object and byte miss ratios that other implementations agree on.
+// Real traces against published figures: object and byte miss ratios on which other implementations agree.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,12 +13,12 @@ namespace {
 struct Cell {
     char const* trace;
     char const* policy;
-    Bytes divisor;   // the budget is the trace's unique bytes over this, rounded down
+    Bytes divisor;   // the budget is the trace's unique bytes divided by this, rounded down
     double misses, byte_misses;
 };
 
-// libCacheSim and an independent simulator agree on these to the last miss. LRU's byte misses of wc98 at 1 % are
-// 0.75645021, so close to the middle that some lists show .7564.
+// libCacheSim and an independent simulator agree on these exactly. LRU's byte misses of wc98 at 1 % are 0.75645021, so close to the
+// middle that some lists give .7564.
 constexpr Cell cells[] = {
     {"nasa_19950801", "lru", 1000, .7348, .9559},    {"nasa_19950801", "lru", 100, .4735, .8330},
     {"nasa_19950801", "lru", 10, .1959, .5563},      {"nasa_19950801", "gdsf", 1000, .5355, .9420},

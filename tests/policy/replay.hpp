@@ -1,4 +1,4 @@
-// A cache in miniature: drives a policy by requests and counts what it misses.
+// A minimal cache: feeds requests to a policy and counts misses.
 #pragma once
 #include <cstdint>
 #include <unordered_map>
@@ -9,8 +9,8 @@
 
 namespace garner::policy {
 
-/// Byte-budgeted: evicts while occupied + size > budget, then inserts. What is larger than the budget is a miss, is not
-/// stored and evicts nothing. A key keeps its first size.
+/// Budget in bytes: evicts while occupied + size > budget, then inserts. An object larger than the budget is a miss, is not stored
+/// and evicts nothing. A key keeps its first size.
 class Replay {
 public:
     Replay(ReplacementPolicy& policy, Bytes budget) : policy_(policy), budget_(budget) {}

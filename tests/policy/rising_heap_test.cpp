@@ -16,7 +16,7 @@ struct Entry {
 };
 using Heap = RisingHeap<Entry>;
 
-/// All slots, lowest first, and in `keys` what they must be sorted by.
+/// Drains all slots, lowest first, and expects them to be sorted by `keys`.
 void expect_drained_in_order(Heap& heap, std::vector<std::uint32_t> const& keys) {
     std::uint32_t last = 0;
     std::size_t seen = 0;

@@ -5,7 +5,7 @@
 namespace garner::policy {
 namespace {
 
-/// A true queue of what left.
+/// An exact FIFO of evicted objects.
 class NaiveGhost {
 public:
     void count(std::size_t count) { count_ = count; }
@@ -21,7 +21,7 @@ private:
     std::list<Slot> queue_;
 };
 
-/// That of the policy, whose own test says what it remembers.
+/// The policy's own ghost; a separate test checks it.
 class TheGhost {
 public:
     void count(std::size_t count) { ghost_.count(count); }
@@ -75,7 +75,7 @@ private:
 
 TEST(S3Fifo, evicts_as_its_definition_says) {
     for (std::uint64_t seed : {1, 2, 3}) {
-        // So few that the ghost is a true queue.
+        // So few objects that the ghost is exact.
         NaiveS3Fifo<NaiveGhost> naive(2 * MiB);
         S3Fifo policy({.capacity = 2 * MiB});
         expect_the_victims_of(naive, policy, seed, 16);
@@ -109,12 +109,12 @@ TEST(S3Fifo, what_comes_back_soon_enters_main) {
     policy.inserted(0, 1000, 10);
     policy.hit(0, 10), policy.hit(0, 10);
     policy.inserted(1, 1001, 10);
-    ASSERT_EQ(policy.victim(), 1u);   // 0 has gone to main
+    ASSERT_EQ(policy.victim(), 1u);   // 0 has moved to the main queue
     policy.removed(1, Left::evicted);
     policy.inserted(2, 1001, 10);   // the key counts, not the slot
     EXPECT_TRUE(policy.keeps(2));
     policy.removed(2, Left::purged);
-    policy.inserted(2, 1001, 10);   // a purge is no reason to remember
+    policy.inserted(2, 1001, 10);   // purged objects are not remembered
     EXPECT_FALSE(policy.keeps(2));
 }
 

@@ -47,7 +47,7 @@ TEST(Sieve, the_hand_keeps_its_place) {
     for (Slot slot = 0; slot < 4; ++slot) sieve.inserted(slot, slot, 1);
     sieve.hit(0, 1);
     sieve.hit(1, 1);
-    EXPECT_EQ(sieve.victim(), 2u);   // the marks of 0 and 1 are gone, but they are behind the hand
+    EXPECT_EQ(sieve.victim(), 2u);   // 0 and 1 are unmarked but behind the hand
     sieve.removed(2, Left::evicted);
     sieve.inserted(4, 4, 1);
     for (Slot expected : {3u, 4u, 0u, 1u}) {

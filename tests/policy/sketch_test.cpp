@@ -27,7 +27,7 @@ TEST(Sketch, is_never_too_low_and_seldom_too_high) {
     std::mt19937_64 random(7);
     std::map<std::uint64_t, std::uint32_t> counts;
     for (std::uint32_t i = 0; i < 8 * objects; ++i) {
-        auto key = random() % objects * (random() % objects) / objects;   // some far more often
+        auto key = random() % objects * (random() % objects) / objects;   // skewed popularity
         ++counts[key];
         sketch.add(Sketch::tag(key));
     }
@@ -51,11 +51,11 @@ TEST(Sketch, halves_when_the_sample_is_full) {
     sketch.add(seldom);
     for (int i = 0; i < 89; ++i) sketch.add(Sketch::tag(3));
     EXPECT_EQ(sketch.estimate(often), 9u);
-    sketch.add(Sketch::tag(3));   // the hundredth
+    sketch.add(Sketch::tag(3));   // the hundredth addition
     EXPECT_EQ(sketch.estimate(often), 4u);
     EXPECT_EQ(sketch.estimate(seldom), 0u);
     EXPECT_EQ(sketch.estimate(Sketch::tag(3)), 7u);
-    for (int i = 0; i < 50; ++i) sketch.add(often);   // half of the hundred still count
+    for (int i = 0; i < 50; ++i) sketch.add(often);   // half of the hundred remain
     EXPECT_EQ(sketch.estimate(often), 7u);
 }
 
@@ -68,7 +68,7 @@ TEST(Sketch, keeps_every_estimate_when_it_grows) {
     for (std::uint64_t key = 0; key < 200; ++key) before.push_back(sketch.estimate(Sketch::tag(key)));
     sketch.cover(100'000);
     for (std::uint64_t key = 0; key < 200; ++key) EXPECT_EQ(sketch.estimate(Sketch::tag(key)), before[key]);
-    sketch.cover(10);   // it never shrinks
+    sketch.cover(10);   // the sketch never shrinks
     EXPECT_EQ(sketch.estimate(Sketch::tag(9)), before[9]);
 }
 

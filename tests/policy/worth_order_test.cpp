@@ -10,8 +10,8 @@
 namespace garner::policy {
 namespace {
 
-/// The definition, with everything looked at for every answer, nothing packed, nothing rounded. Where two keys are so
-/// near each other that the order may round them to the same, it takes the order's word.
+/// The definition with full scans, without packing or rounding. If two keys
+/// differ by less than the rounding, it adopts the tested order's decision.
 class Naive {
 public:
     explicit Naive(WorthOrder::Rule rule) : rule_(rule) {}
@@ -59,7 +59,7 @@ private:
         double key;
     };
     double worth(double uses, Bytes size) const { return uses * (1 / static_cast<double>(size) + rule_.byte_weight / mean_); }
-    /// Hundredths of what a request for the mean size is worth.
+    /// A hundredth of the value of one request of mean size.
     double grain() const { return 0.01 / mean_; }
     void count(Bytes size) { requests_ += 1, bytes_ += static_cast<double>(size); }
     void look_at_mean() { mean_ = bytes_ / requests_; }
@@ -77,7 +77,7 @@ TEST_P(TheOrder, is_that_of_the_definition) {
     WorthOrder order(rule);
     Naive naive(rule);
     std::mt19937_64 random(4);
-    // Sizes that the order keeps exactly, so that both free alike.
+    // Sizes that are stored exactly, so that both free equal amounts.
     constexpr Bytes sizes[] = {96, 112, 1024, 1280, 3072, 5120, 1 << 16};
     int refused = 0;
     for (int step = 0; step < 50'000; ++step) {
@@ -122,8 +122,8 @@ TEST(WorthOrder, refuses_a_large_newcomer_that_would_push_out_one_of_more_worth)
     WorthOrder order({});
     order.insert(0, 1, 1000);
     order.insert(1, 5, 100);
-    EXPECT_TRUE(order.admits(1, 900, 500));     // for the first alone
-    EXPECT_FALSE(order.admits(1, 900, 1050));   // for both
+    EXPECT_TRUE(order.admits(1, 900, 500));     // evicts only the first
+    EXPECT_FALSE(order.admits(1, 900, 1050));   // evicts both
     EXPECT_TRUE(order.admits(50, 900, 1050));
 }
 
@@ -156,11 +156,11 @@ TEST(WorthOrder, goes_on_with_what_is_held_when_the_rule_changes) {
     auto slots = drained(order);
     ASSERT_EQ(slots.size(), 51u);
     EXPECT_EQ(slots.back(), 100u);
-    EXPECT_GT(*std::min_element(slots.begin(), slots.begin() + 40), 9u);   // the ten that were used stay longer
+    EXPECT_GT(*std::min_element(slots.begin(), slots.begin() + 40), 9u);   // the ten recently used ones stay longer
 }
 
 TEST(WorthOrder, goes_on_when_keys_have_come_to_the_end_of_their_range) {
-    // Each of these is worth as much as anything can be, so that L reaches the end after a few.
+    // Each has the maximum value, so that L reaches its end after a few evictions.
     WorthOrder order({});
     for (Slot slot = 0; slot < 8; ++slot) order.insert(slot, 1, 1 * GiB);
     std::vector<Slot> left;
@@ -170,7 +170,7 @@ TEST(WorthOrder, goes_on_when_keys_have_come_to_the_end_of_their_range) {
         left.push_back(slot);
         order.insert(slot, 60, 1);
     }
-    // All alike: they leave in turns.
+    // All objects are equal, so they are evicted in turn.
     for (Slot slot = 0; slot < 8; ++slot) EXPECT_NEAR(static_cast<double>(std::ranges::count(left, slot)), 1250, 30);
 }
 

@@ -5,7 +5,7 @@
 namespace garner::policy {
 namespace {
 
-/// With the policy's own sketch, whose test says how well it counts.
+/// Uses the policy's own sketch, which a separate test checks.
 class NaiveWTinyLfu : public NaiveSizes {
 public:
     explicit NaiveWTinyLfu(Bytes capacity) : capacity_(capacity) {}
@@ -83,14 +83,14 @@ TEST(WTinyLfu, evicts_and_admits_as_its_definition_says) {
 
 class AFullWTinyLfu : public testing::Test {
 protected:
-    /// 99 in main, of which each was asked for four times, and one in the window, asked for once.
+    /// 99 objects in main, each requested four times, and one in the window, requested once.
     AFullWTinyLfu() {
         for (Slot slot = 0; slot < 100; ++slot) {
             for (int i = 0; i < (slot < 99 ? 4 : 1); ++i) policy.requested(slot);
             policy.inserted(slot, slot, 10);
         }
     }
-    /// Comes as one comes that is asked for `uses` times.
+    /// Inserts a newcomer that was requested `uses` times, and returns its victim.
     Slot victim_of_newcomer(Slot slot, int uses) {
         for (int i = 0; i < uses; ++i) policy.requested(slot);
         EXPECT_TRUE(policy.admits(slot, 10, 10));
@@ -114,10 +114,10 @@ TEST_F(AFullWTinyLfu, what_is_asked_for_more_often_than_the_next_victim_comes_in
 
 TEST_F(AFullWTinyLfu, a_large_newcomer_must_outweigh_all_that_it_would_push_out) {
     for (int i = 0; i < 15; ++i) policy.requested(200);
-    EXPECT_TRUE(policy.admits(200, 20, 20));    // 15 against 2 * 4, or a little more: estimates
+    EXPECT_TRUE(policy.admits(200, 20, 20));    // 15 against 2 * 4, or a little more, because the sketch estimates
     EXPECT_FALSE(policy.admits(200, 40, 40));   // 15 against 4 * 4
-    EXPECT_TRUE(policy.admits(200, 40, 20));    // some room was left
-    EXPECT_TRUE(policy.admits(201, 10, 10));    // the window is open to all
+    EXPECT_TRUE(policy.admits(200, 40, 20));    // part of the space was free
+    EXPECT_TRUE(policy.admits(201, 10, 10));    // the window admits everything
 }
 
 TEST_F(AFullWTinyLfu, keeps_what_was_used_in_main) {
@@ -125,7 +125,7 @@ TEST_F(AFullWTinyLfu, keeps_what_was_used_in_main) {
     policy.hit(0, 10);
     EXPECT_TRUE(policy.keeps(0));
     policy.hit(99, 10);
-    EXPECT_FALSE(policy.keeps(99));   // in the window
+    EXPECT_FALSE(policy.keeps(99));   // still in the window
 }
 
 TEST(WTinyLfu, needs_16_bytes_a_slot_and_8_for_the_sketch) {

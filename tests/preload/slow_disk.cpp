@@ -1,6 +1,5 @@
-// A slow disk: loaded into a program before its C library (LD_PRELOAD), this holds up whatever the program does with files
-// named "store". $SLOW_DISK names a file with two numbers: milliseconds for a read, and for a write or sync. While there is
-// none, nothing is slow.
+// A slow disk: loaded into a program before its C library (LD_PRELOAD), it delays operations on files named "store". $SLOW_DISK
+// names a file with two numbers: milliseconds per read, and per write or sync. Without the file there is no delay.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/uio.h>
@@ -37,7 +36,7 @@ Times times_of(int descriptor) {
     return times;
 }
 
-/// No longer than the disk is slow.
+/// Waits only as long as the disk is slow.
 void hold(int descriptor, unsigned Times::*what) {
     constexpr unsigned step = 10;
     for (unsigned passed = 0; passed < times_of(descriptor).*what; passed += step) ::usleep(step * 1000);
@@ -70,7 +69,7 @@ int fdatasync(int descriptor) {
     return next(descriptor);
 }
 
-/// What would have to wait says so, where it is asked not to.
+/// A read with RWF_NOWAIT fails with EAGAIN while the disk is slow.
 ssize_t preadv2(int descriptor, iovec const* into, int count, off_t at, int flags) {
     static auto* const next = real<decltype(preadv2)>("preadv2");
     if ((flags & RWF_NOWAIT) && times_of(descriptor).read > 0) {

@@ -168,8 +168,8 @@ TEST(LogEntry, json_keeps_valid_utf8_and_nothing_else) {
         {"\xe0\x80\x80", "\\u00E0\\u0080\\u0080"},
         {"\xed\xa0\x80", "\\u00ED\\u00A0\\u0080"},   // a surrogate
         {"\xf4\x90\x80\x80", "\\u00F4\\u0090\\u0080\\u0080"},
-        {"\xe2\x82", "\\u00E2\\u0082"},   // cut off
-        {"\xc2\x9b", "\\u00C2\\u009B"},   // a control character that terminals obey
+        {"\xe2\x82", "\\u00E2\\u0082"},   // truncated sequence
+        {"\xc2\x9b", "\\u00C2\\u009B"},   // a control character that terminals execute
     };
     for (auto const& [text, expected] : cases) {
         auto entry = hit();

@@ -53,7 +53,7 @@ protected:
         return entry;
     }
 
-    /// Until the condition holds, ten seconds at most.
+    /// Waits until the condition holds, at most ten seconds.
     template <class Condition>
     static bool soon(Condition holds) {
         for (auto end = steady_now() + 10s; steady_now() < end; std::this_thread::sleep_for(5ms))
@@ -124,7 +124,7 @@ TEST_F(AccessLogs, drop_and_count_when_nobody_takes_the_lines_and_still_end) {
     auto const dropped = log->dropped();
     log.reset();
     EXPECT_LT(steady_now() - begin, 5s);
-    // What did go into the pipe is the first lines, unbroken.
+    // The pipe holds complete lines only, the first ones.
     std::string got(1 * MiB, '\0');
     auto size = ::read(reader, got.data(), got.size());
     ::close(reader);
@@ -180,7 +180,7 @@ TEST_F(AccessLogs, count_lines_that_a_full_device_refuses) {
 }
 
 TEST_F(AccessLogs, end_a_torn_line_before_the_next) {
-    // A file that may not grow beyond 1,000 bytes takes a part of the batch only.
+    // A file limited to 1,000 bytes accepts only a part of the batch.
     ::signal(SIGXFSZ, SIG_IGN);
     rlimit before{};
     ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);

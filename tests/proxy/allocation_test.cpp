@@ -1,4 +1,4 @@
-// A keep-alive hit from memory allocates nothing, in no thread: counted under a whole proxy with a client and an origin.
+// A keep-alive hit from memory allocates nothing in any thread: counted in a whole proxy with a client and an origin.
 #include <execinfo.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -27,24 +27,24 @@
 
 namespace {
 
-/// What is allocated while `counting`, by whatever thread, but for those of the test itself.
+/// Counts allocations of all threads while `counting`, except those of the test itself.
 struct Allocations {
     static constexpr int frames_max = 32;
     std::atomic<bool> counting{false};
     std::atomic<std::uint64_t> count{0};
-    std::array<void*, frames_max> first{};   // where the first one was made
+    std::array<void*, frames_max> first{};   // backtrace of the first one
     int first_frames = 0;
 
     void note() {
         if (!counting.load(std::memory_order_relaxed) || of_the_test) return;
         if (count.fetch_add(1) != 0) return;
-        of_the_test = true;   // the backtrace's own
+        of_the_test = true;   // excludes the backtrace's own
         first_frames = ::backtrace(first.data(), frames_max);
         of_the_test = false;
     }
     void start() {
         of_the_test = true;
-        ::backtrace(first.data(), frames_max);   // loads what it needs
+        ::backtrace(first.data(), frames_max);   // loads the library that backtrace() needs
         of_the_test = false;
         count = 0;
         counting = true;
@@ -69,7 +69,7 @@ void ignore_release(void const volatile*) {}
 
 #else
 
-// In place of glibc's own, which do the work under their other names.
+// Replace glibc's functions, which stay available under these names.
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
@@ -116,7 +116,7 @@ bool send_all(int fd, std::string_view bytes) {
     return true;
 }
 
-/// Answers every GET /NUMBER with so many bytes that may be kept for an hour.
+/// Answers each GET /NUMBER with a body of that many bytes, fresh for an hour.
 class Origin {
 public:
     Origin() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -140,7 +140,7 @@ private:
     void serve() {
         for (int client; (client = ::accept(fd_, nullptr, nullptr)) >= 0; ::close(client)) answer(client);
     }
-    /// One request a connection.
+    /// Handles one request per connection.
     void answer(int client) {
         std::string request;
         char chunk[4096];
@@ -160,7 +160,7 @@ private:
     std::thread thread_;
 };
 
-/// One keep-alive connection; get() allocates nothing.
+/// One keep-alive connection; get() does not allocate.
 class Client {
 public:
     explicit Client(std::string const& address) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -172,7 +172,7 @@ public:
     ~Client() { ::close(fd_); }
 
     enum class Got { nothing, hit, miss };
-    /// Sends the request and receives its answer with a body of so many bytes.
+    /// Sends the request and receives a response with a body of `body` bytes.
     Got get(std::string_view request, std::size_t body) {
         if (!send_all(fd_, request)) return Got::nothing;
         std::size_t have = 0;
@@ -212,7 +212,7 @@ struct Scene {
         options->log = std::move(log);
         ServerOptions of_server;
         of_server.workers = 1;
-        of_server.what_if = true;   // as by default: a sampled hit must not allocate either
+        of_server.what_if = true;   // on by default: a sampled hit must not allocate either
         server = test::made(Server::make(of_server, options, cache));
         EXPECT_EQ(server->open_log().fault_text(), "");
         server->start();
@@ -230,7 +230,7 @@ http::Matcher destination() {
 }
 
 http::Matcher port(std::uint16_t number) {
-    auto match = destination();   // nothing else opens loopback
+    auto match = destination();   // the only rule that allows loopback
     match.port = {http::PortRange{number, number}};
     return match;
 }
@@ -245,12 +245,12 @@ void expect_hits_allocate_nothing(Scene& scene, Origin& origin, std::size_t size
     Client client(scene.server->addresses().front());
     ASSERT_TRUE(client.connected);
     for (int i = 0; i < 100; ++i) ASSERT_NE(client.get(request, size), Client::Got::nothing);
-    // The fetch may still be tidying up, and the wheel and the log have their first rounds.
+    // Waits for the end of the fetch, and for the first ticks of the timer wheel and the log.
     std::this_thread::sleep_for(milliseconds{300});
     int got = 0;
     allocations.start();
     for (int i = 0; i < hits; ++i) got += client.get(request, size) == Client::Got::hit;
-    std::this_thread::sleep_for(milliseconds{300});   // the last lines of the log
+    std::this_thread::sleep_for(milliseconds{300});   // the log writes its last lines
     allocations.stop();
     EXPECT_EQ(got, hits);
     EXPECT_EQ(origin.requests, 1);

@@ -1,4 +1,4 @@
-// The documents of the access log and of Cache-Status name every value that the program writes, and no other.
+// The documents of the access log and of Cache-Status list every value that the program writes, and no other.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -23,7 +23,7 @@ using Names = std::multiset<std::string>;
 std::string const log_document = "docs/reference/access-log.md";
 std::string const status_document = "docs/reference/cache-status.md";
 
-/// The texts of all values of an enumeration that ends with count_, or with `last`; empty texts are left out.
+/// The texts of all values of an enumeration that ends with count_, or with `last`; empty texts are omitted.
 template <class Enum, class NameOf>
 Names names_of_all(NameOf const& name_of_one, std::size_t count = static_cast<std::size_t>(Enum::count_)) {
     Names names;
@@ -46,7 +46,7 @@ TEST(Documents, name_every_member_of_the_JSON_format) {
     LineBuffer buffer;
     Names names;
     LogEntry entry;
-    entry.id = "1066036250.603-9f3a0c1d";   // only lines of error pages have one
+    entry.id = "1066036250.603-9f3a0c1d";   // only lines of error pages have an id
     auto const line = nlohmann::json::parse(format_line(LogFormat::json, entry, buffer));
     for (auto const& member : line.items()) names.insert(member.key());
     EXPECT_EQ(test::documented_names(log_document, "The json format"), names);
@@ -83,10 +83,10 @@ TEST(Documents, name_every_reason_in_detail) {
     EXPECT_EQ(test::documented_names(status_document, "Rules and negative hits"), overrides);
 }
 
-/// The rule that decided, in each call in src/proxy that answers with an error page: its last text.
+/// The deciding rule in each call in src/proxy that sends an error page: the call's last text.
 Names rules_of_error_pages() {
     Names rules;
-    // The kind of the failure and fields may follow.
+    // A failure kind and fields may follow.
     std::regex const call("(?:error\\(|refused\\(|refusal_ = \\{)[^;]*, \"([^\"]+)\""
                           "(?:, (?:[\\w:]*FailureKind::\\w+|[\\w.]+\\.kind|retry))*[)}];");
     for (auto const& entry : std::filesystem::directory_iterator(test::source("src/proxy"))) {
@@ -100,7 +100,7 @@ Names rules_of_error_pages() {
 TEST(Documents, name_the_rule_of_every_error_page) {
     auto const all = rules_of_error_pages();
     std::set<std::string> rules(all.begin(), all.end());
-    rules.erase("negative");   // in the table of negative hits
+    rules.erase("negative");   // listed in the table of negative hits
     for (auto cause : {FailureCause::name, FailureCause::connection, FailureCause::answer}) rules.emplace(decided_by(cause));
     rules.insert("request body");   // the client does not send the whole body
     auto const named = test::documented_names(status_document, "Error pages");

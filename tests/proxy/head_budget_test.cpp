@@ -1,4 +1,4 @@
-// Unfinished heads: the largest one gives way.
+// Unfinished heads: the largest is dropped when their memory limit is reached.
 #include "proxy/head_budget.hpp"
 
 #include <gtest/gtest.h>

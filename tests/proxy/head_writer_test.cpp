@@ -1,4 +1,4 @@
-// The heads that leave: serialised anew, nothing of the hop in them, and patches that fit their buffer.
+// Serialized heads: no hop-by-hop fields, and patches that fit their buffer.
 #include "proxy/head_writer.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the access log writes, the simulator reads: every format gives the same requests.
+// The simulator reads access logs: every format gives equal requests.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -36,7 +36,7 @@ sim::Record read_back(LogFormat format, std::string_view name, LogEntry const& e
     return record;
 }
 
-/// In the formats that say whether the client left; they say the same.
+/// Reads the two formats that record aborted transfers; they must agree.
 sim::Record read_back(LogEntry const& entry) {
     auto record = read_back(LogFormat::squid, "squid", entry);
     auto other = read_back(LogFormat::json, "json", entry);

@@ -8,7 +8,7 @@
 namespace garner::proxy {
 namespace {
 
-/// As a worker does for a request.
+/// Samples a request like a worker.
 void request(Sampler& sampler, std::uint64_t key, Bytes size) {
     auto const of_key = fingerprint({reinterpret_cast<char const*>(&key), sizeof key}, 3);
     if (sampler.request(of_key, size)) sampler.sample(sim::sample_of(of_key, size));
@@ -46,7 +46,7 @@ TEST(Sampling, nothing_is_told_before_it_is_known_what_runs) {
 TEST(Sampling, a_full_buffer_drops_and_the_estimate_does_not_take_that_for_hits) {
     Sampling sampling(1);
     sampling.run(1'000, "lru", std::nullopt);
-    for (std::uint64_t i = 0; i < 10'000; ++i) request(sampling.of_worker(0), i, 500);   // all are misses
+    for (std::uint64_t i = 0; i < 10'000; ++i) request(sampling.of_worker(0), i, 500);   // misses only
     auto const report = sampling.report(steady_now());
     EXPECT_EQ(report.what_if.requests, Sampler::samples_max);
     EXPECT_EQ(report.dropped, 10'000 - Sampler::samples_max);
@@ -82,7 +82,7 @@ TEST(Sampling, who_follows_hears_of_the_better_policy_once) {
     auto now = steady_now();
     std::vector<std::string> changes;
     for (std::uint64_t round = 0; round < 15; ++round) {
-        // Ten small ones again and again among large ones that come once.
+        // Ten small objects repeatedly, among large ones that are requested once.
         for (std::uint64_t i = 0; i < 3'000; ++i)
             i % 3 ? request(sampling.of_worker(0), i % 10, 100)
                   : request(sampling.of_worker(0), 1'000'000 + round * 3'000 + i, 9'000);

@@ -1,4 +1,4 @@
-// What a request asks for, in every form of target, and what is refused.
+// Request targets: every form of target, and the refused ones.
 #include "proxy/target.hpp"
 
 #include <gtest/gtest.h>

@@ -31,7 +31,7 @@ std::vector<Fingerprint> any_urls(std::size_t count, std::uint64_t distinct, std
     return urls;
 }
 
-/// All different; those of another seed, too.
+/// Distinct URLs, also across seeds.
 std::vector<Fingerprint> different_urls(std::size_t count, std::uint64_t seed = 1) {
     std::vector<Fingerprint> urls;
     for (std::size_t i = 0; i < count; ++i) urls.push_back((seed << 32 | i) * 0x9e3779b97f4a7c15);
@@ -56,7 +56,7 @@ std::unique_ptr<UrlSet> made(std::string const& address, std::uint64_t expected 
     return *std::move(set);
 }
 
-/// One cluster for all scenes, of which each has a prefix of its own.
+/// One cluster for all scenes; each scene has its own key prefix.
 class RedisScene : public testing::Test {
 protected:
     static void SetUpTestSuite() {
@@ -130,7 +130,7 @@ TEST_F(RedisScene, of_many_crawlers_one_is_told_of_each_url) {
     }
     for (auto& thread : threads) thread.join();
     for (auto const& [url, times] : told) ASSERT_EQ(times, 1) << url;
-    EXPECT_EQ(set()->size(), told.size());   // all have counted theirs
+    EXPECT_EQ(set()->size(), told.size());   // the URLs that were reported as new
 }
 
 TEST_F(RedisScene, who_joins_goes_on_with_the_buckets_that_there_are) {
@@ -147,11 +147,11 @@ TEST_F(RedisScene, slots_are_those_of_the_cluster) {
 }
 
 TEST_F(RedisScene, a_slot_may_be_moving) {
-    constexpr std::uint64_t expected = 1;   // few buckets, so that many URLs lie in one
+    constexpr std::uint64_t expected = 1;   // few buckets, so that each holds many URLs
     auto const set = this->set("", expected);
     auto const before = different_urls(2'000, 1), after = different_urls(20'000, 2);
     ASSERT_EQ(ask(*set, before).added.fresh, before.size());
-    // Slots in all three states: not all of a slot's keys are there yet, all are, and it belongs to the other.
+    // Slots in all three migration states: some keys moved, all keys moved, and ownership changed.
     std::vector<unsigned> moving;
     for (char const c : std::string("0123456789abcdef"))
         moving.push_back(redis_slot(std::string("a_slot_may_be_moving:0") + c + '0'));
@@ -207,7 +207,7 @@ TEST_F(RedisScene, lost_connections_lose_no_url) {
     over = true;
     vandal.join();
     for (auto const& [url, times] : told) ASSERT_GE(times, 1u) << url;
-    EXPECT_LE(fresh - told.size(), doubtful);   // no more often than was said
+    EXPECT_LE(fresh - told.size(), doubtful);   // at most the number reported as doubtful
 }
 
 TEST_F(RedisScene, what_a_failed_batch_has_put_in_is_owed_to_who_asked) {
@@ -240,7 +240,8 @@ TEST_F(RedisScene, full_memory_is_told_and_nothing_lost) {
               std::string::npos)
         << failed.added.fault;
     EXPECT_GT(set->memory_bytes(), late->memory_bytes());
-    // Who failed is told of all, and who comes in between only of what had not been put in.
+    // A repeated batch reports all URLs of the failed call; another client's
+    // batch in between gets only those that had not been inserted.
     auto const between = ask(*late, batch), again = ask(*set, batch);
     EXPECT_EQ(again.added.doubtful, 0u);
     for (std::size_t i = 0; i < batch.size(); ++i) ASSERT_EQ(between.is_new[i] + again.is_new[i], 1) << i;
@@ -310,7 +311,7 @@ TEST_F(RedisScene, more_are_not_expected_than_it_was_begun_for) {
 TEST_F(RedisScene, where_nobody_is_that_is_told_at_once) {
     auto const nobody = "127.0.0.1:" + std::to_string(test::free_port());
     EXPECT_EQ(make_url_set("redis:" + nobody, {}).fault_text(), "redis: " + nobody + ": Connection refused");
-    // One of those named is enough.
+    // One reachable address is enough.
     EXPECT_TRUE(make_url_set("redis:" + nobody + "," + address().substr(6), {}));
 }
 

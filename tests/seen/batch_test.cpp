@@ -1,4 +1,4 @@
-// What becomes of the links of a body: forms, pieces, answers in their order.
+// Links of a request body: formats, pieces, and answers in order.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -222,7 +222,7 @@ TEST(SeenBatch, sorts_by_host_as_the_layers_leave_it_and_merges_in_order) {
         EXPECT_EQ(batch.answers[i], owners[i] == 99  ? refused(crawl::UrlFault::no_scheme)
                                     : owners[i] == 0 ? asked_here
                                                      : unreachable(owners[i]));
-    // Each partition answers new, seen, new, …; the third nothing.
+    // Partitions answer new, seen, new, …; the third does not answer.
     auto in_turn = [](std::size_t count) {
         std::vector<LinkStatus> answers;
         for (std::size_t i = 0; i < count; ++i) answers.push_back(i % 2 ? already_seen : is_new);
@@ -237,13 +237,13 @@ TEST(SeenBatch, sorts_by_host_as_the_layers_leave_it_and_merges_in_order) {
     EXPECT_EQ(word_of(batch.answers[static_cast<std::size_t>(std::ranges::find(owners, 2u) - owners.begin())]),
               "!partition 2 unreachable");
 
-    // What was answered for stays at home.
+    // Links with a cached answer are not sent to their partition.
     for (auto const link : batch.foreign[1]) answered.put(link);
     auto const again = read("text/plain", body, sorting).batch;
     EXPECT_TRUE(again.foreign[1].empty());
     EXPECT_EQ(again.foreign[2].size(), batch.foreign[2].size());
     EXPECT_EQ(again.kept_home, batch.foreign[1].size());
-    // Unless it is wanted that it lasts: that was not asked before.
+    // A durable request sends them, because the earlier one was not durable.
     EXPECT_EQ(read("text/plain", body, sorting, SIZE_MAX, true).batch.foreign[1], batch.foreign[1]);
 }
 
@@ -286,7 +286,7 @@ TEST(AnsweredCache, holds_what_was_put_in_until_newer_ones_take_its_place) {
     AnsweredCache cache(16);
     EXPECT_FALSE(cache.holds(1));
     EXPECT_FALSE(cache.holds(1)) << "a question puts nothing in";
-    for (Fingerprint url = 2; url <= 16; url += 2) cache.put(url);   // the first line's eight
+    for (Fingerprint url = 2; url <= 16; url += 2) cache.put(url);   // the eight of the first line
     EXPECT_TRUE(cache.holds(2));
     cache.put(18);
     EXPECT_TRUE(cache.holds(2)) << "used just before";

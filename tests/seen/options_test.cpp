@@ -1,4 +1,4 @@
-// What the service is told, and what of that cannot be.
+// Options of the service, and the refused ones.
 #include "seen/options.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// The thread that has the set: what waits, what is refused, what survives.
+// The thread that owns the set: queued, refused and surviving batches.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// A set whose answers, and troubles, the test lets through.
+/// A set whose answers and failures the test controls.
 class SlowSet final : public crawl::UrlSet {
 public:
     struct Hand {
@@ -68,7 +68,7 @@ struct KeeperScene {
           keeper(options, std::make_unique<SlowSet>(hand), cached ? front() : nullptr, front) {}
 
     static std::unique_ptr<crawl::SeenCache> front() { return std::make_unique<crawl::Lru>(crawl::CacheOptions{.entries = 64}); }
-    /// Waits until the set is being asked.
+    /// Waits until the set was asked `times` times.
     void await_asked(int times) {
         std::unique_lock lock(hand->mutex);
         hand->changed.wait(lock, [&] { return hand->adds >= times; });

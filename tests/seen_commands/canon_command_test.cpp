@@ -1,4 +1,4 @@
-// garner seen canon: an answer for each line, whatever is in it.
+// garner seen canon: one answer for each line, whatever it contains.
 #include "seen_commands/seen_commands.hpp"
 
 #include <gtest/gtest.h>
@@ -115,11 +115,11 @@ TEST(CanonCommand, tells_that_its_input_broke_off) {
     EXPECT_EQ(err.str(), "garner seen canon: standard input cannot be read to its end\n");
 }
 
-/// Types the next line when it has seen the answers to those before.
+/// Types the next line after the answers to all earlier ones were shown.
 struct Typist : std::streambuf {
     std::vector<std::string> lines;
     std::ostringstream const* screen = nullptr;
-    std::vector<std::string> seen;   // on the screen before each line, and at the end
+    std::vector<std::string> seen;   // screen content before each line and at the end
     int_type underflow() override {
         seen.push_back(screen->str());
         if (seen.size() > lines.size()) return traits_type::eof();
@@ -141,7 +141,7 @@ TEST(CanonCommand, answers_a_line_before_it_waits_for_the_next) {
     EXPECT_EQ(typist.seen[3], "http://a/\nhttp://b/\n!no-scheme\n");
 }
 
-/// A stream that cannot tell how much it has at hand.
+/// A stream that cannot report how much is available.
 struct Unwilling : std::stringbuf {
     using std::stringbuf::stringbuf;
     std::streamsize showmanyc() override { return 0; }

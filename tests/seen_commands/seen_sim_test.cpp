@@ -1,4 +1,4 @@
-// The commands garner seen sim and garner seen model, from their arguments to what they print.
+// The commands garner seen sim and garner seen model, from their arguments to their output.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A directory that goes with the test.
+/// A temporary directory for a test.
 struct Folder {
     fs::path const path = fs::temp_directory_path() / ("garner_seen_" + std::to_string(::getpid()));
     Folder() { fs::create_directories(path); }
@@ -69,15 +69,15 @@ TEST(SeenSim, tells_each_cache_at_each_size_as_a_line_of_json) {
     EXPECT_EQ(lines[0]["policy"], "lru");
     EXPECT_EQ(lines[0]["entries"], 2);
     EXPECT_EQ(lines[0]["requests"], 8);
-    EXPECT_EQ(lines[0]["misses"], 7);   // only the second 3 in a row is held
+    EXPECT_EQ(lines[0]["misses"], 7);   // only the repeated 3 hits
     EXPECT_EQ(lines[0]["miss_ratio"], 7 / 8.0);
     EXPECT_EQ(lines[0]["false_positives"], 0);
     EXPECT_EQ(lines[0]["false_negatives"], 3);
     EXPECT_GE(lines[0]["ns_per_operation"], 0.0);
     EXPECT_GT(lines[0]["bits_per_entry"], 64.0);
-    EXPECT_EQ(lines[1]["misses"], 5);   // min keeps 1 when 3 comes
+    EXPECT_EQ(lines[1]["misses"], 5);   // min keeps 1 when 3 is requested
     EXPECT_EQ(lines[3]["misses"], 4);
-    EXPECT_EQ(lines[4]["misses"], 4);   // lru with 3
+    EXPECT_EQ(lines[4]["misses"], 4);   // lru with 3 entries
     EXPECT_EQ(lines[6]["misses"], 1);   // static holds 3, 1, 2
 }
 
@@ -145,7 +145,7 @@ TEST(SeenSim, a_stream_that_is_none_is_named) {
     auto const links = folder.stream({1, 2});
     auto const said = sim({"--stream", links, "--policy=lru,scatter", "--entries=100", "--format=json"});
     EXPECT_EQ(said.code, 1);
-    EXPECT_EQ(lines_of(said.out).size(), 1u);   // what was done before
+    EXPECT_EQ(lines_of(said.out).size(), 1u);   // lines that were already finished
     EXPECT_EQ(said.err, "garner seen sim: scatter: 100 entries: the number must be a power of two; take 64 or 128\n");
 }
 
@@ -183,7 +183,7 @@ TEST(SeenModel, makes_links_as_the_paper_conjectures_them) {
     ASSERT_EQ(said.out.size(), 4'000'000u);
     EXPECT_EQ(model({"--links", "1000000", "--threads", "20"}).out, said.out);
     auto const file = folder.file("model.u32", said.out);
-    // Twenty threads: what 500 miss at 2^18 entries these miss at about 2^13.4. The first links to the global set count yet.
+    // Twenty threads at about 2^13.4 entries miss like 500 threads at 2^18. Compulsory misses of the global set are still included.
     auto const runs = lines_of(sim({"--stream", file, "--policy=lru", "--entries=2^9,2^13,2^16", "--format=json"}).out);
     ASSERT_EQ(runs.size(), 3u);
     EXPECT_NEAR(runs[0]["miss_ratio"], 0.66, 0.03);

@@ -29,7 +29,7 @@ TEST(WideSet, answers_in_order_what_is_new) {
         std::mt19937_64 random(7);
         for (std::size_t size = 1; size < 40'000; size = size * 3 / 2 + 1) {
             std::vector<Fingerprint128> batch;
-            // Halves that many others have, too: either half alone says nothing.
+            // Many fingerprints share each half: one half alone does not identify a URL.
             for (std::size_t i = 0; i < size; ++i) batch.push_back({random() % 200, random() % 100});
             auto const answers = ask(set, batch);
             std::uint64_t fresh = 0;

@@ -9,13 +9,13 @@ namespace {
 using testing::HasSubstr;
 using Aim = AutoPolicy::Aim;
 
-/// A proxy whose traffic misses as often as the scene says; a look takes one whole window.
+/// A proxy with the miss ratios of the scene; look() covers one whole window.
 class AutoScene {
 public:
     struct Missed {
         std::string policy;
-        std::uint64_t objects;   // of 1,000 requests
-        Bytes bytes;             // of 1,000,000
+        std::uint64_t objects;   // per 1,000 requests
+        Bytes bytes;             // per 1,000,000 bytes
     };
     explicit AutoScene(AutoPolicy::Terms terms) : policy_(terms), window_(terms.window) {
         what_if_.capacity = 100;
@@ -44,7 +44,7 @@ public:
 private:
     void add(std::vector<Missed> const& missed, unsigned times) {
         for (auto const& one : missed) {
-            // At another size all is otherwise: it must not count.
+            // Rows of another size have opposite figures, and must not count.
             for (Bytes size : {Bytes{50}, Bytes{100}}) {
                 auto row = std::find_if(what_if_.rows.begin(), what_if_.rows.end(),
                                         [&](auto const& r) { return r.policy == one.policy && r.size == size; });
@@ -131,7 +131,7 @@ TEST(AutoPolicy, miniatures_built_anew_only_cost_the_window_that_had_begun) {
     scene.rebuild();
     scene.what_if().requests /= 2;
     for (auto& row : scene.what_if().rows) row.misses /= 2, row.missed_bytes /= 2;
-    EXPECT_FALSE(scene.look(gdsf_saves_objects));   // a new base
+    EXPECT_FALSE(scene.look(gdsf_saves_objects));   // starts a new base
     EXPECT_TRUE(scene.look(gdsf_saves_objects));
 }
 
@@ -154,7 +154,7 @@ TEST(AutoPolicy, a_window_needs_requests_as_well_as_time) {
     for (int i = 0; i < 20; ++i) {
         EXPECT_FALSE(policy.look(what_if, "lru", now));
         now += seconds{10};
-        what_if.requests += 40;   // 800 in the end
+        what_if.requests += 40;   // 800 in total
         what_if.rows[0].misses += 40;
     }
 }

@@ -5,7 +5,7 @@
 namespace garner::sim {
 namespace {
 
-/// What the last of the lines says.
+/// The record of the last line.
 Record last_of(std::initializer_list<std::string_view> lines) {
     TraceFormat const format = CsvFormat();
     Record record;

@@ -68,7 +68,7 @@ TEST(CombinedFormat, a_dash_is_no_bytes) {
 }
 
 TEST(CombinedFormat, requests_are_taken_as_they_come) {
-    // HTTP/0.9; a quote the server did not escape; one it did; a space in the target; a user with a space.
+    // HTTP/0.9; an unescaped quote; an escaped quote; a space in the target; a user with a space.
     EXPECT_EQ(combined("a - - [01/Aug/1995:00:00:09 -0400] \"GET /old\" 200 5").key, key_of("/old"));
     EXPECT_EQ(combined("a - - [01/Aug/1995:00:00:09 -0400] \"GET /a\" HTTP/1.0\" 200 5").key, key_of("/a\""));
     EXPECT_EQ(combined("a - - [01/Aug/1995:00:00:09 -0400] \"GET /a\\\"b HTTP/1.0\" 200 5").key, key_of("/a\\\"b"));

@@ -1,5 +1,5 @@
-// The offline references against exhaustive search, against plain readings of their definitions, and against figures
-// published for real traces.
+// The offline references against exhaustive search, against naive implementations
+// of their definitions, and against published figures for real traces.
 #include "sim/offline.hpp"
 
 #include <gtest/gtest.h>
@@ -15,11 +15,11 @@
 namespace garner::sim {
 namespace {
 
-/// The fewest misses of any cache, for objects or for bytes: tries every choice of what to keep after each request.
+/// The minimum misses of any cache, for objects or for bytes: tries every choice of objects to keep after each request.
 double fewest_misses(Trace const& trace, Bytes budget, bool in_bytes) {
     std::vector<Bytes> sizes(trace.distinct);
     for (std::size_t i = 0; i < trace.requests(); ++i) sizes[trace.keys[i]] = trace.sizes[i];
-    std::map<unsigned, double> missed_so_far{{0u, 0.0}};   // by what is held, a bit a key
+    std::map<unsigned, double> missed_so_far{{0u, 0.0}};   // by the set of held keys, one bit per key
     for (std::size_t i = 0; i < trace.requests(); ++i) {
         std::map<unsigned, double> then;
         unsigned const asked = 1u << trace.keys[i];
@@ -42,7 +42,7 @@ double fewest_misses(Trace const& trace, Bytes budget, bool in_bytes) {
     return fewest;
 }
 
-/// Belady's rules word by word: looks ahead through the trace for each object at each eviction.
+/// Belady's rules literally: scans ahead for each object at each eviction.
 double plain_misses(Trace const& trace, Bytes budget, bool by_size) {
     std::map<std::uint32_t, Bytes> held;
     Bytes occupied = 0;
@@ -99,7 +99,7 @@ TEST(Offline, no_cache_misses_less_than_the_bound) {
         for (Bytes budget : {0, 2, 4, 7, 11}) {
             auto bound = pfool(trace, budget);
             EXPECT_LE(bound.misses, fewest_misses(trace, budget, false)) << seed << ", " << budget;
-            // As it says: up to one object above the bound in fractions.
+            // By definition, at most one object above the fractional bound.
             EXPECT_LE(bound.missed_bytes - static_cast<double>(largest), fewest_misses(trace, budget, true)) << seed;
         }
     }
@@ -163,7 +163,7 @@ TEST(Offline, references_are_found_by_name_and_say_it) {
 
 struct Cell {
     char const* trace;
-    Bytes divisor;   // the budget is the trace's unique bytes over this, rounded down
+    Bytes divisor;   // the budget is the trace's unique bytes divided by this, rounded down
     double misses, byte_misses;
 };
 

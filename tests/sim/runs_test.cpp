@@ -1,4 +1,4 @@
-// Many replays at once: their order, their sizes, and what a sample makes of them.
+// Many replays at once: their order, their sizes, and scaling from a sample.
 #include "sim/runs.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace garner::sim {
 namespace {
 
-/// Keys with the same size each, the low ones asked for most.
+/// Keys of equal size; the low ones are requested most.
 Trace trace_of(std::uint32_t keys, std::size_t requests) {
     Trace trace;
     std::mt19937_64 random(7);
@@ -72,10 +72,10 @@ TEST(Runs, a_sample_is_replayed_through_as_much_less_and_counts_for_its_share_of
     trace.requests_left_out = 50'000;
     trace.bytes_left_out = 50'000'000;
     auto results = run_all(trace, options({"--policy=lru", "--size=100KB,10%", "--sample=0.25"}), nobody);
-    EXPECT_EQ(results[0].size, 100'000u);   // as wished for; 25,000 were replayed
-    EXPECT_EQ(results[1].size, 200'000u);   // a tenth of the sample's, four times
+    EXPECT_EQ(results[0].size, 100'000u);   // the requested size; 25,000 was replayed
+    EXPECT_EQ(results[1].size, 200'000u);   // a tenth of the sample's bytes, times four
     for (auto const& result : results) {
-        EXPECT_EQ(result.requests, 15'000u);   // a quarter of 60,000: those that the sample lacks are hits
+        EXPECT_EQ(result.requests, 15'000u);   // a quarter of 60,000: requests missing from the sample count as hits
         EXPECT_EQ(result.bytes, 15'000'000u);
     }
     auto whole = run_all(trace_of(500, 10'000), options({"--policy=lru", "--size=25KB,50KB"}), nobody);

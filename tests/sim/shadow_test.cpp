@@ -22,7 +22,7 @@ Shadow::Terms terms(Bytes capacity, std::vector<std::string> policies = {"lru", 
     return terms;
 }
 
-/// As the running proxy does: samples what it is told to.
+/// Samples requests like the running proxy.
 void request(Shadow& shadow, std::uint64_t key, Bytes size) {
     if (auto fingerprint = of_key(key); fingerprint <= shadow.below()) shadow.request(sample_of(fingerprint, size));
     shadow.all_requests(1, size);
@@ -37,7 +37,7 @@ WhatIf::Row row_of(WhatIf const& what_if, std::string const& policy, Bytes size)
 
 TEST(Shadow, at_rate_1_every_row_is_a_cache_of_its_own) {
     Shadow shadow(terms(1'000, {"lru"}));
-    // 8 objects of 200 bytes in turn: LRU keeps none of them in 500, 1,000 or 1,500 bytes, and all of them in 2,000.
+    // 8 objects of 200 bytes in a loop: LRU hits none of them in 500, 1,000 or 1,500 bytes, and all of them in 2,000.
     for (int round = 0; round < 10; ++round)
         for (std::uint64_t key = 0; key < 8; ++key) request(shadow, key, 200);
     auto const what_if = shadow.what_if();
@@ -63,7 +63,7 @@ TEST(Shadow, the_rate_falls_with_the_objects_held_and_the_samples_stay_bounded) 
     EXPECT_LE(what_if.rate, 1.0 / 32);
     EXPECT_GE(what_if.rate, 1.0 / 64);
     EXPECT_LT(what_if.metadata, 1 * MiB);
-    // All keys fit: after the first round all are hits, whatever the rate.
+    // All keys fit: after the first round all requests are hits, whatever the rate.
     EXPECT_NEAR(what_if.object_hit_ratio(row_of(what_if, "lru", 64 * MiB)), 0.9, 0.02);
 }
 
@@ -71,7 +71,7 @@ TEST(Shadow, a_lower_rate_begins_warm) {
     Shadow shadow(terms(MiB, {"lru"}));
     for (std::uint64_t i = 0; i < 4'000; ++i) request(shadow, i % 1'000, 100);
     auto const before = shadow.what_if();
-    shadow.pace(60'000, 1);   // of 15,000 that are allowed to 4 miniatures
+    shadow.pace(60'000, 1);   // 15,000 are allowed for 4 miniature caches
     auto const lowered = shadow.what_if();
     EXPECT_DOUBLE_EQ(lowered.rate, 0.25);
     EXPECT_EQ(lowered.requests, before.requests / 4);
@@ -107,7 +107,7 @@ TEST(Shadow, another_size_begins_to_count_anew_with_warm_miniatures) {
     EXPECT_EQ(row_of(what_if, "lru", 10'000).misses, 3'000u);
 }
 
-/// All of it through a cache of that size, and through the shadow of it. Returns the rate.
+/// Runs all requests through a cache of that size and through its shadow, and compares them. Returns the sampling rate.
 double expect_close(std::vector<test::TraceRequest> const& requests, Bytes size, std::uint32_t objects_max) {
     auto of_shadow = terms(size, {"lru", "gdsf"});
     of_shadow.objects_max = objects_max;
@@ -141,7 +141,7 @@ TEST(Shadow, what_it_says_is_close_to_a_replay_of_everything) {
 }
 
 TEST(Shadow, so_it_is_at_a_low_rate) {
-    // Zipf with exponent 0.9 over 60,000 objects of 1 to 63 KB: the few hottest are in the sample or not, by chance.
+    // Zipf with exponent 0.9 over 60,000 objects of 1 to 63 KB: chance decides if the few hottest are sampled.
     std::vector<double> until;
     for (int rank = 1; rank <= 60'000; ++rank) until.push_back((until.empty() ? 0 : until.back()) + std::pow(rank, -0.9));
     std::mt19937_64 random(1);

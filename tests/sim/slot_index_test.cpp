@@ -1,4 +1,4 @@
-// The simulator's index against a plain map, through growth, churn and hashes that collide.
+// The simulator's index against a plain map, through growth, churn and hash collisions.
 #include "sim/slot_index.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A simulated tier: its budget, and what it keeps.
+// A simulated tier: its budget and its content.
 #include "sim/tier.hpp"
 
 #include <gtest/gtest.h>

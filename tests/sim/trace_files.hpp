@@ -1,4 +1,4 @@
-// Trace files for tests: written, packed by the real libraries, read back.
+// Trace files for tests: written, compressed by the real libraries, and read back.
 #pragma once
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 
 namespace garner::sim {
 
-/// A file of that name in a folder of its own, gone with its object.
+/// A file in its own temporary folder, removed by the destructor.
 class TraceFile {
 public:
     explicit TraceFile(std::string_view bytes, std::string const& name = "trace") {
@@ -76,7 +76,7 @@ inline std::string oracle_record(std::uint32_t time, std::uint64_t id, std::uint
     return bytes;
 }
 
-/// One line: "request SIZE", "unchanged", "skipped", "nothing", or what is wrong with it.
+/// One line: "request SIZE", "unchanged", "skipped", "nothing", or the error.
 inline std::string said(Record const& record) {
     switch (record.kind) {
     case Record::Kind::nothing: return "nothing";

@@ -1,4 +1,4 @@
-// Which format is it? And the binary one.
+// Detection of trace formats, and the binary format.
 #include "sim/trace_formats.hpp"
 
 #include "sim/oracle_general_format.hpp"

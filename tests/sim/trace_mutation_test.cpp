@@ -1,4 +1,4 @@
-// Traces with wrong bytes: nothing crashes, every line is accounted for.
+// Traces with wrong bytes: no crash, and every line is counted.
 #include <random>
 
 #include "sim/trace_files.hpp"

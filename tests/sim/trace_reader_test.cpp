@@ -15,7 +15,7 @@ using testing::Message;
 
 std::uint64_t counted(TraceRead const& read) { return read.trace.requests() + read.broken + read.skipped + read.unsampled; }
 
-/// `count` lines of CSV, about 14 bytes each, over 1000 keys, of the size of ten times the key.
+/// `count` lines of CSV, about 14 bytes each, over 1000 keys; sizes are ten times the key.
 std::string many_lines(unsigned count) {
     std::string text;
     for (unsigned i = 0; i < count; ++i) {
@@ -155,7 +155,7 @@ TEST(ReadTrace, sizes_that_no_sum_holds_are_broken) {
     EXPECT_EQ(counted(read), read.lines);
 }
 
-// Lines as Squid 5.7 and nginx 1.22 wrote them.
+// ---- lines as Squid 5.7 and nginx 1.22 wrote them ----
 
 TEST(ReadTrace, a_log_written_by_squid) {
     auto read = read_bytes(
@@ -190,7 +190,7 @@ TEST(ReadTrace, a_log_written_by_nginx) {
     EXPECT_EQ(read.broken, 0u);
 }
 
-// Packed files.
+// ---- compressed files ----
 
 TEST(Packed, zstd_and_gzip_are_known_by_their_first_bytes) {
     auto text = many_lines(200'000);
@@ -221,7 +221,7 @@ TEST(Packed, programs_of_the_same_names_are_understood) {
     for (std::string program : {"gzip -9", "gzip -1", "zstd -q -19", "zstd -q -1 --no-check"}) {
         if (std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) != 0) continue;
         auto packed = file.path() + ".packed";
-        // Twice, one behind the other: each time without its last lines.
+        // Two compressed parts in one file: the first 12,000 lines and the last 8,000.
         auto command = "head -n 12000 " + file.path() + " | " + program + " >" + packed + " && tail -n 8000 " + file.path() +
                        " | " + program + " >>" + packed;
         ASSERT_EQ(std::system(command.c_str()), 0) << command;
@@ -262,7 +262,7 @@ TEST(Packed, damage_is_a_fault) {
     EXPECT_NE(read_bytes(gzip(text) + "tail").fault.find("damaged at byte "), std::string::npos);
 }
 
-// Faults.
+// ---- errors ----
 
 void expect_fault(TraceRead const& read, std::string_view words) {
     EXPECT_NE(read.fault.find(words), std::string::npos) << read.fault;
@@ -312,7 +312,7 @@ TEST(TraceFault, a_sample_is_a_share) {
         expect_fault(read_bytes("a,10\n", {.sample = sample}), "the sample rate must be above 0 and at most 1");
 }
 
-// The rest.
+// ---- others ----
 
 TEST(Sample, keeps_whole_keys_as_many_as_asked_and_the_same_each_time) {
     std::string text;

@@ -34,7 +34,7 @@ inline std::vector<test::TraceRequest> random_requests(std::uint64_t seed, Rando
     for (auto& size : sizes) size = 1 + random() % kind.largest;
     std::vector<test::TraceRequest> requests(kind.requests);
     for (auto& request : requests) {
-        request.key = std::min(random() % kind.keys, random() % kind.keys);   // the low ones more often
+        request.key = std::min(random() % kind.keys, random() % kind.keys);   // low keys are more frequent
         request.size = sizes[request.key];
     }
     return requests;

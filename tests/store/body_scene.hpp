@@ -1,4 +1,4 @@
-// Bodies whose every byte is known, for the tests of bodies and of where their bytes come from.
+// Bodies with known bytes, for the tests of bodies and of body sources.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 namespace garner::store {
 
-/// The byte that belongs at this place of every test's body.
+/// The byte at this offset of every test body.
 inline char byte_at(Bytes offset) { return static_cast<char>((offset * 2654435761u) >> 13); }
 
 struct Scene {
@@ -35,7 +35,7 @@ struct Scene {
     }
 };
 
-/// Reads what is there, checks it, and says how much it was.
+/// Reads what is available, checks it, and returns its length.
 inline Bytes read_on(BodyReader& reader, Bytes limit = UINT64_MAX, std::size_t most_pieces = 16) {
     std::array<std::string_view, 16> pieces;
     Bytes bytes = 0;
@@ -49,7 +49,7 @@ inline Bytes read_on(BodyReader& reader, Bytes limit = UINT64_MAX, std::size_t m
     return bytes;
 }
 
-/// The bytes from `first` to `last` of a body of `length`, as a 206 brings them.
+/// The bytes from `first` to `last` of a body of `length`, like a 206.
 inline BodyPtr part(Scene& scene, Bytes first, Bytes last, Bytes length) {
     auto body = scene.body(last - first + 1);
     while (body->size() < *body->expected()) {

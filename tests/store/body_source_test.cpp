@@ -1,4 +1,4 @@
-// Bodies that memory does not hold, or that lie where they were read to.
+// Bodies that are not in memory, or are still in the buffer they were read into.
 #include "store/body_source.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace garner::store {
 namespace {
 
-/// Has what byte_at says, in pieces of 1,000.
+/// Returns byte_at, in pieces of 1,000.
 struct FakeSource : BodySource {
     static constexpr Bytes piece = 1'000;
     std::atomic<Bytes> limit = 0;
@@ -38,7 +38,7 @@ bool bring(BodyReader& reader) {
     return run([&](net::Executor executor) { return load(reader, executor); });
 }
 
-/// Reads to the end, loading what has to be; true when each byte was right.
+/// Reads to the end and loads missing pieces; true if each byte was right.
 bool read_all(BodyReader& reader, Bytes length) {
     while (reader.offset() < length) {
         auto const bytes = read_on(reader);
@@ -192,7 +192,7 @@ TEST(SourcedBody, no_piece_lies_in_two_segments_while_it_grows) {
         body->set_source(source);
         for (Bytes size = 100'000; size <= 400'000; size += 100'000) {
             scene.append(*body, 100'000);
-            // The source has it now: all of it can make room for what comes.
+            // The source has these bytes, so all of them may be recycled.
             source->limit = size;
             auto const room = body->recycle([&](Bytes bytes) { return scene.reserve(bytes); });
             EXPECT_FALSE(room.empty());
@@ -251,7 +251,7 @@ TEST(LentBody, that_memory_is_to_keep_stays_where_it_is_and_is_charged_for_all_o
         EXPECT_EQ(piece[0].data(), lent.bytes.data());
         EXPECT_EQ(read_on(reader), 20'000u);
     }
-    // A second one of the same bytes is a copy.
+    // A second body with these bytes is a copy.
     auto copy = run([&](net::Executor executor) { return in_memory(body, scene.budget, reserve, executor); });
     ASSERT_TRUE(copy);
     EXPECT_EQ(scene.budget.used(), 41'000u);

@@ -1,4 +1,4 @@
-// A body grows at one end and is read meanwhile: in order, to the last byte, never a byte that may still change.
+// A body grows at one end while it is read: in order, to the last byte, and never a byte that may still change.
 #include "store/body.hpp"
 
 #include <gtest/gtest.h>
@@ -179,7 +179,7 @@ TEST(Body, a_window_goes_on_for_ever_in_one_segment) {
     EXPECT_EQ(body->size(), 100'000 + 100 * 64 * KiB);
 }
 
-// A reader that is given up may be in the midst of a write to its client: those bytes must stay what they are.
+// An abandoned reader may still be writing to its client: those bytes must not change.
 TEST(Body, a_window_never_writes_over_what_somebody_still_sends) {
     Scene scene;
     auto body = scene.body();
@@ -368,12 +368,12 @@ TEST(Body, a_block_that_is_used_again_ends_where_what_follows_it_begins) {
         body->grow(count);
     };
     fill(scene.room(*body), first);
-    fill(body->recycle([](Bytes) { return false; }), rest);   // longer than what is left
+    fill(body->recycle([](Bytes) { return false; }), rest);   // longer than the rest
     body->finish(Body::State::complete);
     EXPECT_FALSE(body->has(0, 999)) << "its beginning was forgotten";
     EXPECT_TRUE(body->has(first, 999));
     BodyReader reader(body, first);
-    while (reader.offset() < 1000) ASSERT_GT(read_on(reader, 1000, 1), 0u);   // and every byte is the right one
+    while (reader.offset() < 1000) ASSERT_GT(read_on(reader, 1000, 1), 0u);   // every byte is right
     EXPECT_EQ(read_on(reader), 0u);
 }
 

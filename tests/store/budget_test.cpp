@@ -1,4 +1,4 @@
-// The budget is exact: it refuses what does not fit, takes nothing then, and comes back to zero.
+// The budget is exact: it refuses a reservation that does not fit without taking anything, and returns to zero.
 #include "store/budget.hpp"
 
 #include <gtest/gtest.h>

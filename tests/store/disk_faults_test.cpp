@@ -1,4 +1,4 @@
-// A disk that fails at one thing only: nothing that was purged or replaced comes back with the next start.
+// A disk on which one kind of operation fails: no purged or replaced object returns after the next start.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,9 +22,9 @@ std::string head_of(fs::path const& file, Bytes bytes) {
     return head;
 }
 
-/// Judges each operation by a rule of the test.
+/// Decides the result of each operation by a rule of the test.
 struct Rule : io::Faults {
-    std::function<int(Operation, Bytes offset, std::size_t size)> error;   // set before the store is opened
+    std::function<int(Operation, Bytes offset, std::size_t size)> error;   // must be set before the store is opened
     Verdict judge(Operation operation, Bytes offset, std::size_t size) override {
         return {error ? error(operation, offset, size) : 0, SIZE_MAX};
     }
@@ -38,7 +38,7 @@ protected:
     ~DiskFaults() override { disk.reset(); }
 
     static std::string key(int i) { return "fhttp://a/" + std::to_string(i); }
-    /// Several rounds of the log.
+    /// Writes several laps of the log.
     int fill() {
         int const count = 700;
         for (int i = 0; i < count; ++i) store(key(i), pattern(60'000, static_cast<unsigned>(i)));
@@ -54,7 +54,7 @@ protected:
         ASSERT_TRUE(settled(Survives::power));
         EXPECT_EQ(found(count), 0);
     }
-    /// The file as a kill leaves it, or a copy of it from before then.
+    /// The store file as a kill would leave it, or an earlier copy.
     void keep_copy() const { fs::copy_file(file(), copy(), fs::copy_options::overwrite_existing); }
     void restart_with_copy() {
         auto const kept = copy() + "-kept";
@@ -69,7 +69,7 @@ protected:
         return size == disk::segment_head_bytes && offset >= disk::header_area &&
                (offset - disk::header_area) % segment_bytes() == 0;
     }
-    /// Of a write in the first lap: back to a segment that was written.
+    /// True for a write in the first lap that returns to a written segment.
     bool is_wipe(Bytes offset, std::size_t size) {
         bool const back = offset < furthest;
         if (!back) furthest = offset;
@@ -82,7 +82,7 @@ protected:
     Rule rule;
     std::atomic<Bytes> furthest{0};
     std::atomic<bool> wiping{false};
-    std::atomic<int> faulty{0};   // what the rules go by
+    std::atomic<int> faulty{0};   // state used by the rules
 };
 
 TEST_F(DiskFaults, what_was_evicted_stays_away_where_its_segment_cannot_be_wiped) {
@@ -117,7 +117,7 @@ TEST_F(DiskFaults, what_lies_in_a_segment_out_of_use_does_not_outlive_its_tombst
     forget_all(count);
     for (int i = 0; i < 90; ++i) disk->forget("fhttp://first/" + std::to_string(i));
     ASSERT_TRUE(settled());
-    for (int i = 0; i < 300; ++i) {   // the tombstones' own segments are used again
+    for (int i = 0; i < 300; ++i) {   // the segments of the tombstones are reused
         store("fhttp://later/" + std::to_string(i), pattern(60'000, 2));
         std::this_thread::sleep_for(1ms);
     }
@@ -149,9 +149,9 @@ TEST_F(DiskFaults, what_is_purged_before_all_was_found_is_in_the_file_before_tha
 }
 
 TEST_F(DiskFaults, a_power_failure_does_not_bring_back_what_was_evicted_and_then_purged) {
-    options.sync = 10s;   // nobody syncs but who is waited for
+    options.sync = 10s;   // only waiting callers cause syncs
     rule.error = [this](auto operation, Bytes offset, std::size_t size) {
-        if (operation == io::Faults::Operation::sync) keep_copy();   // of all that was written until then
+        if (operation == io::Faults::Operation::sync) keep_copy();   // everything written so far
         if (operation != io::Faults::Operation::write || !is_wipe(offset, size)) return 0;
         wiping = true;
         while (faulty) std::this_thread::sleep_for(1ms);
@@ -188,7 +188,7 @@ TEST_F(DiskFaults, what_was_evicted_stays_away_where_the_sync_behind_that_fails)
     disk->forget(key(1));
     faulty = 1;
     ASSERT_TRUE(settled(Survives::power));
-    // Of what was written between the two syncs nothing came to the disk; the header did, which was synced of its own.
+    // Data written between the two syncs are lost; the header was synced separately.
     std::fstream(copy(), std::ios::in | std::ios::out | std::ios::binary) << head_of(file(), disk::header_area);
     restart_with_copy();
     EXPECT_EQ(load(key(1)), nullptr);
@@ -201,7 +201,7 @@ TEST_F(DiskFaults, a_footer_that_cannot_be_written_takes_no_record_along) {
     open();
     store("fhttp://a/", "kept");
     ASSERT_TRUE(settled());
-    restart();   // which closes the segment
+    restart();   // this closes the segment
     EXPECT_EQ(body_of("fhttp://a/"), "kept");
     std::vector<DiskStore::Listed> all;
     for (std::uint32_t segment = 0; disk->list(segment, all); ++segment) {
@@ -255,10 +255,10 @@ TEST_F(DiskFaults, a_read_that_takes_longer_than_patience_is_given_up_and_the_re
     options.readers = 1;
     open();
     store(key(0), "there");
-    restart();   // what is in a buffer still is read from there
+    restart();   // data in a buffer would still be read from there
     rule.error = [&released, worker = std::this_thread::get_id()](auto operation, Bytes, std::size_t) {
         if (operation != io::Faults::Operation::read) return 0;
-        if (std::this_thread::get_id() == worker) return EAGAIN;   // it would have to wait for the disk
+        if (std::this_thread::get_id() == worker) return EAGAIN;   // a read that would have to wait for the disk
         for (int tries = 0; tries < 1000 && !released; ++tries) std::this_thread::sleep_for(5ms);
         return 0;
     };
@@ -268,7 +268,7 @@ TEST_F(DiskFaults, a_read_that_takes_longer_than_patience_is_given_up_and_the_re
         EXPECT_EQ(disk->stats().too_late, 1u);
         EXPECT_EQ(disk->stats().damaged, 0u);
         released = true;
-        co_return co_await disk->load(key(0), executor);   // after the first read, by the same thread
+        co_return co_await disk->load(key(0), executor);   // after the first read, on one thread
     });
     ASSERT_TRUE(again);
     EXPECT_EQ(again->bytes(), "there");
@@ -389,7 +389,7 @@ TEST_F(DiskFaults, after_a_failed_sync_what_the_open_segment_has_is_written_agai
     EXPECT_EQ(body_of(key(1)), "on the disk");
     EXPECT_EQ(load(key(2)), nullptr);
     EXPECT_EQ(body_of(key(3)), "after it");
-    disk.reset();   // what the rule refers to is this scene's
+    disk.reset();   // the rule refers to local variables
 }
 
 TEST_F(DiskFaults, what_is_written_while_a_sync_fails_is_lost_with_it) {
@@ -413,7 +413,7 @@ TEST_F(DiskFaults, what_is_written_while_a_sync_fails_is_lost_with_it) {
     sync = Sync::works;
     EXPECT_TRUE(eventually([&] { return load(key(2)) == nullptr && load(key(3)) == nullptr; }));
     EXPECT_EQ(body_of(key(1)), "on the disk");
-    disk.reset();   // what the rule refers to is this scene's
+    disk.reset();   // the rule refers to local variables
 }
 
 TEST_F(DiskFaults, what_cannot_be_buried_before_the_end_is_not_found_by_the_next_start) {
@@ -434,17 +434,17 @@ TEST_F(DiskFaults, what_cannot_be_buried_before_the_end_is_not_found_by_the_next
     store(key(2), "new");
     restart();
     EXPECT_EQ(body_of(key(2)), "new");
-    disk.reset();   // what the rule refers to is this scene's
+    disk.reset();   // the rule refers to local variables
 }
 
 TEST_F(DiskFaults, a_slow_disk_is_given_a_few_megabytes_at_a_time) {
-    options.size = 2 * GiB;   // for segments that are longer than that
+    options.size = 2 * GiB;   // so that segments are longer than that
     options.buffer = 64 * MiB;
     std::atomic<bool> held{true};
     std::atomic<std::size_t> longest{0};
     rule.error = [&](Rule::Operation operation, Bytes offset, std::size_t size) {
         if (operation != Rule::Operation::write || offset < disk::header_area) return 0;
-        longest = std::max<std::size_t>(longest, size);   // by one thread
+        longest = std::max<std::size_t>(longest, size);   // only one thread writes
         for (int i = 0; i < 1'000 && held; ++i) std::this_thread::sleep_for(5ms);
         return 0;
     };
@@ -457,7 +457,7 @@ TEST_F(DiskFaults, a_slow_disk_is_given_a_few_megabytes_at_a_time) {
     EXPECT_LE(longest, 2 * MiB + 64 * KiB);
     restart();
     for (int i = 0; i < 120; ++i) EXPECT_TRUE(body_of(key(i)) == pattern(60'000, static_cast<unsigned>(i))) << i;
-    disk.reset();   // what the rule refers to is this scene's
+    disk.reset();   // the rule refers to local variables
 }
 
 }   // namespace garner::store

@@ -1,4 +1,4 @@
-// The disk tier's figures say what they promise.
+// The disk tier's figures are correct.
 #include "store/disk_scene.hpp"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ TEST_F(DiskFigures, what_is_live_is_told_to_a_few_percent) {
     for (unsigned i = 0; i < 500; ++i) {
         auto const body = pattern(100 + i * 20, i);
         ASSERT_EQ(store("fhttp://a/" + std::to_string(i), body), NotStored::none);
-        if (i % 3) stored += body.size() + 260;   // with its head
+        if (i % 3) stored += body.size() + 260;   // including its head
     }
     for (unsigned i = 0; i < 500; i += 3) disk->forget("fhttp://a/" + std::to_string(i));
     EXPECT_NEAR(static_cast<double>(disk->stats().live), static_cast<double>(stored), 0.05 * static_cast<double>(stored));

@@ -1,4 +1,4 @@
-// Objects become records and objects again: whole, in pieces, with gaps, while they grow, and when something goes wrong.
+// Objects are encoded as records and decoded again: whole, in pieces, with gaps, while they grow, and with errors.
 #include "store/disk_fill.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ struct FillScene {
         body->finish(Body::State::complete);
         return body;
     }
-    /// Of pattern(), with a gap between any two spans.
+    /// Parts of pattern(), with gaps between the spans.
     BodyPtr body_with(std::vector<Body::Span> const& spans, Bytes length) {
         BodyPtr joined;
         for (auto const& span : spans) {
@@ -81,7 +81,7 @@ struct FillScene {
         auto const read = record(key);
         return read ? object_of(core, read) : nullptr;
     }
-    /// What is there of it from an offset on; "lost" where it cannot be loaded.
+    /// The available bytes from an offset on; "lost" if they cannot be loaded.
     static std::string read(BodyPtr body, Bytes from = 0) {
         BodyReader reader(body, from);
         std::string bytes;
@@ -276,9 +276,9 @@ TEST(DiskFill, what_cannot_be_written_takes_what_it_would_have_replaced_with_it)
     EXPECT_FALSE(scene.core.has(scene.hash(key)));
 }
 
-// ---- as it comes ----
+// ---- bodies that grow ----
 
-/// As much as it would take in several turns.
+/// Takes everything available, in several turns.
 bool take_all(PieceFill& fill, Body const& body) {
     for (auto before = fill.taken();; before = fill.taken()) {
         if (!fill.take(body)) return false;
@@ -428,7 +428,7 @@ TEST(PieceFill, gives_up_on_faults_and_on_what_is_too_large_and_keeps_what_it_to
 
 // ---- parts ----
 
-/// So much of it, as far as it is there.
+/// The available part of these bytes.
 std::string some_of(BodyPtr body, Bytes first, Bytes bytes) {
     BodyReader reader(body, first);
     std::string all;
@@ -444,7 +444,7 @@ std::string some_of(BodyPtr body, Bytes first, Bytes bytes) {
     return all;
 }
 
-/// A part that was fetched and written, in its place.
+/// A fetched part, written to its place.
 BodyPtr written(FillScene& scene, Bytes first, Bytes bytes, Bytes length) {
     PieceFill fill(scene.core, DiskFill::Of::part);
     auto part = scene.body_with({{first, first + bytes - 1}}, length);
@@ -472,7 +472,7 @@ BodyPtr written(FillScene& scene, Bytes first, Bytes bytes, Bytes length) {
 TEST(DiskParts, cost_their_own_pieces_and_a_head_and_become_the_whole) {
     FillScene scene;
     constexpr Bytes length = 2 * MiB;
-    // In no order, small and large, over each other's ends.
+    // Out of order, small and large, overlapping.
     std::vector<Body::Span> const spans{{700'000, 1'400'000}, {0, 999}, {500, 700'500}, {1'400'001, length - 1}};
     ObjectPtr known;
     for (auto const& span : spans) {

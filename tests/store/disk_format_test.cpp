@@ -1,4 +1,4 @@
-// The bytes of a disk store: what is written is read back, and nothing that is damaged, moved, old or cut passes for good.
+// The format of a disk store: records decode to their contents, and damaged, moved, old or truncated ones are detected.
 #include "store/disk_format.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ std::string as_bytes(T value) {
     return {reinterpret_cast<char const*>(&value), sizeof value};
 }
 
-/// Tries `bytes` with each of its bytes (or every `step`th) changed, in one bit and in all.
+/// Calls `check` with each byte (or every `step`th) changed, in one bit and in all bits.
 void with_each_byte_changed(std::string bytes, std::function<void(std::string_view, std::size_t at)> const& try_it,
                             std::size_t step = 1) {
     for (std::size_t at = 0; at < bytes.size(); at += step)
@@ -350,7 +350,7 @@ TEST(DiskRecord, with_sizes_that_lie_is_never_read_beyond_its_bytes) {
             for (auto const body : sizes) {
                 auto const lies = with(with(bytes, 4, as_bytes(key << 8 | 0x51)), 40, as_bytes(meta) + as_bytes(body));
                 if (lies == bytes) continue;
-                // Even where somebody has made the checksum fit.
+                // The checksum matches, but the sizes are wrong.
                 auto read = decode_head(lies, here);
                 auto const until_body = read.record.head.body_at();
                 EXPECT_NE(read.damage, Damage::none);
@@ -383,7 +383,7 @@ TEST(DiskRecord, is_never_found_in_bytes_of_chance) {
     }
 }
 
-// ---- what an object's record says ----
+// ---- meta data of an object's record ----
 
 ObjectMeta some_meta() {
     ObjectMeta meta;
@@ -636,7 +636,7 @@ TEST(DiskHash, of_pieces_and_keys_are_all_different) {
     EXPECT_NE(hash_of_piece(1, 0, 1), hash_of_piece(1, 0, 2));
 }
 
-// ---- the same bytes by the book ----
+// ---- equal bytes by the reference document ----
 
 TEST(DiskStoreBytes, are_what_the_document_says_to_a_reader_that_knows_nothing_else) {
     auto header = shape_of(2 * MiB);

@@ -1,4 +1,4 @@
-// The disk tier's index does what a map would, in ten bytes an entry.
+// The disk tier's index behaves like a map, in ten bytes per entry.
 #include "store/disk_index.hpp"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ TEST(DiskIndex, sizes_are_rounded_up_by_a_quarter_and_never_down) {
         auto rounded = index.find(one)->bytes;
         ASSERT_GE(rounded, bytes);
         ASSERT_LE(rounded, Index::record_max);
-        if (bytes <= 400 || bytes > piece_record_bytes) continue;   // seldom, and read in one with what lies beside it
+        if (bytes <= 400 || bytes > piece_record_bytes) continue;   // rare, and read together with neighbouring records
         ASSERT_LT(static_cast<double>(rounded), static_cast<double>(bytes) * 1.26);
     }
     index.put(one, 0, 1, 0);
@@ -151,7 +151,7 @@ TEST(DiskIndex, hashes_are_told_apart_by_their_first_bits_alone) {
     EXPECT_EQ(Index::hash_bits_max, 36u);
 }
 
-/// The index beside the map that it must agree with.
+/// The index and the map that it must agree with.
 class Pair {
 public:
     explicit Pair(Bytes store) : index_(store), slots_(store / 16) {}
@@ -212,7 +212,7 @@ private:
 };
 
 TEST(DiskIndex, agrees_with_a_map_over_many_random_calls) {
-    // Hashes that differ only in their first bits and crowd in one region, beside those that lie anywhere.
+    // Hashes that differ only in their first bits and crowd one region, among uniformly distributed ones.
     std::mt19937_64 random(1);
     for (std::size_t keys : {50u, 3'000u}) {
         Pair pair(256 * MiB);
@@ -229,7 +229,7 @@ TEST(DiskIndex, agrees_with_a_map_over_many_random_calls) {
 
 TEST(DiskIndex, a_region_full_of_one_home_takes_more) {
     Index index(16 * GiB);
-    for (Fingerprint i = 0; i < 2'000; ++i) index.put(i << 30, i * 16, 400, 0);   // neighbours, as far as it can see
+    for (Fingerprint i = 0; i < 2'000; ++i) index.put(i << 30, i * 16, 400, 0);   // equal in all bits that the index keeps
     for (Fingerprint i = 0; i < 2'000; i += 2) ASSERT_EQ(index.erase(i << 30)->offset, i * 16);
     for (Fingerprint i = 0; i < 2'000; ++i) ASSERT_EQ(index.find(i << 30).has_value(), i % 2 == 1);
 }

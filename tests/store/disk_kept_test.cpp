@@ -1,4 +1,4 @@
-// What is used stays when its segment is needed, however fast others come.
+// Recently used objects are rewritten before their disk segment is reclaimed, even under many writes.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace {
 
 std::string const used_key = "fhttp://used/";
 
-/// Holds up one thread that reads there, once; and has writes fail.
+/// Blocks one thread that reads at `offset`, once; can make writes fail.
 struct HeldRead : io::Faults {
     std::atomic<bool> armed{false}, held{false};
     std::atomic<int> write_error{0};
@@ -86,7 +86,7 @@ TEST_F(DiskKept, what_is_to_be_written_again_when_the_disk_fails_is_so_when_it_w
 
 TEST_F(DiskKept, what_is_used_stays_though_it_fills_segments_that_lie_side_by_side) {
     open();
-    constexpr unsigned hot = 24, first_newcomer = 1'000;   // of 60,000 bytes: an eleventh of the store
+    constexpr unsigned hot = 24, first_newcomer = 1'000;   // 60,000 bytes each: an eleventh of the store
     for (unsigned i = 0; i < hot; ++i) ASSERT_EQ(store(key(i), pattern(60'000, i)), NotStored::none);
     unsigned next = first_newcomer;
     for (Bytes const lap : {1, 2, 3}) {

@@ -1,4 +1,4 @@
-// What can still be found is counted to within a few percent, though of what leaves only its class is known.
+// The estimate of live bytes is accurate to a few percent, although only size classes of removed records are known.
 #include "store/disk_live.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Long bodies in the disk store: written by a thread from memory, held in bounded memory while they are read.
+// Long bodies in the disk store: written from memory by a thread, and read through bounded memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct DiskLong : DiskTier {
         whole.body = body_of_bytes(bytes);
         return disk->store(whole);
     }
-    /// However full the buffers are.
+    /// Repeats the store while buffers are full.
     void store_in_the_end(std::string const& key, std::string const& bytes) {
         while (store_long(key, bytes) == NotStored::too_slow) std::this_thread::sleep_for(1ms);
     }
@@ -56,7 +56,7 @@ struct DiskLong : DiskTier {
     }
 };
 
-/// Writes wait while it says so; and reads of the beginning, up to there.
+/// Blocks writes on demand, and reads below an offset.
 struct Holding : io::Faults {
     Verdict judge(Operation operation, Bytes offset, std::size_t) override {
         while (operation == Operation::write && held) std::this_thread::sleep_for(1ms);
@@ -173,7 +173,7 @@ TEST_F(HeldDisk, a_new_head_over_what_is_here_finds_room_where_newcomers_do_not)
     ASSERT_TRUE(there);
     auto fresh = there->parts();
     fresh.terms.lifetime = 7'777;
-    writes.reads_held_until = MiB * 3 / 4;   // no segment becomes free again
+    writes.reads_held_until = MiB * 3 / 4;   // no segment becomes free
     for (Bytes const bytes : {60'000, 1}) {
         for (int refused = 0; refused < 200; std::this_thread::sleep_for(1ms)) {
             refused = store_newcomer(bytes) == NotStored::none ? 0 : refused + 1;
@@ -181,7 +181,7 @@ TEST_F(HeldDisk, a_new_head_over_what_is_here_finds_room_where_newcomers_do_not)
         }
     }
     EXPECT_EQ(disk->store(fresh), NotStored::none);
-    auto const now = load(key);   // before the log goes on, over the pieces of the body too
+    auto const now = load(key);   // before the log overwrites the pieces of the body
     ASSERT_TRUE(now);
     EXPECT_EQ(now->terms().lifetime, 7'777u);
     EXPECT_TRUE(read(now) == film);
@@ -191,7 +191,7 @@ TEST_F(DiskLong, a_head_without_all_its_pieces_is_listed_nowhere_and_gone_after_
     open();
     ASSERT_EQ(store_long(key, pattern(5 * MiB, 1)), NotStored::none);
     ASSERT_TRUE(eventually([&] { return disk->stats().stored == 1; }));
-    // The log comes over its first pieces, and not yet over its head.
+    // The log overwrites its first pieces but not its head.
     for (unsigned i = 0; disk->stats().evicted == 0; ++i)
         ASSERT_EQ(store("fhttp://a/" + std::to_string(i), pattern(60'000, i)), NotStored::none);
     ASSERT_TRUE(disk->may_have(key));

@@ -1,4 +1,4 @@
-// Any policy of the table says who leaves the disk, and needs little memory for it.
+// Every registered policy can order evictions from disk, with little memory.
 #include "store/disk_order.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ constexpr Fingerprint first_bits = ~Fingerprint{0} << (64 - Index::hash_bits_max
 
 Fingerprint hash_of(std::uint64_t key) { return fingerprint({reinterpret_cast<char const*>(&key), sizeof key}, 1); }
 
-/// Keys in the order in which they leave.
+/// Keys in eviction order.
 std::vector<std::uint64_t> drain(Order& order, std::uint64_t keys) {
     std::unordered_map<Fingerprint, std::uint64_t> key_of;
     for (std::uint64_t key = 0; key < keys; ++key) key_of[hash_of(key) & first_bits] = key;
@@ -123,7 +123,7 @@ class EveryOrder : public testing::TestWithParam<policy::Row> {};
 INSTANTIATE_TEST_SUITE_P(DiskOrder, EveryOrder, testing::ValuesIn(policy::all().begin(), policy::all().end()),
                          [](auto const& info) { return std::string(info.param.name); });
 
-/// The policy itself over a map, told what the order is told.
+/// The policy itself over a map, with the calls that the order gets.
 class Model {
 public:
     Model(std::string_view policy, Bytes capacity)
@@ -207,7 +207,7 @@ TEST_P(EveryOrder, is_the_policy_over_dense_slots) {
     }
 }
 
-/// With the index, in bytes. Forty is the goal; one policy takes more by itself.
+/// Includes the index, in bytes. The goal is forty; one policy alone needs more.
 TEST_P(EveryOrder, needs_little_memory_for_a_record) {
     constexpr std::size_t count = 100'000;
     Index index(1 * GiB);
@@ -222,7 +222,7 @@ TEST_P(EveryOrder, needs_little_memory_for_a_record) {
         order->stored(hash_of(key), 10'000);
         if (key % 4 == 0) order->used(hash_of(key / 2));
     }
-    ASSERT_NEAR(static_cast<double>(index.size()), count, 10);   // it knows hashes by fewer bits
+    ASSERT_NEAR(static_cast<double>(index.size()), count, 10);   // the index keeps fewer bits of the hashes
     auto const each = static_cast<double>(index.metadata_bytes() + order->metadata_bytes()) / count;
     std::printf("%-10s %5.1f B a record\n", GetParam().name.data(), each);
     static std::unordered_map<std::string_view, double> const above{{"cpbad", 48}};

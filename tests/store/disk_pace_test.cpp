@@ -1,4 +1,4 @@
-// When it is worth looking for a read: as reads have taken of late, and not at all where they take long.
+// Polling for a read: timed by recent reads, and not used if reads are slow.
 #include "store/disk_pace.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 using microseconds = ReadPace::microseconds;
 
-/// How a read that takes so long goes: looks, or 0 where a thread waits for it.
+/// The number of polls until a read of this duration is done; 0 if a thread waits for it.
 int looks_for(ReadPace& pace, microseconds takes) {
     auto const first = pace.first();
     if (!first) return 0;

@@ -1,4 +1,4 @@
-// What a start finds: over places that cannot be read, by heads, footers and records where they are damaged or disagree.
+// Recovery at start: unreadable places, and damaged or inconsistent heads, footers and records.
 #include "store/disk_recovery.hpp"
 
 #include <gtest/gtest.h>
@@ -17,10 +17,10 @@ namespace {
 
 using disk::header_area;
 
-constexpr Bytes segment_bytes = 512 * KiB;   // of a store as small as these
+constexpr Bytes segment_bytes = 512 * KiB;   // segment size of small stores
 constexpr Bytes start_of(unsigned segment) { return header_area + segment * segment_bytes; }
 
-/// Reads that touch one place fail.
+/// Reads that touch one range fail.
 struct BadPlace : io::Faults {
     std::atomic<Bytes> from{0}, until{0};
     Verdict judge(Operation operation, Bytes offset, std::size_t size) override {
@@ -41,7 +41,7 @@ protected:
     DiskRecovery() { options.faults = &bad; }
     ~DiskRecovery() override { disk.reset(); }
 
-    static constexpr unsigned some = 200;   // fill the first segment, and half of the second
+    static constexpr unsigned some = 200;   // fill one and a half segments
     static std::string key(unsigned i) { return "fhttp://a/" + std::to_string(i); }
     static std::string body(unsigned i) { return pattern(4'000, i); }
     void fill() {
@@ -59,7 +59,7 @@ protected:
         }
         return found;
     }
-    /// The file as a kill leaves it at this moment.
+    /// The file as a kill would leave it now.
     void kill() {
         auto const copy = options.path + "-copy";
         fs::copy_file(file(), copy);
@@ -160,7 +160,7 @@ TEST_F(DiskRecovery, knows_by_what_made_a_later_segment_free_that_an_earlier_one
     open();
     for (unsigned i = 0; disk->stats().evicted < 300; ++i) ASSERT_EQ(store(key(i), body(i)), NotStored::none);
     disk.reset();
-    // The earlier of two did not come to the disk.
+    // Two free segments; the wipe of the earlier one was lost.
     auto const before = image();
     test::DiskImage::Segment const* earliest = nullptr;
     unsigned free = 0;
@@ -188,7 +188,7 @@ TEST_F(DiskRecovery, knows_by_what_made_a_later_segment_free_that_an_earlier_one
 TEST_F(DiskRecovery, is_not_led_on_by_bodies_that_look_like_heads) {
     disk::StoreHeader header{.id = 1, .segment_bytes = static_cast<std::uint32_t>(16 * MiB), .segments = 1, .alignment = 16};
     disk::SegmentHead const segment{77, wall_now()};
-    // One behind the other, each as if it went on for long: looked at in full, that is a hundred gigabytes.
+    // Many heads in sequence, each claiming a long record: reading all of them in full would be a hundred gigabytes.
     std::string bytes(16 * MiB, '\0');
     auto const put = [&](Bytes at, auto value) { std::memcpy(bytes.data() + at, &value, sizeof value); };
     for (Bytes at = disk::segment_head_bytes; at + disk::record_head_bytes <= bytes.size(); at += disk::record_head_bytes) {
@@ -250,7 +250,7 @@ TEST_F(DiskRecovery, forgets_what_was_being_written_when_the_process_ended_and_d
     auto const records = image().records();
     auto const& last = records[some - 1];
     auto const whole = image().bytes();
-    for (auto const from : {last.at() + 26, last.at() + 3'000}) {   // in its head, in its body
+    for (auto const from : {last.at() + 26, last.at() + 3'000}) {   // in its head, and in its body
         write(0, whole);
         write(from, std::string(last.at() + last.bytes() - from, '\0'));
         for (int starts = 0; starts < 2; ++starts) {

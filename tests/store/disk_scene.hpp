@@ -1,4 +1,4 @@
-// A disk store in a folder of its own, for tests.
+// A disk store in its own folder, for tests.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ inline std::string pattern(std::size_t length, unsigned seed) {
     return bytes;
 }
 
-/// Lets writes fail while it says so.
+/// Makes writes fail on demand.
 struct Broken : io::Faults {
     std::atomic<int> write_error{0};
     std::atomic<int> read_error{0};
@@ -71,7 +71,7 @@ protected:
         parts.sequence = 5;
         return parts;
     }
-    /// Waits where the disk does not keep up, as it does not on a machine that others share.
+    /// Retries while the disk is too slow, as it may be on a shared machine.
     NotStored store(std::string const& key, std::string const& body) {
         auto stored = disk->store(parts(key, body));
         for (int tries = 0; tries < 5'000 && stored == NotStored::too_slow; ++tries) {
@@ -108,7 +108,7 @@ protected:
     }
 
     DiskOptions options;
-    Broken faults;   // in force where options.faults says so
+    Broken faults;   // active if options.faults points to it
     std::unique_ptr<DiskStore> disk;
 };
 

@@ -1,4 +1,4 @@
-// Slots of hashes: dense, given back, found again however many there are.
+// Slots for hashes: dense, reused, and found at any count.
 #include "store/disk_slots.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(DiskSlots, agrees_with_a_map_over_many_random_calls) {
     std::unordered_map<Fingerprint, policy::Slot> map;
     std::mt19937_64 random(1);
     std::vector<Fingerprint> hashes(5'000);
-    // A third of them meet in one chain.
+    // A third of them share one chain.
     for (auto& hash : hashes) hash = (random() % 3 ? random() : random() & ~Fingerprint{0} << 52) & kept_bits;
     for (int step = 0; step < 200'000; ++step) {
         auto hash = hashes[random() % (step < 100'000 ? hashes.size() : 500)];

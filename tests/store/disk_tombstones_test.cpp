@@ -1,4 +1,4 @@
-// Tombstones: pending while the log has no room, and waited for by whoever comes until they are in the file.
+// Tombstones: pending while the log is full; callers wait until they are in the file.
 #include "store/disk_tombstones.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace garner::store::disk {
 namespace {
 
-/// With these first bits.
+/// A hash with these first bits.
 constexpr Fingerprint hash_with(Fingerprint bits) { return bits << 52 | bits; }
 
 struct DiskTombstones : ::testing::Test {
@@ -127,7 +127,7 @@ TEST_F(DiskTombstones, more_than_can_be_owed_makes_all_void) {
     tombstones.flush_by_voiding();
     EXPECT_FALSE(tombstones.is_clear());
     can_void = true;
-    // What comes while it is done may be for what came into the log since.
+    // Tombstones added while segments are voided may concern newer records.
     while_voiding = [&] { enqueue(seven); };
     tombstones.flush_by_voiding();
     EXPECT_FALSE(tombstones.is_clear());

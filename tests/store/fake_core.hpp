@@ -1,4 +1,4 @@
-// A disk that is a map: records are encoded and decoded as on a real one.
+// A disk tier on a map: records are encoded and decoded as on a real disk.
 #pragma once
 #include <map>
 #include <set>
@@ -18,7 +18,7 @@ struct FakeCore : Core {
     std::set<Fingerprint> dropped;
     DiskOptions options;
     NotStored answer = NotStored::none;
-    int until_answer = 0;   // appends that succeed before `answer` is given
+    int until_answer = 0;   // number of appends that succeed before `answer` is returned
     int appended = 0;
     Bytes appended_bytes = 0;
     std::uint64_t bodies = 0;

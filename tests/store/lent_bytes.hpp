@@ -1,4 +1,4 @@
-// Bytes that are lent without a disk.
+// Lent bytes without a disk.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -14,7 +14,7 @@ struct LentBytes : Lent {
     bool take_over() override { return !is_taken.exchange(true); }
 
     std::string const bytes;
-    Bytes const beside;   // of its memory, for what nobody wants
+    Bytes const beside;   // unused part of its allocation
     std::atomic<bool> is_taken = false;
 };
 

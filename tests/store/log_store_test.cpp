@@ -1,5 +1,5 @@
-// The disk store on a real file: what was stored is found, now and after a restart; what was forgotten is not; what is
-// damaged is never given.
+// The disk store on a real file: stored objects are found, now and after
+// a restart; forgotten ones are not, and damaged ones are never returned.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -47,7 +47,7 @@ TEST_F(DiskTier, what_was_only_written_and_never_closed_is_found_as_well) {
     open();
     for (unsigned i = 0; i < 50; ++i) store("fhttp://a/" + std::to_string(i), pattern(1'000, i));
     ASSERT_TRUE(settled());
-    // As a kill leaves it: a copy of the file beside a store that goes on.
+    // Simulates a kill: a copy of the file of an open store.
     auto const copy = options.path + "-copy";
     fs::create_directory(copy);
     fs::copy_file(file(), copy + "/store");
@@ -150,7 +150,7 @@ TEST_F(DiskTier, any_policy_says_who_leaves) {
             << policy;
         EXPECT_LE(static_cast<double>(stats.written_bytes), 2.1 * static_cast<double>(stats.stored_bytes)) << policy;
         restart();
-        // Of what was used a start knows only where it lies: it may be what leaves first.
+        // After a start no use is known, so it may be evicted first.
         auto const still = body_of("fhttp://used/");
         EXPECT_TRUE(still == used || still == "nothing") << policy;
         unsigned found = 0;
@@ -215,7 +215,7 @@ TEST_F(DiskTier, a_disk_that_fails_is_left_and_taken_up_again) {
     open();
     store("fhttp://before/", "there");
     store("fhttp://gone/", "old");
-    ASSERT_TRUE(settled(Survives::power));   // else a sync that fails takes it along
+    ASSERT_TRUE(settled(Survives::power));   // otherwise a failing sync would discard it
     faults.write_error = ENOSPC;
     ASSERT_TRUE(eventually([&] {
         store("fhttp://gone/", "new");
@@ -240,7 +240,7 @@ TEST_F(DiskTier, what_went_past_the_page_cache_and_through_it_by_turns_is_read_a
     open();
     std::mt19937 random(7);
     auto const key = [](unsigned i) { return "fhttp://a/" + std::to_string(i); };
-    // Each has a seed of its own, and a length: alone what is little goes through the cache, together they go past it.
+    // Each body has its own seed and length. Short ones alone go through the page cache; together they bypass it.
     auto const body = [](unsigned i) { return pattern(i % 3 ? 60'000 + i % 997 : 900 + i % 97, i); };
     unsigned stored = 0, found = 0;
     while (disk->stats().laps < 3 && stored < 3'000) {
@@ -330,11 +330,11 @@ TEST_F(DiskTier, people_can_look) {
     }
 }
 
-/// Writers, readers and those who forget, at once, while the log goes round.
+/// Writers, readers and purgers at once, for several laps of the log.
 TEST_F(DiskTier, many_threads_meet_nothing_wrong) {
     open();
     constexpr unsigned keys = 200;
-    std::array<std::mutex, keys> locks;   // as a cache has them: what is done to a key has an order
+    std::array<std::mutex, keys> locks;   // like a cache, which orders operations on one key
     std::array<std::atomic<unsigned>, keys> version{};
     std::atomic<unsigned> wrong{0}, found{0};
     auto work = [&](unsigned seed) {

@@ -1,4 +1,4 @@
-// An object is one allocation that knows its parts and gives back exactly what it cost.
+// An object is one allocation that knows its parts and frees exactly its charged size.
 #include "store/object.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Coroutines in tests without a worker.
+// Runs coroutines in tests without a worker.
 #pragma once
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -14,7 +14,7 @@ namespace garner::store {
 /// Runs `begin(executor)` to its end.
 template <class Begin>
 auto run(Begin&& begin) {
-    // One for all of a thread: another, which woke it, may let go of the timer in its handle when the wait is long over.
+    // One context per thread: a thread that woke it may release the timer in its handle long after the wait.
     thread_local net::asio::io_context io;
     io.restart();
     using Result = typename decltype(begin(io.get_executor()))::value_type;

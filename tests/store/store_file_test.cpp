@@ -1,4 +1,4 @@
-// The file of a disk store: made, known again, grown, begun anew, refused; whatever its header has been through.
+// The file of a disk store: created, reopened, enlarged, recreated, or refused, for every state of its header.
 #include "store/store_file.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ protected:
     ~StoreFileTest() override { fs::remove_all(options.path); }
 
     fs::path path() const { return fs::path(options.path) / "store"; }
-    /// Opens and closes it; what its header is then.
+    /// Opens and closes the store and returns its header.
     StoreHeader header(StoreFile::When when = StoreFile::When::at_start) {
         auto const opened = StoreFile::open(options, when);
         EXPECT_TRUE(opened.store) << opened.trouble;
@@ -197,7 +197,7 @@ TEST_F(StoreFileTest, grows_and_keeps_its_id_and_alignment) {
 }
 
 TEST_F(StoreFileTest, that_finds_no_room_to_grow_stays_as_it_was) {
-    /// No room for more than there is.
+    /// Allocating more than `room` bytes fails with ENOSPC.
     struct Full : io::Faults {
         Bytes room = 0;
         Verdict judge(Operation operation, Bytes, std::size_t size) override {

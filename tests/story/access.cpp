@@ -10,7 +10,7 @@ namespace {
 std::string rules(std::string const& list) { return R"({"access": [)" + list + "]}"; }
 std::string const loopback_open = R"({"allow": {"destination": ["127.0.0.0/8", "::1"], "port": ["1-65535"]}})";
 
-/// The same origin under its name in /etc/hosts.
+/// The URL of a path with the origin's name in /etc/hosts.
 std::string by_name(Origin const& origin, std::string const& path) {
     return "http://localhost:" + std::to_string(origin.port()) + path;
 }
@@ -37,7 +37,7 @@ TEST(Access, the_proxys_own_places_are_never_reached_through_it) {
     for (auto port : {proxy.port(), proxy.admin()})
         for (std::string host : {"127.0.0.1", "localhost"}) {
             auto const url = "http://" + host + ":" + std::to_string(port) + "/stats.json";
-            // The name has an address of IPv6 too, where nobody listens: then it is that refusal that is told.
+            // localhost may also have an IPv6 address without a listener; then the error of that connection is reported.
             auto const refused = AnyOf(403, host == "localhost" ? 502 : 403);
             EXPECT_THAT(Client(proxy).get(url).status(), refused) << url;
             EXPECT_THAT(Client(proxy).connect_to(host + ":" + std::to_string(port)).status(), refused) << url;
@@ -91,7 +91,7 @@ TEST(Access, the_first_rule_that_matches_decides) {
     Proxy proxy(rules(R"({"deny": {"url_contains": ["/shut/"]}}, {"deny": {"method": ["DELETE"]}},
                          {"deny": {"url_matches": ["[0-9]{4}$"]}}, )" +
                       loopback_open + R"(, {"deny": "all"})"));
-    // Each is a client of its own: a refusal closes the connection.
+    // Each request needs a new client, because a refusal closes the connection.
     EXPECT_EQ(Client(proxy, origin).get("/open/page").status(), 200);
     EXPECT_EQ(Client(proxy, origin).get("/shut/page").status(), 403);
     EXPECT_EQ(Client(proxy, origin).send("DELETE", "/open/page").status(), 403);

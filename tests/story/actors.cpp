@@ -1,4 +1,4 @@
-// The actors among themselves, without a proxy: what the scenes rely on.
+// The actors without a proxy: behaviour that the scenes rely on.
 #include <gtest/gtest.h>
 
 #include "support/client.hpp"

@@ -1,4 +1,4 @@
-// The admin address: figures for people and Prometheus, and changes only for those who mean it.
+// The admin address: figures for people and for Prometheus, and protection against unintended changes.
 #include <set>
 #include <sstream>
 
@@ -99,7 +99,7 @@ TEST(Admin, figures_count_what_has_happened) {
 
 TEST(Admin, what_was_sent_of_a_body_is_counted_also_when_its_client_went_away) {
     Origin origin;
-    constexpr std::size_t length = 30'000'000;   // more than any socket's buffers hold
+    constexpr std::size_t length = 30'000'000;   // more than all socket buffers hold
     origin.answer("/page", fresh(pattern(length)));
     Proxy proxy(R"({"memory": {"object_max": "40 MiB"}})");
     auto const counted = [&](char const* what) { return proxy.stats()["client"][what].get<std::size_t>(); };
@@ -115,7 +115,7 @@ TEST(Admin, what_was_sent_of_a_body_is_counted_also_when_its_client_went_away) {
     EXPECT_GE(hit, 200'000u);
     EXPECT_LT(hit, length);
     EXPECT_LT(hit, sent);
-    EXPECT_LT(sent - hit, 1'000u);   // the head
+    EXPECT_LT(sent - hit, 1'000u);   // length of the head
     EXPECT_EQ(counted("body_bytes"), length + hit);
 }
 

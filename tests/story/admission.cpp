@@ -1,4 +1,4 @@
-// Who may come in when memory is full: the replacement policy is asked, and what it refuses takes nothing from the others.
+// Admission when memory is full: the replacement policy decides, and a refused object evicts nothing.
 #include "story/scene.hpp"
 
 namespace garner::test {
@@ -8,7 +8,7 @@ namespace {
 constexpr int pages = 60;
 constexpr std::size_t page_size = 20'000;
 
-/// A memory full of pages that are asked for again and again.
+/// Memory filled with pages that are requested repeatedly.
 class FullMemory {
 public:
     FullMemory() : proxy(R"({"memory": {"size": "1 MiB", "policy": "garner", "what_if": false}})") {
@@ -43,7 +43,7 @@ TEST(Admission, a_large_newcomer_worth_less_than_what_is_stored_takes_no_more_th
     EXPECT_THAT(reply.head().field("Cache-Status"), Not(HasSubstr("stored")));
     EXPECT_THAT(reply.head().field("Cache-Status"), HasSubstr("detail=\"not admitted\""));
     EXPECT_EQ(scene.refused(), refused + 1);
-    EXPECT_GT(scene.stored().size() + 15, before.size());   // it would have taken the room of twenty
+    EXPECT_GT(scene.stored().size() + 15, before.size());   // it would have replaced about twenty pages
     EXPECT_EQ(Client(scene.proxy, scene.origin).get("/film", {{"Cache-Control", "only-if-cached"}}).status(), 504);
 }
 

@@ -1,5 +1,5 @@
-// garner explain against the proxy itself: what it says of a request is what the request then meets. Random requests, many states
-// of the cache, in several surroundings.
+// garner explain against the proxy itself: its prediction must equal the outcome of the request. Random requests, many cache
+// states, several configurations.
 #include <random>
 
 #include "story/scene.hpp"
@@ -10,12 +10,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What the cache may know of a URL, by what the origin answers; "/KIND/round" is its path.
+/// A cache state of a URL, set by the origin's responses; its path is "/KIND/round".
 struct Kind {
     char const* name;
     Answer answer;
-    Fields asked_first = {};   // by the request that brings it into the cache
-    bool then_fails = false;   // the origin hangs up on later requests
+    Fields asked_first = {};   // fields of the request that brings it into the cache
+    bool then_fails = false;   // later requests get no response
 };
 
 Answer tells(Fields fields, int status = 200) { return {.status = status, .fields = std::move(fields), .body = "0123456789"}; }
@@ -47,7 +47,7 @@ std::vector<Kind> const& kinds() {
 
 std::string name_in(std::string const& path) { return path.substr(1, path.find('/', 1) - 1); }
 
-/// An origin that validates and knows single ranges of the form a-b.
+/// An origin that validates, and knows single ranges of the form a-b.
 Answer answer_to(Kind const& kind, Head const& request) {
     auto answer = kind.answer;
     auto const tag = std::ranges::find(answer.fields, "ETag", &Fields::value_type::first);
@@ -176,7 +176,7 @@ protected:
         }
     }
 
-    /// What runs in the background would change the answer between the question and the request.
+    /// Waits for background fetches, which would change the outcome between question and request.
     void wait_for_fetches(Question const& asked) {
         EXPECT_TRUE(eventually([&] { return explained(asked)["fetches"].empty(); }));
     }
@@ -229,7 +229,7 @@ protected:
     std::map<std::string, int> verdicts_;
 };
 
-/// Without the parent, which has followers of its own.
+/// Without the parent, which would have followers of its own.
 class Following : public Agreement {};
 
 std::string name_of(::testing::TestParamInfo<Surroundings> const& one) { return one.param.name; }
@@ -254,7 +254,7 @@ TEST_P(Following, explain_says_whom_a_request_follows) {
         auto asked = dice.request(round);
         asked.method = "GET";
         asked.path = "/busy/" + std::to_string(round);
-        // What it says of ages is judged when the leader's answer is there.
+        // Ages are judged when the leader's response arrives, so explain cannot predict them.
         std::erase_if(asked.fields, [](auto const& field) {
             return field.second.find("=") != std::string::npos && field.first == "Cache-Control";
         });

@@ -1,4 +1,4 @@
-// Memory has a bound: what leaves, what stays, and what slow readers may hold.
+// The memory budget: evicted and kept objects, and the memory of slow readers.
 #include "story/rest.hpp"
 
 namespace garner::test {
@@ -74,7 +74,7 @@ TEST(Budget, clients_that_do_not_read_large_answers_hold_bounded_memory) {
         sleepers[i].get("/" + std::to_string(i));
     }
     pause_for(3s);
-    // 30 windows of 1 MiB at the most, and what sanitizers and buffers add; not 30 x 64 MiB.
+    // At most 30 windows of 1 MiB plus overhead of sanitizers and buffers, not 30 x 64 MiB.
     EXPECT_LT(resident(proxy), before + (300u << 20));
     for (auto& sleeper : sleepers) sleeper.reset();
 }

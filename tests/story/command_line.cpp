@@ -1,4 +1,4 @@
-// The command line as a person meets it: help on a screen, and completion in a shell.
+// The command line for interactive use: help on a terminal, and completion in a shell.
 #include <algorithm>
 #include <sstream>
 
@@ -49,7 +49,7 @@ class Bash {
 public:
     Bash() : script_(dir_.write("garner.bash", run_garner({"completion", "bash"}).output)) {}
 
-    /// The proposals for the last word, sorted. Bash splits words at "=" and ":".
+    /// The completions of the last word, sorted. Bash splits words at "=" and ":".
     Words propose(Words const& line) const {
         // clang-format off
         Words command{"bash", "--norc", "--noprofile", "-c",
@@ -127,7 +127,7 @@ TEST(Completion, bash_proposes_every_option_of_a_command) {
         line.push_back("-");
         auto const proposals = bash.propose(line);
         EXPECT_THAT(proposals, Contains("--help"));
-        if (!words.empty() && words[0] == "cache") continue;   // its page has the options of all its parts
+        if (!words.empty() && words[0] == "cache") continue;   // its page lists the options of all its subcommands
         line.back() = "--help";
         for (auto const& help : lines_of(run_garner(line).output)) {
             if (!help.starts_with("  -")) continue;

@@ -1,4 +1,4 @@
-// Connections on both sides: kept alive, pipelined, of HTTP/1.0, reused, and dead when they are needed.
+// Connections on both sides: persistent, pipelined, HTTP/1.0, reused, and closed when needed.
 #include <atomic>
 #include <thread>
 
@@ -24,7 +24,7 @@ TEST(Connections, fifty_pipelined_requests_are_answered_in_order) {
     std::vector<Reply> replies;
     for (int i = 0; i < 50; ++i) {
         auto const path = "/" + std::to_string(i);
-        // Hits, misses, answers that are not stored, and some that take their time.
+        // Hits, misses, uncacheable responses, and slow ones.
         origin.by_hand(path, [i](Hand& hand) {
             if (i % 7 == 0) pause_for(20ms);
             auto const body = "body " + std::to_string(i);
@@ -111,7 +111,7 @@ TEST(Connections, an_HTTP_1_0_client_is_not_kept_alive_even_when_it_asks_for_tha
     client.raw("GET " + origin.url("/page") + " HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     auto reply = client.expect();
     EXPECT_EQ(reply.body(), "hello");
-    // RFC 9112 9.3: another proxy between us may have passed the field on without understanding it.
+    // RFC 9112 9.3: another proxy on the path may have forwarded the field without understanding it.
     EXPECT_EQ(lower(reply.field("Connection")), "close");
     EXPECT_TRUE(client.closed_by_proxy());
 }
@@ -145,11 +145,11 @@ TEST(Connections, an_HTTP_1_0_origin_is_understood_and_its_connection_not_reused
     EXPECT_EQ(origin.connections(), 3u);
 }
 
-// ---- reused connections that died ----
+// ---- reused connections that were closed ----
 
 namespace {
 
-/// An origin that answers the first request of every connection and then hangs up, without saying so, at the second.
+/// An origin that answers the first request of every connection, and closes the connection without notice at the second.
 void dies_when_reused(Origin& origin) {
     origin.otherwise([seen = std::make_shared<std::atomic<std::size_t>>(0)](Hand& hand) {
         if (hand.request().connection == *seen) return hand.leave();
@@ -191,7 +191,7 @@ TEST(Retry, a_fresh_connection_that_dies_is_not_tried_again) {
 
 TEST(Retry, only_what_does_no_harm_twice_is_sent_again_and_only_once) {
     struct Row {
-        std::string method, body, answered;   // what the origin sends before the connection dies
+        std::string method, body, answered;   // bytes sent by the origin before the connection is closed
         std::size_t times;
     };
     std::string const early_hints = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n";
@@ -246,7 +246,7 @@ TEST(Connections, bytes_behind_an_answer_never_become_the_next_one) {
     EXPECT_EQ(client.get("/second").body(), "right");
 }
 
-// ---- many ----
+// ---- many connections ----
 
 TEST(Crowd, two_thousand_connections_at_once_are_all_served) {
     Origin origin;

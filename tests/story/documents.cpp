@@ -1,4 +1,4 @@
-// The documents: every configuration in them is valid, and the commands of docs/getting-started.md do what the page shows.
+// The documents: every configuration in them is valid, and the commands of docs/getting-started.md have the outputs on the page.
 #include <fnmatch.h>
 #include <signal.h>
 
@@ -52,14 +52,14 @@ std::vector<std::string> documents_with_configurations() {
     return documents;
 }
 
-/// True if `output` looks like `expected`, where "…" stands for any text.
+/// True if `output` matches `expected`, in which "…" stands for any text.
 bool looks_like(std::string const& output, std::string const& expected) {
     auto const escaped = std::regex_replace(expected, std::regex(R"([\[\]*?\\])"), R"(\$&)");
     auto const pattern = filled_in(escaped, {{"…", "*"}});
     return ::fnmatch(pattern.c_str(), filled_in(output, {{"\r", ""}}).c_str(), 0) == 0;
 }
 
-/// A reader of docs/getting-started.md: has a folder, an origin instead of example.com, and free ports.
+/// A reader of docs/getting-started.md with a temporary folder, an origin in place of example.com, and free ports.
 class GuideReader {
 public:
     GuideReader() {
@@ -71,7 +71,7 @@ public:
             "ports=(--set listen[0].address=127.0.0.1:" + port("3128") + " --set admin.address=127.0.0.1:" + port("3131") + ")\n"
             "case \"$*\" in\n"
             "check*|--version) ;;\n"
-            "*neighbour.json*) set -- \"${access[@]}\" --set icp.timeout_min=1s \"$@\" ;;\n"    // a busy machine answers late
+            "*neighbour.json*) set -- \"${access[@]}\" --set icp.timeout_min=1s \"$@\" ;;\n"    // slow on a busy machine
             "*garner.json*) set -- \"${ports[@]}\" \"$@\" ;;\n"
             "*) set -- \"${ports[@]}\" \"${access[@]}\" \"$@\" ;;\n"
             "esac\n"
@@ -145,8 +145,8 @@ private:
 
     TempDir dir_;
     Origin origin_;
-    std::map<std::string, std::uint16_t> ports_;              // by the standard port
-    std::map<std::string, std::unique_ptr<Child>> proxies_;   // by the standard port
+    std::map<std::string, std::uint16_t> ports_;              // by port on the page
+    std::map<std::string, std::unique_ptr<Child>> proxies_;   // by port on the page
     std::string output_;
 };
 

@@ -18,7 +18,7 @@ Reply get_as(Proxy const& proxy, std::string const& accept, std::string const& u
     return Client(proxy).get(url, {{"Accept", accept}});
 }
 
-/// A URL of a port without a listener.
+/// A URL whose port has no listener.
 std::string nowhere() { return "http://127.0.0.1:" + std::to_string(free_port()) + "/page"; }
 
 /// The value of "Request id" in a plain text.
@@ -43,7 +43,7 @@ TEST(ErrorPages, an_origin_that_is_not_there_is_502_with_a_reason) {
     EXPECT_TRUE(reply.has("Cache-Status"));
     EXPECT_TRUE(reply.has("Date"));
     EXPECT_THAT(reply.field("Content-Type"), HasSubstr("charset"));
-    // The connection goes on.
+    // The connection stays open.
     EXPECT_EQ(client.get(url).status(), 502);
     EXPECT_EQ(client.connections(), 1);
 }

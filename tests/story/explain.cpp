@@ -1,4 +1,4 @@
-// garner explain: says beforehand what the next request will meet, and why, and changes nothing by saying it.
+// garner explain: predicts the outcome of the next request with its reason, and changes nothing.
 #include "story/scene.hpp"
 #include "support/fake_dns.hpp"
 
@@ -275,7 +275,7 @@ TEST(Explain, a_name_that_could_not_be_resolved_lately) {
     FakeDns dns;
     Proxy proxy(R"({"workers": 1, "dns": {"servers": [")" + dns.server() + R"("]}})");
     auto const url = "http://Nobody.example/page";
-    // A page of another site can send this, and must not make the proxy ask DNS.
+    // A page of another site can send this request, so it must not cause a DNS query.
     auto const asked = Client("127.0.0.1", proxy.admin()).get("/explain?url=http%3A%2F%2Fnobody.example%2Fpage").body();
     EXPECT_EQ(nlohmann::json::parse(asked)["outcome"], "miss");
     EXPECT_EQ(dns.queries("nobody.example").udp, 0);

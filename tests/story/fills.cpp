@@ -1,4 +1,4 @@
-// Several clients, one fetch: collapsed forwarding, reading while it is written, and nobody gets another's answer.
+// Collapsed requests: several clients share one fetch and read it while it is received, and each client gets its own response.
 #include <set>
 #include <thread>
 
@@ -8,7 +8,7 @@ namespace garner::test {
 
 namespace {
 
-/// Waits a moment in which the origin must not get more than `count` requests.
+/// Waits for a short time in which the origin must get at most `count` requests.
 void stays_at(Held& held, std::size_t count) {
     pause_for(300ms);
     EXPECT_EQ(held.count(), count);
@@ -162,7 +162,7 @@ TEST(Fills, when_the_leader_leaves_within_the_body_its_followers_get_all_of_it) 
     slow.finish();
     EXPECT_EQ(b.body(), early + late);
     EXPECT_TRUE(b.complete());
-    // Who asks in the moment between the last byte and its being stored is a follower yet.
+    // A request between the last byte and the storing still joins the fill.
     EXPECT_TRUE(eventually([&] { return get(proxy, origin, "/film").hit(); }));
     EXPECT_EQ(origin.requests("/film"), 1u);
 }
@@ -233,7 +233,7 @@ TEST(Fills, clients_of_a_private_answer_are_served_at_the_same_time_and_bodies_n
                       .body = exchange.request().head.field("Cookie") + pattern(5000)};
     };
     slow.nth(0).release(answer_for(slow.nth(0)));
-    // All the others wait at the origin at once: none stands behind another.
+    // The others are all at the origin at once: none waits for another.
     slow.arrived(clients_count);
     for (std::size_t i = 1; i < clients_count; ++i) slow.nth(i).release(answer_for(slow.nth(i)));
     for (std::size_t i = 0; i < clients_count; ++i) EXPECT_EQ(replies[i].body(), "user=" + std::to_string(i) + pattern(5000));

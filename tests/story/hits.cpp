@@ -1,4 +1,4 @@
-// The second visit comes from memory: hits, what they say about themselves, and what is not a hit.
+// The second request is served from memory: hits, their fields, and requests that are not hits.
 #include <algorithm>
 
 #include "story/scene.hpp"
@@ -80,7 +80,7 @@ TEST(Hits, HEAD_is_answered_from_a_stored_GET) {
     EXPECT_EQ(head.field("Content-Length"), "5");
     EXPECT_TRUE(head.hit());
     EXPECT_EQ(head.body(), "");
-    // The connection is still in step: nothing of a body followed the head.
+    // The connection is still in sync: no body bytes followed the head.
     EXPECT_EQ(client.get("/page").body(), "hello");
     EXPECT_EQ(origin.requests("/page"), 1u);
     EXPECT_EQ(client.connections(), 1);
@@ -164,7 +164,7 @@ TEST(Hits, what_became_of_a_request_is_told_in_the_words_of_RFC_9211) {
     struct Row {
         std::string method, path;
         Fields fields;
-        std::string told;   // an expression
+        std::string told;   // a regular expression
     };
     std::string const ttl = "ttl=(600|59[0-9])";
     Row const rows[] = {

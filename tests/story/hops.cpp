@@ -1,4 +1,4 @@
-// What belongs to one hop stays there; what proxies say about themselves: Via, loops, forwarding fields.
+// Hop-by-hop fields are not forwarded; fields of proxies: Via, loop detection, forwarding fields.
 #include "story/scene.hpp"
 
 namespace garner::test {

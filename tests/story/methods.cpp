@@ -1,4 +1,4 @@
-// Every method has its way: PURGE, unsafe methods that invalidate, unknown ones, TRACE and OPTIONS with Max-Forwards.
+// Methods: PURGE, unsafe methods that invalidate, unknown ones, TRACE and OPTIONS with Max-Forwards.
 #include "story/scene.hpp"
 
 namespace garner::test {
@@ -130,7 +130,7 @@ TEST(MaxForwards, OPTIONS_of_a_whole_server_is_asked_with_an_asterisk) {
     Proxy proxy;
     origin.answer("*", no_store(""));
     Client client(proxy);
-    // RFC 9112 3.2.4: an absolute-form without path and query becomes "*" at the last proxy.
+    // RFC 9112 3.2.4: the last proxy sends an absolute-form without path and query as "*".
     EXPECT_EQ(client.send("OPTIONS", origin.url()).status(), 200);
     EXPECT_EQ(origin.requests("*"), 1u);
 }

@@ -1,5 +1,5 @@
-// The proxy against a naive cache that says in a few lines what RFC 9111 says: random requests, answers, changes, purges.
-// Time passes by the Age that answers have: ages and lifetimes lie so far apart that the run's own seconds do not matter.
+// The proxy against a naive cache that implements RFC 9111 in a few lines: random requests, responses, changes, purges. Responses
+// simulate passing time by their Age: ages and lifetimes differ so much that the run's own seconds do not matter.
 #include <algorithm>
 #include <mutex>
 #include <random>
@@ -12,10 +12,10 @@ namespace {
 
 using Seconds = std::optional<int>;
 
-/// What an origin says of a response, and how it says it.
+/// A response of the origin.
 struct Said {
     int status = 200;
-    bool alive = true;   // false: hangs up without an answer
+    bool alive = true;   // false: the connection closes without a response
     int version = 0;
     Seconds max_age, s_maxage, expires, stale_if_error;
     int age = 0;
@@ -81,13 +81,13 @@ struct Kept {
     std::string body;
     std::string tag;   // empty: none
     Said terms;
-    bool outdated = false;   // a HEAD said so
+    bool outdated = false;   // outdated by a HEAD response
 
     int lifetime() const { return outdated ? 0 : terms.s_maxage.value_or(terms.max_age.value_or(terms.expires.value_or(0))); }
     int left() const { return lifetime() - terms.age; }
     bool never_stale() const { return terms.must_revalidate || terms.s_maxage || terms.no_cache; }
 
-    /// RFC 9111 4.2, 5.2.1.
+    /// Freshness of RFC 9111 4.2 and request directives of 5.2.1.
     bool may_answer(Asked const& asked) const {
         if (terms.no_cache || asked.no_cache) return false;
         if (asked.max_age && (*asked.max_age == 0 || terms.age > *asked.max_age)) return false;
@@ -96,7 +96,7 @@ struct Kept {
         if (never_stale()) return false;
         return asked.max_stale ? -left() <= *asked.max_stale : asked.any_stale;
     }
-    /// RFC 9111 4.2.4 and RFC 5861 4.
+    /// Stale responses on errors, RFC 9111 4.2.4 and RFC 5861 4.
     bool may_answer_for_a_failure(Asked const& asked, bool answered) const {
         if (never_stale()) return false;
         bool const wants_recent = asked.no_cache || asked.max_age || asked.min_fresh;
@@ -106,14 +106,14 @@ struct Kept {
     }
 };
 
-/// RFC 9111 3, 3.5.
+/// Storing, RFC 9111 3 and 3.5.
 bool may_be_kept(Asked const& asked, Said const& said) {
     if (asked.method != "GET" || asked.no_store || said.no_store || said.is_private) return false;
     if (asked.authorized && !said.is_public && !said.must_revalidate && !said.s_maxage) return false;
     bool const explicit_lifetime = said.max_age || said.s_maxage || said.expires;
     bool const guessable = said.status == 200 || said.status == 404 || said.is_public;
     if (!explicit_lifetime && !guessable) return false;
-    // Our own: what could never be used again is not kept.
+    // Garner's rule: a response that could never be reused is not stored.
     bool const ever_fresh = said.s_maxage.value_or(said.max_age.value_or(1)) > 0;
     return said.tagged || (explicit_lifetime && !said.no_cache && (ever_fresh || said.stale_if_error));
 }
@@ -141,18 +141,18 @@ public:
 private:
     struct Url {
         bool varies = false;
-        std::map<std::string, Kept> kept;   // by language; "" where it does not vary
+        std::map<std::string, Kept> kept;   // by language; "" if it does not vary
     };
     std::map<std::string, Url> urls_;
 };
 
-/// What must come of a request.
+/// The expected outcome of a request.
 struct Expected {
     int status = 0;
     std::string body{};
     std::string tag{};
     bool asks_origin = false;
-    bool may_be_cut = true;   // status 200 of ours: conditions and ranges apply
+    bool may_be_cut = true;   // a 200 of the proxy itself: conditions and ranges apply
 };
 
 std::string in_words(std::string const& url, Said const& said) {
@@ -175,7 +175,7 @@ protected:
     Client client{proxy, origin};
     NaiveCache cache;
     std::mt19937 random;
-    std::mutex mutex;   // the origin reads what follows
+    std::mutex mutex;   // guards the members below, which the origin reads
     std::map<std::string, Said> says;
     std::map<std::string, int> asked_for;
 
@@ -207,7 +207,7 @@ protected:
         hand.answer(answer);
     }
 
-    /// The origin has something else to say about a URL.
+    /// The origin changes its response for a URL.
     void change(std::string const& url) {
         std::lock_guard lock(mutex);
         auto const version = says[url].version + (one_in(3) ? 0 : 1);
@@ -269,7 +269,7 @@ protected:
             auto const& terms = kept->terms;
             if (!terms.is_public && !terms.must_revalidate && !terms.s_maxage) {
                 if (asked.only_if_cached) return {.status = 504, .may_be_cut = false};
-                return said.alive ? passed_on(url, asked, said) : failed();   // beside what is kept for others
+                return said.alive ? passed_on(url, asked, said) : failed();   // another user's response, beside the stored one
             }
         }
         if (kept && kept->may_answer(asked)) return from(*kept);
@@ -285,7 +285,7 @@ protected:
             return stale;
         }
         bool const reads = asked.method == "GET" || asked.method == "HEAD";
-        // RFC 9111 4.4, and our own: an answer that was lost may have been no error.
+        // RFC 9111 4.4 and Garner's rule: a lost response may have been a success.
         if (!reads && (!said.alive || said.status < 400)) cache.forget(url);
         if (!said.alive) return failed();
         if (!reads) return passed_on(url, asked, said);
@@ -300,7 +300,7 @@ protected:
             kept->outdated = true;
             return answer;
         }
-        // Our own: what a GET has shown to be no more does not come back.
+        // Garner's rule: a GET that shows that the stored response is outdated removes it.
         bool const ends =
             kept && asked.method == "GET" && !asked.authorized && !said.is_private && (said.status == 200 || said.status == 404);
         if (may_be_kept(asked, said))
@@ -310,7 +310,7 @@ protected:
         return answer;
     }
 
-    /// RFC 9111 4.3.4, 3.2: the fields of the 304 take the place of those of the same name; the others stay.
+    /// RFC 9111 4.3.4, 3.2: fields of the 304 replace stored fields of equal name; others stay.
     Expected freshened(std::string const& url, Asked const& asked, Said const& said, Kept kept) {
         auto terms = said;
         auto const& before = kept.terms;
@@ -362,7 +362,7 @@ protected:
     static void judge(Reply const& reply, Asked const& asked, Expected const& expect) {
         bool const reads = asked.method == "GET" || asked.method == "HEAD";
         bool const cut = expect.may_be_cut && reads;
-        // Where the origin was asked the answer may as well be the whole one.
+        // If the origin was asked, the whole response is allowed too.
         std::vector<int> allowed{expect.status};
         if (cut && !asked.tag.empty() && asked.tag == expect.tag) {
             if (!expect.asks_origin) allowed.clear();

@@ -1,4 +1,4 @@
-// Running it: the command line, garner check, and the signals.
+// Operation: the command line, garner check, and signals.
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -191,7 +191,7 @@ TEST(Signals, many_SIGHUPs_under_load_lose_no_request) {
     EXPECT_EQ(client.connections(), 1);
 }
 
-/// As the program itself lists them.
+/// The policies that the program lists in an error text.
 std::vector<std::string> policies() {
     auto const told = check(R"({"memory": {"policy": "?"}})").output;
     auto const from = told.find("write one of ") + std::string_view("write one of ").size();
@@ -289,7 +289,7 @@ TEST(Signals, an_answer_that_begins_after_SIGTERM_says_that_it_is_the_last) {
             late.wire();
             return false;
         } catch (Trouble const&) {
-            return true;   // every worker has stopped listening
+            return true;   // no worker listens any more
         }
     }));
     slow.release("last words");
@@ -324,7 +324,7 @@ TEST(Signals, a_second_one_ends_it_at_once) {
     film.early(4);
     proxy.signal(SIGINT);
     ASSERT_TRUE(eventually([&] { return proxy.errors().find("press Ctrl-C again to quit now") != std::string::npos; }));
-    pause_for(600ms);   // a second one at once is taken for the same key
+    pause_for(600ms);   // an immediate second signal counts as the same key press
     EXPECT_THAT(proxy.errors(), HasSubstr("for requests in progress"));
     proxy.signal(SIGINT);
     EXPECT_EQ(proxy.ended(), 130);

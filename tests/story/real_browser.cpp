@@ -1,4 +1,4 @@
-// A real browser browses through Garner, and its second visit comes from memory.
+// A real browser loads a page through Garner; its second visit is served from memory.
 #include "story/scene.hpp"
 #include "support/programs.hpp"
 #include "support/websocket.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int parts = 100;
 
-/// A page whose parts, scripts and images, each say that they have come.
+/// A page whose scripts and images report that they were loaded.
 void write_page(Nginx& origin) {
     std::string page = "<!DOCTYPE html><title>parts</title><link rel=icon href=data:,><body>\n<script>var came = 0;</script>\n";
     for (int i = 0; i < parts / 2; ++i) {
@@ -23,7 +23,7 @@ void write_page(Nginx& origin) {
     origin.file("page.html", page);
 }
 
-/// A page that speaks over a WebSocket and keeps loading until that has answered.
+/// A page that uses a WebSocket and finishes loading after its answer.
 void script_chat(Origin& origin) {
     origin.answer("/page", no_store("<!DOCTYPE html><link rel=icon href=data:,><body><p id=result>silence</p><script>\n"
                                     "var socket = new WebSocket('ws://' + location.host + '/chat');\n"

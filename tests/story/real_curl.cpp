@@ -6,7 +6,7 @@ namespace garner::test {
 
 namespace {
 
-/// curl -x PROXY …; the body.
+/// Runs curl -x PROXY … and returns the body.
 std::string curl(Proxy const& proxy, std::vector<std::string> const& arguments) {
     std::vector<std::string> command{"curl", "-sS", "--max-time", "60", "-x", proxy.url()};
     command.insert(command.end(), arguments.begin(), arguments.end());

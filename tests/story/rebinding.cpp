@@ -1,4 +1,4 @@
-// Names that change their minds: what counts is the address that is connected to, each time anew.
+// DNS rebinding: each connection is checked by the address it goes to.
 #include "story/scene.hpp"
 #include "support/fake_dns.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 
 FakeDns::Name for_a_second(std::vector<std::string> addresses) { return {.v4 = std::move(addresses), .ttl = 1}; }
 
-/// Serves what lies on 127.0.0.2 and nothing else of this machine.
+/// Allows only 127.0.0.2 of this machine's addresses.
 std::string only_the_second(FakeDns const& dns) {
     return R"({"workers": 1, "dns": {"servers": [")" + dns.server() +
            R"("]}, "access": [{"allow": {"destination": ["127.0.0.2"], "port": ["1-65535"]}}, {"allow": {"source": ["127.0.0.0/8"]}}]})";

@@ -1,4 +1,4 @@
-// stale-while-revalidate (RFC 5861 3): the client is answered at once, and one revalidation runs behind it.
+// stale-while-revalidate (RFC 5861 3): the client is answered at once, and one revalidation runs in the background.
 #include <atomic>
 
 #include "story/scene.hpp"
@@ -7,7 +7,7 @@ namespace garner::test {
 
 namespace {
 
-/// Stale since four seconds, and for ten minutes still good enough to be sent.
+/// Stale for four seconds; may be served stale for ten minutes.
 Answer ageing(std::string body) {
     return {.fields = {{"Cache-Control", "max-age=1, stale-while-revalidate=600"}, {"Age", "5"}, {"ETag", R"("a")"}},
             .body = std::move(body)};
@@ -156,7 +156,7 @@ TEST(Refresh, after_one_that_brings_nothing_it_pauses) {
 }
 
 TEST(Refresh, only_so_many_run_at_a_time) {
-    std::atomic<bool> over = false;   // the origin's threads look at both to the end
+    std::atomic<bool> over = false;   // used by the origin's threads until they end
     std::atomic<int> running = 0;
     Origin origin;
     Proxy proxy(R"({"workers": 1})");

@@ -1,4 +1,4 @@
-// What a proxy at rest holds: the same before a storm and after it.
+// Resources of an idle proxy: equal before and after load.
 #pragma once
 #include <sys/resource.h>
 
@@ -16,13 +16,14 @@ inline std::size_t resident(Proxy& proxy) {
     return 0;
 }
 
-/// Open descriptors of the proxy; while its figures are asked for there is one more.
+/// Open descriptors of the proxy; one more while its figures are requested.
 inline std::size_t descriptors(Proxy& proxy) {
     std::filesystem::directory_iterator open("/proc/" + std::to_string(proxy.child().pid()) + "/fd");
     return static_cast<std::size_t>(std::distance(begin(open), end(open)));
 }
 
-/// This process, and the proxy it starts, may have that many descriptors for clients; or how many, when it is fewer.
+/// Raises the descriptor limit of this process and of the proxy it starts.
+/// Returns the possible number of clients, at most `wanted`.
 inline std::size_t clients_up_to(std::size_t wanted) {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -31,7 +32,7 @@ inline std::size_t clients_up_to(std::size_t wanted) {
     return std::min<std::size_t>(wanted, limit.rlim_max / 3);
 }
 
-/// Waits until nothing is open, filling or pinned any more: as at the start, but for what is stored.
+/// Waits until nothing is open, being filled or pinned: like after the start, except for stored objects.
 inline void expect_rest(Proxy& proxy, std::size_t descriptors_before, Millis limit = Millis{60'000}) {
     nlohmann::json stats;
     bool const rests = eventually(

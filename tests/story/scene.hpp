@@ -1,4 +1,4 @@
-// What every scene includes: the three actors and the words of the tests.
+// Included by every scene: the three actors, and common helpers.
 #pragma once
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// TLS towards origins, for https:// requests and accelerators; and origins of IPv6.
+// TLS to origins, for https:// requests and accelerators; and IPv6 origins.
 #include <sys/socket.h>
 
 #include "story/scene.hpp"
@@ -90,7 +90,7 @@ TEST_F(Secure, an_origin_that_leaves_without_close_notify_is_not_believed) {
     Origin origin({.certificate = &certificate});
     origin.by_hand("/film", [](Hand& hand) {
         hand.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\n\r\nhalf a film");
-        // RFC 9112 9.8: without close_notify the end of a body that ends with the connection may be an attacker's work.
+        // RFC 9112 9.8: without close_notify, an attacker may have truncated a body that ends with the connection.
         ::shutdown(hand.wire().fd(), SHUT_WR);
         hand.leave();
     });

@@ -1,4 +1,5 @@
-// Several `garner seen serve` that share the hosts: who is asked, and what is answered when one of them hangs, dies or lies.
+// Several `garner seen serve` that partition the hosts: routing of links,
+// and answers if one of them hangs, dies or sends wrong answers.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,7 +14,7 @@
 namespace garner::test {
 namespace {
 
-/// Three processes that share the hosts.
+/// Three processes that partition the hosts.
 class Three {
 public:
     Three() {
@@ -51,7 +52,7 @@ TEST(SeenPartitions, three_processes_share_the_hosts_and_answer_as_one) {
     }
     EXPECT_EQ(entries, 6001u);
 
-    // What was answered before does not go over the wire again, and nothing goes further than one process.
+    // Known answers are not sent over the network again, and each link goes to one other process only.
     auto const before = three[0].stats()["partition"];
     EXPECT_EQ(three[0].ask(urls(0, 3000)), times(3000, "seen"));
     auto const after = three[0].stats()["partition"];
@@ -74,7 +75,7 @@ TEST(SeenPartitions, three_processes_share_the_hosts_and_answer_as_one) {
 TEST(SeenPartitions, the_links_of_a_killed_process_are_unreachable_until_it_is_back) {
     Three three;
     auto const of_one = [&] {
-        // A host of the second process: one that it can be asked for, as its own.
+        // A URL on a host of the second process, which that process can be asked for directly.
         for (std::size_t i = 0;; ++i) {
             auto const before = three[1].stats()["set"]["entries"];
             three[1].ask("http://h" + std::to_string(i) + ".example/probe");
@@ -114,11 +115,11 @@ TEST(SeenPartitions, a_process_told_otherwise_is_not_asked) {
 
 TEST(SeenPartitions, a_partition_that_hangs_holds_no_batch_up_longer_than_it_is_told) {
     auto const port = free_port();
-    auto const listening = listen_on("127.0.0.1");   // takes connections and questions, and answers none
+    auto const listening = listen_on("127.0.0.1");   // accepts connections and requests, and answers none
     auto const peers = "127.0.0.1:" + std::to_string(port) + ",127.0.0.1:" + std::to_string(listening.port);
     Service one({"--partition", "0", "--of", "2", "--peers", peers, "--peer-answer", "1s"}, port);
     auto const begun = std::chrono::steady_clock::now();
-    // Several at a time: what waits behind a question has no more time than its own.
+    // Several requests at once: a request queued behind another has no more time than its own.
     std::atomic<std::size_t> fresh = 0, unreachable = 0;
     std::vector<std::thread> crawlers;
     for (std::size_t crawler = 0; crawler < 4; ++crawler)
@@ -136,7 +137,7 @@ TEST(SeenPartitions, a_partition_that_hangs_holds_no_batch_up_longer_than_it_is_
     ::close(listening.fd);
 }
 
-/// Another partition, which knows what it was asked and now and then takes longer than anybody waits.
+/// Another partition that remembers all links, and sometimes answers after the timeout.
 class SlowPartition {
 public:
     SlowPartition() : listening_(listen_on("127.0.0.1")), thread_([this] { run(); }) {}
@@ -164,7 +165,7 @@ private:
         auto const links = wire.take(size);
         std::string answers;
         for (std::size_t at = 0; at + 8 <= links.size(); at += 8) answers += seen_.insert(links.substr(at, 8)).second ? '\1' : '\0';
-        // Longer than anybody waits, just about as long, and as long as some of those still wait that are asked for together.
+        // Milliseconds: above the timeout, close to it, and within it for some of the links that are sent together.
         constexpr int delays[]{0, 200, 200, 200, 200, 200, 450, 300};
         if (questions_ < 40) pause_for(Millis{delays[questions_ % 8]});
         ++questions_;
@@ -184,7 +185,7 @@ TEST(SeenPartitions, what_a_partition_answers_too_late_is_lost_for_nobody) {
     auto const port = free_port();
     auto const peers = "127.0.0.1:" + std::to_string(port) + ",127.0.0.1:" + std::to_string(slow.port());
     Service one({"--partition", "0", "--of", "2", "--peers", peers, "--peer-answer", "300ms"}, port);
-    // Each asks for URLs of its own until it is answered: each of them is new then, whatever became of the questions before.
+    // Each crawler repeats its own URLs until they are answered: each must be new then, whatever happened to earlier requests.
     std::vector<std::thread> crawlers;
     for (std::size_t crawler = 0; crawler < 4; ++crawler)
         crawlers.emplace_back([&, crawler] {
@@ -193,7 +194,7 @@ TEST(SeenPartitions, what_a_partition_answers_too_late_is_lost_for_nobody) {
                 for (int round = 0; !left.empty() && round < 100; ++round) {
                     std::string asked;
                     for (auto const& url : left) asked += url + "\n";
-                    pause_for(Millis{(70 * crawler + 40 * static_cast<std::size_t>(round)) % 200});   // not all at once
+                    pause_for(Millis{(70 * crawler + 40 * static_cast<std::size_t>(round)) % 200});   // spreads the requests
                     auto const answers = lines(one.ask(asked));
                     ASSERT_EQ(answers.size(), left.size());
                     std::vector<std::string> again;
@@ -219,7 +220,7 @@ TEST(SeenPartitions, what_a_partition_does_not_promise_to_keep_is_said_link_by_l
     Three three;
     three[0].stop(), three[2].stop();
     three.start(0, {"--path", dir.path("0").string()});
-    three.start(2, {"--path", dir.path("2").string()});   // the second lies in memory
+    three.start(2, {"--path", dir.path("2").string()});   // the second keeps its set in memory
     EXPECT_EQ(three[1].client().post("/seen?durable=1", "http://a.example/\n", {{"Content-Type", "text/plain"}}).status(), 400);
 
     auto const answers = lines(three[0].ask(urls(0, 300), "?durable=1"));
@@ -233,7 +234,7 @@ TEST(SeenPartitions, what_a_partition_does_not_promise_to_keep_is_said_link_by_l
     ASSERT_LT(first, answers.size());
     EXPECT_EQ(three[0].ask(urls(first, first + 1)), "seen\n") << "it was said to be new";
 
-    // An answer from before, when nobody wanted it durable, is none to who does.
+    // A cached answer to a request that was not durable does not answer a durable one.
     auto const asked = [&] { return three[0].stats()["partition"]["others"][1]["links"].get<int>(); };
     three[0].ask(urls(1000, 1100));
     auto const before = asked();
@@ -244,7 +245,7 @@ TEST(SeenPartitions, what_a_partition_does_not_promise_to_keep_is_said_link_by_l
 }
 
 TEST(SeenPartitions, an_answer_that_was_lost_makes_a_url_new_again_rather_than_lost) {
-    // The other process takes a batch and dies before it answers: here an actor that reads and hangs up, twice.
+    // The other process takes a batch and dies before it answers: simulated twice by closing the connection.
     auto const port = free_port();
     auto const listening = listen_on("127.0.0.1");
     auto const peers = "127.0.0.1:" + std::to_string(port) + ",127.0.0.1:" + std::to_string(listening.port);
@@ -258,7 +259,7 @@ TEST(SeenPartitions, an_answer_that_was_lost_makes_a_url_new_again_rather_than_l
             auto const size = std::stoul(head->field("Content-Length"));
             wire.take(size);
             ++questions;
-            if (i < 2) continue;   // hangs up
+            if (i < 2) continue;   // closes the connection
             auto const count = std::to_string(size / 8);
             wire.send("HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: " + count + "\r\n\r\n" +
                       std::string(size / 8, '\0'));

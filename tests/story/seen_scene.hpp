@@ -1,4 +1,4 @@
-// `garner seen serve` as a process, and what is asked of it.
+// `garner seen serve` as a process, and requests to it.
 #pragma once
 #include <signal.h>
 
@@ -46,7 +46,7 @@ public:
     }
 
     Client client() const { return Client("127.0.0.1", port_); }
-    /// What is answered to URLs, a line each.
+    /// The answers to `urls`, one per line.
     std::string ask(std::string const& urls, std::string const& query = "") const {
         auto reply = client().post("/seen" + query, urls, {{"Content-Type", "text/plain"}});
         EXPECT_EQ(reply.status(), 200) << reply.body();

@@ -1,4 +1,4 @@
-// `garner seen serve`, as crawlers use it: batches in, answers in order; kills, overload, bad input.
+// `garner seen serve` from a crawler's view: batches, answers in order, kills, overload, bad input.
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -127,7 +127,7 @@ TEST(SeenServe, nothing_is_durable_in_a_directory_that_is_gone) {
         auto reply = service.client().post("/seen?durable=1", "http://b.example/\n", {{"Content-Type", "text/plain"}});
         EXPECT_NE(reply.body(), "new\n") << kind;
         EXPECT_THAT(service.child().errors(), HasSubstr(set.string())) << kind;
-        service.kill();   // it would end with 1, and say so once more
+        service.kill();   // a normal stop would exit with 1 and log the error again
     }
 }
 
@@ -166,7 +166,7 @@ TEST(SeenServe, what_was_answered_durable_survives_a_kill) {
     for (std::size_t round = 0; round < rounds; ++round) {
         Service service({"--path", dir.path("set").string()});
         if (asked > 0) EXPECT_EQ(service.ask(urls(0, asked)), times(asked, "seen"));
-        // Killed while it is busy with more: only what was answered counts.
+        // Killed while it processes another batch: only answered links count.
         EXPECT_EQ(service.ask(urls(asked, asked + 3000), "?durable=1"), times(3000, "new"));
         asked += 3000;
         auto busy = service.client();
@@ -236,7 +236,7 @@ TEST(SeenServe, finishes_what_it_has_begun_when_it_is_told_to_stop) {
 }
 
 TEST(SeenServe, says_when_it_has_too_much_to_do_and_takes_nothing_then) {
-    Service service({"--waiting", "1"});   // beside the one that is being answered
+    Service service({"--waiting", "1"});   // in addition to the one being answered
     std::atomic<int> refused = 0;
     std::atomic<std::size_t> fresh = 0;
     auto const body = urls(0, 40'000);
@@ -349,13 +349,14 @@ TEST(SeenServe, the_python_client_loses_no_page_to_timeouts_restarts_and_faults)
     NEEDS("python3");
     auto const listening = listen_on("127.0.0.1");
     std::thread actor([&] {
-        // Takes the batch and hangs up; takes it and says nothing; refuses it; answers, as who has taken it before.
+        // First closes the connection after the batch, then stays silent, then
+        // refuses, then answers like a server that already has the batch.
         for (int i = 0; i < 4; ++i) {
             Wire wire(::accept(listening.fd, nullptr, nullptr));
             std::optional<Head> head;
             while (!(head = take_head(wire.buffer()))) wire.receive();
             wire.take(std::stoul(head->field("Content-Length")));
-            if (i == 1) wire.receive(Millis{60'000});   // until the client has enough
+            if (i == 1) wire.receive(Millis{60'000});   // until the client times out
             std::string const list = R"(["seen","seen"])";
             if (i == 2) wire.send("HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
             if (i == 3) wire.send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(list.size()) + "\r\n\r\n" + list);
@@ -399,7 +400,7 @@ TEST(SeenServe, is_a_part_of_the_proxy_when_it_has_an_address) {
         auto reply = Client("127.0.0.1", port)
                          .post("/seen?durable=1", "http://www.a.example/\nhttp://a.example/\n", {{"Content-Type", "text/plain"}});
         EXPECT_EQ(reply.body(), "new\nseen\n");
-        // Not through the proxy, though its tests may reach loopback.
+        // The service is blocked through the proxy, although its tests may reach loopback.
         EXPECT_EQ(Client(proxy).get("http://127.0.0.1:" + std::to_string(port) + "/seen/stats").status(), 403);
     }
     Proxy again(patch);

@@ -1,4 +1,4 @@
-// `garner sim`, as one uses it: real traces and logs in, tables and curves out.
+// `garner sim` for users: real traces and logs as input, tables and curves as output.
 #include <sstream>
 
 #include "story/scene.hpp"
@@ -62,7 +62,7 @@ TEST(Sim, half_of_the_keys_tell_nearly_the_same) {
     EXPECT_NEAR(half["object_miss_ratio"], static_cast<double>(all["object_miss_ratio"]), .02);
 }
 
-/// Pipes the results of a command of garner into tools/chart, which draws into `folder`.
+/// Pipes the results of a garner command into tools/chart, which draws into `folder`.
 void draw(TempDir const& dir, std::string const& command) {
     auto const line = "'" + garner_binary() + "' " + command + " --format json | '" + source("tools/chart") + "' '" +
                       dir.path("charts").string() + "' days";
@@ -70,7 +70,7 @@ void draw(TempDir const& dir, std::string const& command) {
     ASSERT_EQ(done.code, 0) << done.errors;
 }
 
-/// A chart that an XML parser has read.
+/// The text of a chart that an XML parser has accepted.
 std::string chart(TempDir const& dir, std::string const& name) {
     auto const file = dir.path("charts/" + name).string();
     auto const parsed = run({"/usr/bin/python3", "-c", "import sys, xml.dom.minidom as m; m.parse(sys.argv[1])", file});
@@ -92,7 +92,7 @@ TEST(Chart, shows_the_misses_of_policies_by_size) {
         EXPECT_EQ(count(picture, "days: " + std::string(kind) + " miss ratio by cache size"), 2u);
         for (auto const* name : {">lru<", ">gdsf<", ">infinite<", ">1 MiB<", ">cache size (bytes)<"})
             EXPECT_EQ(count(picture, name), 1u) << name;
-        // Each line and the sample beside its name; a mark at each point and on the sample.
+        // Each line of the chart and its sample in the legend; a marker at each point and on the sample.
         EXPECT_EQ(count(picture, "stroke-width=\"2.0\""), 4u);
         EXPECT_EQ(count(picture, "stroke-width=\"1.5\""), 2u) << "the reference";
         EXPECT_EQ(count(picture, "transform=\"translate("), 9u);

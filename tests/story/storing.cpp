@@ -1,11 +1,11 @@
-// What is kept, what is not, and for whom: cookies, Vary, Authorization, no-store, private, the operator's lists.
+// Storing: cookies, Vary, Authorization, no-store, private, and the operator's rules.
 #include "story/scene.hpp"
 
 namespace garner::test {
 
 namespace {
 
-/// Asks twice and says how often the origin was asked.
+/// Requests twice and returns the number of requests at the origin.
 std::size_t origin_asked(Proxy const& proxy, Origin const& origin, std::string const& path, Fields const& fields = {}) {
     auto const before = origin.requests(path);
     get(proxy, origin, path, fields).body();

@@ -1,4 +1,4 @@
-// Bodies on their way: large ones in both directions, every framing, back-pressure, trailers, interim answers.
+// Streaming bodies: large ones in both directions, every framing, back-pressure, trailers, interim responses.
 #include <sys/socket.h>
 
 #include <atomic>
@@ -62,7 +62,7 @@ TEST(Streaming, chunks_go_up_framed_anew) {
     client.raw(in_chunks(reel, 5000));
     EXPECT_EQ(reply.body(), "thanks");
     EXPECT_TRUE(origin.last("/reel").body == reel);
-    // What the client said of a chunk stays with the client.
+    // Chunk extensions of the client are not forwarded.
     auto extended = client.begin("POST", "/reel", {{"Transfer-Encoding", "chunked"}});
     client.raw(chunk("abc", ";name=\"value\"") + "0\r\n\r\n");
     EXPECT_EQ(extended.body(), "thanks");
@@ -188,7 +188,7 @@ TEST(Streaming, a_client_that_reads_very_slowly_harms_no_other) {
     for (auto& client : slow) client.reset();
 }
 
-// ---- interim answers ----
+// ---- interim responses ----
 
 TEST(Interim, a_client_that_expects_100_gets_it_and_then_sends) {
     Origin origin;

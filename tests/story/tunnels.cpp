@@ -1,4 +1,4 @@
-// Connections that stop being HTTP: CONNECT, and Upgrade to a WebSocket.
+// Connections that leave HTTP: CONNECT, and Upgrade to a WebSocket.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,10 +14,10 @@ namespace garner::test {
 
 namespace {
 
-/// Lets CONNECT reach the tests' ports.
+/// Allows CONNECT to the tests' ports.
 std::string const open_ports = R"({"access": [{"allow": {"destination": ["127.0.0.0/8", "::1"], "port": ["1-65535"]}}]})";
 
-/// A bare TCP server for one connection.
+/// A plain TCP server for one connection.
 class Plain {
 public:
     explicit Plain(std::function<void(Wire&)> talk) : listening_(listen_on("127.0.0.1")) {
@@ -42,7 +42,7 @@ private:
 
 void echo(Wire& wire) {
     while (wire.receive() == Wire::Read::data)
-        while (!wire.buffer().empty()) wire.send(std::exchange(wire.buffer(), {}));   // sending reads, too
+        while (!wire.buffer().empty()) wire.send(std::exchange(wire.buffer(), {}));   // sending also receives
     wire.half_close();
     wire.take_all();
 }

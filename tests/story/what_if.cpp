@@ -1,4 +1,4 @@
-// What other policies and sizes would make of the traffic: the estimate, and memory.policy "auto" that goes by it.
+// Estimates of other policies and sizes for the traffic, and memory.policy "auto", which follows them.
 #include <signal.h>
 
 #include <algorithm>
@@ -26,10 +26,10 @@ std::string what_if_table(Proxy const& proxy) {
     return said.output;
 }
 
-/// The faster requests come, the fewer of them are sampled, and of sixteen films an eighth tells nothing.
+/// Faster requests would be sampled less, and an eighth of sixteen films tells nothing.
 constexpr std::chrono::microseconds pace{600};
 
-/// One after another: requests until something has happened, or there were too many of them.
+/// Sends requests one after another until a condition holds, or a limit is reached.
 class Stream {
 public:
     Stream(Proxy const& proxy, Origin& origin) : proxy_(proxy), origin_(origin), client_(proxy, origin) {}
@@ -40,13 +40,13 @@ public:
         EXPECT_EQ(client_.get(path).body().size(), std::stoul(path.substr(path.rfind('/') + 1)));
         if (++count_ % 1'000 == 0) origin_.forget_requests();
     }
-    /// A hundred small pages again and again among films that are seen once: recency keeps the films.
+    /// A hundred small pages repeatedly, among films that are requested once: policies by recency keep the films.
     void pages_among_films() {
         ++round_;
         get("/page" + std::to_string(round_ % 100) + "/300");
         get("/film" + std::to_string(count_) + "/60000");
     }
-    /// Sixteen films in turn among pages that are seen once: who keeps the small keeps the pages.
+    /// Sixteen films in turn, among pages that are requested once: policies that prefer small objects keep the pages.
     void films_among_pages() {
         ++round_;
         get("/film" + std::to_string(round_ % 16) + "/50000");
@@ -82,7 +82,7 @@ TEST(WhatIf, tells_what_every_policy_would_have_made_of_the_traffic) {
     Stream stream(proxy, origin);
     for (int i = 0; i < 750; ++i) stream.pages_among_films();
     auto const what_if = proxy.stats()["what_if"];
-    EXPECT_EQ(what_if["requests"], 1'500);   // all of them: so few are no reason to sample less
+    EXPECT_EQ(what_if["requests"], 1'500);   // all of them: the rate is not lowered for so few
     EXPECT_EQ(what_if["dropped"], 0);
     double lru = -1, best = -1, large = -1;
     for (auto const& row : what_if["rows"]) {
@@ -97,7 +97,7 @@ TEST(WhatIf, tells_what_every_policy_would_have_made_of_the_traffic) {
     EXPECT_GE(best, lru + 0.1);   // at 1 MiB
     EXPECT_GE(large, best);
     double const had = proxy.stats()["hit_ratio"]["start"];
-    EXPECT_NEAR(lru, had, 0.03);   // it runs: the estimate is of what it had
+    EXPECT_NEAR(lru, had, 0.03);   // lru is running, so the estimate equals its hit ratio
 
     auto const table = what_if_table(proxy);
     EXPECT_THAT(table, HasSubstr("\n* lru "));
@@ -170,9 +170,9 @@ TEST(AutoPolicy, follows_the_traffic_from_what_runs_and_can_be_told_to_stop) {
 
     stream.get("/known/1000");
     told_to_run("lru", "lru", nullptr);
-    EXPECT_TRUE(get(proxy, origin, "/known/1000").hit());   // what is stored stays
+    EXPECT_TRUE(get(proxy, origin, "/known/1000").hit());   // stored objects stay
     for (int i = 0; i < 1'500; ++i) stream.pages_among_films();
-    EXPECT_EQ(stream.policy(), "lru");   // whatever would be better
+    EXPECT_EQ(stream.policy(), "lru");   // even if another policy would be better
 
     told_to_run(quick, "lru", "objects");
     EXPECT_TRUE(stream.until_the_policy_changes([&] { stream.pages_among_films(); })) << what_if_table(proxy);

@@ -1,4 +1,4 @@
-// A self-made certificate for loopback, good for an hour, made when it is asked for.
+// A self-signed certificate for loopback, valid for an hour, created on demand.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,7 +10,7 @@ namespace garner::test {
 
 class Certificate {
 public:
-    /// For 127.0.0.1, ::1, localhost and `name`; signed by itself, so that it is its own CA file.
+    /// For 127.0.0.1, ::1, localhost and `name`; self-signed, so that it is its own CA file.
     explicit Certificate(std::string const& name = "localhost");
 
     std::string const& pem() const { return pem_; }

@@ -19,7 +19,7 @@ TempDir::TempDir() {
     auto name = (std::filesystem::temp_directory_path() / "garner-story-XXXXXX").string();
     if (!::mkdtemp(name.data())) throw Trouble("no temporary folder");
     path_ = name;
-    // Servers started as root read their files as somebody else.
+    // Servers started as root read their files as another user.
     std::filesystem::permissions(path_, std::filesystem::perms(0755));
 }
 

@@ -1,4 +1,4 @@
-// Other programs as actors: started, watched, told to stop, their output kept; and a folder that goes with the test.
+// Other programs as actors: started, watched, stopped, their output recorded; and a folder that is removed after the test.
 #pragma once
 #include <sys/types.h>
 
@@ -17,7 +17,7 @@ public:
     ~TempDir();
     TempDir(TempDir const&) = delete;
     std::filesystem::path path(std::string const& name = "") const { return name.empty() ? path_ : path_ / name; }
-    /// Writes a file in it and returns its path.
+    /// Writes a file into the folder and returns its path.
     std::string write(std::string const& name, std::string const& text) const;
 
 private:
@@ -28,15 +28,15 @@ std::string read_file(std::filesystem::path const&);
 
 class Child {
 public:
-    /// Starts `command` (looked up in PATH) with more environment ("NAME=value"). Throws Trouble when it cannot.
+    /// Starts `command` (found through PATH) with additional environment ("NAME=value"). Throws Trouble on failure.
     explicit Child(std::vector<std::string> const& command, std::vector<std::string> const& environment = {});
     Child(Child const&) = delete;
-    ~Child();   // kills it, with its process group, when it still runs
+    ~Child();   // kills its process group if it still runs
 
     pid_t pid() const { return pid_; }
     void signal(int number);
     bool running();
-    /// Its exit code, 128 + signal when it died of one; nothing when it still runs after `limit`.
+    /// The exit code, or 128 + signal; empty if it still runs after `limit`.
     std::optional<int> exit_code(Millis limit = patience);
     std::string output() const { return read_file(dir_.path("stdout")); }
     std::string errors() const { return read_file(dir_.path("stderr")); }
@@ -52,10 +52,10 @@ struct Finished {
     std::string output;
     std::string errors;
 };
-/// Runs a command to its end; killed after `limit`, with code -1.
+/// Runs a command to its end; kills it after `limit` and returns code -1.
 Finished run(std::vector<std::string> const& command, Millis limit = patience);
 
-/// True when PATH has the program.
+/// True if the program is in PATH.
 bool is_installed(std::string const& program);
 
 }   // namespace garner::test

@@ -19,7 +19,7 @@ struct Reply::Inside {
     bool done() const { return (head && body.done()) || !trouble.empty(); }
 };
 
-/// One connection and the answers that are due on it, in order.
+/// One connection and the responses expected on it, in order.
 class Conversation : public std::enable_shared_from_this<Conversation> {
 public:
     explicit Conversation(Wire wire) : wire_(std::move(wire)) {}
@@ -33,7 +33,7 @@ public:
         return {shared_from_this(), inside};
     }
 
-    /// Reads on until `enough` or `limit`; true when enough.
+    /// Reads until `enough` or `limit`; true if enough.
     template <class Enough>
     bool read_until(Enough enough, Millis limit) {
         auto const until = Clock::now() + limit;
@@ -54,7 +54,7 @@ private:
         while (!due_.empty() && step(*due_.front())) due_.pop_front();
     }
 
-    // True when this answer is whole and the next one's bytes follow.
+    // True if this response is complete, so that the next one's bytes follow.
     bool step(Reply::Inside& reply) {
         while (!reply.head) {
             auto head = take_head(wire_.buffer());
@@ -140,7 +140,7 @@ std::string Reply::trouble() const {
 }
 
 std::optional<std::string> Reply::cache_parameter(std::string_view name) const {
-    // The last member is that of the cache nearest to us.
+    // The last member is that of the cache nearest to the client.
     auto value = field("Cache-Status");
     bool quoted = false;
     std::string part;

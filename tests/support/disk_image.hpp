@@ -1,4 +1,4 @@
-// The file of a disk store, read by docs/reference/disk-store-format.md alone: the place and the validity of each record.
+// The file of a disk store, read by docs/reference/disk-store-format.md alone: the place and validity of each record.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace garner::test {
 /// Shares no code with the program. Holds the whole file in memory.
 class DiskImage {
 public:
-    /// Bytes of the file that belong together.
+    /// A range of bytes in the file.
     struct Place {
         std::uint64_t at = 0;
         std::uint64_t bytes = 0;
@@ -30,14 +30,14 @@ public:
         std::uint64_t generation = 0, hash = 0, sequence = 0, first = 0;
         std::string key;
         Place head, key_place, meta, sums, body, padding;
-        bool good_body = false;   // its head is: else it would not be here
+        bool good_body = false;   // only records with a valid head are listed
 
         std::uint64_t at() const { return head.at; }
         std::uint64_t bytes() const { return padding.at + padding.bytes - head.at; }
     };
     struct Entry {
         std::uint64_t hash = 0;
-        std::uint64_t at = 0;   // of the record, in the file
+        std::uint64_t at = 0;   // offset of the record in the file
         std::uint32_t bytes = 0;
         Kind kind = Kind::object;
         std::uint8_t freshness = 0;
@@ -51,25 +51,25 @@ public:
     struct Segment {
         std::uint32_t number = 0;
         Place place, head;
-        std::uint64_t generation = 0;   // 0: its head is not good, or says so
-        std::uint64_t wiped = 0;        // by a good head
-        std::vector<Record> records;    // good heads of its generation, by their place
-        std::vector<Record> left;       // of earlier generations
-        std::optional<Footer> footer;   // a good one, of whatever generation
+        std::uint64_t generation = 0;   // 0: the head is invalid, or has generation 0
+        std::uint64_t wiped = 0;        // from a valid head
+        std::vector<Record> records;    // valid heads of its generation, in file order
+        std::vector<Record> left;       // records of earlier generations
+        std::optional<Footer> footer;   // a valid one of any generation
     };
 
-    /// Throws Trouble when there is no good header.
+    /// Throws Trouble if there is no valid header.
     static DiskImage read(std::filesystem::path const& file);
     static DiskImage of(std::string bytes);
 
     std::string const& bytes() const { return bytes_; }
-    std::vector<Header> const& headers() const { return headers_; }   // the good copies
-    Header const& header() const;                                     // the one that counts
+    std::vector<Header> const& headers() const { return headers_; }   // the valid copies
+    Header const& header() const;                                     // the copy in use
     std::vector<Segment> const& segments() const { return segments_; }
-    /// Of all segments, of their own generation, in the order of the log.
+    /// Records of all segments, of the segment's own generation, in log order.
     std::vector<Record> records() const;
 
-    /// Every kind of structure that can be damaged, by its name, with all its places in the file.
+    /// A kind of structure that can be damaged: its name, and all its places in the file.
     struct Kinds {
         std::string name;
         std::vector<Place> places;

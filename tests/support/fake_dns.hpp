@@ -1,4 +1,4 @@
-// A DNS server on loopback, UDP and TCP on one port, that answers what the test says.
+// A DNS server on loopback, UDP and TCP on one port, with answers set by the test.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -18,10 +18,10 @@ public:
         std::vector<std::string> v4{};
         std::vector<std::string> v6{};
         std::uint32_t ttl = 60;
-        std::string alias{};   // the records are this name's, after a CNAME with alias_ttl
+        std::string alias{};   // CNAME with alias_ttl; the records belong to this name
         std::uint32_t alias_ttl = 60;
         bool truncated_on_udp = false;
-        int udp_queries_lost = 0;   // before the first is answered
+        int udp_queries_lost = 0;   // before the first one is answered
         bool aaaa_lost = false;
         std::chrono::milliseconds delay{0};
     };
@@ -38,7 +38,7 @@ public:
         int udp = 0;
         int tcp = 0;
     };
-    /// Queries for this name, A and AAAA counted each.
+    /// Numbers of queries for this name; A and AAAA count separately.
     Counts queries(std::string const& host);
 
 private:

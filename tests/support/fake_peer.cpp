@@ -32,7 +32,7 @@ sockaddr_in place(std::string const& address) {
 }   // namespace
 
 std::string IcpDatagram::bytes() const {
-    // RFC 2186 3: a query has the asker's address, 0 in practice, before its URL.
+    // RFC 2186 3: a query has the requester's address, 0 in practice, before its URL.
     auto const payload = (opcode == Icp::query ? std::string(4, '\0') : "") + url + '\0';
     std::string text;
     append_big_endian(text, static_cast<std::uint8_t>(opcode), 1);

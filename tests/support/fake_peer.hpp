@@ -1,4 +1,4 @@
-// A cache that says by ICP what the scene wants, true or not, and answers HTTP as its Origin is told.
+// A cache with scripted ICP replies, true or false, and an Origin for HTTP.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace garner::test {
 /// Opcodes of ICP version 2 (RFC 2186).
 enum class Icp : std::uint8_t { query = 1, hit = 2, miss = 3, error = 4, miss_nofetch = 21, denied = 22 };
 
-/// A datagram of ICP, made by hand: the program's own writer is what is tested.
+/// An ICP datagram, encoded without the program's code, because that code is under test.
 struct IcpDatagram {
     Icp opcode = Icp::query;
     std::uint8_t version = 2;
@@ -30,15 +30,15 @@ struct IcpDatagram {
     static IcpDatagram of(std::string_view bytes);
 };
 
-/// To a UDP port of 127.0.0.1, from a port that nobody knows.
+/// Sends to a UDP port of 127.0.0.1 from an unknown port.
 void send_datagram(std::string const& bytes, std::uint16_t port);
 
 class FakePeer {
 public:
-    /// What to send back for a query, in order; nothing: silence.
+    /// The replies to a query, in order; empty: silence.
     using Answers = std::function<std::vector<std::string>(IcpDatagram const& query)>;
 
-    /// On `address`, an IPv4 address of loopback; `word` is what it says of every URL.
+    /// Listens on `address`, an IPv4 address of loopback; `word` is the reply for every URL.
     explicit FakePeer(Icp word = Icp::miss, std::string const& address = "127.0.0.1");
     FakePeer(FakePeer const&) = delete;
     ~FakePeer();
@@ -49,7 +49,7 @@ public:
     void says(Answers answers);
     std::size_t queries() const { return queries_; }
 
-    /// A word on a query.
+    /// An encoded reply to a query.
     static std::string reply(Icp word, IcpDatagram const& query);
 
 private:

@@ -80,7 +80,7 @@ const server = http.createServer((request, response) => {
     onward.end(body);
   });
 });
-// Else it answers 417 itself, without X-Gateway.
+// By default Node answers 417 without X-Gateway.
 server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 server.on('clientError', (error, socket) => {
   if (!socket.writable) return socket.destroy();

@@ -1,4 +1,4 @@
-// Servers that others wrote, set up to hand on whatever they understand: what they take for one request arrives as one.
+// Third-party servers, configured to forward each request they accept, so that the test sees how they parse the input.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace garner::test {
 
-/// A server on a free loopback port that passes each request, its body whole and under Content-Length, to another port.
-/// Its own answers, refusals included, carry X-Gateway; those that it only hands back do too.
+/// A server on a free loopback port that forwards each request to another port, its body complete and with Content-Length. All its
+/// responses carry X-Gateway: its own, including refusals, and forwarded ones.
 class Gateway {
 public:
     static std::unique_ptr<Gateway> nginx(std::uint16_t onward);

@@ -13,7 +13,7 @@ namespace garner::test {
 
 namespace {
 
-/// Runs `work` on a thread of its own, which takes with it whatever it does to its namespace.
+/// Runs `work` on a separate thread, so that changes of its namespace end with it.
 void on_a_thread(std::function<void()> const& work) {
     std::exception_ptr thrown;
     std::thread thread([&] {
@@ -27,7 +27,7 @@ void on_a_thread(std::function<void()> const& work) {
     if (thrown) std::rethrow_exception(thrown);
 }
 
-/// `commands`: one of `ip` a line, without the word.
+/// `commands`: one `ip` command per line, without the word "ip".
 void ip(Namespace const& where, std::string const& commands) {
     TempDir dir;
     auto const file = dir.write("commands", commands);
@@ -67,7 +67,7 @@ Host::Host(Namespace const& hub, unsigned number)
     ip(inside_, "link set lo up\naddress add " + address_ + "/24 dev eth0\nlink set eth0 up\n");
 }
 
-// Taken off the switch, not down: the other end would know of that.
+// Detaches the port instead of setting it down, because the other end would notice that.
 void Host::cut() { ip(hub_, "link set " + port_ + " nomaster\n"); }
 void Host::heal() { ip(hub_, "link set " + port_ + " master switch\n"); }
 

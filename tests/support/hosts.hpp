@@ -1,4 +1,4 @@
-// Hosts with a network of their own on one machine: network namespaces on one switch, whose cables can be pulled.
+// Hosts with their own network on one machine: network namespaces on one switch, with cables that can be cut.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -15,26 +15,26 @@
 
 namespace garner::test {
 
-/// Leaves the test out where hosts cannot be made, unless $GARNER_NEED_REAL says that they must be.
+/// Skips the test if hosts cannot be created, unless $GARNER_NEED_REAL requires it.
 #define NEEDS_HOSTS()                                                                        \
     if (auto const why_not = ::garner::test::Network::missing(); !why_not.empty()) {         \
         if (std::getenv("GARNER_NEED_REAL")) FAIL() << "no network namespaces: " << why_not; \
         GTEST_SKIP() << "no network namespaces: " << why_not;                                \
     }
 
-/// A network namespace. It has no name in the system, and is gone when the last socket and process in it are: whatever
-/// becomes of the test, nothing stays behind.
+/// A network namespace. It has no name in the system, and disappears with the
+/// last socket and process in it, so that nothing is left even after a crash.
 class Namespace {
 public:
-    Namespace();   // throws Trouble when it may not be made
+    Namespace();   // throws Trouble if it is not permitted
     Namespace(Namespace const&) = delete;
     ~Namespace();
 
-    /// Runs `work` on a thread in there and waits for it: sockets that it opens and programs that it starts stay there.
-    /// What it throws is thrown here.
+    /// Runs `work` on a thread in this namespace and waits for it: its sockets
+    /// and child processes stay there. Rethrows its exceptions.
     template <class Work>
     auto run(Work const& work) const -> std::invoke_result_t<Work>;
-    /// Where `ip` and `nsenter --net=` find it as long as this lives.
+    /// The path for `ip` and `nsenter --net=`, valid during this object's lifetime.
     std::string path() const;
 
 private:
@@ -42,31 +42,31 @@ private:
     int fd_ = -1;
 };
 
-/// A machine with one address and one cable.
+/// A host with one address and one cable.
 class Host {
 public:
-    /// The `number`th of a network with this switch; see Network::add_host().
+    /// The host `number` of a network with this switch; see Network::add_host().
     Host(Namespace const& hub, unsigned number);
     std::string const& address() const { return address_; }
     template <class Work>
     auto run(Work const& work) const {
         return inside_.run(work);
     }
-    /// Pulls the cable out at the switch: what is sent in either direction is lost without a word.
+    /// Cuts the cable at the switch: packets in either direction are lost silently.
     void cut();
     void heal();
 
 private:
     Namespace const& hub_;
-    std::string const port_;   // of the switch
+    std::string const port_;   // port of the switch
     std::string const address_;
     Namespace inside_;
 };
 
-/// A switch and the hosts on it, 10.9.0.1 onwards; nothing else is reached from there.
+/// A switch and its hosts, 10.9.0.1 onwards, without any other connection.
 class Network {
 public:
-    /// Why hosts cannot be made here; empty when they can.
+    /// The reason why hosts cannot be created; empty if they can.
     static std::string missing();
 
     Network();
@@ -74,7 +74,7 @@ public:
 
 private:
     Namespace hub_;
-    std::list<Host> hosts_;   // a list: they stay where they are
+    std::list<Host> hosts_;   // a list, because references stay valid
 };
 
 // ---- templates ----

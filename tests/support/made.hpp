@@ -1,4 +1,4 @@
-// The value of a result that a test needs.
+// The value of a result; for tests that need it.
 #pragma once
 #include <stdexcept>
 
@@ -6,7 +6,7 @@
 
 namespace garner::test {
 
-/// Throws the fault's text if there is no value: the test fails with it.
+/// Throws the error text if there is no value, which fails the test.
 template <class T>
 T made(Result<T> result) {
     if (!result) throw std::runtime_error(result.fault().text());

@@ -37,7 +37,7 @@ Number number(std::string_view text, int base = 10) {
     return value;
 }
 
-/// The line at the start of `buffer` without its CRLF, taken out.
+/// Removes the first line from `buffer` and returns it without CRLF.
 std::optional<std::string> take_line(std::string& buffer) {
     auto const end = buffer.find("\r\n");
     if (end == buffer.npos) return std::nullopt;
@@ -120,7 +120,7 @@ void Body::take(std::string& buffer) {
     }
 }
 
-// One step forward; false when it needs more bytes.
+// Decodes one step; false if more bytes are needed.
 bool Body::step(std::string& buffer) {
     auto move_bytes = [&](std::uint64_t most) {
         auto const count = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), most));

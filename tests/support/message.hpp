@@ -1,4 +1,4 @@
-// HTTP/1 messages as the actors see them: a forgiving reader that keeps every byte for the test to look at.
+// HTTP/1 messages for the actors: a lenient parser that keeps every byte for the test.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,33 +12,33 @@ namespace garner::test {
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
 struct Head {
-    std::string start;   // the start line
+    std::string start;   // start line
     Fields fields;
 
     bool has(std::string_view name) const { return !all(name).empty(); }
     std::vector<std::string> all(std::string_view name) const;
-    /// All lines of that name joined with ", "; empty when there is none.
+    /// All lines of that name joined with ", "; empty if there is none.
     std::string field(std::string_view name) const;
 
     std::string method() const;
     std::string target() const;
-    std::string version() const;   // "HTTP/1.1", of requests and responses
-    int status() const;            // 0 when this is not a status line
-    std::string text() const;      // as on the wire
+    std::string version() const;   // "HTTP/1.1", of a request or response
+    int status() const;            // 0 if it is no status line
+    std::string text() const;      // the head as received
 };
 
-/// Takes the head at the start of `buffer` out of it; nothing while it is incomplete.
+/// Removes the head from the start of `buffer`; empty while it is incomplete.
 std::optional<Head> take_head(std::string& buffer);
 
-/// Decodes one body as it comes.
+/// Decodes one body incrementally.
 class Body {
 public:
     static Body of_request(Head const&);
     static Body of_response(Head const&, std::string_view method);
 
-    /// Takes what belongs to the body out of `buffer`.
+    /// Removes the body's bytes from `buffer`.
     void take(std::string& buffer);
-    /// The peer has ended its side.
+    /// Call this when the peer has closed.
     void ended();
 
     bool done() const { return state_ == State::done; }
@@ -64,7 +64,7 @@ std::string http_date(std::int64_t seconds_from_now = 0);
 std::string lower(std::string_view);
 bool same_name(std::string_view, std::string_view);
 
-/// `size` bytes that differ everywhere and depend on `seed`: a crossed or shifted body is noticed.
+/// `size` bytes without repetitions that depend on `seed`, so that a swapped or shifted body is detected.
 std::string pattern(std::size_t size, unsigned seed = 1);
 
 }   // namespace garner::test

@@ -1,4 +1,4 @@
-// Messages with a few bytes, lines or words wrong: the same ones in every run, or others for longer.
+// Messages with a few wrong bytes, lines or words: equal in every run, or more with another seed.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace garner::test {
 
-/// `usual` messages made of `sources` (those above a kilobyte excepted) with `words` put in. With
-/// $GARNER_DIFFERENTIAL="COUNT SEED" that many, and those of another seed.
+/// `usual` mutations of `sources` (only those below a kilobyte) with `words`
+/// inserted. $GARNER_DIFFERENTIAL="COUNT SEED" sets their number and the seed.
 std::vector<std::string> mutated(std::vector<std::string> const& sources, std::vector<std::string> const& words, std::size_t usual);
 
 }   // namespace garner::test

@@ -35,7 +35,7 @@ std::string path_of(std::string const& target) {
 
 }   // namespace
 
-// ---- answers ----
+// ---- responses ----
 
 std::string Answer::head_text(std::optional<std::size_t> length) const {
     Head head{version + " " + std::to_string(status) + " " + reason(status), fields};
@@ -256,7 +256,7 @@ void Origin::accept() {
     }
 }
 
-// A thread that has ended keeps its stack until it is joined. Under the lock; they are past theirs.
+// Frees the stacks of ended threads, which hold them until they are joined. Called with the lock; these threads need it no more.
 void Origin::join_ended() {
     for (auto number : ended_) {
         threads_.at(number).join();
@@ -271,14 +271,15 @@ void Origin::converse(Wire wire, std::size_t number) {
         while (!stopping_ && one_request(wire, number)) {
         }
     } catch (Trouble const&) {
-        // A client that does not like the certificate leaves during the handshake; the scene sees that on its side.
+        // A client that rejects the certificate closes during the handshake; the scene sees that at the client.
     }
-    // Unread bytes at a close would make it a reset that can overtake the answer: end, let the peer end, then close.
+    // Closing with unread bytes would send a reset, which can overtake the
+    // response: half-close, wait for the peer's close, then close.
     wire.half_close();
     while (!wire.will_reset() && !stopping_ && wire.receive(Millis{1000}) == Wire::Read::data) {
     }
     std::lock_guard lock(mutex_);
-    open_.erase(number);   // before the descriptor is closed and its number is given to another
+    open_.erase(number);   // before the descriptor is closed and its number reused
     wire.close();
     ended_.push_back(number);
 }
@@ -289,7 +290,7 @@ Script Origin::script_for(std::string const& path) const {
     return found != scripts_.end() ? found->second : otherwise_;
 }
 
-// Answers one request; false when the connection is at its end.
+// Answers one request; false if the connection is to be closed.
 bool Origin::one_request(Wire& wire, std::size_t number) {
     std::optional<Head> head;
     while (!(head = take_head(wire.buffer())))

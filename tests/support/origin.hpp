@@ -1,4 +1,4 @@
-// The origin actor: a threaded HTTP/1.1 server on a free loopback port that does what the scene tells it, path by path.
+// The origin actor: a threaded HTTP/1.1 server on a free loopback port, with scripted responses per path.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -17,7 +17,7 @@
 
 namespace garner::test {
 
-/// A request as it came. `connection` numbers the origin's connections from 1.
+/// A received request. `connection` numbers the origin's connections from 1.
 struct Request {
     Head head;
     std::string body = {};
@@ -25,7 +25,7 @@ struct Request {
     std::size_t connection = 0;
 };
 
-/// How an answer says where it ends.
+/// The framing of a response body.
 enum class Delimited { by_length, by_chunks, by_close };
 
 struct Answer {
@@ -34,24 +34,24 @@ struct Answer {
     std::string body = {};
     Delimited delimited = Delimited::by_length;
     Fields trailers = {};
-    bool close = false;   // after the answer
-    bool dated = true;    // with a Date of now, unless `fields` has one
+    bool close = false;   // close after the response
+    bool dated = true;    // sends the current Date, unless `fields` has one
     std::string version = "HTTP/1.1";
 
-    /// The head on the wire; `length` for Content-Length when it is not the body's.
+    /// The head as sent; `length` for a Content-Length that differs from the body.
     std::string head_text(std::optional<std::size_t> length = std::nullopt) const;
     std::string text() const;
 };
 
-/// 200 with max-age: what a cache keeps.
+/// A cacheable 200 with max-age.
 Answer fresh(std::string body, int max_age = 600, Fields more = {});
 /// 200 with no-store.
 Answer no_store(std::string body);
 
-/// The origin's side of one connection, in the hands of a script.
+/// The origin's side of one connection, driven by a script.
 class Hand {
 public:
-    using Note = std::function<void(Request const&)>;   // told when the request is read to its end
+    using Note = std::function<void(Request const&)>;   // called when the request was read completely
     Hand(Wire& wire, Request& request, Note note) : wire_(wire), request_(request), note_(std::move(note)) {}
     Wire& wire() { return wire_; }
     Request& request() { return request_; }
@@ -60,7 +60,7 @@ public:
     bool send(std::string_view bytes) { return wire_.send(bytes); }
     /// Reads the rest of the request's body.
     void read_body();
-    /// The connection is not used for another request.
+    /// Does not reuse the connection for another request.
     void leave() { leaves_ = true; }
     bool leaves() const { return leaves_; }
 
@@ -72,29 +72,29 @@ private:
 };
 using Script = std::function<void(Hand&)>;
 
-/// One request that waits for the scene. All but wait() is called from the scene's thread.
+/// A request that waits for the scene. The scene's thread calls everything except wait().
 class HeldExchange {
 public:
     explicit HeldExchange(Hand& hand) : hand_(hand) {}
 
     Request const& request() const { return hand_.request(); }
-    /// The head alone: with Content-Length: `length`, or chunked or until close as the answer says.
+    /// Sends the head alone: with Content-Length `length`, chunked, or until close, as the response says.
     void head(Answer const&, std::size_t length = 0);
-    /// Bytes of the body, as one chunk where the head said so.
+    /// Sends bytes of the body, as one chunk if chunked.
     void piece(std::string_view bytes);
-    /// Any bytes.
+    /// Sends any bytes.
     void raw(std::string_view bytes);
-    /// The end of the body: the last chunk or the close that the head asked for. The connection goes on otherwise.
+    /// Ends the body by the last chunk or by the close that the head announced. Otherwise the connection stays open.
     void finish();
-    /// The whole answer.
+    /// Sends the whole response.
     void release(Answer const&);
-    /// Ends the connection here and now, with FIN or RST.
+    /// Closes the connection at once, with FIN or RST.
     void close();
     void reset();
-    /// The proxy has closed this connection; waits for it up to `limit`.
+    /// True if the proxy closes this connection within `limit`.
     bool abandoned(Millis limit = patience);
 
-    void wait();   // for the origin: until the scene is through with it
+    void wait();   // called by the origin: waits until the scene is done with it
     void let_go();
 
 private:
@@ -105,12 +105,12 @@ private:
     Delimited delimited_ = Delimited::by_length;
 };
 
-/// The requests for one path, which wait until the scene answers them. The plain calls are for the first one.
+/// The requests for one path, which wait until the scene answers them. Functions without an index apply to the first one.
 class Held {
 public:
-    /// Waits for the request number `index` (from 0) of this path; throws Trouble when it does not come.
+    /// Waits for request `index` (from 0) of this path; throws Trouble if it does not come.
     HeldExchange& nth(std::size_t index);
-    /// How many have come so far.
+    /// The number of requests so far.
     std::size_t count() const;
     void arrived(std::size_t count = 1) { nth(count - 1); }
 
@@ -127,7 +127,7 @@ private:
     struct Inside {
         std::mutex mutex;
         std::condition_variable changed;
-        std::list<HeldExchange> exchanges;   // a list: they stay where they are
+        std::list<HeldExchange> exchanges;   // a list, because references stay valid
         bool over = false;
     };
     std::shared_ptr<Inside> inside_ = std::make_shared<Inside>();
@@ -137,7 +137,7 @@ class Origin {
 public:
     struct Setup {
         std::string address = "127.0.0.1";          // or "::1"
-        Certificate const* certificate = nullptr;   // given: TLS
+        Certificate const* certificate = nullptr;   // if set, TLS
         std::uint16_t port = 0;                     // 0: a free one
     };
     Origin();
@@ -149,19 +149,19 @@ public:
     std::string authority() const;   // "127.0.0.1:1234", "[::1]:1234"
     std::string url(std::string const& path = "") const;
 
-    // What to do about a path (query included). The last word counts; a path without one is answered 404 no-store.
+    // Sets the response for a path (with query); later calls override earlier ones. Other paths get 404 with no-store.
     void answer(std::string const& path, Answer);
-    void answer(std::string const& path, std::vector<Answer> in_turn);   // the last one again and again
-    void raw(std::string const& path, std::string bytes);                // these bytes, then close
+    void answer(std::string const& path, std::vector<Answer> in_turn);   // repeats the last one
+    void raw(std::string const& path, std::string bytes);                // sends these bytes, then closes
     void by_hand(std::string const& path, Script);                       // the script reads the body itself
     Held hold(std::string const& path);
-    void otherwise(Script);   // for every path without a word of its own
+    void otherwise(Script);   // for every other path
 
     std::size_t requests(std::string const& path) const;
     std::vector<Request> seen(std::string const& path) const;
-    Request last(std::string const& path) const;   // throws Trouble when there was none
+    Request last(std::string const& path) const;   // throws Trouble if there was none
     std::size_t connections() const { return connections_; }
-    /// Forgets the requests seen so far; for scenes of many.
+    /// Forgets the recorded requests, to save memory in long scenes.
     void forget_requests();
 
 private:

@@ -1,5 +1,5 @@
-// The files that a test reads or runs, found when it runs. A path compiled in would differ in each clone, and the compiler
-// cache would miss.
+// Files that a test reads or runs, located at run time. A compiled-in
+// path would differ between clones and defeat the compiler cache.
 #pragma once
 #include <filesystem>
 #include <stdexcept>
@@ -8,10 +8,10 @@
 
 namespace garner::test {
 
-/// A file that was built beside this program, such as "garner".
+/// A file built beside this test program, such as "garner".
 inline std::string built(std::string_view file) { return std::filesystem::read_symlink("/proc/self/exe").parent_path() / file; }
 
-/// A file or folder of the source tree: the nearest folder above this program that has src/main.cpp. Throws if there is none.
+/// A file or folder of the source tree, which is the nearest parent folder with src/main.cpp. Throws if there is none.
 inline std::string source(std::string_view path) {
     for (auto folder = std::filesystem::path(built("")); folder.has_relative_path(); folder = folder.parent_path())
         if (exists(folder / "src/main.cpp")) return folder / path;

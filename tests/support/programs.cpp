@@ -98,7 +98,7 @@ std::string browse(std::string const& url, std::string const& proxy, std::vector
     // clang-format on
     if (!proxy.empty()) {
         command.push_back("--proxy-server=" + proxy);
-        // Without this it goes past the proxy to loopback.
+        // By default Chromium does not use the proxy for loopback.
         command.push_back("--proxy-bypass-list=<-loopback>");
     }
     command.insert(command.end(), more_flags.begin(), more_flags.end());

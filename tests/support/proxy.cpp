@@ -33,10 +33,10 @@ Proxy::Proxy(Setup setup)
     configuration_ = {
         {"listen", {{{"address", place + std::to_string(port_)}}}},
         {"workers", 2},
-        {"user", "root"},   // where the tests run as root: its files are in folders of root
+        {"user", "root"},   // if tests run as root, folders belong to root
         {"memory", {{"size", "64 MiB"}}},
         {"access", {{{"allow", {{"destination", {"127.0.0.0/8", "::1"}}, {"port", {"1-65535"}}}}}}},
-        // A busy machine may keep a follower or a peer waiting for longer than usual.
+        // Longer limits for followers and peers, for busy machines.
         {"caching", {{"follow_timeout", "1m"}}},
         {"icp", {{"timeout_min", "500ms"}}},
         {"log", {{"access", log_file().string()}, {"format", "json"}, {"level", "info"}}},
@@ -116,7 +116,7 @@ std::vector<Logged> Proxy::log() const {
     std::istringstream text(read_file(log_file()));
     for (std::string line; std::getline(text, line);) {
         auto const all = json::parse(line, nullptr, false);
-        if (!all.is_object()) continue;   // a line that is just being written
+        if (!all.is_object()) continue;   // the line is not complete yet
         lines.push_back({all.value("result", ""), all.value("status", 0), all.value("method", ""), all.value("url", ""), all});
     }
     return lines;

@@ -1,4 +1,4 @@
-// The proxy actor: the real program as a child process on free ports, with a configuration of its own.
+// The proxy actor: the real program as a child process on free ports, with its own configuration.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -27,12 +27,12 @@ struct Logged {
 class Proxy {
 public:
     struct Setup {
-        /// Merged over the tests' configuration (RFC 7396; comments allowed).
+        /// Merged over the tests' configuration (RFC 7396); may have comments.
         std::string patch = "{}";
-        /// Given: a second listener that is an accelerator for this origin, "http://127.0.0.1:1234".
+        /// If set, adds a listener that is an accelerator for this origin, "http://127.0.0.1:1234".
         std::string accelerates = "";
         std::uint16_t accelerator_port = 0;          // 0: a free one
-        std::string address = "127.0.0.1";           // of the listeners
+        std::string address = "127.0.0.1";           // address of the listeners
         std::uint16_t port = 0;                      // 0: a free one
         std::vector<std::string> arguments = {};     // "--set", "a=b"
         std::vector<std::string> environment = {};   // "NAME=value"
@@ -41,7 +41,7 @@ public:
     explicit Proxy(std::string const& patch) : Proxy(Setup{.patch = patch}) {}
     explicit Proxy(Setup);
     Proxy(Proxy const&) = delete;
-    /// Stops it with SIGTERM; the test fails when it does not end with 0, or a sanitizer has found something.
+    /// Stops it with SIGTERM; the test fails if the exit code is not 0, or a sanitizer reports an error.
     ~Proxy();
 
     std::string const& address() const { return address_; }
@@ -52,26 +52,26 @@ public:
 
     Child& child() { return *child_; }
     void signal(int number) { child_->signal(number); }
-    /// Sends SIGTERM and waits; what the destructor would judge is judged here.
+    /// Sends SIGTERM, waits, and checks the exit like the destructor.
     void stop(Millis limit = Millis{30'000});
-    /// SIGKILL: it has no time for anything.
+    /// SIGKILL: it cannot clean up.
     void kill();
-    /// What it has said so far.
+    /// Its standard error so far.
     std::string errors() const { return child_->errors(); }
-    /// Waits until it has ended by itself; its exit code, or -1 when it has not.
+    /// Waits until it ends by itself; returns its exit code, or -1 if it still runs.
     int ended();
 
-    /// Writes the configuration anew with `patch` over it; for SIGHUP.
+    /// Rewrites the configuration with `patch` merged over it; for SIGHUP.
     void reconfigure(std::string const& patch);
-    /// Writes any text in its place.
+    /// Replaces the configuration by any text.
     void rewrite(std::string const& text);
     nlohmann::json const& configuration() const { return configuration_; }
 
     std::filesystem::path log_file() const { return dir_.path("access.log"); }
     TempDir const& dir() const { return dir_; }
     std::vector<Logged> log() const;
-    /// The newest line whose URL ends with `path`, once there are `count` of them; throws Trouble when they do not
-    /// come. Lines of different workers come in any order: a scene that asks for the newest of several has one worker.
+    /// The newest line whose URL ends with `path`, once there are `count` such lines; throws Trouble if they do not come. The order
+    /// of lines is fixed only with one worker.
     Logged logged(std::string const& path, std::size_t count = 1) const;
 
     nlohmann::json stats() const;

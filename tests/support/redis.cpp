@@ -50,8 +50,7 @@ void RedisCluster::tell_all(std::vector<std::string> const& words) {
     for (auto const& node : nodes_) node->tell(words);
 }
 
-// A line of CLUSTER NODES: id, address, flags, ..., and from the ninth word on the slots "0-5460", and those in brackets
-// that are moving.
+// A line of CLUSTER NODES: id, address, flags, ...; from the ninth word on slots like "0-5460", and migrating slots in brackets.
 std::size_t RedisCluster::node_of(unsigned slot) {
     for (std::size_t i = 0; i < size(); ++i) {
         std::istringstream lines(node(i).tell({"CLUSTER", "NODES"}));

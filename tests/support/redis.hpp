@@ -1,4 +1,4 @@
-// Redis servers as actors, alone or as a cluster, on free ports of loopback; nothing of them outlives the test.
+// Redis servers as actors, alone or as a cluster, on free ports of loopback; removed with the test.
 #pragma once
 #include <memory>
 #include <string>
@@ -11,13 +11,13 @@ namespace garner::test {
 
 class RedisServer {
 public:
-    /// Started and answering, with more options ("--requirepass x"). Throws Trouble when it does not come.
+    /// Starts a server with additional options ("--requirepass x") and waits until it answers. Throws Trouble on failure.
     explicit RedisServer(std::vector<std::string> const& options = {});
 
     std::uint16_t port() const { return port_; }
     std::string endpoint() const { return "127.0.0.1:" + std::to_string(port_); }
     Child& child() { return *child_; }
-    /// What redis-cli prints for a command; throws Trouble when it fails.
+    /// The output of redis-cli for a command; throws Trouble if it fails.
     std::string tell(std::vector<std::string> const& words) const;
 
 private:
@@ -28,21 +28,21 @@ private:
 
 class RedisCluster {
 public:
-    /// So many masters, each with as many of the 16384 slots.
+    /// A number of masters with equal shares of the 16384 slots.
     explicit RedisCluster(std::size_t masters = 3);
 
     RedisServer& node(std::size_t i) { return *nodes_[i]; }
     std::size_t size() const { return nodes_.size(); }
-    /// "redis:127.0.0.1:7001,127.0.0.1:7002"
+    /// For example "redis:127.0.0.1:7001,127.0.0.1:7002".
     std::string address() const;
-    /// Says the same to all of them.
+    /// Sends a command to all servers.
     void tell_all(std::vector<std::string> const& words);
-    /// The master that has the slot now.
+    /// The current master of the slot.
     std::size_t node_of(unsigned slot);
     std::string id(std::size_t i) { return node(i).tell({"CLUSTER", "MYID"}); }
-    /// One more server, which replicates that one, and what comes later some moments after it.
+    /// Adds a server that replicates master `of`, with a short replication delay.
     std::size_t add_replica(std::size_t of);
-    /// Until all of them know all, and every slot is served.
+    /// Waits until all servers know each other and every slot is served.
     void wait_until_sound();
 
 private:

@@ -1,4 +1,4 @@
-// A disk of a few megabytes that fills up: a file system in memory, seen by one thread and what it starts.
+// A disk of a few megabytes that fills up: a tmpfs visible to one thread and its child processes.
 #pragma once
 #include <sched.h>
 #include <sys/mount.h>
@@ -12,9 +12,9 @@
 
 namespace garner::test {
 
-/// Runs `work` with the path of such a disk, on a thread of its own. What the thread opens and the programs that it starts
-/// see the disk, nobody else does; it is gone when the last of them is. Returns why it could not be had; empty: it was.
-/// What `work` throws is thrown here.
+/// Runs `work` with the path of such a disk on a separate thread. Only that thread and its
+/// child processes see the disk, which disappears with the last of them. Returns the reason
+/// if the disk cannot be created, otherwise an empty string. Rethrows exceptions of `work`.
 template <class Work>
 std::string on_a_small_disk(std::size_t bytes, Work const& work) {
     std::string place = "/tmp/garner-disk-XXXXXX", why_not;
@@ -22,7 +22,7 @@ std::string on_a_small_disk(std::size_t bytes, Work const& work) {
     std::exception_ptr thrown;
     std::thread([&] {
         auto const size = "size=" + std::to_string(bytes) + ",mode=755";
-        // Private first: else the system's own view would get the disk, too.
+        // Makes mounts private first, otherwise the system would see the disk too.
         if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
             ::mount("tmpfs", place.c_str(), "tmpfs", 0, size.c_str()) != 0) {
             why_not = std::string("no file system of one's own: ") + std::strerror(errno);

@@ -13,9 +13,8 @@ namespace garner::test {
 
 namespace {
 
-// icp_query_timeout: else it waits for 5 ms at times, too short on a busy machine. minimum_direct_*: else it goes past
-// its peers to origins as near as those on loopback. Started by root it becomes the user proxy, who has to write in the
-// folder.
+// icp_query_timeout: the default may be 5 ms, too short on a busy machine. minimum_direct_*: by default it bypasses peers for
+// origins as near as loopback. If started by root it becomes the user proxy, which has to write in the folder.
 constexpr auto squid_configuration = R"(
 DIRECTIVES
 http_port ADDRESS:HTTP_PORT
@@ -76,7 +75,7 @@ Squid::Squid(Setup setup) : ports_(setup.ports) {
     child_ = start_server(command(file), ports_.http, folder() / "cache.log", address);
 }
 
-// Also of its shared memory: two of the same name cannot run at a time.
+// Part of the names of its shared memory: two instances of equal name cannot run at once.
 std::string Squid::service_name() const { return "garner" + std::to_string(ports_.http); }
 
 std::vector<std::string> Squid::command(std::string const& file) const {
@@ -90,7 +89,7 @@ void Squid::make_disk(std::string const& file) const {
     if (made.code != 0) throw Trouble("squid -z: " + made.errors);
 }
 
-// What one that was killed leaves behind.
+// Left behind by a killed instance.
 void Squid::remove_shared_memory() const {
     for (auto const* part : {"metadata", "queues", "readers"}) {
         std::error_code ignored;
@@ -120,7 +119,7 @@ std::vector<SquidLogged> Squid::log() const {
         SquidLogged logged;
         std::istringstream words(line);
         words >> logged.tag >> logged.status >> logged.method >> logged.url >> logged.hierarchy >> logged.server >> logged.client;
-        if (words) lines.push_back(logged);   // else it is just being written
+        if (words) lines.push_back(logged);   // incomplete lines are skipped
     }
     return lines;
 }
@@ -140,7 +139,7 @@ std::vector<std::string> Squid::complaints() const {
     std::vector<std::string> found;
     std::istringstream text(cache_log());
     for (std::string line; std::getline(text, line);) {
-        // Two that are parents of each other meet their own requests again; Squid goes on to the origin then.
+        // Mutual parents receive their own requests again; Squid then asks the origin.
         if (line.find("Forwarding loop") != line.npos) continue;
         if (std::any_of(faults.begin(), faults.end(), [&](auto word) { return line.find(word) != line.npos; }))
             found.push_back(line);

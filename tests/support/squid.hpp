@@ -1,4 +1,4 @@
-// Debian's Squid as an actor: another cache that speaks ICP, HTCP and digests, on free ports of 127.0.0.2.
+// Debian's Squid as an actor: another cache with ICP, HTCP and digests, on free ports of 127.0.0.2.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -12,74 +12,74 @@
 
 namespace garner::test {
 
-/// One line of Squid's access log; queries of other caches have theirs too.
+/// One line of Squid's access log; queries of other caches are logged too.
 struct SquidLogged {
     std::string tag;      // TCP_MEM_HIT, UDP_HIT …
     int status = 0;       // 0 for queries
     std::string method;   // GET, ICP_QUERY, HTCP_TST …
     std::string url;
     std::string hierarchy;   // HIER_NONE, SIBLING_HIT …
-    std::string server;      // whom it got it from, "127.0.0.1:3128"; "-:-" for nobody
+    std::string server;      // the source, "127.0.0.1:3128"; "-:-": none
     std::string client;      // an address
 };
 
-/// What Squid says of one of its peers, by its own labels: "Status", "PINGS SENT" …
+/// Squid's report about one of its peers, by Squid's own labels: "Status", "PINGS SENT" …
 struct SquidPeer {
     std::map<std::string, std::string> said;
 
     std::string status() const { return text("Status"); }   // "Up", "Down"
     std::string text(std::string const& label) const;
-    /// The number that the line begins with.
+    /// The number at the beginning of the value.
     int number(std::string const& label) const;
 };
 
 class Squid {
 public:
-    /// Squid drops every ICP datagram that comes from an address that it listens on: ours is 127.0.0.1.
+    /// Squid drops every ICP datagram from an address that it listens on, and Garner uses 127.0.0.1.
     static constexpr auto address = "127.0.0.2";
 
-    /// Where it will be, for those who are told before it starts.
+    /// Its future ports, for configurations written before it starts.
     struct Ports {
         std::uint16_t http = free_port();
         std::uint16_t icp = free_port();
         std::uint16_t htcp = free_port();
     };
     struct Setup {
-        /// More of its configuration: cache_peer lines and rules. Before the tests' own, so that its rules come first.
+        /// Additional configuration: cache_peer lines and rules. Placed before the tests' own, so that its rules come first.
         std::string directives = "";
         Ports ports = {};
-        /// With a folder for objects: without one it never publishes a digest.
+        /// With a cache_dir: without one it never publishes a digest.
         bool disk = false;
     };
     Squid() : Squid(Setup{}) {}
     explicit Squid(std::string const& directives) : Squid(Setup{.directives = directives}) {}
     explicit Squid(Setup);
     Squid(Squid const&) = delete;
-    /// Stops it; the test fails when it does not live any more, unless the scene has ended it; and when it complains.
+    /// Stops it. The test fails if it died without the scene's request, or logged an error.
     ~Squid();
 
     Ports const& ports() const { return ports_; }
     std::string authority() const { return std::string(address) + ":" + std::to_string(ports_.http); }
     std::string url(std::string const& path = "") const { return "http://" + authority() + path; }
-    /// A client of it that asks with absolute URIs.
+    /// A client of this Squid that sends absolute URIs.
     Client client() const { return Client(address, ports_.http); }
 
     bool alive() { return child_->running(); }
     Child& child() { return *child_; }
-    /// Ends it with a signal, SIGKILL or SIGTERM, and waits until it is gone.
+    /// Ends it with a signal, SIGKILL or SIGTERM, and waits for its end.
     void end(int signal);
 
     std::vector<SquidLogged> log() const;
-    /// The lines whose URL ends with `path` and whose tag starts with `tag`, once there are `count` of them; throws
-    /// Trouble when they do not come.
+    /// The lines whose URL ends with `path` and whose tag starts with `tag`,
+    /// once there are `count` of them; throws Trouble if they do not come.
     std::vector<SquidLogged> logged(std::string const& path, std::string const& tag = "", std::size_t count = 1) const;
     std::string cache_log() const { return read_file(folder() / "cache.log"); }
-    /// Lines of its cache.log that tell of a fault in it or in what it was sent.
+    /// Lines of its cache.log about errors of its own or in received data.
     std::vector<std::string> complaints() const;
 
-    /// Its peers in the order of its configuration.
+    /// Its peers in configuration order.
     std::vector<SquidPeer> peers() const;
-    SquidPeer peer() const;   // the only one, or the first
+    SquidPeer peer() const;   // the first peer
 
 private:
     std::filesystem::path folder() const { return dir_.path("squid"); }

@@ -14,7 +14,7 @@ namespace {
 struct Refused {};
 struct Short {};
 
-/// Walks over the bytes; throws Short where they end and Refused where they are wrong.
+/// Reads the bytes; throws Short at their end and Refused on an error.
 class Reader {
 public:
     Reader(std::string_view bytes, StrictAnswer& answer) : rest_(bytes), all_(bytes.size()), answer_(answer) {}
@@ -34,7 +34,7 @@ private:
         auto const control = [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7f; };
         auto const fault = std::ranges::find_if(text, control);
         bool const ends_well = end != rest_.npos && text.ends_with('\r') && fault == text.end() - 1;
-        // Only the CR of the line's end may have come so far.
+        // An incomplete line may end in a CR but have no other control character.
         bool const good_so_far = fault == text.end() || (*fault == '\r' && fault == text.end() - 1);
         if (end == rest_.npos && good_so_far) throw Short{};
         if (!ends_well) throw Refused{};
@@ -50,7 +50,7 @@ private:
         if (!good) throw Refused{};
         is_1_0_ = start[7] == '0';
         answer_.status = std::stoi(std::string(start.substr(9, 3)));
-        if (answer_.status == 101) throw Refused{};   // nobody asked for another protocol
+        if (answer_.status == 101) throw Refused{};   // an upgrade was not requested
         fields();
     }
 
@@ -124,7 +124,7 @@ private:
         fields();
     }
 
-    /// White space only before a semicolon, and every quote closed.
+    /// White space only before a semicolon, and every quoted string closed.
     static void extension(std::string_view text) {
         if (text.empty()) return;
         auto const begin = text.find_first_not_of(" \t");

@@ -1,4 +1,4 @@
-// Tables of Markdown documents, to compare them with tables of the program.
+// Tables of Markdown documents, for comparison with the program's tables.
 #pragma once
 #include <fstream>
 #include <set>
@@ -10,7 +10,7 @@
 
 namespace garner::test {
 
-/// The rows of the tables below a heading ("## Result tags", without its "## ") whose first cell begins with a backquote.
+/// The table rows below a heading ("## Result tags", without its "## ") whose first cell begins with a backquote.
 inline std::vector<std::string> documented_rows(std::string_view file, std::string_view heading) {
     std::vector<std::string> rows;
     std::ifstream in(source(file));
@@ -22,7 +22,7 @@ inline std::vector<std::string> documented_rows(std::string_view file, std::stri
     return rows;
 }
 
-/// The texts in backquotes in the first cells of these rows.
+/// The names in backquotes in the first cells of these rows.
 inline std::multiset<std::string> documented_names(std::string_view file, std::string_view heading) {
     std::multiset<std::string> names;
     for (auto const& row : documented_rows(file, heading)) {

@@ -27,7 +27,7 @@ inline std::filesystem::path trace_path(std::string_view name) {
     return source("tests/data/traces/" + std::string(name) + ".csv.zst");
 }
 
-/// The whole file, decompressed. Throws with the file's name when it cannot.
+/// The whole file, decompressed. Throws with the file's name on failure.
 inline std::string read_zstd(std::filesystem::path const& path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) throw std::runtime_error("cannot read " + path.string());
@@ -41,7 +41,7 @@ inline std::string read_zstd(std::filesystem::path const& path) {
     return text;
 }
 
-/// The requests of a trace in order, by path or by its name in tests/data/traces.
+/// The requests of a trace in order, by path or by name in tests/data/traces.
 inline std::vector<TraceRequest> read_trace(std::filesystem::path const& path) {
     std::string const text = read_zstd(path);
     std::vector<TraceRequest> requests;
@@ -50,7 +50,7 @@ inline std::vector<TraceRequest> read_trace(std::filesystem::path const& path) {
         std::uint64_t value = 0;
         auto [past, fault] = std::from_chars(at, end, value);
         if (fault != std::errc{}) throw std::runtime_error("not a number in " + path.string());
-        at = past + 1;   // the comma or the newline
+        at = past + 1;   // skips the comma or newline
         return value;
     };
     for (char const* at = text.data() + text.find('\n') + 1; at < end;) {
@@ -64,7 +64,7 @@ inline std::vector<TraceRequest> read_trace(std::filesystem::path const& path) {
 inline std::vector<TraceRequest> read_trace(std::string_view name) { return read_trace(trace_path(name)); }
 inline std::vector<TraceRequest> read_trace(char const* name) { return read_trace(trace_path(name)); }
 
-/// The sizes of all distinct keys together.
+/// The sum of the sizes of all distinct keys.
 inline Bytes unique_bytes(std::vector<TraceRequest> const& requests) {
     std::unordered_set<std::uint64_t> seen;
     Bytes sum = 0;

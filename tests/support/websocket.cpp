@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned char text_frame = 0x81, close_frame = 0x88, mask_bit = 0x80;
 
-// RFC 6455 4.2.2.
+// Sec-WebSocket-Accept (RFC 6455 4.2.2).
 std::string accept_of(std::string const& key) {
     auto const salted = key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
     std::array<unsigned char, SHA_DIGEST_LENGTH> digest;

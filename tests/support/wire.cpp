@@ -168,7 +168,7 @@ bool Wire::send_plain(std::string_view bytes, Millis limit, bool reading) {
         if (count < 0 && gone(errno)) return false;
         short const events = reading ? POLLOUT | POLLIN : POLLOUT;
         if (!wait(events, limit)) return false;
-        // Once the peer has ended its side POLLIN stays on: then only POLLOUT is worth waiting for.
+        // After the peer has closed, POLLIN is always set, so wait only for POLLOUT.
         if (reading && receive_plain(buffer_, 64 * 1024) != Read::data && !wait(POLLOUT, limit)) return false;
     }
     return true;
@@ -317,12 +317,12 @@ Listening listen_on(std::string const& text, std::uint16_t wanted) {
 
 namespace {
 
-// Ports below the range of ephemeral ones, so that no outgoing connection takes one between a look at it and its use.
+// Ports below the ephemeral range, so that no outgoing connection takes one between the check and its use.
 constexpr int first_port = 10'000;
 constexpr int ports_of_a_process = 500;
 constexpr int processes = 44;
 
-/// A number below `processes` that no other test process has. It is held by an abstract address, which goes with us.
+/// A number below `processes` that no other test process has. An abstract socket address reserves it until this process ends.
 int own_share() {
     int const fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     int const first = static_cast<int>(std::random_device{}() % processes);
@@ -343,7 +343,7 @@ std::uint16_t free_port() {
     static int const share = own_share();
     static std::atomic<unsigned> next{std::random_device{}()};
     for (int tries = 0; tries < ports_of_a_process; ++tries) {
-        auto const place = static_cast<int>(next++ % ports_of_a_process);   // all others first, before one comes again
+        auto const place = static_cast<int>(next++ % ports_of_a_process);   // all others come before a port repeats
         auto const port = static_cast<std::uint16_t>(first_port + share * ports_of_a_process + place);
         if (can_bind(port)) return port;
     }

@@ -1,4 +1,4 @@
-// One TCP connection of an actor, plain or TLS: sends all of it, receives into a buffer, never waits for ever.
+// One TCP connection of an actor, plain or TLS: sends completely, receives into a buffer, and limits every wait.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -13,54 +13,54 @@ namespace garner::test {
 
 using Millis = std::chrono::milliseconds;
 
-/// How long an actor waits for anything at all before it says that it never came.
+/// The default limit of an actor's waits.
 inline constexpr Millis patience{20'000};
 
-/// An actor could not do its part: the scene cannot go on.
+/// An actor failed: the scene cannot continue.
 struct Trouble : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Calls `true_now` every few milliseconds until it is true; false when it still is not after `limit`.
+/// Calls `true_now` every few milliseconds until it is true; false if it is not after `limit`.
 template <class Condition>
 bool eventually(Condition true_now, Millis limit = patience);
 
 class Wire {
 public:
-    /// `receive_buffer`: SO_RCVBUF in bytes, 0 for the system's. Throws Trouble when nobody listens.
-    /// `from`: the own address; the system chooses one where it is empty.
+    /// `receive_buffer`: SO_RCVBUF in bytes, 0 for the system's default. Throws Trouble if there is no listener. `from`: the source
+    /// address; empty: the system's choice.
     static Wire connect(std::string const& address, std::uint16_t port, int receive_buffer = 0, std::string const& from = {});
     explicit Wire(int fd);
     Wire(Wire&&) noexcept;
     Wire& operator=(Wire&&) noexcept;
     ~Wire();
 
-    /// Handshakes; throws Trouble when the peer refuses. The client trusts whatever it is shown.
+    /// Performs the handshake; throws Trouble if the peer refuses. The client trusts every certificate.
     void start_tls_client(std::string const& server_name);
     void start_tls_server(Certificate const&);
-    /// The certificate the peer has shown, PEM.
+    /// The peer's certificate in PEM.
     std::string peer_certificate() const;
 
-    /// Sends all, reading into the buffer meanwhile so that two talkers cannot block each other; false when the peer is
-    /// gone or takes nothing for `limit`.
+    /// Sends all bytes, and receives meanwhile so that two senders cannot block
+    /// each other; false if the peer is gone or accepts nothing for `limit`.
     bool send(std::string_view bytes, Millis limit = patience);
-    /// Sends without reading until nothing was taken for `limit`; returns how many bytes were.
+    /// Sends without receiving until the peer accepts nothing for `limit`; returns the number of bytes sent.
     std::size_t send_until_blocked(std::string_view bytes, Millis limit);
 
     enum class Read { data, end, reset, timeout };
-    /// Waits for bytes and appends them to buffer(), at most `most` of them.
+    /// Waits for bytes and appends at most `most` of them to buffer().
     Read receive(Millis limit = patience, std::size_t most = 64 * 1024);
-    /// Receives until the buffer holds `count` bytes, takes them out; shorter when the peer ends or is silent.
+    /// Receives until the buffer holds `count` bytes, and removes them; fewer if the peer ends or is silent.
     std::string take(std::size_t count, Millis limit = patience);
-    /// Receives until the peer ends or `limit` passes without a byte; all of it.
+    /// Receives until the peer ends or is silent for `limit`; returns everything.
     std::string take_all(Millis limit = patience);
     std::string& buffer() { return buffer_; }
 
-    /// The peer has ended or reset its side and all it sent before was received. Does not wait.
+    /// True if the peer has closed or reset, and everything it sent was received. Does not wait.
     bool peer_closed();
     void half_close();
-    void reset();            // RST instead of FIN, now
-    void reset_at_close();   // the same, when it is closed; half_close() does nothing any more
+    void reset();            // sends RST instead of FIN, now
+    void reset_at_close();   // sends RST when closed; half_close() has no effect then
     void close();
     bool is_open() const { return fd_ >= 0; }
     bool will_reset() const { return resets_; }
@@ -88,7 +88,7 @@ struct Listening {
 };
 Listening listen_on(std::string const& address, std::uint16_t port = 0);
 
-/// A port that nobody has now and that outgoing connections are not given.
+/// A port that is free now and outside the ephemeral range.
 std::uint16_t free_port();
 
 void pause_for(Millis);

@@ -1,4 +1,4 @@
-// A copy that passes the processor's caches by has every byte, and no byte beside them.
+// Copies that bypass the processor's caches copy every byte, and nothing beside them.
 #include "util/copy_out.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The server of the admin address and of the URL-seen service, with a service of its own: it measures bodies.
+// The server of the admin address and of the URL-seen service, tested with a service that measures bodies.
 #include "web/http_service.hpp"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ using test::Fields;
 using test::Millis;
 using testing::HasSubstr;
 
-/// POST tells how long the body was and its longest piece; GET /many replies in pieces.
+/// POST returns the body's length and its longest piece; GET /many replies in pieces.
 class Scene {
 public:
     explicit Scene(HttpService::Options const& options = {}) {

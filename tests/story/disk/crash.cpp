@@ -1,5 +1,5 @@
-// Killed at any moment under load, again and again: what comes after is whole, right, and never older than what was answered.
-// GARNER_CRASHES: how often (10 without). See tools/soak.
+// Repeated kills at random moments under load: later responses are complete, correct, and never older than earlier ones.
+// GARNER_CRASHES: number of kills (default 10). See tools/soak.
 #include <signal.h>
 
 #include <random>
@@ -15,27 +15,27 @@ constexpr std::size_t works = 500, readers = 6;
 constexpr auto round_and_round = R"({"disk": {"size": "16 MiB", "buffer": "2 MiB"},
     "memory": {"size": "2 MiB"}})";   // smaller than all works together
 
-constexpr std::size_t answers_max = 300;   // before a kill
+constexpr std::size_t answers_max = 300;   // per kill
 
-/// Clients that read, purge, reload and post, and know what they were answered.
+/// Clients that read, purge, reload and post, and record the responses.
 class Crowd {
 public:
     Crowd(Proxy const& proxy, Library& library, std::map<std::string, int>& answered, unsigned seed)
         : proxy_(proxy), library_(library), before_(answered), answered_(answered) {
         for (std::size_t i = 0; i < readers; ++i) threads_.emplace_back([this, i, seed] { run(seed * readers + i); });
     }
-    /// By their number, not by the time that they take: a machine that has other things to do is not to see less.
+    /// Waits for a number of responses instead of a time, so that a busy machine tests no less.
     bool wait_for_answers(std::size_t count) const {
         return eventually([&] { return answers_ >= count; }, 3 * patience);
     }
-    /// All hang up once the proxy is gone.
+    /// Waits for the clients, which stop when the proxy is gone.
     void join() {
         for (auto& thread : threads_) thread.join();
     }
     std::vector<std::string> const& faults() const { return faults_; }
     std::size_t answers() const { return answers_; }
     std::size_t hits() const { return hits_; }
-    /// Answers that can have been hits, when nothing had been purged, reloaded or lost.
+    /// Responses that could have been hits if nothing had been purged, reloaded or lost.
     std::size_t asked_twice() const { return asked_twice_; }
 
 private:
@@ -45,11 +45,11 @@ private:
         try {
             while (one(client, random)) {
             }
-        } catch (Trouble const&) {   // it does not listen any more
+        } catch (Trouble const&) {   // the proxy does not listen any more
         }
     }
     bool one(Client& client, std::mt19937& random) {
-        // A few are asked for far more often than the others.
+        // Some works are requested far more often than others.
         auto const number = random() % 3 == 0 ? random() % works : random() % 12;
         auto const path = Library::path(number);
         switch (random() % 40) {
@@ -85,7 +85,7 @@ private:
         answered_[path] = std::max(answered_[path], *version);
         return true;
     }
-    /// What came of an answer that broke off is right as far as it goes.
+    /// The received part of a truncated response is correct.
     void check_begun(std::string const& path, Reply const& reply) {
         auto const& got = reply.body();
         auto const begins = path + " version ";
@@ -105,7 +105,7 @@ private:
 
     Proxy const& proxy_;
     Library& library_;
-    std::map<std::string, int> const before_;   // by the proxies that were killed
+    std::map<std::string, int> const before_;   // sent by the proxies that were killed
     std::mutex mutex_;
     std::map<std::string, int>& answered_;
     std::vector<std::string> faults_;
@@ -152,7 +152,7 @@ struct Crash : DiskScene {
         RecordProperty("hits", static_cast<int>(hits));
     }
 
-    /// For a program that nobody waits for.
+    /// A configuration for a process that the test does not wait for.
     std::string configuration_file() const {
         auto configuration = nlohmann::json::parse(patch());
         configuration["listen"] = {{{"address", "127.0.0.1:" + std::to_string(free_port())}}};

@@ -1,4 +1,4 @@
-// Bodies that come while others have taken what memory gives to those that are coming: what memory had to forget is on disk.
+// New bodies while other fills use their whole share of memory: objects that memory cannot keep are on disk.
 #include <deque>
 
 #include "story/disk/disk.hpp"
@@ -8,12 +8,12 @@ namespace garner::test {
 namespace {
 
 constexpr std::size_t others = 30;
-// The others would take three times what it gives to bodies that are coming.
+// The other fills would need three times the memory that fills may use.
 constexpr auto some_memory = R"({"memory": {"size": "16 MiB"}, "disk": {"timeout": "1s"}})";
 
 std::string in_one_chunk(std::string_view bytes) { return chunk(bytes) + "0\r\n\r\n"; }
 
-/// Sends it chunked, or the range of it that is asked for.
+/// Sends the body chunked, or the requested range of it.
 void show(Origin& origin, std::string const& path, std::string const& body, bool chunked) {
     origin.by_hand(path, [body, chunked](Hand& hand) {
         std::size_t first = 0, last = body.size() - 1;
@@ -29,7 +29,7 @@ void show(Origin& origin, std::string const& path, std::string const& body, bool
     });
 }
 
-/// Films that have begun and do not go on.
+/// Fills that have begun and do not continue.
 struct Crowded : DiskScene {
     void begin() {
         start(some_memory);

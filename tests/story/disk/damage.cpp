@@ -1,5 +1,5 @@
-// A disk that has changed behind the proxy's back: every kind of structure, in every way. Nothing damaged is ever served.
-// GARNER_DAMAGES: in how many places (240 without). See tools/soak.
+// A store file that changed while the proxy was stopped or running: every kind of structure, in every way. Damaged data are never
+// served. GARNER_DAMAGES: number of places (default 240). See tools/soak.
 #include <algorithm>
 #include <fstream>
 #include <random>
@@ -21,7 +21,7 @@ class Vandal {
 public:
     Vandal(DiskImage const& image, unsigned seed) : image_(image), bytes_(image.bytes()), random_(seed) {}
 
-    /// In one place of one of these kinds, in one of all ways.
+    /// Damages one place of one of these kinds, in a random way.
     void damage(Kinds const& wanted) {
         std::vector<DiskImage::Kinds> kinds;
         for (auto& kind : image_.structures())
@@ -77,7 +77,7 @@ private:
     std::mt19937_64 random_;
 };
 
-/// A store with works of which every third was replaced or purged and stored again, stopped.
+/// A stopped store in which every third work was replaced, or purged and stored again.
 struct Damage : DiskScene {
     static constexpr std::size_t some = 150, damages_a_round = 40;
 
@@ -93,7 +93,7 @@ struct Damage : DiskScene {
     }
     void write(std::string const& bytes) { std::ofstream(file(), std::ios::binary | std::ios::trunc) << bytes; }
 
-    /// A long body breaks off where a piece of it is damaged: what came of it is right, and asking again mends it.
+    /// A long body is truncated at a damaged piece: the received part is correct, and a repeated request succeeds.
     int ask_again_where_it_breaks_off(std::string const& path, bool& hit) {
         for (int tries = 0; tries < 4; ++tries) {
             auto reply = Client(proxy(), origin()).get(path);
@@ -105,7 +105,7 @@ struct Damage : DiskScene {
         }
         return ask(path, {}, &hit);
     }
-    /// Every work is asked for twice: right each time, and older than what was answered before nowhere.
+    /// Requests every work twice: each response is correct, and never older than an earlier one.
     std::size_t ask_for_all(bool may_be_older = false) {
         std::size_t hits = 0;
         for (int turn = 0; turn < 2; ++turn)
@@ -180,7 +180,7 @@ TEST_F(Damage, of_footers_is_never_served_and_brings_nothing_older_back) {
     damage_again_and_again(of_footers);
 }
 
-// A segment that has lost its head and its footer is lost, and with it the word that something older is void.
+// A segment without head and footer is lost, and so are its tombstones for older records.
 TEST_F(Damage, of_segments_is_never_served) {
     fill();
     stop();
@@ -232,7 +232,7 @@ TEST_F(Damage, by_a_cut_anywhere_is_never_served) {
     library().renew_all();
     for (unsigned round = 0; round < 8; ++round) {
         Vandal vandal(image, round);
-        // Most of the file may be room that was never used.
+        // Most of the file may be space that was never used.
         vandal.cut(65'536 + vandal.below(round < 6 ? 8u << 20 : image.bytes().size() - 65'536));
         SCOPED_TRACE(vandal.bytes().size());
         write(vandal.bytes());
@@ -288,7 +288,7 @@ TEST_F(Damage, while_the_proxy_runs_is_never_served) {
     auto const image = this->image();
     Vandal vandal(image, 1);
     for (int i = 0; i < 60; ++i) vandal.damage(of_records);
-    // In place: the proxy has this file open.
+    // Writes in place, because the proxy has this file open.
     std::fstream(file(), std::ios::binary | std::ios::in | std::ios::out)
         .write(vandal.bytes().data(), static_cast<std::streamsize>(vandal.bytes().size()));
     library().renew_all();

@@ -1,4 +1,4 @@
-// A proxy with a disk that is stopped, killed and started again, and an origin whose every body is known for what it is.
+// A proxy with a disk that is stopped, killed and started again, and an origin whose bodies can be verified.
 #pragma once
 #include <atomic>
 #include <cstdlib>
@@ -13,16 +13,16 @@
 
 namespace garner::test {
 
-/// Objects that memory and disk have room for.
+/// A number of objects that fits in memory and on disk.
 inline constexpr std::size_t some = 32;
 
-/// A number from the environment: how often a scene does it again in a long run.
+/// A number from the environment: repetitions of a scene in a long run.
 inline std::size_t times(char const* name, std::size_t otherwise) {
     auto const* text = std::getenv(name);
     return text ? std::stoul(text) : otherwise;
 }
 
-/// An origin with a work for every path "/17", in versions that count up from 1. Each body follows from path and version.
+/// An origin with a work for every path "/17", in versions from 1. Each body is determined by path and version.
 class Library {
 public:
     Library() {
@@ -36,7 +36,7 @@ public:
         auto const found = versions_.find(path);
         return found == versions_.end() ? all_ : found->second;
     }
-    /// From now on the origin has the next version.
+    /// The origin has the next version from now on.
     int renew(std::string const& path) {
         std::lock_guard const lock(mutex_);
         auto const found = versions_.try_emplace(path, all_).first;
@@ -53,7 +53,7 @@ public:
         auto const seed = std::hash<std::string>{}(title);
         return title + pattern(size_of(path), static_cast<unsigned>(seed));
     }
-    /// Which version this is, to the last byte; nothing when it is none of this path.
+    /// The version of a body, verified to the last byte; empty if it is no version of this path.
     static std::optional<int> version_of(std::string const& path, std::string const& body) {
         auto const begins = path + " version ";
         if (!body.starts_with(begins)) return std::nullopt;
@@ -63,7 +63,7 @@ public:
     }
 
     static std::size_t size_of(std::string const& path) {
-        // Small ones, those just around what lies in one record, and those in several pieces.
+        // Small ones, those close to the limit of one record, and those in several pieces.
         constexpr std::size_t sizes[] = {300,  1000,    20'000, 700, 65'490,  5000,   65'536, 0,
                                          2000, 100'000, 9000,   800, 270'000, 30'000, 4000,   60'000};
         return sizes[static_cast<std::size_t>(std::atoi(path.c_str() + 1)) % std::size(sizes)];
@@ -92,15 +92,16 @@ private:
     Origin origin_;
 };
 
-/// One disk; proxies on it that follow each other.
+/// One disk, and successive proxies on it.
 class DiskScene : public ::testing::Test {
 public:
-    /// Everything has room on its way, and after a start all comes from disk. With little memory even at other times.
+    /// Fills always get memory, and after a start all objects come from disk.
+    /// With little memory they come from disk at other times too.
     static constexpr auto enough_memory = R"({"memory": {"size": "32 MiB", "object_max": "1 MiB"}})";
     static constexpr auto little_memory = R"({"memory": {"size": "2 MiB"}})";
 
     std::string patch(std::string const& more = "{}") const {
-        // A disk that many others use takes its time, and is asked all the same.
+        // A shared disk may be slow, but must be used all the same.
         auto patch = nlohmann::json{{"disk", {{"path", folder().string()}, {"size", "64 MiB"}, {"timeout", "10s"}}}};
         patch.merge_patch(nlohmann::json::parse(enough_memory));
         patch.merge_patch(nlohmann::json::parse(more));
@@ -126,7 +127,7 @@ public:
     nlohmann::json disk() { return proxy_->stats()["disk"]; }
     std::uint64_t figure(char const* name) { return disk()[name].get<std::uint64_t>(); }
 
-    /// Until `count` objects were stored and all of it is in the file.
+    /// Waits until `count` objects were stored and written to the file.
     void wait_until_written(std::size_t count) {
         EXPECT_TRUE(eventually([&] {
             auto const now = disk();
@@ -141,7 +142,7 @@ public:
     DiskImage image() const { return DiskImage::read(file()); }
     TempDir const& dir() const { return dir_; }
 
-    /// Asks; the version of what came. A body that is none fails the test.
+    /// Requests a work and returns the version. A wrong body fails the test.
     int ask(std::string const& path, Fields const& fields = {}, bool* hit = nullptr) {
         auto reply = Client(proxy(), origin()).get(path, fields);
         auto const version = Library::version_of(path, reply.body());
@@ -151,7 +152,7 @@ public:
         if (hit) *hit = reply.hit();
         return version.value_or(0);
     }
-    /// Asks for the first `count` works; how many of them were hits.
+    /// Requests the first `count` works; returns the number of hits.
     std::size_t ask_all(std::size_t count) {
         std::size_t hits = 0;
         for (std::size_t i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// A disk that is full, taken, gone or something else: clients notice nothing but misses, and the operator is told.
+// A disk that is full, in use, missing or of another kind: clients see only misses, and the operator gets a message.
 #include <sys/mount.h>
 
 #include <fstream>
@@ -13,7 +13,6 @@ namespace {
 constexpr std::size_t plenty = 60;
 
 struct DiskFaults : DiskScene {
-    /// What the disk tier of a proxy says of itself.
     static nlohmann::json disk_of(Proxy const& proxy) { return proxy.stats()["disk"]; }
     static bool is(Proxy const& proxy, std::string const& state) {
         return eventually([&] { return disk_of(proxy)["state"] == state; });
@@ -21,7 +20,7 @@ struct DiskFaults : DiskScene {
     std::string on(std::string const& place) const {
         return patch(nlohmann::json{{"disk", {{"path", place}, {"size", "16 MiB"}, {"buffer", "2 MiB"}}}}.dump());
     }
-    /// Every work is there and right, from wherever it comes.
+    /// Every work is served correctly, from any source.
     void expect_served(Proxy const& proxy, std::size_t count = plenty) {
         for (std::size_t i = 0; i < count; ++i) {
             auto const path = Library::path(i);
@@ -29,7 +28,7 @@ struct DiskFaults : DiskScene {
             EXPECT_TRUE(Library::version_of(path, reply.body())) << path << reply.trouble();
         }
     }
-    /// With something at the store's place that is none.
+    /// Expects this error when the file in the store's place is not a store.
     void expect_failing(std::string const& trouble) {
         Proxy proxy(patch());
         EXPECT_TRUE(is(proxy, "failing"));
@@ -133,7 +132,7 @@ TEST_F(DiskFaults, a_disk_that_others_fill_up_afterwards_goes_on_working) {
         Proxy proxy(on(place));
         EXPECT_TRUE(is(proxy, "working"));
         std::ofstream(place + "/others", std::ios::binary) << pattern(4'000'000);
-        expect_served(proxy, 10 * plenty);   // more than once round
+        expect_served(proxy, 10 * plenty);   // more than one lap of the log
         auto const disk = disk_of(proxy);
         EXPECT_EQ(disk["write_errors"], 0) << disk.dump(1);
         EXPECT_EQ(disk["state"], "working");

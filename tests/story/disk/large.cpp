@@ -1,4 +1,4 @@
-// Bodies that memory does not hold: on disk as they come, followed from there, and never whole in memory.
+// Bodies larger than memory: stored on disk while received, read from there by followers, and never whole in memory.
 #include <thread>
 
 #include "story/disk/disk.hpp"
@@ -17,7 +17,7 @@ std::string in_chunks(std::string_view bytes) {
     return text + "0\r\n\r\n";
 }
 
-/// A film that gives its ranges.
+/// A film served with ranges.
 void show_ranges(Origin& origin) {
     origin.by_hand("/film", [](Hand& hand) {
         std::size_t first = 0, last = long_film.size() - 1;
@@ -50,7 +50,7 @@ struct Large : DiskScene {
 };
 
 TEST_F(Large, a_body_too_large_for_memory_is_stored_and_served_from_disk) {
-    auto& proxy = start(R"({"workers": 1})");   // the newest line of the log is asked for
+    auto& proxy = start(R"({"workers": 1})");   // so that the newest line of the log is the wanted one
     origin().answer("/film", fresh(long_film, 600, long_etag));
     auto first = get(proxy, origin(), "/film");
     EXPECT_TRUE(first.body() == long_film);
@@ -121,7 +121,7 @@ TEST_F(Large, many_small_parts_cost_what_they_are_and_join_what_only_the_disk_ha
     auto& proxy = start();
     show_ranges(origin());
     constexpr std::size_t some = 40, bytes = 20'000;
-    // Each overlaps the next.
+    // Consecutive parts overlap.
     auto ask = [&](Proxy& whom, std::size_t i) {
         auto part = get(whom, origin(), "/film", {{"Range", range_of(i * 15'000, bytes)}});
         EXPECT_TRUE(part.body() == long_film.substr(i * 15'000, bytes)) << i;
@@ -209,7 +209,7 @@ TEST_F(Large, who_reads_slowly_holds_nobody_up_and_is_not_given_up) {
     slow.piece(long_film);
     slow.finish();
     EXPECT_TRUE(a.body() == long_film) << "though the other has not read a byte";
-    // Longer than a reader of what is kept nowhere would be waited for.
+    // Longer than the limit for readers of an uncacheable response.
     pause_for(6000ms);
     EXPECT_TRUE(b.body() == long_film);
     EXPECT_TRUE(b.complete());
@@ -254,7 +254,7 @@ TEST_F(Large, a_304_gives_it_a_new_head_and_writes_the_body_once) {
 }
 
 TEST_F(Large, what_memory_holds_too_is_written_once_as_it_comes) {
-    auto& proxy = start(R"({"workers": 1})");   // the newest line of the log is asked for
+    auto& proxy = start(R"({"workers": 1})");   // so that the newest line of the log is the wanted one
     auto const reel = pattern(700'000, 3);
     origin().answer("/reel", fresh(reel));
     ASSERT_TRUE(get(proxy, origin(), "/reel").body() == reel);
@@ -315,7 +315,7 @@ TEST_F(Large, a_variant_of_it_is_found_on_disk) {
 }
 
 TEST_F(Large, many_at_once_are_all_kept) {
-    // Each has a window of up to 2 MiB, of the quarter of memory that fills may take.
+    // Each has a window of up to 2 MiB, from the quarter of memory that fills may use.
     auto& proxy = start(R"({"workers": 2, "memory": {"size": "128 MiB"}, "disk": {"size": "256 MiB"}})");
     auto const reel = pattern(3'000'000, 5);
     constexpr int films = 12;

@@ -1,4 +1,4 @@
-// What the disk lets in, where its keys say that not everything may.
+// Admission to disk under the configured limits.
 #include "story/disk/disk.hpp"
 
 namespace garner::test {
@@ -90,7 +90,7 @@ TEST_F(Limits, a_rate_bounds_what_newcomers_write_and_costs_nobody_an_answer) {
     EXPECT_GT(disk["stored"].get<int>(), 0);
     EXPECT_GT(disk["not_stored"]["above disk.rate_max"].get<int>(), 0) << disk.dump(1);
     EXPECT_LT(disk["stored_bytes"].get<std::uint64_t>(), 20'000 * (seconds_since(began) + 2) + 300'000) << disk.dump(1);
-    // What it did not write again is not there in an older version either.
+    // An object that was not rewritten is not served in an older version either.
     stop();
     start();
     for (std::size_t i = 0; i < 2 * some; ++i) EXPECT_EQ(ask(Library::path(i)), library().version(Library::path(i))) << i;
@@ -119,7 +119,7 @@ TEST_F(Limits, SIGHUP_changes_what_comes_in_and_names_what_needs_a_restart) {
     EXPECT_THAT(proxy.child().errors(), Not(HasSubstr("disk.admit changes")));
     ask("/4");
     EXPECT_EQ(figure("stored"), 1u) << "asked for once";
-    ask("/4");   // from memory
+    ask("/4");   // a hit from memory
     EXPECT_TRUE(eventually([&] { return figure("stored") == 2; })) << disk().dump(1);
 }
 
@@ -131,7 +131,7 @@ TEST_F(Limits, what_memory_is_too_small_for_lies_on_disk_alone_however_short) {
         auto const body = pattern(size, static_cast<unsigned>(size));
         origin().answer(path, fresh(body));
         EXPECT_THAT(get(proxy, origin(), path).field("Cache-Status"), HasSubstr("stored")) << size;
-        // Until then it is followed, which is no hit.
+        // Until the fill ends, a request joins it, and is no hit.
         EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["fills"] == 0; }));
         for (int times = 0; times < 2; ++times) {
             auto const again = get(proxy, origin(), path);

@@ -1,4 +1,4 @@
-// What the disk has lost of a long body comes from the origin, and the client notices nothing.
+// Lost pieces of a long body are fetched from the origin, unnoticed by the client.
 #include <fstream>
 #include <list>
 
@@ -10,17 +10,17 @@ namespace {
 
 constexpr std::size_t length = 3 * 1024 * 1024;
 std::string const film = pattern(length, 7);
-std::string const clip = film.substr(0, 600'000);   // has room in memory
+std::string const clip = film.substr(0, 600'000);   // fits in memory
 Fields const etag{{"ETag", R"("film")"}};
 
-/// Of what the scenes ask for, a range has a first byte.
+/// The first byte of a range; all ranges in these scenes have one.
 std::size_t first_of(std::string const& range) { return std::stoul(range.substr(range.find('=') + 1)); }
 std::size_t last_of(std::string const& range, std::size_t size) {
     auto const last = range.substr(range.find('-') + 1);
     return last.empty() ? size - 1 : std::stoul(last);
 }
 
-/// An origin that heeds Range and If-Range. `of_ranges`: how its 206 end, and what stands behind what was asked for.
+/// An origin with Range and If-Range. `of_ranges`: framing of its 206 responses; `excess`: bytes after the requested ones.
 void serve(Origin& origin, std::string const& path, std::string const& body, std::string const& tag = R"("film")",
            Delimited of_ranges = Delimited::by_length, std::string const& excess = "") {
     origin.by_hand(path, [&body, tag, of_ranges, excess](Hand& hand) {
@@ -38,7 +38,7 @@ void serve(Origin& origin, std::string const& path, std::string const& body, std
 }
 
 struct Lost : DiskScene {
-    /// The film is on disk alone, and some of its pieces are damaged there. Where each begins is the answer.
+    /// Stores the film on disk alone and damages some of its pieces. Returns their offsets.
     std::vector<std::uint64_t> store_and_damage(std::vector<std::size_t> const& which, std::string const& more = little_memory) {
         start(more);
         serve(origin(), "/film", film);
@@ -160,7 +160,7 @@ TEST_F(Lost, the_client_may_go_on_with_its_connection) {
     EXPECT_EQ(figure("damaged"), 1u) << "what comes from the origin is not asked of the disk";
 }
 
-// Of thirty pieces that they would keep there is memory for some twenty. What the system's buffers take is no matter of ours.
+// Memory allows about twenty of the thirty pieces that the clients would pin. System buffers do not count.
 TEST_F(Lost, clients_that_take_nothing_keep_little_and_nobody_from_what_is_short) {
     start(R"({"memory": {"size": "2 MiB"}, "disk": {"buffer": "2 MiB", "timeout": "1s"}})");
     constexpr int lazy = 30;
@@ -187,11 +187,11 @@ TEST_F(Lost, clients_that_take_nothing_keep_little_and_nobody_from_what_is_short
         EXPECT_TRUE(reply.body() == film);
         EXPECT_TRUE(reply.complete());
     }
-    // Whoever waited too long did, from the beginning or from where the disk left off: that depends on who came how far.
+    // Readers that waited too long fetch the body from the start or from where the disk stopped, depending on their progress.
     EXPECT_GT(origin().requests("/film"), 1u);
 }
 
-// What would be brought into memory is looked at whole before the first byte is sent.
+// A body that is to be loaded into memory is verified before its first byte is sent.
 TEST_F(Lost, what_cannot_be_brought_into_memory_is_not_there) {
     auto const enough = R"({"memory": {"size": "64 MiB", "object_max": "8 MiB"}})";
     store_and_damage({2}, enough);

@@ -1,4 +1,4 @@
-// Running it: garner cache on a proxy that runs and on a store that none has, and who may have the store.
+// Operation: garner cache on a running proxy and on a closed store, and the lock on the store.
 #include <algorithm>
 #include <fstream>
 
@@ -10,14 +10,14 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// A line of output for each thing.
+/// The number of lines; commands print one per item.
 std::size_t lines(std::string const& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
 
 class Operation : public DiskScene {
 protected:
-    /// Of the proxy that runs.
+    /// garner cache on the running proxy.
     Finished cache(Words const& words) { return garner(words, {"--config", proxy().dir().path("garner.json").string()}); }
-    /// Of the store, when none runs.
+    /// garner cache on the store of a stopped proxy.
     Finished cache_at_rest(Words const& words) {
         return garner(
             words, {"--set", "disk.path=" + folder().string(), "--set", "admin.address=127.0.0.1:" + std::to_string(free_port())});
@@ -139,7 +139,7 @@ TEST_F(Operation, verify_finds_what_was_damaged_and_ends_with_1) {
     EXPECT_THAT(good.output, HasSubstr("checked: none damaged"));
     stop();
     EXPECT_EQ(cache_at_rest({"verify"}).code, 0);
-    // A byte in the middle of a large body.
+    // Changes a byte in the middle of a large body.
     auto const body = Library::body("/12", 1);
     auto bytes = read_file(file());
     auto const at = bytes.find(body.substr(body.size() / 2, 100));
@@ -177,7 +177,7 @@ TEST_F(Operation, a_store_has_one_process_and_the_second_is_told_so) {
     EXPECT_EQ(second.code, 1);
     EXPECT_THAT(second.errors, HasSubstr("not started: "));
     EXPECT_THAT(second.errors, HasSubstr("in use by another process"));
-    // Who does not know where to ask is told whom.
+    // The error names the address at which no Garner replied.
     auto const blind = cache_at_rest({"ls"});
     EXPECT_EQ(blind.code, 1);
     EXPECT_THAT(blind.errors, HasSubstr("in use by another process"));

@@ -1,11 +1,11 @@
-// What was purged, invalidated or replaced before a kill is not there after it.
+// Objects that were purged, invalidated or replaced before a kill are gone after it.
 #include "story/disk/disk.hpp"
 
 namespace garner::test {
 
 namespace {
 
-/// Something is stored; `change` happens; the proxy is killed as soon as its answer is there.
+/// Stores an object and makes a change; the proxy is killed as soon as it has answered.
 struct KilledAfter : DiskScene {
     using Change = std::function<void(Client&, std::string const& path)>;
 
@@ -75,7 +75,7 @@ TEST_F(KilledAfter, a_PURGE_of_what_is_on_disk_alone_it_stays_purged) {
     kill();
     start();
     for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(ask(Library::path(i)), i % 2 == 0 ? 2 : 1) << i;
-    // And once more: a tombstone is not forgotten by the restart that found it.
+    // Kill it once more: a tombstone survives the restart that loaded it.
     kill();
     start();
     for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(ask(Library::path(i)), i % 2 == 0 ? 2 : 1) << i;
@@ -89,7 +89,7 @@ TEST_F(KilledAfter, a_PURGE_in_the_first_moment_of_a_restart_it_stays_purged) {
         stop();
         auto const path = Library::path(i);
         library().renew(path);
-        // Nothing waits until the disk was looked through.
+        // A purge does not wait for the scan of the disk.
         Proxy early(patch());
         EXPECT_THAT(Client(early, origin()).send("PURGE", path).status(), AnyOf(200, 404));
         early.kill();

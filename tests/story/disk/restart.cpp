@@ -1,4 +1,4 @@
-// What was stored is there again after a stop, and after a kill, without a question to the origin.
+// Stored objects are served after a stop and after a kill, without asking the origin.
 #include "story/disk/disk.hpp"
 
 namespace garner::test {
@@ -166,7 +166,7 @@ TEST_F(Restart, with_another_size_keeps_what_still_fits_or_says_that_it_begins_a
 
 TEST_F(Restart, what_the_log_has_come_round_to_is_gone_and_the_rest_is_there) {
     auto const more = R"({"disk": {"size": "16 MiB", "buffer": "2 MiB"}})";
-    constexpr std::size_t many = 1200;   // more than twice the disk
+    constexpr std::size_t many = 1200;   // more than twice the disk's size
     start(more);
     ask_all(many);
     EXPECT_GT(figure("evicted"), 0u);

@@ -1,4 +1,5 @@
-// A disk that is much too slow: hits wait for it only so long, what it cannot take is not stored, and nobody else notices.
+// A disk that is much too slow: hits wait for it only up to the limit,
+// objects it cannot take are not stored, and other requests are not affected.
 #include <atomic>
 #include <fstream>
 #include <thread>
@@ -11,8 +12,8 @@ namespace garner::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds held{120'000};   // each operation, as long as the disk is slow
-constexpr std::chrono::milliseconds soon{15'000};    // far more than patience, and far less than that
+constexpr std::chrono::milliseconds held{120'000};   // per operation while the disk is slow
+constexpr std::chrono::milliseconds soon{15'000};    // far above the time limit, and far below `held`
 
 struct Slow : DiskScene {
     std::string control() const { return dir().path("slow"); }
@@ -25,7 +26,7 @@ struct Slow : DiskScene {
         auto const* options = std::getenv("ASAN_OPTIONS");
         return {.patch = patch(more),
                 .environment = {"LD_PRELOAD=" + built("libslow_disk.so"), "SLOW_DISK=" + control(),
-                                // Where its runtime is a library of its own.
+                                // Needed if the sanitizer's runtime is a shared library.
                                 "ASAN_OPTIONS=" + std::string(options ? options : "") + ":verify_asan_link_order=0"}};
     }
     template <class Work>

@@ -1,4 +1,4 @@
-// Nothing waits for ever and nothing grows without bound: deadlines, and limits on heads, fields and connections.
+// Every wait has a deadline, and every resource a limit: heads, fields and connections.
 #include "story/scene.hpp"
 
 namespace garner::test {
@@ -184,7 +184,7 @@ TEST(Limits, one_client_gets_only_so_many_connections) {
     for (auto& client : clients) EXPECT_EQ(client.get("/page").status(), 200);
 }
 
-// ---- messages nobody should send ----
+// ---- malformed messages ----
 
 TEST(Faulty, what_is_ambiguous_is_refused_and_never_forwarded) {
     Origin origin;

@@ -1,17 +1,17 @@
-// The classic disasters of shared caches: another's answer, yesterday's answer, half an answer, and a herd.
+// Typical failures of shared caches: another user's response, an outdated or truncated response, and a thundering herd.
 #include "story/rest.hpp"
 
 namespace garner::test {
 
 namespace {
 
-// ---- one client's own ----
+// ---- responses for one client ----
 
-/// Answers that are for one client alone, each in its own way.
+/// Responses for one client only, for various reasons.
 struct Personal {
     std::string name;
     Fields fields;
-    std::string tells_who = "Cookie";   // the request field that says whose the answer is
+    std::string tells_who = "Cookie";   // the request field that identifies the user
     bool sets_cookie = false;
 };
 
@@ -46,7 +46,7 @@ enum class Step : std::uint8_t { before_head, after_head, in_body, last_byte, ju
 constexpr std::array steps{Step::before_head, Step::after_head, Step::in_body, Step::last_byte, Step::just_after};
 constexpr std::array step_names{"before the head", "after the head", "in the body", "at the last byte", "just after"};
 
-/// An origin's answer that stops where it is told to and goes on when it is told to.
+/// A response that stops and continues on request.
 class Halting {
 public:
     Halting(HeldExchange& exchange, Answer answer) : exchange_(exchange), answer_(std::move(answer)) {}
@@ -76,7 +76,7 @@ private:
     std::size_t sent_ = 0;
 };
 
-/// The proxy has seen all that the origin has sent so far, as far as a client can tell.
+/// Waits until the proxy has received everything that the origin has sent, as far as a client can tell.
 void settle(Halting const& answer, Reply const& reply, Step step) {
     if (answer.sent() > 0) EXPECT_GE(reply.early(answer.sent()).size(), answer.sent());
     if (step == Step::after_head) reply.begins_within(100ms);
@@ -100,11 +100,11 @@ Answer film(Shape shape, unsigned seed, Fields more = {}) {
     return answer;
 }
 
-// ---- a herd ----
+// ---- thundering herd ----
 
 std::uint64_t followers(Proxy const& proxy) { return proxy.stats()["cache"]["followers"]; }
 
-/// Many clients ask for one stale object while the origin thinks.
+/// Many clients request one stale object while the origin delays its response.
 struct Herd : ::testing::Test {
     std::size_t const count = clients_up_to(1000);
     Origin origin;
@@ -126,7 +126,7 @@ struct Herd : ::testing::Test {
         ASSERT_EQ(slow.count(), 1u);
         EXPECT_EQ(slow.nth(0).request().head.field("If-None-Match"), R"("a")");
     }
-    /// How many got this.
+    /// The number of replies with this status and body.
     std::size_t got(int status, std::string const& body) {
         std::size_t found = 0;
         for (auto& reply : replies) found += reply.status() == status && reply.body() == body;
@@ -141,7 +141,7 @@ struct Herd : ::testing::Test {
 
 }   // namespace
 
-// ---- bodies never cross ----
+// ---- bodies are never mixed up ----
 
 TEST(Disasters, fifty_clients_of_one_cold_URL_whose_answers_are_each_ones_own_are_served_at_once_and_never_cross) {
     Origin origin;
@@ -211,7 +211,7 @@ TEST(Disasters, users_of_a_URL_that_varies_by_them_do_not_wait_for_one_another) 
     EXPECT_EQ(slow.count(), 2u);
 }
 
-// ---- nothing older afterwards ----
+// ---- no older response afterwards ----
 
 TEST(Disasters, after_a_PURGE_or_a_POST_at_any_step_of_a_fill_nothing_older_is_served) {
     Origin origin;
@@ -250,7 +250,7 @@ TEST(Disasters, after_a_PURGE_or_a_POST_at_any_step_of_a_fill_nothing_older_is_s
                     if (step != Step::just_after) answer.go_to(Step::just_after);
                     EXPECT_TRUE(old.body() == pattern(shape.size, 1));
                     EXPECT_TRUE(old.complete());
-                    // Two responses, and nobody knows which the origin made last: it is asked again.
+                    // The order of the two responses is unknown, so the origin is asked again.
                     bool const unknown = step == Step::before_head;
                     if (unknown) origin.answer(path, film(shape, 2));
                     auto again = get(proxy, origin, path);
@@ -314,9 +314,9 @@ TEST(Disasters, a_failure_of_a_fetch_that_was_purged_is_not_told_to_those_who_co
     EXPECT_EQ(get(proxy, origin, "/film").body(), "new");
 }
 
-// ---- half an answer ----
+// ---- truncated responses ----
 
-/// One fill with followers, brought to some step.
+/// One fill with followers, at a given step.
 struct Doomed {
     Doomed(Proxy const& proxy, Origin& origin, std::string path, Shape shape, Step step)
         : origin(origin), path(std::move(path)), slow(origin.hold(this->path)), clients(6, Client(proxy, origin)) {
@@ -330,7 +330,7 @@ struct Doomed {
         if (step == Step::last_byte && shape.size > 100'000) settle(answer, replies[1], step);
         origin.answer(this->path, fresh("whole"));
     }
-    /// An idle connection that dies before it has answered is not the answer's death: the request is repeated, once.
+    /// If an idle connection closes before any response byte, the request is repeated once instead of failing.
     void expect_death(Proxy const& proxy, bool may_be_repeated = false) {
         bool repeated = false;
         for (std::size_t i = 0; i < replies.size(); ++i) {
@@ -404,19 +404,19 @@ TEST(Disasters, when_the_leading_client_is_killed_at_any_step_its_followers_get_
                 answer.go_to(step);
                 settle(answer, first, step);
                 resets ? leader.reset() : leader.close();
-                pause_for(step == Step::before_head ? 200ms : 0ms);   // a hang-up shows after 100 ms of waiting
+                pause_for(step == Step::before_head ? 200ms : 0ms);   // the close is noticed after 100 ms of waiting
                 answer.go_to(Step::just_after);
                 for (auto& reply : replies) {
                     EXPECT_TRUE(reply.body() == pattern(shape.size, 1));
                     EXPECT_TRUE(reply.complete());
                 }
-                // Who has the last byte may come back before it is stored, and follows it then.
+                // A client may return before the response is stored, and joins the fill then.
                 EXPECT_TRUE(eventually([&] { return get(proxy, origin, path).hit(); }));
                 EXPECT_EQ(origin.requests(path), 1u);
             }
 }
 
-// ---- a herd on an expiring object ----
+// ---- a thundering herd on an expiring object ----
 
 TEST_F(Herd, one_304_serves_all) {
     gather(stale("old", R"("a")"));

@@ -1,4 +1,4 @@
-// What hostile origins answer: 502 when it shows in time, a connection cut short when it shows later, never stored.
+// Malformed origin responses: 502 if detected in time, an aborted connection if detected later, and never stored.
 #include "story/faults/many_fields.hpp"
 #include "story/scene.hpp"
 
@@ -69,7 +69,7 @@ std::vector<std::string> const heads{
     ok + "Content-Length: 4",
 };
 
-/// After a good head; what of the body is good comes before the fault.
+/// Bodies after a valid head; the error comes after some valid bytes.
 std::vector<std::string> const bodies{
     "Content-Length: 10\r\n\r\nshort",
     "Content-Length: 9223372036854775807\r\n\r\nshort",
@@ -129,7 +129,7 @@ TEST(HostileAnswers, a_body_that_breaks_its_framing_is_never_complete_and_never_
             EXPECT_FALSE(reply.hit());
             EXPECT_EQ(origin.requests(path), time);
         }
-        // A client that cannot be told by chunks is told by its length, or by nothing at all: never by a clean end.
+        // A client without chunked coding gets Content-Length or no response, never a truncated body with a clean end.
         Client old(proxy);
         old.raw("GET " + origin.url(path) + " HTTP/1.0\r\n\r\n");
         EXPECT_THAT(old.expect().status(), AnyOf(200, 502));

@@ -1,4 +1,4 @@
-// What attackers send: refused with its own status and a close, or written anew so plainly that no origin can misread it.
+// Attacks by clients: refused with a status and a close, or normalized so that no origin can misread the request.
 #include <atomic>
 
 #include "story/faults/many_fields.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::string_literals;
 
-/// A message with ORIGIN in the place of the origin's authority.
+/// A message in which ORIGIN stands for the origin's authority.
 struct Refused {
     std::string bytes;
     int status = 400;
@@ -25,10 +25,10 @@ std::string const post = "POST http://ORIGIN/x HTTP/1.1\r\nHost: ORIGIN\r\n";
 std::string const get_line = "GET http://ORIGIN/x HTTP/1.1\r\n";
 std::string const get_x = get_line + "Host: ORIGIN\r\n";
 
-/// A smuggler's second request, so that an answer for it would show.
+/// A smuggled second request; a response to it would be visible.
 std::string const second = "GET http://ORIGIN/smuggled HTTP/1.1\r\nHost: ORIGIN\r\n\r\n";
 
-/// A POST with these field lines, a body that fits most readings, and the second request.
+/// A POST with these field lines, a body that fits most interpretations, and the second request.
 Refused posting(std::string const& lines, int status = 400) { return {post + lines + "\r\n0\r\n\r\n" + second, status}; }
 Refused getting(std::string const& lines, int status = 400) { return {get_x + lines + "\r\n" + second, status}; }
 Refused targeting(std::string const& target, int status = 400) {
@@ -225,7 +225,7 @@ std::vector<Refused> const amounts{
     {get_line + std::string(1 << 20, 'a'), 431},
 };
 
-/// An origin that counts whatever reaches it.
+/// An origin that counts everything it receives.
 struct Watched {
     Origin origin;
     std::atomic<int> heads{0}, whole{0};
@@ -285,7 +285,7 @@ TEST(HostileClient, an_accelerator_is_no_easier_to_fool) {
     EXPECT_EQ(watched.heads, 0);
 }
 
-// ---- bodies: the head has gone on by the time that the fault shows ----
+// ---- bodies: the error is detected after the head was forwarded ----
 
 TEST(HostileClient, a_body_that_breaks_its_framing_never_becomes_a_whole_request) {
     Watched watched;
@@ -331,7 +331,7 @@ TEST(HostileClient, trailers_cannot_frame_route_or_authenticate) {
     EXPECT_EQ(request.trailers, (Fields{{"X-Sum", "1"}}));
 }
 
-// ---- odd, but clear: written anew ----
+// ---- unusual but unambiguous: normalized ----
 
 TEST(HostileClient, what_is_odd_but_clear_is_written_anew) {
     struct Odd {
@@ -438,7 +438,7 @@ TEST(HostileClient, a_request_that_has_passed_too_many_proxies_is_a_loop) {
     EXPECT_EQ(watched.heads, 0);
 }
 
-// ---- other names for closed places ----
+// ---- other names of blocked destinations ----
 
 TEST(HostileClient, no_spelling_of_loopback_reaches_what_is_closed) {
     Watched watched;
@@ -471,7 +471,7 @@ TEST(HostileClient, a_request_is_no_mail) {
     }
 }
 
-// ---- amounts that are allowed, but cost only who sends them ----
+// ---- large but allowed input: costs only its sender ----
 
 TEST(HostileClient, a_thousand_ranges_are_none) {
     Origin origin;
@@ -516,7 +516,7 @@ TEST(HostileClient, half_a_message_and_a_half_closed_socket_hold_nothing) {
 }
 
 TEST(HostileClient, one_that_speaks_SOCKS_or_TLS_is_told_so_and_logged) {
-    Proxy proxy(R"({"workers": 1})");   // lines of several workers come in any order
+    Proxy proxy(R"({"workers": 1})");   // with several workers the order of lines is not fixed
     std::vector<std::pair<std::string, std::string>> const hellos{
         {"\x05\x01\x00"s, "SOCKS"}, {"\x04\x01"s, "SOCKS"}, {"\x16\x03\x01\x02\x00\x01"s, "not TLS"}};
     for (auto const& [hello, word] : hellos) {

@@ -1,4 +1,4 @@
-// Origins and clients that answer, stall or ask at the wrong moment: nobody else may pay for it.
+// Origins and clients that respond, stall or send at the wrong moment: other clients are not affected.
 #include "story/scene.hpp"
 
 namespace garner::test {
@@ -52,7 +52,7 @@ TEST(HostileOrigin, HEAD_of_a_stale_object_meets_a_503) {
 TEST(HostileOrigin, no_request_goes_out_behind_half_a_body) {
     Origin origin;
     Proxy proxy(R"({"workers": 1, "deadlines": {"body": "1s"}})");
-    origin.by_hand("/up", [](Hand& hand) {   // takes nothing of the body, and answers all the same
+    origin.by_hand("/up", [](Hand& hand) {   // reads none of the body, and responds all the same
         std::this_thread::sleep_for(2500ms);
         hand.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
         std::this_thread::sleep_for(1500ms);
@@ -69,7 +69,7 @@ TEST(HostileOrigin, no_request_goes_out_behind_half_a_body) {
     std::this_thread::sleep_for(3s);
     auto other = get(proxy, origin, "/page");
     EXPECT_EQ(other.body(), "page");
-    pouring.join();   // the proxy has closed by then
+    pouring.join();   // the proxy has closed the connection by then
 }
 
 TEST(HostileOrigin, a_304_that_makes_the_answer_private_takes_it_out_of_the_cache) {

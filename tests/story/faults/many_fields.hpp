@@ -1,4 +1,4 @@
-// More field lines than a head may have.
+// More field lines than the limit for a head.
 #pragma once
 #include <string>
 

@@ -1,5 +1,5 @@
-// Amounts, and peers that are slow or broken, for as long as one likes: afterwards all is as before.
-// GARNER_SOAK_SECONDS: for how long (8 without); GARNER_SOAK_FULL: the amounts in full. See tools/soak.
+// Load by many, slow or broken peers for a chosen time: afterwards all resources are released. GARNER_SOAK_SECONDS: duration
+// (default 8); GARNER_SOAK_FULL: full amounts. See tools/soak.
 #include <atomic>
 #include <cstdlib>
 #include <random>
@@ -16,16 +16,16 @@ std::size_t number_from(char const* name, std::size_t otherwise) {
     return text ? std::stoul(text) : otherwise;
 }
 
-/// In full, or what a test has time for.
+/// The full amount, or a smaller one for a normal test run.
 std::size_t amount(std::size_t in_full, std::size_t in_short) {
     return number_from("GARNER_SOAK_FULL", 0) > 0 ? in_full : in_short;
 }
 
-/// What the program, its threads' arenas, buffers of connections and a sanitizer's shadow may take beyond the budget.
+/// Memory beyond the budget for the program, thread arenas, connection buffers and a sanitizer's shadow.
 constexpr std::size_t beyond_budget = 300u << 20;
 constexpr std::size_t budget = 8u << 20;
 
-/// What a sanitizer keeps of freed memory would grow with the time; it needs little to do its work.
+/// ASan's quarantine of freed memory would grow over time; a small one is enough.
 Proxy::Setup small() {
     return {.patch = R"({"memory": {"size": "8 MiB", "object_max": "1 MiB"},
     "deadlines": {"head": "1s", "first_byte": "1s", "body": "1s", "fill": "2s", "keep_alive": "2s"},
@@ -33,7 +33,7 @@ Proxy::Setup small() {
             .environment = {"ASAN_OPTIONS=quarantine_size_mb=32"}};
 }
 
-// ---- what origins do ----
+// ---- behaviour of origins ----
 
 std::size_t size_of(std::string const& path) { return path.ends_with("7") ? 300'000 : 3'000; }
 std::string body_of(std::string const& path) {
@@ -112,7 +112,7 @@ void act(Hand& hand) {
     hand.answer(no_store("who?"));
 }
 
-// ---- what clients do ----
+// ---- behaviour of clients ----
 
 class Storm {
 public:
@@ -233,7 +233,7 @@ TEST(Soak, slow_and_broken_peers_leave_nothing_behind) {
 TEST(Soak, very_many_values_of_Vary_stay_within_the_budget) {
     auto const values = amount(100'000, 4'000);
     Proxy proxy(small());
-    proxy.stats();   // it has opened all by then
+    proxy.stats();   // all descriptors are open by then
     auto const before = descriptors(proxy), memory_before = resident(proxy);
     {
         Origin origin;
@@ -243,7 +243,7 @@ TEST(Soak, very_many_values_of_Vary_stay_within_the_budget) {
         Client client(proxy, origin);
         for (std::size_t i = 0; i < values; ++i) {
             auto const value = std::to_string(i);
-            // Most for one URL, some for many.
+            // Most requests are for one URL, some for many.
             auto const path = i % 4 ? "/page" : "/" + std::to_string(i % 997);
             ASSERT_EQ(client.get(path, {{"X-Value", value}}).body(), value + pattern(3000));
             if (i % 1000 == 0) origin.forget_requests();

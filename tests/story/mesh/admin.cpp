@@ -1,4 +1,4 @@
-// The mesh seen by people: garner peers, garner explain, the figures.
+// The mesh for operators: garner peers, garner explain, and the figures.
 #include "story/scene.hpp"
 
 namespace garner::test {
@@ -28,7 +28,7 @@ json sources_of(Proxy const& proxy, std::string const& url, Words const& more = 
     return json::parse(finished.output).at("sources");
 }
 
-/// "SIBLING_HIT/next door", "HIER_DIRECT"
+/// For example "SIBLING_HIT/next door", "HIER_DIRECT".
 Words order_of(json const& sources) {
     Words order;
     for (auto const& way : sources.at("order"))
@@ -123,7 +123,7 @@ TEST(MeshAdmin, who_was_asked_what_they_said_and_who_won_is_explained) {
     EXPECT_EQ(origin.requests("/page"), 0u);
 
     get(sibling, origin, "/page").body();
-    // Again where a busy machine kept the sibling from answering in time.
+    // Repeats if a busy machine delayed the sibling's reply.
     EXPECT_TRUE(eventually([&] {
         sources = sources_of(proxy, origin.url("/page"));
         return order_of(sources).front() == "SIBLING_HIT/next door";

@@ -1,4 +1,4 @@
-// Cache digests between real caches: ours is given out and read by others, theirs is fetched and believed.
+// Cache digests between real caches: the own digest is published and read, the peer's digest is fetched and used.
 #include <openssl/evp.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ constexpr int pages = 200;
 
 std::string page(int number) { return "/page/" + std::to_string(number); }
 
-/// A digest as one reads it who knows nothing but its format.
+/// A digest parsed by its format alone, without the program's code.
 class ReadDigest {
 public:
     explicit ReadDigest(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -44,7 +44,7 @@ private:
     std::string bytes_;
 };
 
-/// The newest digest there once it holds the first `count` pages: one of them may seem to be in it before.
+/// The newest digest with the first `count` pages. One may seem to be in it earlier, as a false positive.
 ReadDigest digest_with(Client asked, Origin const& origin, int count) {
     auto const holds_all = [&](ReadDigest const& digest) {
         for (int i = 0; i < count; ++i)
@@ -66,7 +66,7 @@ ReadDigest digest_with(Client asked, Origin const& origin, int count) {
 
 Client at(Proxy const& proxy) { return Client("127.0.0.1", proxy.port()); }
 
-/// A Garner whose digest is new every second.
+/// A Garner that renews its digest every second.
 std::string publishing() {
     return R"({"workers": 2, "icp": {"address": "127.0.0.1:)" + std::to_string(free_port()) + R"("}, "digest": {"rebuild": "1s"}})";
 }
@@ -113,7 +113,7 @@ TEST_F(Digests, ours_is_asked_for_by_path_and_by_our_address) {
     EXPECT_EQ(at(proxy).get("/squid-internal-dynamic/netdb").status(), 404);
     EXPECT_EQ(at(proxy).get("/squid-internal-static/icons/x.png").status(), 404);
     EXPECT_EQ(Client(proxy).get(proxy.url() + "/squid-internal-dynamic/netdb").status(), 404);
-    // All else of ours stays closed.
+    // All other internal paths stay blocked.
     EXPECT_EQ(Client(proxy).get(proxy.url() + "/").status(), 403);
     EXPECT_EQ(at(proxy).get("/").status(), 400);
 }
@@ -154,7 +154,7 @@ TEST_F(Digests, a_stranger_is_fetched_from_its_origin) {
     digest_with(at(holder), origin, 1);
     Proxy asker(reading("127.0.0.1", holder.port()));
     ASSERT_TRUE(has_read_a_digest(asker));
-    // Of many, few look like what the other has; those are asked for in vain, and nobody sees it.
+    // Few of many pages are false positives; the peer is asked for them in vain, without effect on the client.
     for (int i = 1; i < pages; ++i) EXPECT_EQ(get(asker, origin, page(i)).body(), "page " + std::to_string(i));
     for (int i = 1; i < pages; ++i) EXPECT_EQ(origin.requests(page(i)), 1u);
 }
@@ -183,7 +183,7 @@ TEST_F(Digests, squid_reads_ours) {
     digest_with(at(proxy), origin, pages);
     Squid squid("cache_peer 127.0.0.1 sibling " + std::to_string(proxy.port()) + " 0 no-query no-netdb-exchange name=garner");
     auto client = squid.client();
-    // It fetches the digest with or soon after its first request.
+    // The digest is fetched with the first request or soon after.
     origin.answer("/first", no_store("first"));
     client.get(origin.url("/first")).body();
     EXPECT_TRUE(eventually(
@@ -196,7 +196,7 @@ TEST_F(Digests, squid_reads_ours) {
         30s));
     std::this_thread::sleep_for(1s);
     for (int i = 0; i < pages; ++i) EXPECT_EQ(client.get(origin.url(page(i))).body(), "page " + std::to_string(i));
-    // Squids before October 2025 spoil the digests that they receive: hits by them are a matter of luck.
+    // Squid before October 2025 corrupts received digests, so its hits by them are random.
     auto hits = 0;
     for (int i = 0; i < pages; ++i) hits += squid.logged(page(i)).front().hierarchy == "CD_SIBLING_HIT";
     EXPECT_GT(hits, 0);

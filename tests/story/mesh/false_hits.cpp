@@ -1,4 +1,4 @@
-// Peers that say they have it and do not give it, and others that speak out of turn: no client notices.
+// Peers that announce a HIT and do not serve the object, and stray ICP messages: clients notice nothing.
 #include "story/scene.hpp"
 #include "support/fake_peer.hpp"
 
@@ -23,7 +23,7 @@ struct FalseHits : ::testing::Test {
         origin.otherwise([](Hand& hand) { hand.answer(fresh("of the origin")); });
     }
 
-    /// A GET through a proxy of which the liar is a sibling.
+    /// A GET through a proxy that has the liar as a sibling.
     void the_origin_answers(Proxy const& proxy, Millis within = Millis{1'500}) {
         auto reply = get(proxy, origin, "/page");
         EXPECT_TRUE(reply.ends_within(within));
@@ -50,7 +50,7 @@ TEST_F(FalseHits, errors_of_the_sibling_are_passed_over) {
         liar.http().otherwise([status](Hand& hand) { hand.answer({.status = status, .body = "no"}); });
         Proxy proxy(with({entry(liar)}));
         auto reply = get(proxy, origin, "/page");
-        // 400 may be what is stored there: the origin's own answer.
+        // A 400 may be the stored response of the origin.
         if (status != 400) EXPECT_EQ(reply.body(), "of the origin") << status;
     }
 }
@@ -98,14 +98,14 @@ TEST_F(FalseHits, another_sibling_that_has_it_goes_before_the_origin) {
     FakePeer friendly;
     liar.says(Icp::miss);
     auto heavy = entry(liar);
-    heavy["weight"] = 1'000;   // waited for once it is known how fast it is, and believed first
+    heavy["weight"] = 1'000;   // awaited once its reply time is known, and preferred
     Proxy proxy(with({entry(friendly, "friend"), heavy}));
     for (int i = 0; i < 5; ++i) EXPECT_EQ(get(proxy, origin, "/known/" + std::to_string(i)).body(), "of the origin");
     liar.http().otherwise([](Hand& hand) { hand.answer({.status = 504}); });
     friendly.http().otherwise([](Hand& hand) { hand.answer(fresh("of the sibling")); });
     liar.says(Icp::hit);
     friendly.says(Icp::hit);
-    // On a busy machine one of them may not have answered in time.
+    // On a busy machine a reply may be late.
     EXPECT_TRUE(eventually([&, i = 0]() mutable {
         auto const path = "/" + std::to_string(i++);
         auto const body = get(proxy, origin, path).body();
@@ -113,7 +113,7 @@ TEST_F(FalseHits, another_sibling_that_has_it_goes_before_the_origin) {
     }));
 }
 
-// ---- words ----
+// ---- ICP opcodes ----
 
 TEST_F(FalseHits, a_sibling_that_denies_or_errs_or_may_not_fetch_is_not_used) {
     for (auto word : {Icp::miss, Icp::denied, Icp::error, Icp::miss_nofetch}) {

@@ -1,4 +1,4 @@
-// A mesh under faults: caches are killed, freeze, and lose their network while clients load it.
+// Faults in a mesh: caches are killed, freeze, and lose their network while clients load it.
 #include "story/mesh/mesh.hpp"
 
 namespace garner::test {
@@ -12,7 +12,7 @@ void expect_used(CacheHost const& cache) {
     EXPECT_TRUE(eventually([&] { return cache.requests() > before; })) << cache.host().address() << " is not used";
 }
 
-/// What a cache says of it that asks it: one that has nothing to ask does not learn that it lives again.
+/// Only a cache that sends requests learns that a peer is alive again, so `asking` is checked.
 void expect_alive(CacheHost const& parent, CacheHost const& asking) {
     EXPECT_TRUE(eventually([&] { return asking.state_of(parent) == "alive"; }))
         << parent.host().address() << " is " << asking.state_of(parent);
@@ -26,8 +26,8 @@ void thaw(CacheHost& cache) { cache.thaw(); }
 void cut(CacheHost& cache) { cache.host().cut(); }
 void heal(CacheHost& cache) { cache.host().heal(); }
 
-/// The parent that is used fails while clients load the child and a sibling, and recovers; then the other dies, so that
-/// nothing else is left to use.
+/// The parent in use fails while clients load the child and a sibling, and
+/// recovers. Then the other parent dies, so that only the first one remains.
 void break_for_a_while(ThreeLevels& mesh, Fault begin, Fault end) {
     Load of_child(mesh.clients, mesh.child, mesh.origin, "child");
     Load of_sibling(mesh.clients, mesh.siblings[0], mesh.origin, "sibling", 1);
@@ -82,7 +82,7 @@ TEST(MeshFaults, a_parent_whose_cable_is_pulled_costs_one_wait_and_is_used_again
     break_for_a_while(mesh, cut, heal);
 }
 
-// No question without an answer tells of these.
+// With no_query there are no unanswered queries that reveal these faults.
 TEST(MeshFaults, a_parent_that_is_never_asked_and_is_killed_costs_one_wait) {
     NEEDS_HOSTS();
     ThreeLevels mesh(R"({"no_query": true})");
@@ -109,10 +109,10 @@ TEST(MeshFaults, a_mesh_whose_caches_fall_one_after_another_serves_its_clients_a
     happens(mesh.siblings[1], kill, 4s);
     happens(mesh.parents[1], cut, 4s);
     happens(mesh.siblings[2], freeze, 4s);
-    happens(mesh.parents[0], kill, 4s);   // no parent is left
-    happens(mesh.siblings[0], cut, 4s);   // nor one of the child
+    happens(mesh.parents[0], kill, 4s);   // no parent is alive
+    happens(mesh.siblings[0], cut, 4s);   // nor a sibling of the child
     auto const frozen_for = Clock::now() - faults[2];
-    // Who comes back has yet to learn who else is gone.
+    // A recovered cache does not know yet which peers are down.
     happens(mesh.siblings[2], thaw, 0s);
     happens(mesh.siblings[1], start_again, 0s);
     happens(mesh.siblings[0], heal, 0s);

@@ -1,4 +1,4 @@
-// A hierarchy does things once: fetches, failures, loops; and goes on with what it has when its uplink is gone.
+// A hierarchy fetches once, remembers failures and detects loops, and serves its content when its uplink is down.
 #include <fstream>
 
 #include "story/mesh/mesh.hpp"
@@ -10,7 +10,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-/// `clients` of each cache ask for one URL at the same time.
+/// `clients` per cache request one URL at the same time.
 std::vector<Seen> ask_all_at_once(Host const& from, std::deque<CacheHost> const& caches, OriginHost const& origin,
                                   std::string const& path, unsigned clients) {
     std::vector<Seen> seen(caches.size() * clients);
@@ -29,7 +29,7 @@ void answer_slowly(OriginHost& origin, std::string const& path) {
     });
 }
 
-/// Children that are siblings of each other, under some parents.
+/// Children that are siblings of each other, below some parents.
 struct TwoLevels {
     TwoLevels(int parent_count, int child_count, std::string const& as_parent = "{}") {
         for (int i = 0; i < parent_count; ++i) parents.emplace_back(network.add_host());
@@ -64,7 +64,7 @@ int status_of(Host const& from, CacheHost const& cache, std::string const& url) 
     return from.run([&] { return Client(cache.host().address(), CacheHost::port).get(url).status(); });
 }
 
-/// Connections that this host has refused (RFC 4022, tcpOutRsts).
+/// Connections refused by this host (RFC 4022, tcpOutRsts).
 long refused_by(Host const& host) {
     return host.run([] {
         std::ifstream file("/proc/thread-self/net/snmp");
@@ -90,7 +90,7 @@ TEST(MeshHierarchy, many_clients_of_many_children_cost_one_fetch) {
 
 TEST(MeshHierarchy, parents_of_one_group_share_the_urls_and_each_is_fetched_once) {
     NEEDS_HOSTS();
-    // Not asked first: an answer that a busy machine delays would send a child to the other parent.
+    // Without queries: a late reply on a busy machine would send a child to the other parent.
     TwoLevels mesh(2, 3, R"({"group": "top", "no_query": true})");
     for (int i = 0; i < 8; ++i) {
         auto const path = "/film/" + std::to_string(i);
@@ -120,7 +120,7 @@ TEST(MeshHierarchy, a_name_that_is_not_known_is_asked_for_once_at_each_level) {
     for (auto* cache : {&chain.child, &chain.middle, &chain.top})
         for (auto page : {"page", "other"})
             EXPECT_GE(status_of(chain.clients, *cache, std::string("http://nowhere.test/") + page), 500);
-    // A second URL may ask where the first did not get to; the third finds what is remembered.
+    // The second URL may query servers that the first did not reach; the third uses negative entries.
     for (auto queries : asked()) EXPECT_LE(queries, 2) << "A and AAAA, and no more";
 }
 
@@ -152,7 +152,7 @@ TEST(MeshHierarchy, parents_of_each_other_do_no_harm) {
     EXPECT_LE(one.requests() + other.requests(), 15u) << "the client's, the parent's, and the one that comes back";
 }
 
-// Each asks the other for what it is fetching itself: neither may wait for the other.
+// Each cache asks the other for the URL that it is fetching itself: neither may wait for the other.
 TEST(MeshHierarchy, parents_of_each_other_do_not_wait_for_each_other) {
     NEEDS_HOSTS();
     Network network;

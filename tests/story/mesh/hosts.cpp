@@ -1,4 +1,4 @@
-// The hosts among themselves, without a proxy: what the scenes of faults rely on.
+// Hosts without a proxy: behaviour that the scenes of faults rely on.
 #include "support/hosts.hpp"
 
 #include "support/child.hpp"

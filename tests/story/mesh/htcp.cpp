@@ -1,4 +1,4 @@
-// Garners that speak HTCP with each other: purges that reach the others, and who has what.
+// HTCP between Garners: purges of peers, and queries.
 #include <arpa/inet.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -17,14 +17,14 @@ namespace {
 
 std::string at_us(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 
-/// A Garner with an HTCP port, for whoever is near, with `more` over it.
+/// A Garner with an HTCP port that allows loopback clients, with `more` merged over it.
 std::string answering(std::uint16_t port, json const& more = json::object()) {
     json patch{{"htcp", {{"address", at_us(port)}, {"allow", {"127.0.0.0/8"}}, {"clear_allow", {"127.0.0.0/8"}}}}};
     patch.merge_patch(more);
     return patch.dump();
 }
 
-/// One that tells `port` of its purges.
+/// A Garner that sends its purges to `port`.
 std::string telling(std::uint16_t port, json const& more = json::object()) {
     json patch{{"htcp", {{"purge_to", {at_us(port)}}}}};
     patch.merge_patch(more);
@@ -35,7 +35,7 @@ Finished purge(Proxy const& proxy, std::string const& url) {
     return run({garner_binary(), "purge", url, "--config", proxy.dir().path("garner.json").string()});
 }
 
-/// A datagram socket of somebody else's.
+/// A datagram socket outside the mesh.
 class Datagrams {
 public:
     Datagrams() : fd_(::socket(AF_INET, SOCK_DGRAM, 0)) {}
@@ -49,7 +49,7 @@ public:
         to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         ::sendto(fd_, bytes.data(), bytes.size(), 0, reinterpret_cast<sockaddr*>(&to), sizeof to);
     }
-    /// Empty when nothing comes in time.
+    /// Empty if nothing comes in time.
     std::string receive(Millis limit = Millis{5'000}) {
         pollfd ready{fd_, POLLIN, 0};
         if (::poll(&ready, 1, static_cast<int>(limit.count())) != 1) return {};
@@ -66,7 +66,7 @@ private:
 std::string be16(std::size_t value) { return {static_cast<char>(value >> 8), static_cast<char>(value & 0xff)}; }
 std::string counted(std::string const& text) { return be16(text.size()) + text; }
 
-/// By RFC 2756 2, unsigned, with number 7.
+/// A message of RFC 2756 2, unsigned, with transaction 7.
 std::string htcp(int opcode, int flags, std::string const& data) {
     auto section = std::string{static_cast<char>(opcode << 4), static_cast<char>(flags)};
     section += std::string("\0\0\0\7", 4) + data;
@@ -75,7 +75,7 @@ std::string htcp(int opcode, int flags, std::string const& data) {
 }
 std::string specifier(std::string const& url) { return counted("GET") + counted(url) + counted("1/1") + counted(""); }
 
-/// What an answer says: opcode and response in the first byte, flags in the second.
+/// Two bytes of a reply: opcode and response code, then flags.
 std::string codes(std::string const& answer) { return answer.size() < 8 ? "none" : answer.substr(6, 2); }
 
 }   // namespace
@@ -220,7 +220,7 @@ TEST(MeshHtcp, nonsense_gets_no_answer_and_harms_nothing) {
 
 namespace {
 
-/// `near` asks `far`, its sibling, which has the old page; then somebody posts through `near`.
+/// `near` asks its sibling `far`, which has the old page; then a client posts through `near`.
 void change_behind(Origin& origin, Proxy& near, Proxy& far) {
     origin.answer("/page", fresh("old"));
     EXPECT_EQ(get(far, origin, "/page").body(), "old");
@@ -273,7 +273,7 @@ TEST(MeshChanges, a_sibling_with_HTCP_is_told_of_a_POST_and_is_asked_again_once_
     Proxy near(json{{"peers", {sibling}}}.dump());
     change_behind(origin, near, far);
     EXPECT_EQ(get(near, origin, "/page").body(), "new");
-    // The sibling has let go of the old page, and gives its own clients the new one.
+    // The sibling has removed the old page and gives its own clients the new one.
     EXPECT_TRUE(eventually([&] { return get(far, origin, "/page").body() == "new"; }));
     EXPECT_EQ(
         run({garner_binary(), "purge", origin.url("/page"), "--set", "admin.address=127.0.0.1:" + std::to_string(near.admin())})
@@ -294,7 +294,7 @@ TEST(MeshHtcp, figures_do_not_wait_for_a_purge_that_waits_for_peers) {
     std::atomic<bool> purged{false};
     auto const own = "127.0.0.1:" + std::to_string(proxy.admin());
     std::thread purging([&] {
-        // The root of a site has the path of the page of figures.
+        // A site's root has the path of the page of figures.
         Client("127.0.0.1", proxy.admin()).send("PURGE", "http://127.0.0.1:9/", {{"Host", own}, {"Garner-Admin", "1"}}).status();
         purged = true;
     });

@@ -1,19 +1,19 @@
-// Garner and Debian's Squid over HTCP: who has what, and purges, both ways.
+// HTCP between Garner and Debian's Squid: queries and purges in both directions.
 #include "story/mesh/squid.hpp"
 
 namespace garner::test {
 
 struct HtcpWithSquid : MeshWithSquid {
-    /// Squid as our peer over HTCP.
+    /// Squid as a peer of Garner over HTCP.
     json squid_over_htcp(std::string const& type) const { return squid_as(type, {{"icp", 0}, {"htcp", squid_ports.htcp}}); }
-    /// Ours, answering HTCP, with `more` over it.
+    /// Garner's configuration with HTCP, with `more` merged over it.
     std::string ours_over_htcp(std::vector<json> const& peers, json const& more = json::object()) const {
         json patch{{"icp", {{"address", ""}}},
                    {"htcp", {{"address", at_us(our_htcp)}, {"allow", {"127.0.0.0/8"}}, {"clear_allow", {"127.0.0.0/8"}}}}};
         patch.merge_patch(more);
         return ours(peers, patch);
     }
-    /// Garner as Squid's sibling over HTCP.
+    /// Garner as a sibling of Squid over HTCP.
     std::string us_over_htcp(Proxy const& proxy) const {
         return "cache_peer 127.0.0.1 sibling " + std::to_string(proxy.port()) + " " + std::to_string(our_htcp) +
                " htcp no-digest no-netdb-exchange name=garner\n";
@@ -41,7 +41,7 @@ TEST_F(HtcpWithSquid, what_Garner_has_Squid_takes_from_it) {
     Proxy proxy(ours_over_htcp({}));
     EXPECT_EQ(get(proxy, origin, "/page").body(), "hello");
     Squid squid(squid_with(us_over_htcp(proxy)));
-    // The first question finds that we live.
+    // The first query shows that Garner is alive.
     EXPECT_TRUE(eventually([&, i = 0]() mutable {
         auto const path = "/first/" + std::to_string(i++);
         origin.answer(path, fresh("x"));
@@ -66,11 +66,11 @@ TEST_F(HtcpWithSquid, our_purge_reaches_Squid) {
     squid.client().get(url).body();
     EXPECT_EQ(squid.logged("/page", "TCP_MISS", 2).size(), 2u);
     EXPECT_EQ(origin.requests("/page"), 2u);
-    // Not had, any more, by anybody.
+    // In no cache.
     EXPECT_THAT(Client(proxy).send("PURGE", origin.url("/never")).status(), 404);
 }
 
-// A response that replaces another makes it tell its peers, without being asked to, and without waiting for an answer.
+// When Squid replaces a response, it sends CLR to its peers and does not wait for a reply.
 TEST_F(HtcpWithSquid, what_Squid_says_is_gone_is_gone_here) {
     origin.answer("/page", fresh("hello"));
     Proxy proxy(ours_over_htcp({}));

@@ -1,4 +1,4 @@
-// Other caches ask over ICP (RFC 2186), and are told what they would get.
+// ICP queries of other caches (RFC 2186) get the result that an HTTP request would get.
 #include <arpa/inet.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -10,7 +10,7 @@ namespace garner::test {
 
 namespace {
 
-/// A neighbour's UDP socket, and the few words of the protocol.
+/// A neighbour's UDP socket with the needed ICP messages.
 class Neighbour {
 public:
     enum : int { nothing = -1, query = 1, hit = 2, miss = 3, error = 4, nofetch = 21, denied = 22 };
@@ -30,7 +30,7 @@ public:
         return out + std::string(16, '\0') + url + '\0';
     }
     void send(std::string const& bytes) { EXPECT_EQ(::send(socket_, bytes.data(), bytes.size(), 0), ssize_t(bytes.size())); }
-    /// The opcode of the answer, once its head and URL are right.
+    /// The opcode of the reply, after its header and URL were checked.
     int heard(std::string const& url, Millis limit = Millis{10'000}) {
         pollfd waits{socket_, POLLIN, 0};
         if (::poll(&waits, 1, static_cast<int>(limit.count())) != 1) return nothing;
@@ -77,7 +77,7 @@ TEST(IcpAnswers, a_neighbour_is_told_hit_of_what_it_would_get_fresh) {
     EXPECT_EQ(neighbour.ask(origin.url("/other")), Neighbour::miss);
     EXPECT_EQ(neighbour.ask("http://h/a b"), Neighbour::error);
     EXPECT_EQ(origin.requests("/page"), 1u);
-    EXPECT_EQ(origin.requests("/other"), 0u);   // nothing is fetched for a question
+    EXPECT_EQ(origin.requests("/other"), 0u);   // a query causes no fetch
 }
 
 TEST(IcpAnswers, who_is_not_allowed_is_denied) {
@@ -93,7 +93,7 @@ TEST(IcpAnswers, every_worker_answers_from_one_index) {
     origin.answer("/page", fresh("here"));
     Proxy proxy(R"({"workers": 4, )" + icp(port) + "}");
     EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
-    for (int i = 0; i < 50; ++i) {   // from as many ports, so that the kernel gives some to each
+    for (int i = 0; i < 50; ++i) {   // from many ports, so that each worker's socket gets some
         Neighbour neighbour(port);
         EXPECT_EQ(neighbour.ask(origin.url("/page")), Neighbour::hit);
     }

@@ -48,7 +48,7 @@ std::string CacheHost::state_of(CacheHost const& peer) const {
 OriginHost::OriginHost(Host& host) : host_(host) {
     Origin::Setup const setup{.address = host.address()};
     origin_ = host.run([&] { return std::make_unique<Origin>(setup); });
-    // Caches ask an origin in origin-form: the target is the path.
+    // Caches send origin-form to an origin: the target is the path.
     origin_->otherwise([](Hand& hand) {
         hand.read_body();
         hand.answer(fresh(body_of(hand.request().head.target())));
@@ -104,7 +104,7 @@ std::vector<Seen> Load::seen() const {
 void Load::ask_on(CacheHost const& cache, OriginHost const& origin, std::string const& name) {
     Client client(cache.host().address(), CacheHost::port);
     std::mt19937 random(static_cast<unsigned>(std::hash<std::string>{}(name)));
-    ask_over(client, origin, "/known/0");   // the first one pays for the start of an instrumented program; it is not judged
+    ask_over(client, origin, "/known/0");   // includes the start of an instrumented program, so it is not judged
     for (unsigned turn = 0; !over_; ++turn) {
         auto const path = turn % 2 == 0 ? "/new/" + name + "/" + std::to_string(turn) : "/known/" + std::to_string(random() % 100);
         auto seen = ask_over(client, origin, path);
@@ -113,7 +113,7 @@ void Load::ask_on(CacheHost const& cache, OriginHost const& origin, std::string 
             std::lock_guard const lock(mutex_);
             seen_.push_back(std::move(seen));
         }
-        // Other tests run beside this one: without pauses, an instrumented mesh takes all processors.
+        // Other tests run in parallel: without pauses, an instrumented mesh uses all processors.
         pause_for(Millis{20});
     }
 }
@@ -123,7 +123,7 @@ void expect_unharmed(std::vector<Seen> const& all, std::vector<Seen::Time> const
     EXPECT_GT(all.size(), 20u) << "they hardly asked";
     int told = 0;
     for (auto const& seen : all) {
-        // Its last moments count too: who was on the way when the fault came had a wait then.
+        // Includes requests that were in progress when the fault began, because they may have waited.
         bool const may_wait = std::any_of(faults.begin(), faults.end(), [&](auto fault) {
             return seen.begun <= fault + one_wait + busy && seen.begun + seen.took >= fault;
         });

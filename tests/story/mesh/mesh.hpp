@@ -1,4 +1,4 @@
-// Caches on hosts of their own, tied together as parents and siblings, and clients that load them all the while.
+// Caches on separate hosts, connected as parents and siblings, with clients that load them.
 #pragma once
 #include <signal.h>
 
@@ -16,16 +16,16 @@
 
 namespace garner::test {
 
-/// Garner on a host; started when it is told to, and again after it was killed.
+/// Garner on a host; started on request, and again after a kill.
 class CacheHost {
 public:
     static constexpr std::uint16_t port = 3128, icp_port = 3130;
 
     explicit CacheHost(Host& host) : host_(host) {}
 
-    /// A peer asked by ICP, or by what `more` says.
+    /// A peer queried by ICP, or as `more` says.
     void add_peer(CacheHost const& peer, std::string const& type, std::string const& more = "{}");
-    /// `patch`: over the configuration of a cache in a mesh.
+    /// `patch`: merged over the configuration of a cache in a mesh.
     void start(std::string const& patch = "{}");
     void start_again();
     void kill() { proxy_->kill(); }
@@ -35,9 +35,9 @@ public:
     Host& host() const { return host_; }
     Proxy& proxy() const { return *proxy_; }
     nlohmann::json stats() const;
-    /// Of a peer, as this cache sees it: "alive" …
+    /// A peer's state as this cache reports it: "alive" …
     std::string state_of(CacheHost const& peer) const;
-    /// Lines of its access log, since it was started last, of requests that other caches or clients sent.
+    /// Lines of its access log since its last start, of requests by clients and other caches.
     std::size_t requests() const { return proxy_->log().size(); }
 
 private:
@@ -47,7 +47,7 @@ private:
     std::unique_ptr<Proxy> proxy_;
 };
 
-/// An origin on a host; what it says about every path is known, and fresh for ten minutes.
+/// An origin on a host; its response to every path is known, and fresh for ten minutes.
 class OriginHost {
 public:
     explicit OriginHost(Host& host);
@@ -62,19 +62,19 @@ private:
     std::unique_ptr<Origin> origin_;
 };
 
-/// One request, as its client saw it.
+/// One request from the client's view.
 struct Seen {
     using Time = std::chrono::steady_clock::time_point;
     Time begun{};
     Millis took{0};
     std::string path = {};
-    std::string wrong = {};   // empty: the origin's answer, whole
+    std::string wrong = {};   // empty: the origin's complete response
 };
 
-/// GET of a new client on that host.
+/// A GET by a new client on that host.
 Seen ask(Host const& from, CacheHost const& cache, OriginHost const& origin, std::string const& path);
 
-/// Clients of one cache that ask on and on; every other request is for what nobody asked for before.
+/// Clients of one cache that send requests continuously; every other request has a new path.
 class Load {
 public:
     Load(Host const& from, CacheHost const& cache, OriginHost const& origin, std::string const& name, unsigned clients = 2);
@@ -91,15 +91,15 @@ private:
     std::vector<std::thread> clients_;
 };
 
-/// No request got anything but what the origin says; none took longer than one wait of 2 s, and only such as were begun
-/// before or in the first 2 s of a fault longer than others do. (And what a busy machine adds.) `frozen`: what was already
-/// at a cache when it froze waits for so long, too: its connection lives.
+/// Every response is the origin's, and no request takes longer than one wait of 2 s (plus the delay of a busy machine). Only
+/// requests that began before a fault or in its first 2 s may wait. `frozen`: time that a request may also wait if it was in
+/// progress at a cache that froze, because its connection stays open.
 void expect_unharmed(std::vector<Seen> const&, std::vector<Seen::Time> const& faults,
                      std::chrono::steady_clock::duration frozen = {});
 
-/// The mesh of the scenes: an origin, two parents, three siblings over them, and a child of those.
+/// The mesh of the scenes: an origin, two parents, three siblings below them, and a child of those.
 struct ThreeLevels {
-    /// `as_peer`: over the options of every peer.
+    /// `as_peer`: merged over the options of every peer.
     explicit ThreeLevels(std::string const& as_peer = "{}");
     void for_all(std::function<void(CacheHost&)> const& what);
 

@@ -1,4 +1,4 @@
-// A peer dies in the middle of a body: the client gets the whole of it all the same, or is shown that it has not.
+// A peer dies in the middle of a body: the client gets the complete body, or detects that it is truncated.
 #include <atomic>
 #include <cstdio>
 #include <memory>
@@ -21,20 +21,20 @@ struct Plan {
     std::string bytes = film;
     Fields fields = stored;
     Delimited delimited = Delimited::by_length;
-    std::size_t breaks_after = never;   // bytes of a body
+    std::size_t breaks_after = never;   // number of body bytes
     bool resets = false;
     bool ignores_ranges = false;
-    bool stalls = false;   // in place of the break
+    bool stalls = false;   // stalls instead of closing
     std::string interim = {};
 };
 
-/// A parent, or the origin: knows single ranges with If-Range, and may break off. A request goes by the plan that was
-/// there when it came; `source->` changes the plan.
+/// A parent, or the origin: supports single ranges with If-Range, and may close
+/// early. A request uses the plan set when it arrived; `source->` changes the plan.
 struct Source {
     std::mutex mutex;
     Plan plan;
-    std::atomic<bool> held{false};   // does not break off yet
-    Origin server;                   // last: its threads play until it is gone
+    std::atomic<bool> held{false};   // delays the close
+    Origin server;                   // last member: its threads run until it is destroyed
 
     struct Locked {
         std::unique_lock<std::mutex> lock;
@@ -90,7 +90,7 @@ std::string parent(std::string const& name, Source const& source) {
            std::to_string(source.server.port()) + "}";
 }
 
-/// Two parents and the origin, which have the same; the first one is asked first.
+/// Two parents and the origin with equal content; the first parent is asked first.
 struct Resume : ::testing::Test {
     Source near;
     Source far;
@@ -307,7 +307,7 @@ TEST_F(Resume, everybody_who_follows_gets_the_whole) {
     for (int i = 0; i < 30; ++i) clients.emplace_back(*proxy, origin.server);
     for (auto& client : clients) replies.push_back(client.get("/film"));
     for (auto const& reply : replies) reply.early(50'000);
-    clients.front().close();   // who began it is gone
+    clients.front().close();   // the leader is gone
     near.held = false;
     for (std::size_t i = 1; i < replies.size(); ++i) expect_whole(replies[i]);
     EXPECT_EQ(near.asked(), 1u);

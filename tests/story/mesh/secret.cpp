@@ -1,4 +1,4 @@
-// https URLs in a mesh: no peer sees more of them than host and port.
+// https URLs in a mesh: peers see only host and port.
 #include "story/mesh/squid.hpp"
 #include "support/fake_peer.hpp"
 
@@ -11,7 +11,7 @@ struct SecretUrls : MeshWithSquid {
     Certificate certificate;
     Origin secure{{.certificate = &certificate}};
 
-    /// Trusts the origin; with these peers, and one worker: each has connections of its own.
+    /// Trusts the origin; with these peers, and one worker because connections are per worker.
     std::string child(std::vector<json> const& peers, json const& more = json::object()) const {
         json patch{{"workers", 1}, {"tls", {{"ca_file", dir.write("ca.pem", certificate.pem())}}}, {"peers", peers}};
         patch.merge_patch(more);
@@ -23,7 +23,7 @@ struct SecretUrls : MeshWithSquid {
     }
 };
 
-/// Every line of the log is a CONNECT to the origin.
+/// Expects that every line of the log is a CONNECT to the origin.
 void expect_only_connects(Proxy const& proxy, Origin const& origin, std::size_t count) {
     EXPECT_TRUE(eventually([&] { return proxy.log().size() == count; })) << proxy.log().size();
     for (auto const& line : proxy.log()) {
@@ -57,7 +57,7 @@ TEST_F(SecretUrls, go_through_a_parent_by_CONNECT_with_TLS_inside) {
     EXPECT_EQ(secure.last("/page").head.target(), "/page");
     EXPECT_EQ(secure.last("/page").head.field("Cookie"), "sid=1");
     EXPECT_TRUE(get(proxy, secure, "/page").hit());
-    // The tunnel is kept for the next request.
+    // The tunnel stays open for the next request.
     auto const body = pattern(300'000);
     EXPECT_EQ(Client(proxy, secure).post("/form", body).body(), "done");
     EXPECT_TRUE(secure.last("/form").body == body);

@@ -1,4 +1,4 @@
-// Garner and Debian's Squid in one mesh: how each is told of the other.
+// Garner and Debian's Squid in one mesh: configurations of each with the other as a peer.
 #pragma once
 #include <signal.h>
 
@@ -9,8 +9,8 @@ namespace garner::test {
 
 using nlohmann::json;
 
-/// What both need to know of each other before they start. Garner is the first to start where Squid is to ask it: Squid
-/// holds a peer whose HTTP port it cannot connect to for dead.
+/// Addresses that both need before they start. If Squid queries Garner, start Garner first: Squid treats a peer as dead if it
+/// cannot connect to its HTTP port.
 struct MeshWithSquid : ::testing::Test {
     Origin origin;
     Squid::Ports squid_ports;
@@ -19,14 +19,14 @@ struct MeshWithSquid : ::testing::Test {
 
     void SetUp() override { NEEDS("squid"); }
 
-    /// Squid as a peer of Garner's, with `more` over it.
+    /// Squid as a peer of Garner, with `more` merged over it.
     json squid_as(std::string const& type, json const& more = json::object()) const {
         json peer{
             {"name", "squid"}, {"type", type}, {"host", Squid::address}, {"http", squid_ports.http}, {"icp", squid_ports.icp}};
         peer.merge_patch(more);
         return peer;
     }
-    /// Garner's configuration with these peers, answering ICP, with `more` over it.
+    /// Garner's configuration with these peers and ICP, with `more` merged over it.
     std::string ours(std::vector<json> const& peers, json const& more = json::object()) const {
         json patch{{"workers", 1},
                    {"peers", peers},
@@ -37,9 +37,8 @@ struct MeshWithSquid : ::testing::Test {
     }
     static std::string at_us(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 
-    /// Squid with more configuration.
     Squid::Setup squid_with(std::string const& directives = "") const { return {.directives = directives, .ports = squid_ports}; }
-    /// Garner as a peer of Squid's: "sibling" and options.
+    /// Garner as a peer of Squid: "sibling" and options.
     std::string us_as(std::string const& type, Proxy const& proxy, std::string const& options = "") const {
         return "cache_peer 127.0.0.1 " + type + " " + std::to_string(proxy.port()) + " " + std::to_string(our_icp) +
                " no-digest no-netdb-exchange name=garner " + options + "\n";

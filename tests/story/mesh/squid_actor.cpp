@@ -1,4 +1,4 @@
-// Squid among the actors, without Garner: what the scenes of the mesh rely on.
+// Squid without Garner: behaviour that the scenes of the mesh rely on.
 #include "story/mesh/squid.hpp"
 
 namespace garner::test {
@@ -24,7 +24,7 @@ TEST(Actors, squid_tells_of_its_peers) {
     NEEDS("squid");
     Origin origin;
     origin.answer("/page", fresh("hello"));
-    // A peer that takes queries and says nothing.
+    // A peer that receives queries and never replies.
     Origin silent;
     Squid squid("cache_peer 127.0.0.1 sibling " + std::to_string(silent.port()) + " " + std::to_string(free_port()) +
                 " no-digest name=silent");
@@ -38,7 +38,7 @@ TEST(Actors, squid_tells_of_its_peers) {
 TEST(Actors, squid_with_a_disk_publishes_a_digest) {
     NEEDS("squid");
     Squid squid({.disk = true});
-    // In origin-form: in absolute form it would be for itself only under its visible_hostname.
+    // In origin-form: Squid accepts an absolute form as its own only with its visible_hostname.
     EXPECT_TRUE(eventually([&] {
         auto reply = squid.client().get("/squid-internal-periodic/store_digest");
         return reply.field("Content-Type") == "application/cache-digest";

@@ -1,4 +1,4 @@
-// Garner and Squid as each other's peers, and under load.
+// Garner and Squid as peers of each other, and under load.
 #include <atomic>
 #include <mutex>
 #include <thread>
@@ -19,7 +19,7 @@ TEST_F(SquidAndUs, are_siblings_of_each_other) {
     Squid squid(squid_with(us_as("sibling", proxy)));
     auto theirs = squid.client();
     Client client(proxy, origin);
-    // Each fetches its half; then each gets the other half from the other.
+    // Each fetches its half from the origin, then the other half from its peer.
     for (int i = 0; i < 20; ++i) {
         if (i % 2)
             EXPECT_EQ(client.get(path(i)).body(), "at " + path(i));
@@ -43,7 +43,7 @@ TEST_F(SquidAndUs, are_siblings_of_each_other) {
     EXPECT_EQ(squid.peer().number("PINGS ACKED"), 20);
 }
 
-// Squid answers 403 to what it has sent out itself: another way is taken then.
+// Squid answers 403 to a request it has forwarded itself: Garner tries another source then.
 TEST_F(SquidAndUs, are_parents_of_each_other_without_a_loop_that_a_client_sees) {
     Proxy proxy(ours({squid_as("parent")}));
     Squid squid(squid_with(us_as("parent", proxy)));
@@ -70,7 +70,7 @@ TEST_F(SquidAndUs, many_clients_of_both_at_a_time_make_one_request_each_to_the_o
     }
 }
 
-// Threads of clients, each with a bound on its requests; what they saw that was not 200 with the right body.
+// Client threads that each send a limited number of requests, and count responses other than 200 with the right body.
 struct ManyClients {
     ManyClients(SquidAndUs const& scene, Client const& client, int threads, int requests) {
         for (int t = 0; t < threads; ++t)
@@ -126,7 +126,7 @@ TEST_F(SquidAndUs, a_parent_killed_under_load_is_noticed_by_nobody) {
     EXPECT_EQ(load.bad(), 0) << load.notes();
 }
 
-// A whole answer that began to flow cannot be taken back: these bodies are so short that they come with their heads.
+// A response that has begun cannot be replaced: these bodies are so short that they arrive with their heads.
 TEST_F(SquidAndUs, a_sibling_killed_under_load_is_noticed_by_nobody) {
     auto squid = std::make_unique<Squid>(squid_with());
     Proxy proxy(ours({squid_as("sibling", {{"proxy_only", true}})}, {{"workers", 2}}));

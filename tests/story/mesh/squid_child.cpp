@@ -1,17 +1,17 @@
-// Garner as Squid's sibling and as its parent: Squid asks, Garner answers.
+// Garner as a sibling and as a parent of Squid: Squid asks, Garner answers.
 #include "story/mesh/squid.hpp"
 
 namespace garner::test {
 
 struct SquidAsks : MeshWithSquid {
     std::string us(Proxy const& proxy) const { return at_us(proxy.port()); }
-    // A request on a kept connection is logged by Squid with the hierarchy word of the one that opened it.
+    // Squid logs a request on a persistent connection with the hierarchy code of the request that opened it.
     static std::string only_parents() {
         return "never_direct allow all\nnonhierarchical_direct off\nserver_persistent_connections off\n";
     }
 };
 
-// ---- as its sibling ----
+// ---- as a sibling of Squid ----
 
 TEST_F(SquidAsks, its_sibling_for_what_we_have) {
     origin.answer("/page", fresh("hello"));
@@ -67,8 +67,8 @@ TEST_F(SquidAsks, by_every_one_of_many_clients_at_a_time_and_of_all_workers) {
     for (int i = 0; i < 200; ++i) EXPECT_EQ(origin.requests("/" + std::to_string(i)), 1u) << i;
 }
 
-// What is stored for no encoding answers HIT; for gzip it is not what is wanted: Squid's only-if-cached gets 504, and
-// the client does not notice.
+// The stored response has no encoding, so an ICP query gets HIT; a request for gzip does not match it. Squid's only-if-cached
+// request gets 504, and the client notices nothing.
 TEST_F(SquidAsks, its_sibling_for_a_variant_that_we_do_not_have) {
     origin.by_hand("/page", [](Hand& hand) {
         hand.answer(fresh("as " + hand.request().head.field("Accept-Encoding"), 600, {{"Vary", "Accept-Encoding"}}));
@@ -88,7 +88,7 @@ TEST_F(SquidAsks, its_sibling_that_refuses_it_misses) {
     origin.answer("/page", fresh("hello"));
     json const rule{{"deny", {{"source", json::array({Squid::address})}}}};
     Proxy proxy(ours({}, {{"misses", json::array({rule})}}));
-    // It counts on us as on a parent, and is given only what is there.
+    // Squid uses Garner as a parent, but may only get hits.
     Squid squid(squid_with(us_as("parent", proxy)));
     EXPECT_EQ(squid.client().get(origin.url("/page")).body(), "hello");
     EXPECT_EQ(proxy.logged("/page").status, 504);
@@ -108,7 +108,7 @@ TEST_F(SquidAsks, its_sibling_who_may_not_answer_it) {
     EXPECT_EQ(origin.requests("/page"), 2u);
 }
 
-// ---- as its parent ----
+// ---- as a parent of Squid ----
 
 TEST_F(SquidAsks, its_parent_by_ICP) {
     origin.answer("/one", fresh("1"));
@@ -127,7 +127,7 @@ TEST_F(SquidAsks, its_parent_by_ICP) {
     EXPECT_EQ(squid.peer().number("FETCHES"), 2);
 }
 
-// Round trips that Squid asks for are told to it (SRC_RTT), and it weighs its parents by them.
+// Garner sends round-trip times that Squid requests (SRC_RTT), and Squid weighs its parents by them.
 TEST_F(SquidAsks, its_parent_that_knows_how_far_the_origin_is) {
     origin.otherwise([](Hand& hand) { hand.answer(fresh("hello")); });
     Proxy proxy(ours({}));

@@ -1,4 +1,4 @@
-// Garner and Squid by HTCP in ICP's place.
+// HTCP between Garner and Squid in place of ICP.
 #include "story/mesh/squid.hpp"
 
 namespace garner::test {

@@ -1,4 +1,4 @@
-// Squid as Garner's parent: it fetches for us.
+// Squid as a parent of Garner: it fetches for Garner.
 #include "story/mesh/squid.hpp"
 
 namespace garner::test {
@@ -39,7 +39,7 @@ TEST_F(SquidAsParent, what_is_stale_is_validated_through_it) {
     pause_for(Millis{2'100});
     EXPECT_EQ(get(proxy, origin, "/page").body(), "hello");
     EXPECT_THAT(hierarchy(proxy.logged("/page", 2)), AnyOf(missed(), "PARENT_HIT"));
-    // Squid may give the whole again.
+    // Squid may send the whole body again.
     EXPECT_THAT(proxy.logged("/page", 2).tag, StartsWith("TCP_REFRESH_"));
 }
 
@@ -64,7 +64,7 @@ TEST_F(SquidAsParent, its_login_goes_with_the_request) {
     EXPECT_EQ(client.get("/page").body(), "hello");
 }
 
-// ---- never direct: as behind a firewall ----
+// ---- never direct: for use behind a firewall ----
 
 TEST_F(SquidAsParent, a_tunnel_goes_through_it_where_nothing_goes_direct) {
     auto const reel = pattern(2'000'000);
@@ -111,7 +111,7 @@ TEST_F(SquidAsParent, one_that_is_not_there_is_a_504_or_502_where_nothing_goes_d
     EXPECT_EQ(origin.requests("/page"), 0u);
 }
 
-// ---- it fails ----
+// ---- failures ----
 
 TEST_F(SquidAsParent, one_that_dies_costs_at_most_one_wait_and_no_error) {
     origin.otherwise([](Hand& hand) { hand.answer(fresh("hello")); });

@@ -1,4 +1,4 @@
-// Squid as Garner's sibling: it is asked by ICP, and gives what it has.
+// Squid as a sibling of Garner: it is queried by ICP, and serves its hits.
 #include "story/mesh/squid.hpp"
 
 namespace garner::test {
@@ -45,7 +45,7 @@ TEST_F(SquidAsSibling, a_proxy_only_one_is_asked_again_each_time) {
         auto const path = "/" + std::to_string(i);
         EXPECT_EQ(squid.client().get(origin.url(path)).body(), "hello");
         EXPECT_EQ(get(proxy, origin, path).body(), "hello");
-        // On a busy machine it may not have answered in time.
+        // On a busy machine its reply may be late.
         if (hierarchy(proxy.logged(path)) != "SIBLING_HIT") continue;
         ++came_from_it;
         EXPECT_FALSE(get(proxy, origin, path).hit());
@@ -121,7 +121,7 @@ TEST_F(SquidAsSibling, what_is_stale_here_and_fresh_there_is_validated_there) {
     EXPECT_TRUE(get(proxy, origin, "/page").hit());
 }
 
-// ---- false hits: it says HIT, and then does not give it ----
+// ---- false hits: a HIT reply without the object ----
 
 TEST_F(SquidAsSibling, what_went_stale_there_comes_from_the_origin) {
     origin.answer("/page", {fresh("old", 1), fresh("new")});
@@ -137,7 +137,7 @@ TEST_F(SquidAsSibling, what_went_stale_there_comes_from_the_origin) {
     EXPECT_EQ(hierarchy(proxy.logged("/page")), "HIER_DIRECT");
 }
 
-// Request headers are not in ICP: Squid says HIT of a URL of which it has another variant.
+// ICP has no request headers: Squid replies HIT for a URL of which it has another variant.
 TEST_F(SquidAsSibling, another_variant_comes_from_the_origin) {
     origin.by_hand("/page", [](Hand& hand) {
         hand.answer(fresh("in " + hand.request().head.field("Accept-Language"), 600, {{"Vary", "Accept-Language"}}));
@@ -167,7 +167,7 @@ TEST_F(SquidAsSibling, one_that_answers_and_then_refuses_us_costs_the_client_not
     EXPECT_EQ(squid.logged("/page", "TCP_DENIED").size(), 1u);
 }
 
-// ---- it fails ----
+// ---- failures ----
 
 TEST_F(SquidAsSibling, one_that_is_not_there_costs_one_wait_and_no_error) {
     origin.otherwise([](Hand& hand) { hand.answer(fresh("hello")); });
@@ -191,7 +191,7 @@ TEST_F(SquidAsSibling, one_that_comes_back_is_used_again) {
     for (int i = 0; i < 25; ++i) EXPECT_EQ(get(proxy, origin, "/gone/" + std::to_string(i)).body(), "hello");
     squid = std::make_unique<Squid>(squid_with());
     EXPECT_EQ(squid->client().get(origin.url("/page")).body(), "hello");
-    // The first question after its return finds that it lives; those after it wait for it again.
+    // After its return, the first query shows that it is alive, and later ones wait for it again.
     EXPECT_TRUE(eventually([&, i = 0]() mutable {
         auto const path = "/back/" + std::to_string(i++);
         EXPECT_EQ(squid->client().get(origin.url(path)).body(), "hello");

@@ -1,4 +1,4 @@
-// CONNECT through parents: there is no answer of the origin's to see a loop or a refusal by.
+// CONNECT through parents: a loop or a refusal cannot be detected from a response of the origin.
 #include "story/scene.hpp"
 #include "support/programs.hpp"
 
@@ -6,7 +6,7 @@ namespace garner::test {
 
 namespace {
 
-/// A configuration whose only way is through the parent at that port.
+/// A configuration that sends everything through the parent at that port.
 std::string only_through(std::uint16_t parent) {
     return R"({"access": [{"allow": {"destination": ["127.0.0.0/8", "::1"], "port": ["1-65535"]}}],
                "direct": {"never": [{}]},

@@ -1,5 +1,5 @@
-// The operator's caching.rules: lifetimes of his own, what is never kept, reloads that he ignores; and that it is said
-// where they depart from what RFC 9111 would do.
+// The operator's caching.rules: own lifetimes, responses that are never stored,
+// ignored reloads; and the log entries where they differ from RFC 9111.
 #include <thread>
 
 #include "story/scene.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 Proxy with_rules(std::string const& rules) { return Proxy(R"({"caching": {"rules": )" + rules + "}}"); }
 
-/// Asks twice; the second answer.
+/// Requests twice; returns the second response.
 Reply second(Proxy const& proxy, Origin const& origin, std::string const& path, Fields const& fields = {}) {
     get(proxy, origin, path).body();
     return get(proxy, origin, path, fields);
@@ -108,7 +108,7 @@ TEST(Rules, a_reload_is_ignored_where_a_rule_says_so_and_that_is_told) {
     }
     EXPECT_EQ(origin.requests("/page"), 1u);
     EXPECT_EQ(logged_reason(proxy, "/page", 6), "rule: reload ignored");
-    // Other wishes than a reload count as ever.
+    // Other request directives are honoured.
     EXPECT_FALSE(get(proxy, origin, "/page", {{"Cache-Control", "max-age=50"}}).hit());
     EXPECT_EQ(get(proxy, origin, "/page").detail(), "");
     origin.answer("/page/stale", {.fields = {{"Cache-Control", "max-age=60"}, {"Age", "100"}}, .body = "x"});

@@ -1,4 +1,4 @@
-// The same bytes through Garner to nginx, Apache and Node: they must agree on every request, and see none besides.
+// Equal bytes through Garner to nginx, Apache and Node: they must agree on every request, and see no other.
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::string_literals;
 
-// ---- what is sent ----
+// ---- messages ----
 
 std::string const host = "Host: h\r\n";
 std::string const get_x = "GET /x HTTP/1.1\r\n" + host;
@@ -44,7 +44,7 @@ std::vector<std::string> const clear{
     post + "Transfer-Encoding: chunked\r\n\r\n26\r\n" + smuggled.substr(0, 38) + "\r\n0\r\n\r\n",
     post + "Expect: 100-continue\r\nContent-Length: 5\r\n\r\nhello",
     post + "Content-Length: 70000\r\n\r\n" + std::string(70'000, 'b'),
-    // odd, but clear
+    // unusual but unambiguous
     "\r\n" + get_x + "\r\n",
     "\r\n\r\n" + get_x + "\r\n",
     "GET /x HTTP/1.9\r\n" + host + "\r\n",
@@ -122,14 +122,14 @@ std::vector<std::string> const words{"Content-Length: 5\r\n", "Transfer-Encoding
                                      "/", "%"};
 // clang-format on
 
-// ---- what comes of it ----
+// ---- outcomes ----
 
-/// One answer as the client saw it: who gave it, with which status; or the request that the far end understood.
+/// Each entry is one response with its sender and status, or one request as received behind the server.
 using Answers = std::vector<std::string>;
 
 struct Outcome {
     Answers answers;
-    Answers understood;   // every request that came out behind the server
+    Answers understood;   // every request received behind the server
 };
 
 std::string text_of(Request const& request) {
@@ -137,15 +137,15 @@ std::string text_of(Request const& request) {
            ::testing::PrintToString(request.body.substr(0, 200));
 }
 
-/// Garner names no Server; Apache answers OPTIONS * without the fields of its configuration.
+/// Garner sends no Server; Apache answers OPTIONS * without its configured fields.
 bool is_of_server(Head const& head) { return head.has("X-Gateway") || head.has("Server"); }
 
-/// Garner as an accelerator of one server, behind which every request is written down.
+/// Garner as an accelerator of one server; every request that the server forwards is recorded.
 class Lane {
 public:
     using Start = std::function<std::unique_ptr<Gateway>(std::uint16_t onward)>;
 
-    /// Without a server: what Garner itself sends.
+    /// Without a server: records Garner's own requests.
     Lane(std::string name, Start const& start) : name_(std::move(name)) {
         recorder_.otherwise([this](Hand& hand) { record(hand); });
         if (start) gateway_ = start(recorder_.port());
@@ -155,7 +155,7 @@ public:
 
     std::string const& name() const { return name_; }
 
-    /// Sends the message and a last request behind it, then another request over the same pooled connections.
+    /// Sends the message and one more request, then another request over these pooled connections.
     Outcome exchange(std::string const& message, Millis quiet) {
         Outcome outcome{.answers = answers_to(message, quiet), .understood = {}};
         auto const mark = "/mark" + std::to_string(++marks_);
@@ -167,7 +167,7 @@ public:
         return outcome;
     }
 
-    /// Requests that came out behind the server when nobody had sent one.
+    /// Requests that were received although no client had sent one.
     Answers leftovers() {
         std::lock_guard lock(mutex_);
         return understood_;
@@ -195,7 +195,7 @@ private:
         Wire::Read read;
         while ((read = wire.receive(quiet)) == Wire::Read::data) {
         }
-        if (read == Wire::Read::timeout) {   // half a request: it waits for more
+        if (read == Wire::Read::timeout) {   // an incomplete request
             wire.half_close();
             while (wire.receive(Millis{2000}) == Wire::Read::data) {
             }
@@ -207,7 +207,7 @@ private:
         Answers answers;
         while (auto head = take_head(bytes)) {
             if (head->status() < 200) continue;
-            // An answer to HEAD announces a body that is not there.
+            // A response to HEAD announces a body but has none.
             auto body = Body::of_response(*head, bytes.starts_with("HTTP/1.1 ") ? "HEAD" : "GET");
             body.take(bytes);
             std::lock_guard lock(mutex_);
@@ -231,7 +231,8 @@ private:
 
 bool is_own(std::string const& answer) { return answer.starts_with("server "); }
 
-/// Why the outcome at a server is not what Garner meant; empty when it is. A server may refuse a request as a whole.
+/// The difference between a server's outcome and Garner's request; empty
+/// if there is none. A server may refuse a request as a whole.
 std::string difference(Outcome const& meant, Outcome const& outcome) {
     if (meant.answers.size() != outcome.answers.size()) return "another number of answers";
     Answers recorded;
@@ -269,7 +270,7 @@ struct Lanes {
         return outcomes;
     }
 
-    /// The names of those who differ, each with how.
+    /// The names of differing servers with the differences.
     std::string differences(std::vector<Outcome> const& outcomes) const {
         std::string text;
         for (std::size_t i = 0; i < all.size(); ++i)
@@ -281,7 +282,7 @@ struct Lanes {
 
     void expect_agreement(std::string const& message) {
         auto outcomes = exchange(message, 150ms);
-        // A machine under load gets a second look, with more time.
+        // Retries with more time, because the machine may be busy.
         if (!differences(outcomes).empty()) outcomes = exchange(message, 1500ms);
         EXPECT_EQ(differences(outcomes), "") << ::testing::PrintToString(message) << "\nmeant "
                                              << ::testing::PrintToString(outcomes[0].answers);
@@ -307,7 +308,7 @@ TEST(Differential, three_servers_understand_what_Garner_sends_as_Garner_means_it
         for (auto const& message : *messages) lanes.expect_agreement(message);
     EXPECT_GE(lanes.agreed, 80u);
     EXPECT_GE(lanes.refused_by_garner, 30u);
-    // Methods that a server does not take, and the like: few, or this compares nothing.
+    // Few requests may be refused by servers, otherwise nothing would be compared.
     EXPECT_LE(lanes.refused_by_servers, 12u);
     lanes.expect_nothing_left();
 }

@@ -1,5 +1,5 @@
-// Answers of all sorts through Garner to curl, to Node and to a reader without mercy: they agree on every body and on
-// where it ends, and on what the origin meant; or Garner answers 502, or cuts the connection so that everybody notices.
+// Responses of all kinds through Garner to curl, to Node and to a strict parser: they agree on every body, its end, and the
+// origin's meaning. Otherwise Garner answers 502, or aborts the connection so that each client notices.
 #include <mutex>
 #include <sstream>
 #include <thread>
@@ -16,7 +16,7 @@ namespace {
 using namespace std::string_literals;
 using nlohmann::json;
 
-// ---- what is answered ----
+// ---- responses ----
 
 std::string const ok = "HTTP/1.1 200 OK\r\n";
 std::string const kept = ok + "Cache-Control: max-age=600\r\n";
@@ -138,17 +138,17 @@ std::vector<std::string> const answer_words{"Content-Length: 5\r\n", "Transfer-E
                                      "\r\n5\r\nhello"};
 // clang-format on
 
-// ---- what comes of it ----
+// ---- outcomes ----
 
-constexpr Millis longest_run{30 * 60'000};   // of a program that asks for everything
+constexpr Millis longest_run{30 * 60'000};   // limit for a program that requests all of them
 
-/// One answer as a client had it.
+/// One response from a client's view.
 struct Had {
     enum class How { refused, whole, cut, unreadable, nothing };
     How how = How::nothing;
     int status = 0;
     std::string body = {};
-    std::string next = {};   // the body of the request behind it
+    std::string next = {};   // the body of the next request's response
 
     static How from(int status, bool complete) { return complete ? (status == 502 ? How::refused : How::whole) : How::cut; }
     friend std::ostream& operator<<(std::ostream& out, Had const& had) {
@@ -163,8 +163,8 @@ struct Asked {
     std::string answer;
 };
 
-/// An origin that gives each of its answers at a path of its own, behind one Garner with one worker, so that all
-/// clients come to share the connections that the answers have left behind.
+/// An origin that sends each response at its own path, behind one Garner with one
+/// worker, so that clients share the connections that earlier responses left.
 class Stage {
 public:
     explicit Stage(std::vector<Asked> asked) : asked_(std::move(asked)) {
@@ -187,7 +187,7 @@ private:
         if (mark != path.npos) return hand.answer(no_store("next " + path.substr(mark + 1)));
         auto const& asked = asked_.at(std::stoul(path.substr(1)));
         hand.send(asked.answer);
-        // Where the answer says where it ends, the connection may serve again: what lies behind it must not.
+        // If the response has an explicit end, the connection may be reused, but bytes after that end must not be.
         if (read_strictly(asked.answer, asked.method).end != StrictAnswer::End::whole) hand.leave();
     }
 
@@ -198,7 +198,7 @@ private:
 
 std::string next_of(std::size_t number) { return "next " + std::to_string(number); }
 
-/// Reads one answer off the wire, for as long as it or the connection lasts.
+/// Reads one response until it or the connection ends.
 StrictAnswer receive_strictly(Wire& wire, std::string const& method, bool& ended) {
     for (;;) {
         auto answer = read_strictly(wire.buffer(), method);
@@ -232,7 +232,7 @@ std::vector<Had> ask_all_strictly(Stage const& stage) {
     return all;
 }
 
-/// One curl for all of them, so that it uses its connections again where it may.
+/// One curl process for all, so that it can reuse its connections.
 std::vector<Had> ask_all_with_curl(Stage const& stage) {
     TempDir dir;
     auto const part = [&](std::string const& url, std::string const& more) {
@@ -331,7 +331,7 @@ std::vector<Had> ask_all_with_node(Stage const& stage) {
     return all;
 }
 
-/// True when the client had what the origin meant, or an honest refusal.
+/// True if the client got the response as the origin meant it, or an error response.
 bool is_what_was_meant(StrictAnswer const& meant, Had const& had, std::size_t number) {
     if (had.next != next_of(number)) return false;
     if (had.how == Had::How::refused) return true;
@@ -369,7 +369,7 @@ Sums expect_agreement(std::vector<Asked> asked) {
             sums.whole += had->how == Had::How::whole;
             sums.refused += had->how == Had::How::refused;
             sums.cut += had->how == Had::How::cut;
-            // One may be refused what another sees cut short; but whole for one is whole for all.
+            // One client may get a refusal and another a truncated response, but a whole response is whole for both.
             EXPECT_EQ(had->how == Had::How::whole, strict[number].how == Had::How::whole) << trace;
         }
     }

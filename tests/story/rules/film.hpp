@@ -1,4 +1,4 @@
-// A body of which scenes ask for parts.
+// A body for range requests.
 #pragma once
 #include <string>
 

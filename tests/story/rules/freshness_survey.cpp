@@ -1,4 +1,4 @@
-// Freshness, storing and request directives, behaviour by behaviour: what does the second request for a URL become?
+// Freshness, storing and request directives, one behaviour per row: each gives the outcome of the second request for a URL.
 #include <thread>
 
 #include "story/scene.hpp"
@@ -17,7 +17,7 @@ constexpr Second hit = Second::hit;
 constexpr Second miss = Second::miss;
 constexpr Second validation = Second::validation;
 
-/// One URL: the first answer's status and fields, the second request's fields, and what becomes of that request.
+/// One URL: the first response's status and fields, the second request's fields, and that request's outcome.
 struct Behaviour {
     std::string name;
     Fields answer;
@@ -29,7 +29,7 @@ struct Behaviour {
 
 std::string in(std::int64_t seconds) { return http_date(seconds); }
 
-/// All other clients on the way send such things too, and they must not matter.
+/// Fields that other clients send too; they must not matter.
 Fields with_noise(Fields fields) {
     Fields all{{"Pragma", "foo"}, {"Cache-Control", "nothing-to-see-here"}};
     all.insert(all.end(), fields.begin(), fields.end());
@@ -44,7 +44,7 @@ bool validates(Head const& request, Fields const& answered) {
     return same("If-None-Match", "ETag") || same("If-Modified-Since", "Last-Modified");
 }
 
-/// Answers the first request as the behaviour says; a later one with 304 where it validates, else with another body.
+/// Answers the first request as the behaviour says, and a later one with 304 if it validates, otherwise with another body.
 void play(Origin& origin, std::string const& path, Behaviour const& behaviour) {
     auto asked = std::make_shared<std::atomic<int>>(0);
     origin.by_hand(path, [asked, behaviour](Hand& hand) {
@@ -62,7 +62,7 @@ Second what_became_of(Origin const& origin, std::string const& path, std::size_t
     return last.has("If-None-Match") || last.has("If-Modified-Since") ? validation : miss;
 }
 
-/// All of them at once, so that one pause of `between` is enough: that long lies between first and second request.
+/// Runs all behaviours at once, so that a single pause of `between` separates first and second requests.
 void survey(Proxy const& proxy, Origin& origin, std::vector<Behaviour> const& behaviours, Millis between = 0ms) {
     auto const path_of = [](std::size_t i) { return "/" + std::to_string(i); };
     Client client(proxy, origin);
@@ -231,7 +231,7 @@ TEST(Survey, Expires) {
 
 TEST(Survey, heuristic_freshness_by_status) {
     Origin origin;
-    Proxy proxy(R"({"caching": {"negative_first": "5m"}})");   // how long an error is guessed to be fresh
+    Proxy proxy(R"({"caching": {"negative_first": "5m"}})");   // heuristic lifetime of an error
     std::vector<Behaviour> behaviours;
     auto const add = [&](int status, Second second, Fields more = {}) {
         more.insert(more.end(), {{"Last-Modified", in(-86'400)}, {"Date", in(0)}});
@@ -417,7 +417,7 @@ TEST(Survey, Age_is_sent_and_Date_and_Expires_are_left_alone) {
     auto const until = in(2'592'000);
     origin.answer("/expires", {.fields = {{"Date", date}, {"Expires", until}, {"Age", "30"}}, .body = "x"});
     origin.answer("/max-age", {.fields = {{"Date", date}, {"Cache-Control", "max-age=600"}, {"Age", "30"}}, .body = "x"});
-    // Some seconds ahead: an origin's second that ends meanwhile is an age.
+    // Date lies some seconds ahead, because a second that ends meanwhile would count as an age.
     auto const ahead = in(5);
     origin.answer("/none", {.fields = {{"Date", ahead}, {"Cache-Control", "max-age=600"}}, .body = "x"});
     for (std::string path : {"/expires", "/max-age"}) EXPECT_EQ(get(proxy, origin, path).age(), 30) << path;

@@ -1,5 +1,4 @@
-// What a purge or an unsafe request takes from the store, whatever is on its way at that moment: nothing that began
-// earlier is served later.
+// Purges and unsafe requests with fetches in progress at that moment: no response that began earlier is served later.
 #include <functional>
 
 #include "story/scene.hpp"
@@ -11,7 +10,7 @@ namespace {
 Answer const stale_one{.fields = {{"Cache-Control", "max-age=2"}, {"Age", "5"}, {"ETag", R"("a")"}}, .body = "old"};
 Answer const unchanged{.status = 304, .fields = {{"Cache-Control", "max-age=600"}, {"ETag", R"("a")"}}};
 
-/// Something of the origin's that is under way when `strike` comes, and ends afterwards.
+/// A fetch that is in progress when `strike` happens, and ends afterwards.
 struct Moment {
     char const* name;
     std::function<void(Proxy&, Origin&, std::string const& path, std::function<void()> const& strike)> happens;
@@ -108,7 +107,7 @@ Moment const moments[] = {
      }},
 };
 
-/// What the strike leaves: nothing old, neither at once nor later.
+/// No old response is served, neither at once nor later.
 void expect_nothing_old(Proxy& proxy, Origin& origin, std::string const& path, char const* name) {
     origin.answer(path, fresh("new"));
     for (bool hit : {false, true}) {

@@ -1,4 +1,4 @@
-// Failed fetches are remembered: the origin is left in peace for a while, and its clients are answered at once.
+// Negative caching: after a failed fetch the origin is not asked for a while, and its clients are answered at once.
 #include "story/scene.hpp"
 #include "support/fake_dns.hpp"
 
@@ -10,7 +10,7 @@ using Clock = std::chrono::steady_clock;
 
 std::string caching(std::string const& members) { return R"({"workers": 1, "caching": {)" + members + "}}"; }
 
-/// Ends every connection without an answer.
+/// Closes every connection without a response.
 void dies(Origin& origin, std::string const& path) { origin.raw(path, ""); }
 
 }   // namespace

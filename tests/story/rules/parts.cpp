@@ -1,4 +1,4 @@
-// Parts of what is not stored whole: kept, combined under one strong validator, and never taken for the whole.
+// Parts of objects that are not stored whole: stored, combined under one strong validator, and never used as the whole.
 #include <random>
 
 #include "story/rules/film.hpp"
@@ -37,7 +37,7 @@ struct Parts : ::testing::Test {
             hand.answer({.status = 206, .fields = more, .body = bytes.substr(first, last - first + 1)});
         });
     }
-    /// The whole, and what the origin was asked for to get it.
+    /// Requests the whole body; returns "hit", or the Range that the origin got.
     std::string whole_by(Fields more = {}) {
         auto whole = get(proxy, origin, "/film", more);
         EXPECT_EQ(whole.status(), 200);
@@ -56,7 +56,7 @@ struct Parts : ::testing::Test {
         part("0-999").body();
         fields.pop_back();
     }
-    /// True when it came from the store, and was right.
+    /// True if the response was a hit and correct.
     bool hit(std::string const& range, Fields more = {}) {
         auto reply = part(range, more);
         std::size_t first = 0;

@@ -1,4 +1,4 @@
-// Parts of an object: ranges from a complete one, one or several, and what a Range does to everything else.
+// Ranges of a complete object: single and multiple ones, and the effect of Range on other features.
 #include "story/rules/film.hpp"
 #include "story/scene.hpp"
 
@@ -11,7 +11,7 @@ struct Part {
     std::string bytes;
 };
 
-/// The parts of a multipart/byteranges answer (RFC 2046 5.1.1), read by its boundary alone.
+/// The parts of a multipart/byteranges body (RFC 2046 5.1.1), parsed by its boundary only.
 std::vector<Part> parts_of(Reply const& reply) {
     std::string const announced = "multipart/byteranges; boundary=";
     EXPECT_THAT(reply.field("Content-Type"), StartsWith(announced));

@@ -1,11 +1,12 @@
-// Conditional requests both ways: our own to the origin about a stale object; the client's, answered from the store.
+// Conditional requests in both directions: own validation of stale objects
+// at the origin, and clients' conditions evaluated on stored objects.
 #include "story/scene.hpp"
 
 namespace garner::test {
 
 namespace {
 
-/// An origin's object with an ETag: stale at once, answers 304 to its own tag.
+/// An object with an ETag: already stale, validated with 304 by its own tag.
 void validated(Origin& origin, std::string const& path, std::string const& cache_control = "max-age=0") {
     origin.by_hand(path, [=](Hand& hand) {
         Fields const fields{{"ETag", R"("v1")"}, {"Cache-Control", cache_control}, {"X-Turn", http_date()}};

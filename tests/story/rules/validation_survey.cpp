@@ -1,5 +1,5 @@
-// What public surveys of HTTP caches ask about Vary, validation, updates, invalidation, POST and stale answers, as
-// scenes: one row a behaviour.
+// Scenes from public surveys of HTTP caches about Vary, validation,
+// updates, invalidation, POST and stale responses: one row per behaviour.
 #include <atomic>
 
 #include "story/scene.hpp"
@@ -13,12 +13,12 @@ Fields with(Fields fields, Fields const& more) {
     return fields;
 }
 
-/// 200, already stale when it comes.
+/// A 200 that is stale on arrival.
 Answer stale(Fields more, std::string const& control = "max-age=2") {
     return {.fields = with({{"Cache-Control", control}, {"Age", "5"}}, more), .body = "body"};
 }
 
-/// The origin's object under `path`: `first`, then for ever `later`.
+/// The origin answers `path` with `first`, and from then on with `later`.
 void then(Origin& origin, std::string const& path, Answer first, Answer later) {
     origin.answer(path, {std::move(first), std::move(later)});
 }
@@ -32,8 +32,8 @@ std::string numbered(std::string const& what, std::size_t row) { return "/" + wh
 TEST(VarySurvey, which_requests_a_stored_response_answers) {
     struct Row {
         char const* name;
-        Fields vary;            // lines
-        Fields first, second;   // requests
+        Fields vary;            // field lines
+        Fields first, second;   // request fields
         bool hit;
     };
     auto vary = [](std::string value) { return Fields{{"Vary", std::move(value)}}; };
@@ -219,7 +219,7 @@ TEST(ConditionalSurvey, of_a_stale_object_the_origin_is_asked_with_our_validator
         char const* name;
         Fields stored, asked;
         Answer told;
-        std::string none_match, since;   // what the origin sees
+        std::string none_match, since;   // fields received by the origin
         int status;
         std::string body;
     };
@@ -263,7 +263,7 @@ TEST(ConditionalSurvey, of_a_stale_object_the_origin_is_asked_with_our_validator
 TEST(ConditionalSurvey, a_304_to_the_clients_own_validators_says_nothing_about_ours) {
     Origin origin;
     Proxy proxy;
-    // Without a validator of our own, and beside others, the client's go out.
+    // Without a stored validator, the client's validators are forwarded.
     then(origin, "/page", stale({}), {.status = 304, .fields = {{"ETag", R"("b")"}, {"Cache-Control", "max-age=600"}}});
     get(proxy, origin, "/page").body();
     Fields const asked{{"If-None-Match", R"("b")"}, {"Cache-Control", "no-cache"}};
@@ -308,7 +308,7 @@ TEST(UpdateSurvey, which_fields_a_304_replaces) {
         {"X-Test-Header", "A", "B", "B"},
         {"Content-Foo", "A", "B", "B"},
         {"X-Content-Foo", "A", "B", "B"},
-        {"Test-Header", "A", "", "A"},   // not told: kept
+        {"Test-Header", "A", "", "A"},   // missing in the 304, so kept
         {"Content-Location", "/foo", "/bar", "/bar"},
         {"Content-MD5", "rL0Y20zC+Fzt72VPzMSk2A==", "N7UdGUp1E+RbVvZSTy1R8g==", "N7UdGUp1E+RbVvZSTy1R8g=="},
         {"Content-Security-Policy", "default-src 'self'", "default-src 'none'", "default-src 'none'"},
@@ -420,8 +420,8 @@ TEST(UpdateSurvey, a_full_answer_takes_the_place_of_what_was_stored_even_when_it
     struct Row {
         int status;
         std::string control;
-        bool stored;   // itself
-        bool stays;    // what was there before
+        bool stored;   // this response
+        bool stays;    // the response stored before
     };
     Row const rows[] = {
         {200, "max-age=600", true, false}, {404, "max-age=600", true, false}, {410, "max-age=600", true, false},
