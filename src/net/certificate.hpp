@@ -1,4 +1,4 @@
-// A certificate with its chain and private key, and the texts that describe certificates.
+// A certificate with its chain and private key.
 #pragma once
 #include <memory>
 #include <optional>
@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "net/certificate_text.hpp"
 #include "net/options.hpp"
 #include "util/clock.hpp"
 #include "util/result.hpp"
@@ -20,47 +21,38 @@ namespace garner::net {
 /// A leaf certificate, the intermediates sent with it, and the leaf's private key. Immutable and thread-safe.
 class Certificate {
 public:
-    ~Certificate();
+    /// `chain`: the leaf, then its intermediates in the order of issue. Checks nothing.
+    Certificate(std::vector<std::shared_ptr<X509>> const& chain, std::shared_ptr<EVP_PKEY> key);
     Certificate(Certificate const&) = delete;
     Certificate& operator=(Certificate const&) = delete;
 
-    /// DNS names and IP addresses of the SAN extension in lower case; the CN if it has none of them (RFC 6125 6.4.4).
+    /// Lower case: see server_names().
     std::vector<std::string> const& names() const { return names_; }
-    /// Subject as OpenSSL prints it on one line: "O = Example, CN = proxy.example".
+    /// See subject_of().
     std::string const& subject() const { return subject_; }
+    /// The end of the leaf's validity period.
     WallTime not_after() const { return not_after_; }
     /// Compares the name (in any case, without the root's dot) with names(). "*.example.org" matches exactly one label in
     /// place of the asterisk (RFC 6125 6.4.3).
     bool matches(std::string_view server_name) const;
-    /// Makes this the certificate of one TLS session, before its ServerHello or ClientCertificate is sent. Returns 1, or 0
-    /// with OpenSSL's error queue filled.
+    /// Makes this the certificate of one TLS session, before the session sends its own certificate. Returns 1, or 0 with
+    /// OpenSSL's error queue filled.
     int use(SSL*) const;
 
 private:
-    friend Result<std::shared_ptr<Certificate const>> read_certificate(CertificateFiles const&);
-    Certificate() = default;
-    X509* leaf_ = nullptr;
-    stack_st_X509* intermediates_ = nullptr;
-    EVP_PKEY* key_ = nullptr;
+    std::shared_ptr<X509> leaf_;
+    std::shared_ptr<stack_st_X509> intermediates_;
+    std::shared_ptr<EVP_PKEY> key_;
     std::vector<std::string> names_;
     std::string subject_;
     WallTime not_after_;
 };
 
+/// "*.example.org" for "www.example.org"; empty if the name has no dot after its first label.
+std::string wildcard_for(std::string_view server_name);
+
 /// Reads and checks both files. Fault::where is the path of the faulty file. Validity dates are not checked.
 Result<std::shared_ptr<Certificate const>> read_certificate(CertificateFiles const&);
-
-/// Names of a client: DNS names (lower case), URIs and e-mail addresses of the SAN extension; the CN if it has none of them.
-/// May be empty.
-std::vector<std::string> identity_names(X509*);
-
-/// The end of the certificate's validity period.
-WallTime not_after(X509*);
-
-inline constexpr std::chrono::days expiry_notice_time{14};
-
-/// "expired on 2026-11-22" or "expires in 9 days, on 2026-12-04", within expiry_notice_time before the end; else nothing.
-std::optional<std::string> expiry_notice(WallTime not_after, WallTime now);
 
 /// A notice if every user of the machine may read or write the private key file; Fault::where is its path.
 std::optional<Fault> key_file_notice(std::string const& file);
