@@ -4,16 +4,17 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "util/result.hpp"
 
-struct stack_st_X509;
+typedef struct x509_st X509;
 
 namespace garner::net {
 
 struct ClientCa {
-    std::shared_ptr<stack_st_X509> certificates;   // trust anchors, at least one
-    std::array<std::uint8_t, 32> digest{};         // SHA-256 of the file
+    std::vector<std::shared_ptr<X509>> certificates;   // trust anchors, at least one
+    std::array<std::uint8_t, 32> digest;               // SHA-256 of the file
 };
 
 /// Reads a PEM file of CA certificates; Fault::where is its path.

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "net/certificate.hpp"
-#include "net/client_ca.hpp"
 #include "net/options.hpp"
 #include "net/ticket_keys.hpp"
 #include "util/result.hpp"
@@ -40,6 +39,7 @@ public:
 
 private:
     TlsServerContext() = default;
+    void add(std::vector<std::shared_ptr<Certificate const>> certificates);
     SSL_CTX* context_ = nullptr;
     std::vector<std::shared_ptr<Certificate const>> certificates_;
     std::unordered_map<std::string, Certificate const*> by_name_;   // also by "*.example.org"
