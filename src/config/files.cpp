@@ -14,7 +14,7 @@
 #include "config/run_as.hpp"
 #include "net/certificate.hpp"
 #include "net/client_ca.hpp"
-#include "net/tls.hpp"
+#include "net/tls_context.hpp"
 #include "store/store_file.hpp"
 #include "util/units.hpp"
 

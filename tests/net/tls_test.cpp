@@ -1,5 +1,5 @@
 // TLS towards origins, against real OpenSSL servers.
-#include "net/tls.hpp"
+#include "net/tls_context.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
