@@ -15,8 +15,8 @@ struct Key {
 };
 
 /// Partitions never share objects: an accelerator's objects come from its own origin only.
-enum class Partition : char { forward = 'f', accelerator = 'a' };
-inline constexpr std::array partitions{Partition::forward, Partition::accelerator};
+enum class Partition : char { forward = 'f', accelerator = 'a', secure_accelerator = 's' };
+inline constexpr std::array partitions{Partition::forward, Partition::accelerator, Partition::secure_accelerator};
 
 /// The text of a cache key: the partition and the URL in its normal form.
 inline void write_key_text(Partition partition, std::string_view url, std::string& out) {

@@ -31,8 +31,9 @@ struct RuleRequest {
     std::string_view url;         // normal form (append_normalised); "host:port" for CONNECT
     std::string_view plain_url;   // append_unescaped(url), if it differs; else empty
     WallTime now{};
-    std::uint16_t listener = 0;   // the port the client connected to
-    bool accelerated = false;     // the listener is an accelerator's
+    std::uint16_t listener = 0;                      // the port the client connected to
+    bool accelerated = false;                        // the listener is an accelerator's
+    std::span<std::string const> certificate = {};   // the names in the client's certificate
 };
 
 /// A host name, or with a leading dot a domain: ".example.com" is example.com and every name below it. The comparison
