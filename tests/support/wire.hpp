@@ -58,6 +58,8 @@ public:
 
     /// The peer has ended or reset its side and all it sent before was received. Does not wait.
     bool peer_closed();
+    /// TLS: the peer has announced its end (close_notify).
+    bool closed_by_notify() const;
     void half_close();
     void reset();            // RST instead of FIN, now
     void reset_at_close();   // the same, when it is closed; half_close() does nothing any more
