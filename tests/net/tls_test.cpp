@@ -1,5 +1,6 @@
 // TLS towards origins, against real OpenSSL servers.
 #include "net/tls_context.hpp"
+#include "net/tls_session.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
