@@ -1,4 +1,5 @@
 // garner: creates the parts of the program bottom up, passes each its options, and waits for signals.
+#include <algorithm>
 #include <atomic>
 #include <signal.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -19,6 +20,7 @@
 #include "config/restart_keys.hpp"
 #include "config/run_as.hpp"
 #include "config/seen_command.hpp"
+#include "proxy/certificate_watch.hpp"
 #include "proxy/server.hpp"
 #include "seen/service.hpp"
 #include "sim/auto_policy.hpp"
@@ -70,16 +72,24 @@ proxy::ServerOptions server_options(config::Config const& config) {
     return options;
 }
 
+/// How a browser and curl use the first forward proxy of this kind; empty if there is none.
+std::string use_of(proxy::Server const& server, bool secure) {
+    auto const& places = server.listen_addresses();
+    auto const place = std::ranges::find_if(places, [&](auto const& one) { return !one.origin && one.secure == secure; });
+    if (place == places.end()) return {};
+    if (!secure)
+        return "; set your browser's HTTP and HTTPS proxy to it, or: curl -x http://" + place->address + " http://example.com/";
+    auto const port = place->address.substr(place->address.rfind(':'));
+    return "; proxy over TLS: chromium --proxy-server=https://NAME" + port + ", or \"HTTPS NAME" + port +
+           "\" in a PAC file, or: curl -x https://NAME" + port + " http://example.com/, where NAME is in its certificate";
+}
+
 /// One line: the addresses, how to use them, how to stop the program.
-void say_hello(proxy::Server const& server, config::Config const& config, std::string const& admin, std::string const& seen) {
+void say_hello(proxy::Server const& server, std::string const& admin, std::string const& seen) {
     std::string places;
-    for (auto const& address : server.addresses()) places += (places.empty() ? "" : ", ") + address;
-    std::string forward;
-    for (std::size_t i = 0; i < config.proxy.listen.size() && forward.empty(); ++i)
-        if (!config.proxy.listen[i].origin) forward = server.addresses()[i];
-    std::string use =
-        forward.empty() ? ""
-                        : "; set your browser's HTTP and HTTPS proxy to it, or: curl -x http://" + forward + " http://example.com/";
+    for (auto const& place : server.listen_addresses())
+        places += (places.empty() ? "" : ", ") + place.address + (place.secure ? " (TLS)" : "");
+    std::string const use = use_of(server, false) + use_of(server, true);
     std::string figures = admin.empty() ? "" : "; admin page: http://" + admin + "/";
     if (!seen.empty()) figures += "; URL-seen service: http://" + seen + "/";
     std::fprintf(stderr, "garner listens on %s%s%s; stop it with Ctrl-C\n", places.c_str(), use.c_str(), figures.c_str());
@@ -150,9 +160,15 @@ public:
             return;
         }
         config::print_notices(loaded.notices, std::cerr);
+        bool const same = proxy::same_addresses(config_.proxy.listen, loaded.config.proxy.listen);
+        auto listen = same ? loaded.config.proxy.listen : config_.proxy.listen;
+        auto contexts = server_->make_tls(listen);
+        if (!contexts) {
+            spdlog::error("configuration not reloaded; the running configuration stays in use: {}", contexts.fault().text());
+            return;
+        }
         for (auto const& key : config::cannot_change(config_, loaded.config))
             spdlog::warn("{} changes only at a restart; the running value stays in use", key);
-        auto listen = config_.proxy.listen;
         auto log = config_.proxy.log;
         config_.proxy = loaded.config.proxy;
         config_.proxy.listen = std::move(listen);
@@ -173,6 +189,7 @@ public:
         config_.disk.take_over(loaded.config.disk);
         if (disk_) disk_->reconfigure(config_.disk);
         server_->reconfigure(proxy_options(config_));
+        server_->use_tls(*std::move(contexts));
         server_->mesh().reconfigure(config_.mesh);
         cache_.reconfigure(cache_options(config_, policy_));
         if (config_.memory.policy != asked || config_.memory.size != size) tell_sampling();
@@ -189,7 +206,9 @@ public:
     /// Called every second.
     void look_after() {
         follow_best_policy();
+        if (looks_ % looks_a_day == 0) warn_of_certificates();
         if (++looks_ % looks_a_complaint == 0) complain();
+        if (looks_ % looks_a_minute == 0) tell_handshake_failures();
     }
 
     /// Logs errors that workers cannot wait to log.
@@ -201,6 +220,17 @@ public:
             spdlog::warn("the access log is too slow: {} lines dropped so far because the buffer was full{}", log.dropped,
                          most_of(log));
         log_ = log;
+    }
+
+    void tell_handshake_failures() {
+        auto const failures = server_->take_handshake_failures();
+        if (failures.count > 0)
+            spdlog::warn("{} TLS handshakes with clients failed in the last minute; the latest: {}", failures.count,
+                         failures.latest);
+    }
+
+    void warn_of_certificates() {
+        for (auto const& warning : certificate_watch_.due(server_->tls(), wall_now())) spdlog::warn("{}", warning);
     }
 
     void say_goodbye() const {
@@ -230,7 +260,7 @@ private:
         if (server_->connections_max() < few_connections)
             spdlog::warn("at most {} client connections: the limit of open files is low; raise it (ulimit -n)",
                          server_->connections_max());
-        say_hello(*server_, config_, admin_ ? admin_->address() : std::string(), seen_ ? seen_->address() : std::string());
+        say_hello(*server_, admin_ ? admin_->address() : std::string(), seen_ ? seen_->address() : std::string());
     }
 
     Result<void> open_disk() {
@@ -278,7 +308,10 @@ private:
     std::unique_ptr<admin::AdminServer> admin_;
     std::unique_ptr<seen::Service> seen_;
     proxy::AccessLog::Stats log_;   // at the last check
+    proxy::CertificateWatch certificate_watch_;
     static constexpr unsigned looks_a_complaint = 10;
+    static constexpr unsigned looks_a_minute = 60;
+    static constexpr unsigned looks_a_day = 86'400;
     unsigned looks_ = 0;
 };
 

@@ -173,7 +173,7 @@ Result<Json> cache_page(cache::Cache* cache, store::DiskStore* disk, PageQuestio
 KeyParts parts_of_key(std::string_view key) {
     KeyParts parts;
     if (key.empty()) return parts;
-    parts.accelerator = key.front() == static_cast<char>(cache::Partition::accelerator);
+    parts.accelerator = key.front() != static_cast<char>(cache::Partition::forward);
     key.remove_prefix(1);
     static auto const mark_of_parts = cache::parts_text({}), mark_of_variant = cache::variant_text({}, {});
     parts.of_parts = key.ends_with(mark_of_parts);

@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +41,8 @@ struct Figures {
     std::vector<icp::PeerStats> peers;
     icp::AgentFigures icp;
     std::optional<proxy::Sampling::Report> what_if;   // empty: memory.what_if is false
+
+    std::map<std::string, WallTime> certificates;   // of the listening addresses: the end of the validity, by subject
 
     std::uint64_t count(proxy::Answer answer) const { return answers[static_cast<std::size_t>(answer)]; }
     /// The counter's value at the time of the call, summed over all workers.

@@ -37,6 +37,7 @@ Json answers(Report const& report) {
 bool is_counted(http::StoreRefusal reason) { return reason != http::StoreRefusal::none; }
 bool is_counted(http::Bypass reason) { return reason != http::Bypass::none; }
 bool is_counted(proxy::StaleUse) { return true; }
+bool is_counted(net::HandshakeFault) { return true; }
 bool is_counted(http::ReuseReason reason) {   // these are served without asking the origin first
     using enum http::ReuseReason;
     return reason != fresh && reason != stale_while_revalidate && reason != max_stale_request;
@@ -56,6 +57,13 @@ Json counts_of(Figures const& figures, proxy::CounterOf<Reason> proxy::Counters:
 template <auto Counters>
 Json reasons(Report const& report) {
     return counts_of(report.figures, Counters);
+}
+
+Json certificates(Report const& report) {
+    Json json = Json::object();
+    for (auto const& [subject, not_after] : report.figures.certificates)
+        json[subject] = std::chrono::duration_cast<seconds>(not_after.time_since_epoch()).count();
+    return json;
 }
 
 template <auto Member>
@@ -214,6 +222,12 @@ constexpr Metric all_metrics[]{
      "Idle client connections closed to make room for another client."},
     {"connections.accept_pauses", "garner_accept_pauses_total", "times", counter<&Counters::accept_paused>,
      "Times that a worker paused accepting connections at the limit."},
+    {"tls.handshakes", "garner_tls_handshakes_total{result}", "handshakes", reasons<&Counters::handshakes>,
+     "TLS handshakes with clients, by result.", "Clients", "not: TLS handshakes *"},
+    {"tls.resumed", "garner_tls_handshakes_resumed_total", "handshakes", counter<&Counters::handshakes_resumed>,
+     "Completed TLS handshakes with clients that resumed an earlier session."},
+    {"tls.certificates", "garner_tls_certificate_not_after_seconds{certificate}", "seconds", certificates,
+     "End of the validity of each certificate of a listening address, in seconds since 1970."},
     {"client.received_bytes", "garner_client_received_bytes_total", "bytes", counter<&Counters::client_received>,
      "Bytes received from clients.", "Clients", "received"},
     {"client.sent_bytes", "garner_client_sent_bytes_total", "bytes", counter<&Counters::client_sent>,

@@ -10,6 +10,13 @@ void Cache::set_disk(store::DiskStore* disk) {
     if (disk) fetches_.supersession().begin_behind(*disk);
 }
 
+bool Cache::purge(Key const& key, Fill const* but) {
+    bool found = fetches_.supersession().purge(key, but);
+    auto const twin = twin_text(key.text);
+    if (!twin.empty()) found |= fetches_.supersession().purge(this->key(twin), nullptr);
+    return found;
+}
+
 bool Cache::purge(std::string_view url) {
     bool found = false;
     std::string text;

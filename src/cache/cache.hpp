@@ -49,8 +49,9 @@ public:
     /// join.
     FillLease lease(Key const& key, store::ObjectPtr stale) { return fetches_.start_alone(key, std::move(stale)); }
     /// Removes the URL with all its variants and its negative entry, and prevents fetches in progress from being
-    /// stored. True when anything was removed. `but` is the fetch that caused the purge: it may be stored.
-    bool purge(Key const& key, Fill const* but = nullptr) { return fetches_.supersession().purge(key, but); }
+    /// stored. True when anything was removed. `but` is the fetch that caused the purge: it may be stored. For an
+    /// accelerator, with and without TLS.
+    bool purge(Key const& key, Fill const* but = nullptr);
     /// Purges a URL in normal form from every partition.
     bool purge(std::string_view url);
     /// Removes this object unless it was replaced already; the URL's other variants stay.

@@ -17,4 +17,12 @@ std::string parts_text(std::string_view key) {
     return text;
 }
 
+std::string twin_text(std::string_view key) {
+    if (key.starts_with(static_cast<char>(Partition::forward))) return {};
+    bool const secure = key.starts_with(static_cast<char>(Partition::secure_accelerator));
+    std::string twin(key);
+    twin.front() = static_cast<char>(secure ? Partition::accelerator : Partition::secure_accelerator);
+    return twin;
+}
+
 }   // namespace garner::cache

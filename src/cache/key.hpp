@@ -14,15 +14,19 @@ struct Key {
     Fingerprint fingerprint = 0;
 };
 
-/// Partitions never share objects: an accelerator's objects come from its own origin only.
-enum class Partition : char { forward = 'f', accelerator = 'a' };
-inline constexpr std::array partitions{Partition::forward, Partition::accelerator};
+/// Partitions never share objects: an accelerator's objects come from its own origin only, and its origin is told whether
+/// the client speaks TLS.
+enum class Partition : char { forward = 'f', accelerator = 'a', secure_accelerator = 's' };
+inline constexpr std::array partitions{Partition::forward, Partition::accelerator, Partition::secure_accelerator};
 
 /// The text of a cache key: the partition and the URL in its normal form.
 inline void write_key_text(Partition partition, std::string_view url, std::string& out) {
     out.assign(1, static_cast<char>(partition));
     out += url;
 }
+
+/// The key of the same URL for the accelerator's other clients, those with or without TLS; empty for a forward proxy's key.
+std::string twin_text(std::string_view key);
 
 /// The key of one variant of a URL (RFC 9111 4.1): the primary key and the selecting fields' canonical text.
 std::string variant_text(std::string_view key, std::string_view variant);

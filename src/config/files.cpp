@@ -12,7 +12,9 @@
 
 #include "config/form.hpp"
 #include "config/run_as.hpp"
-#include "net/tls.hpp"
+#include "net/certificate.hpp"
+#include "net/client_ca.hpp"
+#include "net/tls_context.hpp"
 #include "store/store_file.hpp"
 #include "util/units.hpp"
 
@@ -38,6 +40,41 @@ void try_certificates(Reader& reader, net::TlsOptions const& tls) {
     if (auto const context = net::TlsContext::make(tls); !context)
         reader.fault({"tls", "ca_file"}, context.fault().text(),
                      R"(name a file of PEM certificates, or write "" to use those of the system)");
+}
+
+void try_listen_certificate(Reader& reader, net::CertificateFiles const& files) {
+    auto const certificate = net::read_certificate(files);
+    if (!certificate) {
+        auto const& fault = certificate.fault();
+        reader.fault({fault.where == files.chain ? "chain" : "key"}, fault.where + ": " + fault.what, fault.mend);
+        return;
+    }
+    if (auto const notice = net::expiry_notice((*certificate)->not_after(), wall_now()))
+        reader.notice({"chain"}, files.chain + ": the certificate " + *notice, "renew it, then send SIGHUP");
+    if (auto const notice = net::key_file_notice(files.key))
+        reader.notice({"key"}, notice->where + ": " + notice->what, notice->mend);
+}
+
+void try_client_ca(Reader& reader, std::string const& file) {
+    if (file.empty()) return;
+    Reader::Step const key(reader, std::string_view("client_ca"));
+    auto const ca = net::read_client_ca(file);
+    if (!ca) {
+        reader.fault(file + ": " + ca.fault().what, ca.fault().mend);
+        return;
+    }
+    for (auto const& certificate : ca->certificates)
+        if (auto const notice = net::expiry_notice(net::not_after(certificate.get()), wall_now()))
+            reader.notice(file + ": " + net::subject_of(certificate.get()) + " " + *notice, "replace it, then send SIGHUP");
+}
+
+void try_listen_tls(Reader& reader, std::size_t index, net::ListenTls const& tls) {
+    Reader::Step const listener(reader, Reader::Below{"listen", index, "tls"});
+    for (std::size_t i = 0; i < tls.certificates.size(); ++i) {
+        Reader::Step const item(reader, Reader::Below{"certificates", i});
+        try_listen_certificate(reader, tls.certificates[i]);
+    }
+    try_client_ca(reader, tls.client_ca);
 }
 
 void try_access_log(Reader& reader, std::string const& file) {
@@ -99,6 +136,8 @@ void try_disk_size(Reader& reader, store::DiskOptions const& disk) {
 void try_files(Reader& reader, Config const& config) {
     try_user(reader, config);
     try_certificates(reader, config.tls);
+    for (std::size_t i = 0; i < config.proxy.listen.size(); ++i)
+        if (auto const& tls = config.proxy.listen[i].tls) try_listen_tls(reader, i, *tls);
     try_access_log(reader, config.proxy.log.access);
     try_hosts(reader, config.dns.hosts_file);
     try_disk(reader, config.disk.path);

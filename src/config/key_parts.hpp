@@ -43,6 +43,10 @@ Row<T> address_key(Form<IpEndpoint> form, std::string const& preset, std::string
 Form<cache::Options> memory();
 Form<store::DiskOptions> disk();
 
+// ---- tls_keys.cpp ----
+
+Form<net::ListenTls> listen_tls();
+
 // ---- mesh_keys.cpp ----
 
 Form<icp::Options> icp();

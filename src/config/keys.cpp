@@ -27,6 +27,8 @@ Form<proxy::Listen> listen() {
                            "request fields are forwarded, except those of gateways (see `forwarded_received`). They are not "
                            "part of the cache key: if a response depends on a field, name the field in Vary or in "
                            "`caching.key_fields`."),
+        key<proxy::Listen>("http2", &proxy::Listen::http2, flag(), "With `tls`: `true` offers HTTP/2 to clients (ALPN h2)."),
+        key<proxy::Listen>("tls", &proxy::Listen::tls, listen_tls(), "Accepts TLS connections instead of clear ones."),
     });
 }
 
@@ -480,7 +482,7 @@ Table<Config> keys() {
     return {
         schema_key(),
         key<Config>("listen", [](Config& c) -> auto& { return c.proxy.listen; }, list_of(listen()),
-                    "Addresses that accept client connections."),
+                    "Addresses that accept client connections. A reload applies changed values of `http2` and `tls`."),
         key<Config>("workers", &Config::workers, count(0, 1'024), "Number of worker threads; 0: one per core."),
         key<Config>("user", &Config::user, text(),
                     "User that Garner changes to when it is started as root, after it has opened its ports except that of "

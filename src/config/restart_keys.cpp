@@ -17,10 +17,20 @@ bool same(Config const& a, Config const& b) {
     return part(a) == part(b);
 }
 
+/// The listeners without the keys that a reload applies.
+std::vector<proxy::Listen> sockets_of(Config const& config) {
+    auto listeners = config.proxy.listen;
+    for (auto& listener : listeners) {
+        listener.http2 = true;
+        listener.tls.reset();
+    }
+    return listeners;
+}
+
 // Listening sockets and each worker's own state (resolver, pool, TLS) are created at the start, and so are the disk tier's
 // file, index, buffers and threads.
 constexpr RestartKey table_of_keys[]{
-    {"listen", same<[](Config const& c) { return c.proxy.listen; }>},
+    {"listen", same<sockets_of>},
     {"workers", same<[](Config const& c) { return c.workers; }>},
     {"user", same<[](Config const& c) { return c.user; }>},
     {"memory.what_if", same<[](Config const& c) { return c.memory.what_if; }>},

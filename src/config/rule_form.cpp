@@ -40,6 +40,16 @@ Form<http::UrlPattern> url_pattern() {
     return parsed<http::UrlPattern>("regular expression", "a regular expression", "use RE2 syntax, at most 1024 bytes", parse);
 }
 
+Form<http::CertificatePattern> certificate_pattern() {
+    auto parse = [](std::string const& text, http::CertificatePattern& into, std::string&) {
+        auto const pattern = http::CertificatePattern::parse(text);
+        if (pattern) into = *pattern;
+        return pattern.has_value();
+    };
+    return parsed<http::CertificatePattern>("certificate name", "a name in a certificate",
+                                            R"(write it like "alice@example.org", ".example.org" or "any")", parse);
+}
+
 Form<http::TimeWindow> time_window() {
     auto parse = [](std::string const& text, http::TimeWindow& into, std::string&) {
         auto const window = http::TimeWindow::parse(text);
@@ -100,6 +110,9 @@ Table<Matcher> matchers() {
                      "compared as an address; names are not resolved (use `destination` for that)."),
         key<Matcher>("port", &Matcher::port, list_of(port_range()), "Port of the URL: a number or `\"8000-8999\"`."),
         key<Matcher>("listener", &Matcher::listener, list_of(port_range()), "Port of `listen` that the client connected to."),
+        key<Matcher>("certificate", &Matcher::certificate, list_of(certificate_pattern()),
+                     "Names in the client's certificate (see `listen[].tls.client_ca`): a DNS name, URI, e-mail address or CN, "
+                     "`.example.org` for that domain and all its subdomains, or `any`."),
         key<Matcher>("method", &Matcher::method, list_of(method()), "Request methods; case-sensitive."),
         key<Matcher>("url_contains", &Matcher::url_contains, list_of(part_of_url()),
                      "Text contained in the URL; case-sensitive. Scheme and host are in lower case and without a default "

@@ -114,6 +114,8 @@ std::string Decision::text_for_client() const { return with_closed(closed, std::
 Matcher::Result Matcher::matches(RuleRequest const& request, IpAddress const* address, Forms forms) const {
     if (!source.empty() && !is_among(request.client, source)) return Result::no;
     if (!allows(listener, [&](PortRange const& range) { return range.contains(request.listener); })) return Result::no;
+    if (!allows(certificate, [&](CertificatePattern const& pattern) { return pattern.matches(request.certificate); }))
+        return Result::no;
     if (!allows(method, [&](std::string const& name) { return name == request.method_text; })) return Result::no;
     if (!may_match_url(request, forms)) return Result::no;
     if (!allows(time, [&](TimeWindow const& window) { return window.contains(request.now); })) return Result::no;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "http/certificate_pattern.hpp"
 #include "http/message.hpp"
 #include "http/uri.hpp"
 #include "util/clock.hpp"
@@ -31,8 +32,9 @@ struct RuleRequest {
     std::string_view url;         // normal form (append_normalised); "host:port" for CONNECT
     std::string_view plain_url;   // append_unescaped(url), if it differs; else empty
     WallTime now{};
-    std::uint16_t listener = 0;   // the port the client connected to
-    bool accelerated = false;     // the listener is an accelerator's
+    std::uint16_t listener = 0;                      // the port the client connected to
+    bool accelerated = false;                        // the listener is an accelerator's
+    std::span<std::string const> certificate = {};   // the names in the client's certificate
 };
 
 /// A host name, or with a leading dot a domain: ".example.com" is example.com and every name below it. The comparison
@@ -94,9 +96,10 @@ struct Matcher {
     std::vector<IpNetwork> destination = {};   // the address that is connected to
     std::vector<HostPattern> host = {};
     std::vector<PortRange> port = {};
-    std::vector<PortRange> listener = {};         // the port the client connected to
-    std::vector<std::string> method = {};         // case-sensitive, like methods (RFC 9110 9.1)
-    std::vector<std::string> url_contains = {};   // case-sensitive
+    std::vector<PortRange> listener = {};               // the port the client connected to
+    std::vector<CertificatePattern> certificate = {};   // names in the client's certificate
+    std::vector<std::string> method = {};               // case-sensitive, like methods (RFC 9110 9.1)
+    std::vector<std::string> url_contains = {};         // case-sensitive
     std::vector<UrlPattern> url_matches = {};
     std::vector<TimeWindow> time = {};
 
@@ -110,8 +113,8 @@ struct Matcher {
     bool may_match_url(RuleRequest const&, Forms forms = Forms::either) const;
     /// Matches every request.
     bool matches_all() const {
-        return source.empty() && destination.empty() && host.empty() && port.empty() && listener.empty() && method.empty() &&
-               url_contains.empty() && url_matches.empty() && time.empty();
+        return source.empty() && destination.empty() && host.empty() && port.empty() && listener.empty() && certificate.empty() &&
+               method.empty() && url_contains.empty() && url_matches.empty() && time.empty();
     }
 
 private:

@@ -10,7 +10,7 @@
 #include "net/deadline.hpp"
 #include "net/options.hpp"
 #include "net/resolver.hpp"
-#include "net/tls.hpp"
+#include "net/tls_context.hpp"
 #include "net/transport.hpp"
 #include "net/wake.hpp"
 

@@ -30,6 +30,23 @@ struct TlsOptions {
     friend bool operator==(TlsOptions const&, TlsOptions const&) = default;
 };
 
+/// PEM files. `chain`: the server's certificate, then the intermediate that issued it, and so on. `key`: its private key.
+struct CertificateFiles {
+    std::string chain;
+    std::string key;
+    friend bool operator==(CertificateFiles const&, CertificateFiles const&) = default;
+};
+
+/// TLS of one listening address.
+struct ListenTls {
+    enum class MinVersion : std::uint8_t { tls_1_2, tls_1_3 };
+    std::vector<CertificateFiles> certificates;   // chosen by SNI; the first one if no name matches
+    std::string client_ca;                        // PEM, trust anchors of client certificates; empty: none are requested
+    bool client_required = true;                  // false: clients without a certificate are accepted too
+    MinVersion min_version = MinVersion::tls_1_2;
+    friend bool operator==(ListenTls const&, ListenTls const&) = default;
+};
+
 struct PoolOptions {
     std::uint32_t idle_per_origin = 64;   // per worker
     std::uint32_t idle_total = 4'096;     // per worker

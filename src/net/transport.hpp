@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "net/asio.hpp"
 #include "net/deadline.hpp"
@@ -14,7 +15,9 @@
 
 namespace garner::net {
 
+class TlsBuffer;
 class TlsContext;
+class TlsServerContext;
 class TlsSession;
 
 struct IoResult {
@@ -43,9 +46,14 @@ public:
     IoResult try_write(std::span<iovec>& parts);
 
     /// Starts TLS as a client, to `server_name` (SNI and certificate check); `limit` covers the whole handshake. All bytes
-    /// received before must have been read.
+    /// received before must have been read. On a secure connection: TLS in TLS, once.
     awaitable<Error> start_tls(TlsContext& context, std::string const& server_name, milliseconds limit);
+    /// Starts TLS as a server, likewise. `received`: bytes of the client that were read before. If the client does not speak
+    /// TLS, the connection stays as it was, and secure() tells so.
+    awaitable<Error> accept_tls(std::shared_ptr<TlsServerContext const> context, std::string_view received, milliseconds limit);
     bool secure() const { return tls_ != nullptr; }
+    /// The innermost TLS session; nullptr without one.
+    TlsSession const* tls() const { return tls_.get(); }
     /// Why the handshake failed ("certificate has expired"); empty otherwise.
     std::string tls_fault() const;
 
@@ -56,9 +64,12 @@ public:
     /// Closes with a reset, so that the peer cannot take the received bytes for complete.
     void close_with_reset();
 
-    /// True when the peer has closed an idle connection or sent unexpected bytes. One system call; with TLS one more for
-    /// each batch of session tickets, which are processed.
-    bool stale();
+    enum class Arrived : std::uint8_t { nothing, bytes, end };
+    /// What an idle connection has received, without taking it. One system call; with TLS one more for each batch of session
+    /// tickets, which are processed.
+    Arrived arrived();
+    /// The peer has closed an idle connection or sent unexpected bytes.
+    bool stale() { return arrived() != Arrived::nothing; }
 
     /// The kernel's estimate of the round-trip time; nothing if it has none. One system call.
     std::optional<microseconds> round_trip();
@@ -91,21 +102,32 @@ private:
     bool sat_out(Error const& error, std::uint64_t cancels) const;
     void end_operations();
 
+    void add_session(std::unique_ptr<TlsSession> session);
+    awaitable<Error> shake_hands(milliseconds limit);
+    bool is_clear_text();
+    Arrived arrived_tls();
     awaitable<Error> flush_ciphertext(milliseconds limit);
+    awaitable<Error> wait_for_ciphertext(milliseconds limit);
     Error receive_ciphertext();   // would_block when there is none yet
-    Error send_ciphertext();      // would_block when some bytes are left
-    Error tls_error();
-    bool stale_tls();
+    Error receive_through_outer();
+    Error send_ciphertext();   // would_block when some bytes are left
+    Error send_through_outer();
+    Error send_bytes(TlsBuffer& from);
+    Error tls_error(TlsSession const& session);
+    Error end_without_notify();
+    IoResult try_write_tls(std::span<iovec>& parts);
     awaitable<IoResult> read_tls(std::span<char> into, milliseconds limit);
-    awaitable<IoResult> write_tls(std::span<iovec> parts, milliseconds limit);
+    IoResult try_write_socket(std::span<iovec>& parts);
+    IoResult try_receive(std::span<char> into);
     awaitable<IoResult> read_socket(std::span<char> into, milliseconds limit);
-    awaitable<IoResult> write_socket(std::span<iovec> parts, milliseconds limit);
 
     TcpSocket socket_;
     IpAddress remote_;
     Deadline read_deadline_;
     Deadline write_deadline_;
     std::unique_ptr<TlsSession> tls_;
+    std::unique_ptr<TlsSession> outer_;   // TLS in TLS: the session that carries tls_
+    bool much_arrives_ = false;           // the last ciphertext received was more than a wait can take
     std::string tls_fault_;
     std::uint64_t cancels_ = 0;   // calls of cancel(), to distinguish them from deadlines
     Bytes received_ = 0;

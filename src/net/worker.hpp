@@ -12,7 +12,7 @@
 #include "net/options.hpp"
 #include "net/origin_pool.hpp"
 #include "net/resolver.hpp"
-#include "net/tls.hpp"
+#include "net/tls_context.hpp"
 
 namespace garner::net {
 

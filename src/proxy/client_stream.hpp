@@ -2,6 +2,7 @@
 // connection (http1_stream) or no client (Nobody).
 #pragma once
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,23 +11,20 @@
 #include "http/framing.hpp"
 #include "http/message.hpp"
 #include "net/transport.hpp"
+#include "proxy/client.hpp"
 #include "proxy/head_writer.hpp"
-#include "util/ip.hpp"
 
 namespace garner::proxy {
 
 /// Belongs to one worker. One coroutine may read the body while another writes the response.
 class ClientStream {
 public:
-    /// `listener`: the port that `peer` connected to.
-    ClientStream(IpEndpoint peer, std::uint16_t listener) : peer_(peer), listener_(listener) {}
+    explicit ClientStream(std::shared_ptr<Client const> client) : client_(std::move(client)) {}
     ClientStream(ClientStream const&) = delete;
     virtual ~ClientStream() = default;
 
-    IpEndpoint const& peer() const { return peer_; }
-    /// The client's address, formatted once for all requests of the connection.
-    std::string const& peer_text() const { return peer_text_; }
-    std::uint16_t listener() const { return listener_; }
+    std::shared_ptr<Client const> const& client() const { return client_; }
+    IpEndpoint const& peer() const { return client_->peer; }
     /// The local address that the client connected to.
     virtual IpAddress own_address() const = 0;
     /// True for a request without a connected client: it runs in the name of `peer`, and its response is discarded.
@@ -101,9 +99,7 @@ protected:
     http::Framing framing_;
 
 private:
-    IpEndpoint peer_;
-    std::string peer_text_ = peer_.address.text();
-    std::uint16_t listener_;
+    std::shared_ptr<Client const> client_;
 };
 
 }   // namespace garner::proxy

@@ -1,57 +1,55 @@
-// One client connection: its requests in sequence, until one side closes.
+// A client's connection, whatever protocol it speaks.
 #pragma once
 #include <memory>
-#include <optional>
 
-#include "proxy/http1_stream.hpp"
-#include "proxy/services.hpp"
-#include "proxy/transaction.hpp"
+#include "proxy/accepted.hpp"
+#include "proxy/client.hpp"
+#include "util/link.hpp"
 
 namespace garner::proxy {
 
+/// Belongs to one worker, and to itself once it runs.
 class Connection : public Link {
 public:
-    /// `client` is the address under which Shared::clients counts the connection.
-    Connection(Services& services, std::unique_ptr<net::Transport> transport, IpEndpoint peer, IpAddress const& client,
-               std::uint16_t listener, AcceleratedOrigin const* origin);
-    ~Connection();
+    Connection(Services& services, Accepted accepted);
+    virtual ~Connection() = default;
 
     /// Runs the connection to its end, detached.
     static void start(std::unique_ptr<Connection> connection);
 
     /// Ends the connection between requests: at once when it is idle, else after the current response.
-    void drain();
+    virtual void drain() = 0;
+    /// Ends the connection now.
+    virtual void abort() = 0;
     /// True while it waits for a request, for the rest of a head, or for the client to close.
     bool waits() const { return waits_; }
-    IpAddress const& client() const { return client_; }
+    IpAddress const& client() const { return accepted_.seat.client(); }
     /// Closes a waiting connection, to make room for another client.
     void give_way();
-    /// Ends the connection now.
-    void abort() {
-        drain();
-        if (transaction_) transaction_->abort();
-    }
+
+protected:
+    virtual net::awaitable<void> run() = 0;
+    net::Transport& transport() { return *accepted_.transport; }
+    std::shared_ptr<Client const> describe_client() const;
+    ListenPoint const& point() const { return accepted_.point; }
+    /// Hands the connection to another object. The transport stays where it is in memory.
+    Accepted hand_over() { return std::move(accepted_); }
+    void begin_to_wait();
+    void end_wait() { waits_ = false; }
+    /// RFC 9112 9.6: after the last response the client's bytes are read a little longer. A reset could destroy the response.
+    net::awaitable<void> linger();
+
+    Services& services_;
 
 private:
     static net::awaitable<void> run_and_destroy(std::unique_ptr<Connection> connection);
-    net::awaitable<void> run();
-    net::awaitable<void> refuse(Http1Stream::Arrival arrival);
-    net::awaitable<void> refuse_head(std::uint16_t status, std::string_view why);
-    net::awaitable<void> linger();
-    void begin_to_wait();
 
-    Services& services_;
-    Http1Stream stream_;
-    AcceleratedOrigin const* accelerates_;
-    Scratch scratch_;
-    std::optional<Transaction> transaction_;   // while one runs; too large for a coroutine frame, which would then not be recycled
-    IpAddress const client_;
-    bool idle_ = false;
+    Accepted accepted_;
     bool waits_ = false;
 };
 
-/// Closes the longest waiting connection of the client with most connections, else of any client. Each worker
-/// closes only its own connections, so the next worker is asked if this one has none.
+/// Closes the longest waiting connection of the client with most connections, else of any client. Each worker closes only its
+/// own connections, so the next worker is asked if this one has none.
 void make_room(Services& services);
 
 }   // namespace garner::proxy

@@ -7,6 +7,7 @@
 
 #include "http/cacheability.hpp"
 #include "http/freshness.hpp"
+#include "net/tls_session.hpp"
 #include "util/bytes.hpp"
 #include "util/counter.hpp"
 #include "util/ip.hpp"
@@ -68,6 +69,8 @@ struct Counters {
     CounterOf<http::Bypass> passed;
     CounterOf<http::ReuseReason> not_fresh;   // stored, but the origin had to be asked first
     CounterOf<StaleUse> stale_used;
+    CounterOf<net::HandshakeFault> handshakes;   // TLS with clients, by result
+    Counter handshakes_resumed;
     Counter accept_paused;   // times that accepting was paused near the descriptor limit
     Histogram hit_time;      // microseconds from the request's head to the response's last byte
     Histogram miss_time;

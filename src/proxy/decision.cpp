@@ -10,10 +10,10 @@ namespace garner::proxy {
 using http::Method;
 using http::Name;
 
-http::RuleRequest rule_request(http::RequestHead const& request, Target const& target, IpAddress const& client,
-                               std::uint16_t listener, WallTime now) {
+http::RuleRequest rule_request(http::RequestHead const& request, Target const& target, Client const& client, WallTime now) {
     http::RuleRequest facts;
-    facts.client = client;
+    facts.client = client.peer.address;
+    facts.certificate = client.certificate;
     facts.method = request.method;
     facts.method_text = request.method_text;
     facts.scheme = target.uri.scheme;
@@ -22,7 +22,7 @@ http::RuleRequest rule_request(http::RequestHead const& request, Target const& t
     facts.url = target.url;
     facts.plain_url = target.plain_url;
     facts.now = now;
-    facts.listener = listener;
+    facts.listener = client.listener;
     facts.accelerated = target.accelerated;
     return facts;
 }

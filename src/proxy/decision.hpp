@@ -9,14 +9,14 @@
 #include "http/framing.hpp"
 #include "http/freshness.hpp"
 #include "http/rule.hpp"
+#include "proxy/client.hpp"
 #include "proxy/options.hpp"
 #include "proxy/target.hpp"
 
 namespace garner::proxy {
 
-/// The rules' view of the request. Holds views into both arguments.
-http::RuleRequest rule_request(http::RequestHead const&, Target const&, IpAddress const& client, std::uint16_t listener,
-                               WallTime now);
+/// The rules' view of the request. Holds views into the first three arguments.
+http::RuleRequest rule_request(http::RequestHead const&, Target const&, Client const&, WallTime now);
 
 /// The access rules' decision on a connection to this address, or on an object stored from it. An accelerator's origin is
 /// the operator's own choice: it is subject to the rules, but not to the destinations that are blocked by default.

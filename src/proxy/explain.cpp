@@ -81,6 +81,7 @@ private:
             bool const meant = !place.origin || http::same_origin(uri_, place.origin->uri) || asked == place.address;
             if (meant) {
                 origin_ = place.origin;
+                target_.secure = place.secure;
                 out_.listener = place.address;
                 out_.origin = origin_ ? origin_->text : std::string();
                 return true;
@@ -109,7 +110,8 @@ private:
         auto const& options = *out_.options;
         out_.url = target_.url;
         out_.partition = target_.partition();
-        facts_ = rule_request(request_, target_, question_.client, port_of_listener(), out_.now);
+        client_ = {.peer = {question_.client, 0}, .listener = port_of_listener(), .secure = target_.secure};
+        facts_ = rule_request(request_, target_, client_, out_.now);
         control_ = http::parse_request_cache_control(request_.fields);
         out_.reload_ignored = ignores_reload(options.caching, control_, facts_);
         if (out_.reload_ignored) control_.forget_reload();
@@ -359,6 +361,7 @@ private:
     http::ResponseHead stored_;
     AcceleratedOrigin const* origin_ = nullptr;
     Target target_;
+    Client client_;
     http::RuleRequest facts_;
 };
 

@@ -103,10 +103,9 @@ std::string forwarded_line(ForwardedField kind, std::string_view client) {
     return line;
 }
 
-std::string forwarded_lines(std::string_view client, std::string_view host, http::Fields const* kept) {
-    auto lines = forwarded_line(ForwardedField::x_forwarded_for, client);
-    // All listeners speak plain HTTP.
-    if (!kept || !kept->find("X-Forwarded-Proto")) append_line(lines, "X-Forwarded-Proto", "http");
+std::string forwarded_lines(Client const& client, std::string_view host, http::Fields const* kept) {
+    auto lines = forwarded_line(ForwardedField::x_forwarded_for, client.text);
+    if (!kept || !kept->find("X-Forwarded-Proto")) append_line(lines, "X-Forwarded-Proto", client.secure ? "https" : "http");
     if (!kept || !kept->find("X-Forwarded-Host")) append_line(lines, "X-Forwarded-Host", host);
     return lines;
 }

@@ -11,6 +11,7 @@
 #include "http/framing.hpp"
 #include "http/message.hpp"
 #include "http/validation.hpp"
+#include "proxy/client.hpp"
 #include "proxy/options.hpp"
 
 namespace garner::proxy {
@@ -40,7 +41,7 @@ void append_peer_login(std::string_view login, std::string& out);
 std::string forwarded_line(ForwardedField kind, std::string_view client);
 /// X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host, each with its CRLF. The last two are left out where `kept`
 /// (client fields that are passed on) has them. `host` comes from the cache key: a client's own Host value is in no key.
-std::string forwarded_lines(std::string_view client, std::string_view host, http::Fields const* kept);
+std::string forwarded_lines(Client const& client, std::string_view host, http::Fields const* kept);
 
 /// Status line and end-to-end fields of a response, without Age, Content-Length and the blank line: the stored and sent
 /// form of a head. Adds a missing Date. `storing`: leaves out fields that Cache-Control forbids to store.

@@ -1,9 +1,6 @@
 #include "proxy/http1_stream.hpp"
 
-#include <sys/socket.h>
-
 #include <boost/asio/error.hpp>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -44,7 +41,7 @@ void Http1Stream::make_room() {
 
 net::awaitable<net::Error> Http1Stream::fill(milliseconds limit) {
     std::span<char> free(buffer_.data() + end_, buffer_.size() - end_);
-    auto read = co_await transport_->read_some(free, limit);
+    auto read = co_await transport_.read_some(free, limit);
     end_ += read.bytes;
     co_return read.error;
 }
@@ -95,7 +92,7 @@ void Http1Stream::begin_request() {
 
 IpAddress Http1Stream::own_address() const {
     net::Error ignored;
-    return net::to_ip(transport_->socket().local_endpoint(ignored).address());
+    return net::to_ip(transport_.socket().local_endpoint(ignored).address());
 }
 
 net::awaitable<Http1Stream::Piece> Http1Stream::read_body(milliseconds limit) {
@@ -117,7 +114,7 @@ net::awaitable<Http1Stream::Piece> Http1Stream::read_body(milliseconds limit) {
         case http::BodyDecoder::Step::Kind::need_more: break;
         }
         if (body_buffer_.empty()) body_buffer_.resize(body_buffer_size);
-        auto read = co_await transport_->read_some(body_buffer_, limit);
+        auto read = co_await transport_.read_some(body_buffer_, limit);
         if (read.error) {
             piece.error = read.error;
             co_return piece;
@@ -150,7 +147,7 @@ std::string_view Http1Stream::behind_body(std::string_view trailers) {
 
 /// With HTTP/1.1 the framing shows the truncation; a body delimited by the connection's end needs a reset.
 void Http1Stream::show_truncation() {
-    if (head_.version == http::Version::http_1_0) transport_->close_with_reset();
+    if (head_.version == http::Version::http_1_0) transport_.close_with_reset();
 }
 
 // ---- the connection ----
@@ -171,7 +168,7 @@ void Http1Stream::finish_request() {
 }
 
 Http1Stream::Traffic Http1Stream::take_traffic() {
-    auto const before = std::exchange(taken_, {transport_->received(), transport_->sent()});
+    auto const before = std::exchange(taken_, {transport_.received(), transport_.sent()});
     return {taken_.received - before.received, taken_.sent - before.sent};
 }
 
@@ -180,23 +177,21 @@ void Http1Stream::watch(std::function<void()> gone) {
     watch_after_.arm(milliseconds{100});
 }
 
+/// A pipelined request is no disconnect. The watch ends then, and a later disconnect shows at the next write.
 void Http1Stream::begin_watching() {
     watching_ = true;
-    int descriptor = transport_->descriptor();
-    transport_->socket().async_wait(net::TcpSocket::wait_read, [watch = watch_, descriptor](net::Error error) {
-        if (error || !watch->gone) return;
-        char byte;
-        // A pipelined request is no disconnect. The watch ends then, and a later disconnect shows at the next write.
-        auto n = ::recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-        bool gone = n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
-        if (gone) std::exchange(watch->gone, nullptr)();
+    transport_.socket().async_wait(net::TcpSocket::wait_read, [watch = watch_, this](net::Error error) {
+        if (error || !watch->gone) return;   // after unwatch() this object may be gone
+        auto const arrived = transport_.arrived();
+        if (arrived == net::Transport::Arrived::end) std::exchange(watch->gone, nullptr)();
+        if (arrived == net::Transport::Arrived::nothing) begin_watching();   // part of a TLS record
     });
 }
 
 void Http1Stream::unwatch() {
     watch_->gone = nullptr;
     watch_after_.disarm();
-    if (std::exchange(watching_, false)) transport_->cancel();
+    if (std::exchange(watching_, false)) transport_.cancel();
 }
 
 }   // namespace garner::proxy

@@ -10,8 +10,9 @@ namespace garner::proxy {
 
 class Http1Stream : public ClientStream {
 public:
-    Http1Stream(std::unique_ptr<net::Transport> transport, IpEndpoint peer, std::uint16_t listener, net::DeadlineWheel& wheel)
-        : ClientStream(peer, listener), transport_(std::move(transport)),
+    /// `transport` must outlive it.
+    Http1Stream(net::Transport& transport, std::shared_ptr<Client const> client, net::DeadlineWheel& wheel)
+        : ClientStream(std::move(client)), transport_(transport),
           watch_after_(
               wheel, [](void* self) { static_cast<Http1Stream*>(self)->begin_watching(); }, this) {}
 
@@ -48,18 +49,18 @@ public:
     std::string_view behind_piece() override { return chunked_ ? "\r\n" : ""; }
     std::string_view behind_body(std::string_view trailers) override;
     void show_truncation() override;
-    net::IoResult try_send(std::span<iovec>& parts) override { return transport_->try_write(parts); }
+    net::IoResult try_send(std::span<iovec>& parts) override { return transport_.try_write(parts); }
     net::awaitable<net::IoResult> send(std::span<iovec> parts, milliseconds limit) override {
-        return transport_->write(parts, limit);
+        return transport_.write(parts, limit);
     }
 
-    void cancel() override { transport_->cancel(); }
+    void cancel() override { transport_.cancel(); }
     void watch(std::function<void()> gone) override;
     void unwatch() override;
     Traffic take_traffic() override;
-    Bytes received() const override { return transport_->received(); }
-    Bytes acknowledged() const override { return transport_->acknowledged(); }
-    net::Transport& transport() override { return *transport_; }
+    Bytes received() const override { return transport_.received(); }
+    Bytes acknowledged() const override { return transport_.acknowledged(); }
+    net::Transport& transport() override { return transport_; }
 
 private:
     void begin_request() override;
@@ -69,7 +70,7 @@ private:
     void begin_watching();
     net::awaitable<net::Error> fill(milliseconds limit);
 
-    std::unique_ptr<net::Transport> transport_;
+    net::Transport& transport_;
     Traffic taken_;
     std::vector<char> buffer_ = std::vector<char>(4096);
     std::size_t begin_ = 0;

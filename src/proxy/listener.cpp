@@ -10,7 +10,8 @@
 
 #include "net/address.hpp"
 #include "proxy/access_log.hpp"
-#include "proxy/connection.hpp"
+#include "proxy/http1_connection.hpp"
+#include "proxy/tls_handshake.hpp"
 
 namespace garner::proxy {
 
@@ -105,21 +106,28 @@ void Listener::admit(net::TcpSocket socket) {
     auto const client = first_bits(peer.address, limits.client_prefix4, limits.client_prefix6);
     if (!services_.shared.clients.enter(client, connections_allowed(peer.address))) {
         services_.counters.connections_refused.add();
-        // One write attempt only: a client that opens too many connections must cost no more.
-        static constexpr std::string_view refusal =
-            "HTTP/1.1 429 Too Many Requests\r\nConnection: close\r\nCache-Control: no-store\r\n"
-            "Content-Type: text/plain;charset=utf-8\r\nContent-Length: 78\r\n\r\n"
-            "429 Too Many Requests: this client has too many connections open. Close some.\n";
-        socket.native_non_blocking(true, error);
-        auto const sent = socket.write_some(asio::buffer(refusal), error);
-        return log_refusal(peer.address, sent);
+        return log_refusal(peer.address, point_.tls ? 0 : refuse_in_clear(socket));
     }
     socket.set_option(asio::ip::tcp::no_delay(true), error);
-    auto const before = services_.shared.connections.fetch_add(1, std::memory_order_relaxed);
     services_.counters.connections.add();
-    auto transport = std::make_unique<net::Transport>(std::move(socket), services_.worker.wheel);
-    Connection::start(std::make_unique<Connection>(services_, std::move(transport), peer, client, port_, origin_));
-    if (before >= services_.shared.connections_max) make_room(services_);
+    Accepted accepted{std::make_unique<net::Transport>(std::move(socket), services_.worker.wheel), peer,
+                      Seat(services_.shared, client), point_};
+    if (point_.tls)
+        Connection::start(std::make_unique<TlsHandshake>(services_, std::move(accepted)));
+    else
+        Connection::start(std::make_unique<Http1Connection>(services_, std::move(accepted)));
+    if (services_.shared.connections.load(std::memory_order_relaxed) > services_.shared.connections_max) make_room(services_);
+}
+
+/// One write attempt only: a client that opens too many connections must cost no more. For the same reason a TLS client
+/// gets no answer: a handshake costs more than all its other requests.
+Bytes Listener::refuse_in_clear(net::TcpSocket& socket) const {
+    static constexpr std::string_view refusal = "HTTP/1.1 429 Too Many Requests\r\nConnection: close\r\nCache-Control: no-store\r\n"
+                                                "Content-Type: text/plain;charset=utf-8\r\nContent-Length: 78\r\n\r\n"
+                                                "429 Too Many Requests: this client has too many connections open. Close some.\n";
+    net::Error error;
+    socket.native_non_blocking(true, error);
+    return socket.write_some(asio::buffer(refusal), error);
 }
 
 void Listener::log_refusal(IpAddress const& client, Bytes sent) {

@@ -5,8 +5,7 @@
 #include <string>
 
 #include "net/asio.hpp"
-#include "proxy/services.hpp"
-#include "proxy/target.hpp"
+#include "proxy/accepted.hpp"
 #include "util/result.hpp"
 
 namespace garner::proxy {
@@ -16,12 +15,16 @@ using Acceptor = net::asio::basic_socket_acceptor<net::asio::ip::tcp, net::Execu
 /// Accepts clients on one worker. Must outlive run().
 class Listener {
 public:
-    Listener(Services& services, Acceptor acceptor, AcceleratedOrigin const* origin)
-        : services_(services), acceptor_(std::move(acceptor)), pause_(services.worker.io), origin_(origin),
-          port_(acceptor_.local_endpoint().port()) {}
+    /// `tls`: null for plain TCP.
+    Listener(Services& services, Acceptor acceptor, AcceleratedOrigin const* origin,
+             std::shared_ptr<net::TlsServerContext const> tls)
+        : services_(services), acceptor_(std::move(acceptor)),
+          pause_(services.worker.io), point_{acceptor_.local_endpoint().port(), origin, std::move(tls)} {}
 
     /// Starts accepting; from any thread.
     void start();
+    /// Later connections use this context. On its worker.
+    void use_tls(std::shared_ptr<net::TlsServerContext const> tls) { point_.tls = std::move(tls); }
     /// Stops accepting and closes the socket. On its worker.
     void stop();
 
@@ -31,13 +34,13 @@ private:
     net::awaitable<void> find_descriptors();
     void admit(net::TcpSocket socket);
     std::uint32_t connections_allowed(IpAddress const& client) const;
+    Bytes refuse_in_clear(net::TcpSocket& socket) const;
     void log_refusal(IpAddress const& client, Bytes sent);
 
     Services& services_;
     Acceptor acceptor_;
     net::Timer pause_;
-    AcceleratedOrigin const* origin_;
-    std::uint16_t const port_;
+    ListenPoint point_;
     bool stopped_ = false;
 };
 

@@ -4,8 +4,8 @@
 
 namespace garner::proxy {
 
-Nobody::Nobody(std::string_view request, IpEndpoint peer, std::uint16_t listener)
-    : ClientStream(peer, listener), request_(request) {
+Nobody::Nobody(std::string_view request, std::shared_ptr<Client const> client)
+    : ClientStream(std::move(client)), request_(request) {
     std::size_t scanned = 0;
     auto const parsed = http::parse_request_head(request_, http::HeadLimits::none(), scanned, head_);
     check(parsed.kind == http::HeadParse::Kind::complete);

@@ -8,7 +8,7 @@ namespace garner::proxy {
 class Nobody : public ClientStream {
 public:
     /// `request`: a complete head.
-    Nobody(std::string_view request, IpEndpoint peer, std::uint16_t listener);
+    Nobody(std::string_view request, std::shared_ptr<Client const> client);
 
     bool nobody() const override { return true; }
     IpAddress own_address() const override { return {}; }

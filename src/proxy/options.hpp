@@ -7,6 +7,7 @@
 
 #include "http/message.hpp"
 #include "http/rule.hpp"
+#include "net/options.hpp"
 #include "util/bytes.hpp"
 #include "util/clock.hpp"
 #include "util/least_rate.hpp"
@@ -18,6 +19,8 @@ struct Listen {
     std::string address;   // "127.0.0.1"
     std::uint16_t port = 3128;
     std::optional<std::string> origin;   // "http://127.0.0.1:8000", validated, no path
+    bool http2 = true;                   // with tls: h2 is offered by ALPN
+    std::optional<net::ListenTls> tls = std::nullopt;
     friend bool operator==(Listen const&, Listen const&) = default;
 };
 

@@ -107,7 +107,8 @@ void Record::log(Request const& request, milliseconds elapsed) const {
     auto const& url = request.target.url;
     entry.end = drawn_at_.value_or(wall_now());   // the error page's reader finds the line by this time
     entry.elapsed = elapsed;
-    entry.client = request.client.peer_text();
+    entry.client = request.client.client()->text;
+    if (!request.client.client()->certificate.empty()) entry.user = request.client.client()->certificate.front();
     entry.tag = tag;
     entry.aborted = request.client_gone;
     entry.truncated = truncated;

@@ -9,7 +9,7 @@
 namespace garner::proxy {
 
 Refresh::Refresh(Services& services, ClientStream const& client, std::string_view host, AcceleratedOrigin const* origin)
-    : services_(services), nobody_(whole_request(client.head(), host), client.peer(), client.listener()), accelerates_(origin) {
+    : services_(services), nobody_(whole_request(client.head(), host), client.client()), accelerates_(origin) {
     services.refreshes.push_back(*this);
     ++services.refreshing;
 }

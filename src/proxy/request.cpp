@@ -15,6 +15,7 @@ Request::Request(Services& services, ClientStream& client, AcceleratedOrigin con
     : services(services), client(client), accelerates(accelerates), scratch(scratch), options(options), target(scratch.target),
       record(scratch.record, services.shared.via_name), close(!http::keeps_alive(client.head()) || services.draining) {
     target.url.clear();
+    target.secure = client.client()->secure;
     if (scratch.targeted_of == options) return;
     scratch.targeted_of = options;
     auto const& names = options->caching.targeted_cache_control;

@@ -64,7 +64,7 @@ struct Request {
     net::WakeHandle waiting;       // for abort() to wake
 
     http::RequestHead const& head() const { return client.head(); }
-    http::RuleRequest facts() const { return rule_request(head(), target, client.peer().address, client.listener(), now); }
+    http::RuleRequest facts() const { return rule_request(head(), target, *client.client(), now); }
     http::Decision permits(http::RuleRequest const& facts, IpAddress const& destination) const {
         return proxy::permits(*options, *services.own, target, facts, destination);
     }

@@ -8,15 +8,15 @@ using client::Trouble;
 
 Resumption::Resumption(Services& services, ClientStream const& client, std::string_view host, std::vector<icp::Source> sources,
                        std::size_t at, http::BrokenBody body)
-    : services_(services), request_(whole_request(client.head(), host)), client_(client.peer()), listener_(client.listener()),
-      sources_(std::move(sources)), at_(at), body_(body) {}
+    : services_(services), request_(whole_request(client.head(), host)), client_(client.client()), sources_(std::move(sources)),
+      at_(at), body_(body) {}
 
 net::awaitable<Rest> Resumption::find(std::shared_ptr<Options const> const& options, store::Object const& growing,
                                       Trouble trouble) {
     auto broken = body_;
     broken.done = growing.body()->size() - body_.first;
     http::Remainder missing(growing.head(), broken);
-    if (!nobody_) nobody_ = std::make_unique<Nobody>(request_, client_, listener_);
+    if (!nobody_) nobody_ = std::make_unique<Nobody>(request_, client_);
     Transaction transaction(services_, *nobody_, nullptr, scratch_, options);
     asking_ = &transaction;
     auto rest = co_await transaction.find_rest(sources_, at_, missing, trouble);

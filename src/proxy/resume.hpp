@@ -31,8 +31,7 @@ public:
 private:
     Services& services_;
     std::string request_;
-    IpEndpoint client_;
-    std::uint16_t listener_;
+    std::shared_ptr<Client const> client_;
     std::vector<icp::Source> sources_;
     std::size_t at_;
     http::BrokenBody body_;

@@ -60,8 +60,14 @@ Result<void> Server::open() {
         workers_.push_back(std::move(one));
     }
     if (auto const joined = join_mesh(); !joined) return joined;
+    auto contexts = make_tls(options->listen);
+    if (!contexts) return contexts.fault();
+    {
+        MutexLock const lock(options_mutex_);
+        tls_ = *contexts;
+    }
     for (std::size_t i = 0; i < options->listen.size(); ++i)
-        if (auto const opened = open_listener(i); !opened) return opened;
+        if (auto const opened = open_listener(i, (*contexts)[i]); !opened) return opened;
     close_own_places();
     return {};
 }
@@ -79,7 +85,7 @@ Result<void> Server::join_mesh() {
     return {};
 }
 
-Result<void> Server::open_listener(std::size_t index) {
+Result<void> Server::open_listener(std::size_t index, std::shared_ptr<net::TlsServerContext const> const& tls) {
     auto const options = this->options();
     auto const& listen = options->listen[index];
     net::Error error;
@@ -102,10 +108,10 @@ Result<void> Server::open_listener(std::size_t index) {
         auto acceptor = listen_on(one->worker->io, endpoint);
         if (!acceptor) return acceptor.fault();
         endpoint = acceptor->local_endpoint();   // port 0 becomes the port that all workers share
-        one->listeners.push_back(std::make_unique<Listener>(*one->services, std::move(*acceptor), origin));
+        one->listeners.push_back(std::make_unique<Listener>(*one->services, std::move(*acceptor), origin, tls));
     }
     addresses_.push_back(text_of(endpoint));
-    listen_addresses_.push_back({addresses_.back(), origin});
+    listen_addresses_.push_back({addresses_.back(), origin, tls != nullptr});
     listening_.push_back({net::to_ip(endpoint.address()), endpoint.port()});
     return {};
 }
@@ -192,6 +198,20 @@ void Server::reconfigure(std::shared_ptr<Options const> options) {
             services->options = options;
             services->heads.max = heads_of_worker(options->limits, workers);
         });
+}
+
+void Server::use_tls(TlsContexts contexts) {
+    for (auto& one : workers_)
+        asio::post(one->worker->io, [one = one.get(), contexts] {
+            for (std::size_t i = 0; i < contexts.size(); ++i) one->listeners[i]->use_tls(contexts[i]);
+        });
+    MutexLock const lock(options_mutex_);
+    tls_ = std::move(contexts);
+}
+
+TlsContexts Server::tls() const {
+    MutexLock const lock(options_mutex_);
+    return tls_;
 }
 
 std::vector<Counters const*> Server::counters() const {

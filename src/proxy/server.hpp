@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "net/address_watch.hpp"
+#include "proxy/listen_tls.hpp"
 #include "proxy/listener.hpp"
 #include "proxy/services.hpp"
 #include "util/mutex.hpp"
@@ -35,6 +36,13 @@ public:
     void start();
     /// Later requests use these options. Listening addresses and the log's path do not change.
     void reconfigure(std::shared_ptr<Options const> options);
+    /// For a reload: options.listen with other `tls`. The fault names key and file, and nothing has changed.
+    Result<TlsContexts> make_tls(std::span<Listen const> listen) const { return make_tls_contexts(listen, ticket_keys_); }
+    /// Later connections use these contexts; they have the order of options.listen.
+    void use_tls(TlsContexts contexts);
+    /// The contexts in use.
+    TlsContexts tls() const;
+    HandshakeFailures::Summary take_handshake_failures() { return shared_.handshake_failures.take(); }
     /// For use after the log file was renamed. Returns the error's text, or an empty string.
     std::string reopen_log() { return log_ ? log_->reopen() : std::string(); }
     /// Reads the hosts file again.
@@ -49,6 +57,7 @@ public:
     struct ListenAddress {
         std::string address;
         AcceleratedOrigin const* origin = nullptr;   // the accelerator's
+        bool secure = false;                         // TLS, at the start
     };
     std::vector<ListenAddress> const& listen_addresses() const { return listen_addresses_; }
     std::shared_ptr<http::OwnAddresses const> own() const;
@@ -79,7 +88,7 @@ private:
         : server_(server), options_(std::move(options)), cache_(cache) {}
     Result<void> open();
     Result<void> join_mesh();
-    Result<void> open_listener(std::size_t index);
+    Result<void> open_listener(std::size_t index, std::shared_ptr<net::TlsServerContext const> const& tls);
     void close_own_places();
     bool note_own_addresses();
     void limit_connections();
@@ -95,6 +104,8 @@ private:
     std::unique_ptr<AccessLog> log_;
     std::unique_ptr<Sampling> sampling_;
     std::vector<std::unique_ptr<AcceleratedOrigin>> origins_;
+    std::shared_ptr<net::TicketKeys> const ticket_keys_ = std::make_shared<net::TicketKeys>(steady_now());
+    TlsContexts tls_ GUARDED_BY(options_mutex_);
     std::shared_ptr<http::OwnAddresses const> own_ GUARDED_BY(options_mutex_);
     std::vector<IpEndpoint> listening_;
     std::uint32_t idle_to_origins_max_ = 0;   // of all workers

@@ -11,6 +11,7 @@
 #include "proxy/access_log.hpp"
 #include "proxy/counters.hpp"
 #include "proxy/first_byte_times.hpp"
+#include "proxy/handshake_failures.hpp"
 #include "proxy/head_budget.hpp"
 #include "proxy/options.hpp"
 #include "proxy/sampling.hpp"
@@ -32,7 +33,8 @@ struct Shared {
     std::uint32_t refreshes_max = 0;         // on one worker at a time; each takes a descriptor
     ClientCounts clients;                    // connections by client address
     std::string via_name;                    // this proxy in Via and Cache-Status; unique to this process
-    std::vector<Services*> workers;          // all of them, by number; complete before the first one runs
+    HandshakeFailures handshake_failures;
+    std::vector<Services*> workers;   // all of them, by number; complete before the first one runs
 };
 
 /// One for each worker; used on its thread only. `options` is swapped by post: a transaction keeps the snapshot it began

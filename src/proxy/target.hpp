@@ -25,8 +25,13 @@ struct Target {
     Target(Target const&) = delete;
     http::Uri uri;   // its host in lower case, without escapes of unreserved characters
     bool accelerated = false;
-    bool to_us = false;   // a path of this proxy (proxy/internal), requested in origin-form
-    Partition partition() const { return accelerated ? Partition::accelerator : Partition::forward; }
+    bool secure = false;   // the client speaks TLS; set by the request
+    bool to_us = false;    // a path of this proxy (proxy/internal), requested in origin-form
+    /// An accelerator tells its origin the client's scheme, and the response may depend on it.
+    Partition partition() const {
+        if (!accelerated) return Partition::forward;
+        return secure ? Partition::secure_accelerator : Partition::accelerator;
+    }
     std::string url;          // normal form, for rules, key and log; "host:port" for CONNECT
     std::string plain_url;    // http::append_unescaped(url), if it differs; else empty
     std::string host_field;   // the Host field's value for the origin

@@ -32,9 +32,9 @@ std::string lines_for_peer(Request const& request, icp::PeerOptions const& peer)
 
 /// `anew`: the client's own fields of this kind are not sent.
 std::string lines_of_forwarding(Request const& request, bool anew) {
-    auto const& client = request.client.peer_text();
+    auto const& client = *request.client.client();
     auto const kind = request.options->forwarded;
-    if (kind != ForwardedField::by_listener) return forwarded_line(kind, client);
+    if (kind != ForwardedField::by_listener) return forwarded_line(kind, client.text);
     if (!request.target.accelerated) return {};
     return forwarded_lines(client, request.target.host_field, anew ? nullptr : &request.head().fields);
 }
@@ -84,7 +84,7 @@ std::string connect_head(Request const& request, Sources const& sources) {
         if (field.id == Name::via || equals_ignoring_case(field.name, "User-Agent"))
             text.append(field.name).append(": ").append(field.value).append("\r\n");
     append_via(text, request.services.shared.via_name);
-    text += forwarded_line(request.options->forwarded, request.client.peer_text());
+    text += forwarded_line(request.options->forwarded, request.client.client()->text);
     append_peer_login(sources.current().peer->options.login, text);
     return text += "\r\n";
 }

@@ -1,5 +1,6 @@
 // TLS to origins, tested against real OpenSSL servers.
-#include "net/tls.hpp"
+#include "net/tls_context.hpp"
+#include "net/tls_session.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -66,7 +66,7 @@ Certificate::Certificate(std::string const& name) {
     auto* subject = X509_get_subject_name(certificate.get());
     X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, reinterpret_cast<unsigned char const*>(name.c_str()), -1, -1, 0);
     X509_set_issuer_name(certificate.get(), subject);
-    add_extension(certificate.get(), NID_subject_alt_name, "IP:127.0.0.1,IP:::1,DNS:localhost,DNS:" + name);
+    add_extension(certificate.get(), NID_subject_alt_name, "IP:127.0.0.1,IP:::1,DNS:" + name + ",DNS:localhost");
     add_extension(certificate.get(), NID_basic_constraints, "critical,CA:TRUE");
     X509_sign(certificate.get(), key.get(), EVP_sha256());
 

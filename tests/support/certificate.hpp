@@ -14,6 +14,7 @@ public:
     explicit Certificate(std::string const& name = "localhost");
 
     std::string const& pem() const { return pem_; }
+    std::string const& key_pem() const { return key_pem_; }
     /// Certificate and key in one PEM text, as nginx takes them.
     std::string pem_with_key() const { return pem_ + key_pem_; }
     /// SHA-256 of the public key in base 64, as Chromium's --ignore-certificate-errors-spki-list wants it.

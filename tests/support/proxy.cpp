@@ -44,6 +44,11 @@ Proxy::Proxy(Setup setup)
     };
     if (!setup.accelerates.empty())
         configuration_["listen"].push_back({{"address", place + std::to_string(accelerator_)}, {"origin", setup.accelerates}});
+    if (!setup.tls.empty()) {
+        json secure{{"address", place + std::to_string(secure_)}, {"tls", parse(setup.tls)}};
+        if (!setup.secure_origin.empty()) secure["origin"] = setup.secure_origin;
+        configuration_["listen"].push_back(secure);
+    }
     configuration_.merge_patch(parse(setup.patch));
     auto const file = dir_.write("garner.json", configuration_.dump(2));
 

@@ -31,7 +31,10 @@ public:
         std::string patch = "{}";
         /// If set, adds a listener that is an accelerator for this origin, "http://127.0.0.1:1234".
         std::string accelerates = "";
-        std::uint16_t accelerator_port = 0;          // 0: a free one
+        std::uint16_t accelerator_port = 0;   // 0: a free one
+        /// If set, adds a listener that speaks TLS, with this as its `tls` part; for `secure_origin` if that is given.
+        std::string tls = "";
+        std::string secure_origin = "";
         std::string address = "127.0.0.1";           // address of the listeners
         std::uint16_t port = 0;                      // 0: a free one
         std::vector<std::string> arguments = {};     // "--set", "a=b"
@@ -47,6 +50,7 @@ public:
     std::string const& address() const { return address_; }
     std::uint16_t port() const { return port_; }
     std::uint16_t accelerator() const { return accelerator_; }
+    std::uint16_t secure() const { return secure_; }
     std::uint16_t admin() const { return admin_; }
     std::string url() const { return "http://" + address_ + ":" + std::to_string(port_); }
 
@@ -85,6 +89,7 @@ private:
     std::string address_;
     std::uint16_t port_;
     std::uint16_t accelerator_;
+    std::uint16_t secure_ = free_port();
     std::uint16_t admin_;
     nlohmann::json configuration_;
     std::unique_ptr<Child> child_;

@@ -238,9 +238,12 @@ bool Wire::flush_tls(Millis limit) {
     return true;
 }
 
+bool Wire::closed_by_notify() const { return (SSL_get_shutdown(tls_->ssl.get()) & SSL_RECEIVED_SHUTDOWN) != 0; }
+
 Wire::Read Wire::read_tls(std::size_t most) {
     std::string block(std::min<std::size_t>(most, 16 * 1024), '\0');
     for (;;) {
+        ERR_clear_error();   // of another connection of this thread
         auto const count = SSL_read(tls_->ssl.get(), block.data(), static_cast<int>(block.size()));
         if (count > 0) {
             buffer_.append(block, 0, static_cast<std::size_t>(count));
@@ -260,6 +263,7 @@ Wire::Read Wire::read_tls(std::size_t most) {
 void Wire::handshake() {
     auto const until = Clock::now() + patience;
     for (;;) {
+        ERR_clear_error();
         auto const done = SSL_do_handshake(tls_->ssl.get());
         auto const error = SSL_get_error(tls_->ssl.get(), done);
         if (!flush_tls(patience)) throw Trouble("TLS: the peer left during the handshake");

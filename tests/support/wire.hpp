@@ -58,6 +58,8 @@ public:
 
     /// True if the peer has closed or reset, and everything it sent was received. Does not wait.
     bool peer_closed();
+    /// TLS: the peer has announced its end (close_notify).
+    bool closed_by_notify() const;
     void half_close();
     void reset();            // sends RST instead of FIN, now
     void reset_at_close();   // sends RST when closed; half_close() has no effect then

@@ -1,0 +1,99 @@
+#include "net/ticket_keys.hpp"
+
+#include <openssl/core_names.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
+#include <openssl/rand.h>
+#include <openssl/ssl.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "util/check.hpp"
+
+namespace garner::net {
+namespace {
+
+int keys_index() {
+    static int const index = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+    return index;
+}
+
+bool set_mac_key(EVP_MAC_CTX* mac, TicketKey& key) {
+    char digest[] = "SHA256";
+    OSSL_PARAM const parameters[]{OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, key.mac.data(), key.mac.size()),
+                                  OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0), OSSL_PARAM_construct_end()};
+    return EVP_MAC_CTX_set_params(mac, parameters) == 1;
+}
+
+// The values that OpenSSL expects.
+constexpr int ticket_failed = -1, ticket_unknown = 0, ticket_accepted = 1, ticket_accepted_and_renewed = 2;
+
+int prepare_to_encrypt(TicketKeys& keys, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac) {
+    auto key = keys.current(steady_now());
+    std::ranges::copy(key.name, name);
+    auto const* const aes = EVP_aes_256_cbc();
+    bool const good = RAND_bytes(iv, EVP_CIPHER_get_iv_length(aes)) == 1 &&
+                      EVP_EncryptInit_ex(cipher, aes, nullptr, key.cipher.data(), iv) == 1 && set_mac_key(mac, key);
+    return good ? ticket_accepted : ticket_failed;
+}
+
+int prepare_to_decrypt(TicketKeys& keys, SSL* ssl, unsigned char const* name, unsigned char const* iv, EVP_CIPHER_CTX* cipher,
+                       EVP_MAC_CTX* mac) {
+    auto found = keys.find(std::span<std::uint8_t const, 16>(name, 16), steady_now());
+    if (!found) return ticket_unknown;
+    auto& key = found->key;
+    bool const good = EVP_DecryptInit_ex(cipher, EVP_aes_256_cbc(), nullptr, key.cipher.data(), iv) == 1 && set_mac_key(mac, key);
+    if (!good) return ticket_failed;
+    // A TLS 1.3 client uses a ticket once (RFC 8446 C.4) and so needs a new one each time.
+    return found->is_current && SSL_version(ssl) < TLS1_3_VERSION ? ticket_accepted : ticket_accepted_and_renewed;
+}
+
+int prepare(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac, int encrypts) {
+    auto& keys = *static_cast<TicketKeys*>(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), keys_index()));
+    return encrypts ? prepare_to_encrypt(keys, name, iv, cipher, mac) : prepare_to_decrypt(keys, ssl, name, iv, cipher, mac);
+}
+
+}   // namespace
+
+TicketKey::TicketKey() {
+    check(RAND_bytes(name.data(), static_cast<int>(name.size())) == 1);
+    check(RAND_priv_bytes(cipher.data(), static_cast<int>(cipher.size())) == 1);
+    check(RAND_priv_bytes(mac.data(), static_cast<int>(mac.size())) == 1);
+}
+
+TicketKey::~TicketKey() {
+    OPENSSL_cleanse(cipher.data(), cipher.size());
+    OPENSSL_cleanse(mac.data(), mac.size());
+}
+
+TicketKey TicketKeys::current(SteadyTime now) {
+    MutexLock const lock(mutex_);
+    rotate(now);
+    return keys_.front();
+}
+
+std::optional<TicketKeys::Found> TicketKeys::find(std::span<std::uint8_t const, 16> name, SteadyTime now) {
+    MutexLock const lock(mutex_);
+    rotate(now);
+    auto const found = std::ranges::find_if(keys_, [&](TicketKey const& key) { return std::ranges::equal(key.name, name); });
+    if (found == keys_.end()) return std::nullopt;
+    return Found{*found, found == keys_.begin()};
+}
+
+void TicketKeys::rotate(SteadyTime now) {
+    auto const periods = (now - since_) / period;
+    if (periods <= 0) return;
+    auto const replaced = std::min(static_cast<std::size_t>(periods), keys);
+    for (std::size_t i = keys; i-- > replaced;) keys_[i] = keys_[i - replaced];
+    for (std::size_t i = 0; i < replaced; ++i) keys_[i] = TicketKey();
+    since_ += periods * period;
+}
+
+void TicketKeys::use_in(SSL_CTX* context) {
+    check(SSL_CTX_set_ex_data(context, keys_index(), this) == 1);
+    check(SSL_CTX_set_tlsext_ticket_key_evp_cb(context, &prepare) == 1);
+    SSL_CTX_set_timeout(context, ticket_lifetime.count());
+}
+
+}   // namespace garner::net

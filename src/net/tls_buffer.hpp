@@ -1,0 +1,36 @@
+// Ciphertext between a TLS session and its connection.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace garner::net {
+
+/// Ciphertext in transit. Holds memory, borrowed from the thread, only while it holds bytes.
+class TlsBuffer {
+public:
+    static constexpr std::size_t capacity = 80 * 1024;
+    TlsBuffer() = default;
+    TlsBuffer(TlsBuffer const&) = delete;
+    TlsBuffer& operator=(TlsBuffer const&) = delete;
+    ~TlsBuffer();
+
+    std::string_view bytes() const { return {store_.get() + begin_, end_ - begin_}; }
+    bool empty() const { return begin_ == end_; }
+    /// The free space after the bytes, `capacity` when empty; must be followed by added().
+    std::span<char> room();
+    void added(std::size_t count);
+    void append(std::string_view bytes);
+    void consume(std::size_t count);
+
+private:
+    void release();
+    void make_room(std::size_t count);
+    std::unique_ptr<char[]> store_;
+    std::size_t size_ = 0;   // of store_; above `capacity` only if the peer does not read
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+};
+
+}   // namespace garner::net

@@ -1,0 +1,121 @@
+#include "net/tls_context.hpp"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+
+#include <mutex>
+#include <vector>
+
+#include "net/tls_fault.hpp"
+#include "util/check.hpp"
+#include "util/ip.hpp"
+#include "util/lru_map.hpp"
+#include "util/mutex.hpp"
+
+namespace garner::net {
+
+namespace {
+
+struct FreeSession {
+    void operator()(SSL_SESSION* session) const { SSL_SESSION_free(session); }
+};
+using Ticket = std::unique_ptr<SSL_SESSION, FreeSession>;
+
+/// False if the name cannot be a TLS server name.
+bool identify(SSL* ssl, std::string const& name) {
+    // IP addresses are not sent as SNI (RFC 6066 3).
+    if (parse_ip(name)) return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name.c_str()) == 1;
+    SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    return !name.empty() && SSL_set_tlsext_host_name(ssl, name.c_str()) == 1 && SSL_set1_host(ssl, name.c_str()) == 1;
+}
+
+}   // namespace
+
+struct TlsContext::Inside {
+    SSL_CTX* context = nullptr;
+    bool trusts_system = false;
+    std::once_flag trust;
+    Mutex mutex;
+    LruMap<std::vector<Ticket>> tickets GUARDED_BY(mutex);   // by server name, the latest last
+};
+
+TlsContext::TlsContext() : inside_(std::make_unique<Inside>()) {}
+
+TlsContext::~TlsContext() { SSL_CTX_free(inside_->context); }
+
+Result<std::shared_ptr<TlsContext>> TlsContext::make(TlsOptions const& options) {
+    std::shared_ptr<TlsContext> made(new TlsContext);
+    auto* context = made->inside_->context = SSL_CTX_new(TLS_client_method());
+    check(context != nullptr);
+    SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY);
+    SSL_CTX_set_verify(context, options.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
+    // Every configured certificate is a trust anchor: a root, an intermediate or a single server's certificate.
+    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
+    unsigned char const protocols[] = "\x08http/1.1";
+    check(SSL_CTX_set_alpn_protos(context, protocols, sizeof protocols - 1) == 0);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_set_app_data(context, made.get());
+    SSL_CTX_sess_set_new_cb(context, [](SSL* ssl, SSL_SESSION* ticket) {
+        auto* owner = static_cast<TlsContext*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
+        owner->remember(*static_cast<std::string const*>(SSL_get_app_data(ssl)), ticket);
+        return 1;   // the context now owns the ticket
+    });
+    ERR_clear_error();
+    if (options.ca_file.empty()) {
+        made->inside_->trusts_system = true;
+    } else if (SSL_CTX_load_verify_locations(context, options.ca_file.c_str(), nullptr) != 1) {
+        return Fault{.what = first_tls_fault("the file contains no certificate"),
+                     .where = "cannot read certificates from " + options.ca_file};
+    }
+    return made;
+}
+
+// Reading more than a hundred certificates takes as long as the rest of the start, and many proxies never need them.
+void TlsContext::load_trust() {
+    if (!inside_->trusts_system) return;
+    std::call_once(inside_->trust, [this] { SSL_CTX_set_default_verify_paths(inside_->context); });
+}
+
+void TlsContext::remember(std::string const& server_name, SSL_SESSION* ticket) {
+    Ticket kept(ticket);
+    MutexLock const lock(inside_->mutex);
+    auto& tickets = inside_->tickets.get(server_name, names_max);
+    tickets.push_back(std::move(kept));
+    if (tickets.size() > tickets_per_name) tickets.erase(tickets.begin());
+}
+
+SSL_SESSION* TlsContext::ticket_for(std::string const& server_name) {
+    MutexLock const lock(inside_->mutex);
+    auto* tickets = inside_->tickets.use(server_name);
+    if (!tickets) return nullptr;
+    auto* latest = tickets->back().get();
+    // TLS 1.3 tickets should be used once (RFC 8446 C.4); a TLS 1.2 session serves many connections.
+    if (SSL_SESSION_get_protocol_version(latest) == TLS1_2_VERSION) {
+        SSL_SESSION_up_ref(latest);
+        return latest;
+    }
+    tickets->back().release();
+    tickets->pop_back();
+    if (tickets->empty()) inside_->tickets.erase(server_name);
+    return latest;
+}
+
+SSL* TlsContext::new_session(std::string const& server_name) {
+    load_trust();
+    auto* ssl = SSL_new(inside_->context);
+    check(ssl != nullptr);
+    SSL_set_app_data(ssl, const_cast<std::string*>(&server_name));
+    SSL_set_connect_state(ssl);
+    if (!identify(ssl, server_name)) {
+        SSL_free(ssl);
+        return nullptr;
+    }
+    if (Ticket ticket{ticket_for(server_name)}) SSL_set_session(ssl, ticket.get());
+    return ssl;
+}
+
+}   // namespace garner::net

@@ -1,0 +1,218 @@
+// TLS on a connection, and TLS in TLS.
+#include <algorithm>
+#include <array>
+#include <boost/asio/error.hpp>
+#include <cerrno>
+#include <cstring>
+
+#include "net/iovecs.hpp"
+#include "net/tls_context.hpp"
+#include "net/tls_session.hpp"
+#include "net/transport.hpp"
+#include "util/check.hpp"
+
+namespace garner::net {
+
+namespace {
+
+constexpr int ticket_batches_max = 8;
+constexpr std::size_t unsent_answers_max = 256 * 1024;   // for a peer that causes replies and reads nothing
+constexpr std::size_t ciphertext_per_send = 60 * 1024;   // one more record still fits in a TlsBuffer
+
+/// The next record's plaintext: a view of the first part if that fills a record, else a copy of several parts, valid until
+/// the next call on this thread. The first part is not empty.
+std::string_view next_record(std::span<iovec> parts) {
+    thread_local std::array<char, TlsSession::record_max> gathered;
+    auto const& first = parts.front();
+    if (parts.size() == 1 || first.iov_len >= gathered.size())
+        return {static_cast<char const*>(first.iov_base), std::min(first.iov_len, gathered.size())};
+    std::size_t size = 0;
+    for (auto const& part : parts) {
+        auto count = std::min(part.iov_len, gathered.size() - size);
+        if (count > 0) std::memcpy(gathered.data() + size, part.iov_base, count);
+        size += count;
+    }
+    return {gathered.data(), size};
+}
+
+}   // namespace
+
+Transport::Arrived Transport::arrived_tls() {
+    for (int batch = 0; batch < ticket_batches_max; ++batch) {
+        auto step = tls_->peek();
+        send_ciphertext();
+        if (step == TlsSession::Step::done) return Arrived::bytes;
+        if (step != TlsSession::Step::wants_input) return Arrived::end;
+        Error error = receive_ciphertext();
+        if (error) return error == asio::error::would_block ? Arrived::nothing : Arrived::end;
+    }
+    return Arrived::end;
+}
+
+void Transport::add_session(std::unique_ptr<TlsSession> session) {
+    check(!outer_);
+    outer_ = std::move(tls_);
+    tls_ = std::move(session);
+}
+
+awaitable<Error> Transport::start_tls(TlsContext& context, std::string const& server_name, milliseconds limit) {
+    add_session(std::make_unique<TlsSession>(context.shared_from_this(), server_name));
+    return shake_hands(limit);
+}
+
+awaitable<Error> Transport::accept_tls(std::shared_ptr<TlsServerContext const> context, std::string_view received,
+                                       milliseconds limit) {
+    add_session(std::make_unique<TlsSession>(std::move(context)));
+    if (!received.empty()) tls_->input().append(received);
+    auto const give_up = steady_now() + limit;
+    Error error;
+    while (tls_->input().empty() && !error) error = co_await wait_for_ciphertext(limit);
+    if (error) co_return error;
+    if (is_clear_text()) {
+        tls_ = std::move(outer_);
+        tls_fault_ = "the client does not speak TLS";
+        co_return Error(EPROTO, boost::system::system_category());
+    }
+    auto const left = std::max(std::chrono::ceil<milliseconds>(give_up - steady_now()), milliseconds{1});
+    co_return co_await shake_hands(left);
+}
+
+/// RFC 8446 5.1: a handshake record begins with 22.
+bool Transport::is_clear_text() { return tls_->input().bytes().front() != 0x16; }
+
+awaitable<Error> Transport::shake_hands(milliseconds limit) {
+    auto give_up = steady_now() + limit;
+    auto cancels = cancels_;
+    for (;;) {
+        auto step = tls_->handshake();
+        auto left = std::max(std::chrono::ceil<milliseconds>(give_up - steady_now()), milliseconds{1});
+        if (step == TlsSession::Step::failed) {
+            send_ciphertext();   // the alert
+            co_return tls_error(*tls_);
+        }
+        Error error = co_await flush_ciphertext(left);
+        if (error || step == TlsSession::Step::done) co_return error;
+        error = co_await wait_for_ciphertext(left);
+        if (cancels != cancels_) error = asio::error::operation_aborted;
+        if (error == asio::error::connection_reset) tls_fault_ = "connection closed during the TLS handshake";
+        if (error) co_return error;
+    }
+}
+
+awaitable<IoResult> Transport::read_tls(std::span<char> into, milliseconds limit) {
+    for (;;) {
+        auto got = tls_->read(into);
+        // The session's own replies (key updates) are sent now if possible, else with the next write or read.
+        send_ciphertext();
+        if (got.step == TlsSession::Step::done) co_return IoResult{{}, got.bytes};
+        if (got.step == TlsSession::Step::closed) co_return IoResult{asio::error::eof, 0};
+        if (got.step == TlsSession::Step::failed) co_return IoResult{tls_error(*tls_), 0};
+        if (tls_->output().bytes().size() > unsent_answers_max) co_return IoResult{asio::error::connection_reset, 0};
+        Error error = co_await wait_for_ciphertext(limit);
+        if (error) co_return IoResult{error, 0};
+    }
+}
+
+IoResult Transport::try_write_tls(std::span<iovec>& parts) {
+    std::size_t written = 0;
+    for (;;) {
+        while (!parts.empty() && tls_->output().bytes().size() < ciphertext_per_send) {
+            auto record = next_record(parts);
+            auto progress = tls_->write(record);
+            if (progress.step != TlsSession::Step::done) return {tls_error(*tls_), written};
+            written += progress.bytes;
+            drop_front(parts, progress.bytes);
+        }
+        Error error = send_ciphertext();
+        if (error || parts.empty()) return {error, written};
+    }
+}
+
+awaitable<Error> Transport::flush_ciphertext(milliseconds limit) {
+    for (;;) {
+        Error error = send_ciphertext();
+        if (error != asio::error::would_block) co_return error;
+        error = co_await ready(TcpSocket::wait_write, write_deadline_, limit);
+        if (error) co_return error;
+    }
+}
+
+/// Returns without an error when there is some. A wait that begins with a read of few bytes saves the system call that
+/// re-arms the socket; after much ciphertext there is probably more, and it is received at once.
+awaitable<Error> Transport::wait_for_ciphertext(milliseconds limit) {
+    if (outer_ || much_arrives_) {
+        Error error = receive_ciphertext();
+        if (error != asio::error::would_block) co_return error;
+    }
+    if (outer_) co_return co_await ready(TcpSocket::wait_read, read_deadline_, limit);
+    auto const arrival = tls_->arrival();
+    auto const read = co_await read_socket(arrival, limit);
+    if (read.error == asio::error::eof) co_return end_without_notify();
+    if (read.error) co_return read.error;
+    tls_->input().append({arrival.data(), read.bytes});
+    much_arrives_ = read.bytes == arrival.size();
+    if (much_arrives_) receive_ciphertext();   // an error is met again by the next wait
+    co_return Error{};
+}
+
+Error Transport::receive_ciphertext() {
+    if (outer_) return receive_through_outer();
+    auto& input = tls_->input();
+    auto const received = try_receive(input.room());
+    input.added(received.bytes);
+    much_arrives_ = received.bytes > tls_->arrival().size();
+    return received.error == asio::error::eof ? end_without_notify() : received.error;
+}
+
+Error Transport::receive_through_outer() {
+    for (;;) {
+        auto& input = tls_->input();
+        auto const got = outer_->read(input.room());
+        input.added(got.step == TlsSession::Step::done ? got.bytes : 0);
+        send_bytes(outer_->output());
+        if (got.step == TlsSession::Step::done) return {};
+        if (got.step == TlsSession::Step::closed) return end_without_notify();
+        if (got.step == TlsSession::Step::failed) return tls_error(*outer_);
+        auto& ciphertext = outer_->input();
+        auto const received = try_receive(ciphertext.room());
+        ciphertext.added(received.bytes);
+        if (received.error) return received.error == asio::error::eof ? end_without_notify() : received.error;
+    }
+}
+
+/// Without close_notify the received data may be truncated (RFC 8446 6.1).
+Error Transport::end_without_notify() {
+    tls_fault_ = "connection closed without TLS close_notify";
+    return asio::error::connection_reset;
+}
+
+Error Transport::send_ciphertext() { return outer_ ? send_through_outer() : send_bytes(tls_->output()); }
+
+Error Transport::send_through_outer() {
+    auto& output = tls_->output();
+    for (;;) {
+        while (!output.empty() && outer_->output().bytes().size() < ciphertext_per_send) {
+            auto const progress = outer_->write(output.bytes());
+            if (progress.step != TlsSession::Step::done) return tls_error(*outer_);
+            output.consume(progress.bytes);
+        }
+        Error error = send_bytes(outer_->output());
+        if (error || output.empty()) return error;
+    }
+}
+
+Error Transport::send_bytes(TlsBuffer& from) {
+    iovec part{const_cast<char*>(from.bytes().data()), from.bytes().size()};
+    std::span<iovec> parts(&part, 1);
+    auto const sent = try_write_socket(parts);
+    if (sent.bytes > 0) from.consume(sent.bytes);
+    return sent.error;
+}
+
+/// `session` has failed.
+Error Transport::tls_error(TlsSession const& session) {
+    tls_fault_ = session.fault();
+    return Error(EPROTO, boost::system::system_category());
+}
+
+}   // namespace garner::net

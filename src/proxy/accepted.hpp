@@ -1,0 +1,48 @@
+// A client connection that was accepted: its socket, its place in the counts, and the listening address it came through.
+#pragma once
+#include <memory>
+#include <utility>
+
+#include "net/tls_server_context.hpp"
+#include "net/transport.hpp"
+#include "proxy/services.hpp"
+#include "proxy/target.hpp"
+
+namespace garner::proxy {
+
+/// A listening address on one worker. A reload replaces `tls` for later connections.
+struct ListenPoint {
+    std::uint16_t port = 0;
+    AcceleratedOrigin const* origin = nullptr;                    // null: a forward proxy
+    std::shared_ptr<net::TlsServerContext const> tls = nullptr;   // null: plain TCP
+};
+
+/// The place of a connection in Shared::connections and Shared::clients; its destructor frees it. Move-only.
+class Seat {
+public:
+    /// `client`: the address under which Shared::clients has counted the connection.
+    Seat(Shared& shared, IpAddress const& client) : shared_(&shared), client_(client) {
+        shared.connections.fetch_add(1, std::memory_order_relaxed);
+    }
+    Seat(Seat&& other) noexcept : shared_(std::exchange(other.shared_, nullptr)), client_(other.client_) {}
+    Seat& operator=(Seat&&) = delete;
+    ~Seat() {
+        if (!shared_) return;
+        shared_->clients.leave(client_);
+        shared_->connections.fetch_sub(1, std::memory_order_relaxed);
+    }
+    IpAddress const& client() const { return client_; }
+
+private:
+    Shared* shared_;
+    IpAddress client_;
+};
+
+struct Accepted {
+    std::unique_ptr<net::Transport> transport;
+    IpEndpoint peer;
+    Seat seat;
+    ListenPoint const& point;
+};
+
+}   // namespace garner::proxy

@@ -1,0 +1,42 @@
+#include "proxy/certificate_watch.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "http/dates.hpp"
+
+namespace garner::proxy {
+
+namespace {
+
+constexpr std::array warning_days{0, 1, 3, 7, 14, 30};
+
+std::string text_of(net::Certificate const& certificate, WallTime now) {
+    auto const left = std::chrono::floor<std::chrono::days>(certificate.not_after() - now).count();
+    auto const end = std::chrono::duration_cast<seconds>(certificate.not_after().time_since_epoch()).count();
+    auto const when = left < 0 ? "expired on " : "expires in " + std::to_string(left) + (left == 1 ? " day, on " : " days, on ");
+    return "the certificate " + certificate.subject() + " " + when + http::format_http_date(end) +
+           "; put a new one in its file and send SIGHUP";
+}
+
+}   // namespace
+
+std::vector<std::string> CertificateWatch::due(TlsContexts const& contexts, WallTime now) {
+    std::vector<std::string> warnings;
+    for (auto const& context : contexts) {
+        if (!context) continue;
+        for (auto const& certificate : context->certificates()) {
+            auto const left = std::chrono::floor<std::chrono::days>(certificate->not_after() - now).count();
+            auto const* step = std::ranges::find_if(warning_days, [left](int days) { return left < days; });
+            if (step == warning_days.end()) continue;
+            auto const key = certificate->subject() + std::to_string(certificate->not_after().time_since_epoch().count());
+            auto const [known, is_new] = told_.try_emplace(key, *step);
+            if (!is_new && known->second <= *step) continue;
+            known->second = *step;
+            warnings.push_back(text_of(*certificate, now));
+        }
+    }
+    return warnings;
+}
+
+}   // namespace garner::proxy

@@ -1,0 +1,37 @@
+// Failed TLS handshakes, collected for one line in the log.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "util/ip.hpp"
+#include "util/mutex.hpp"
+
+namespace garner::proxy {
+
+/// A worker must not wait for the log, and a client must not fill it. Thread-safe.
+class HandshakeFailures {
+public:
+    /// `port`: the listener's. `why`: a sentence without a full stop.
+    void note(IpAddress const& client, std::uint16_t port, std::string_view why) {
+        MutexLock const lock(mutex_);
+        ++count_;
+        latest_ = client.text() + " at port " + std::to_string(port) + ": " + std::string(why);
+    }
+    struct Summary {
+        std::uint64_t count = 0;   // since the last call
+        std::string latest;        // "10.0.0.5 at port 3129: no shared cipher"
+    };
+    Summary take() {
+        MutexLock const lock(mutex_);
+        return {std::exchange(count_, 0), std::exchange(latest_, {})};
+    }
+
+private:
+    Mutex mutex_;
+    std::uint64_t count_ GUARDED_BY(mutex_) = 0;
+    std::string latest_ GUARDED_BY(mutex_);
+};
+
+}   // namespace garner::proxy

@@ -1,0 +1,82 @@
+#include "proxy/http1_connection.hpp"
+
+#include <boost/asio/post.hpp>
+
+namespace garner::proxy {
+
+using Arrival = Http1Stream::Arrival;
+
+namespace {
+constexpr std::uint32_t pipelined_per_turn = 16;
+}
+
+Http1Connection::Http1Connection(Services& services, Accepted accepted, char const* refusal)
+    : Connection(services, std::move(accepted)), stream_(transport(), describe_client(), services.worker.wheel), refusal_(refusal) {
+}
+
+net::awaitable<void> Http1Connection::run() {
+    if (refusal_) {
+        co_await refuse_head(400, refusal_);
+        co_await linger();
+    } else {
+        co_await serve();
+    }
+}
+
+net::awaitable<void> Http1Connection::serve() {
+    std::uint32_t in_turn = 0;
+    auto wait_first = services_.options->deadlines.head;   // a client that connects and sends nothing gets no keep-alive time
+    for (bool first = true;; first = false) {
+        auto options = services_.options;
+        Http1Stream::HeadWaits waits{first ? wait_first : options->deadlines.keep_alive, options->deadlines.head};
+        idle_ = !stream_.begun();
+        if (idle_ && services_.draining) break;
+        begin_to_wait();
+        auto arrival = co_await stream_.read_head(options->limits.head, waits, services_.heads);
+        idle_ = false;
+        end_wait();
+        if (arrival != Arrival::request) co_return co_await refuse(arrival);
+        transaction_.emplace(services_, stream_, point().origin, scratch_, options);
+        co_await transaction_->run();
+        bool const keeps = transaction_->keeps_connection();
+        transaction_.reset();
+        if (!keeps) break;
+        stream_.finish_request();
+        // Many pipelined requests must not delay other connections.
+        in_turn = stream_.begun() ? in_turn + 1 : 0;
+        if (in_turn >= pipelined_per_turn) {
+            in_turn = 0;
+            co_await net::asio::post(services_.worker.io.get_executor(), net::as_values);
+        }
+    }
+    co_await linger();
+}
+
+net::awaitable<void> Http1Connection::refuse(Arrival arrival) {
+    if (arrival == Arrival::refused)
+        co_await refuse_head(stream_.refusal().status, stream_.refusal().refusal);
+    else if (arrival == Arrival::timed_out && stream_.begun())
+        co_await refuse_head(408, "The head of the request did not arrive in time.");
+    else
+        co_return transport().shutdown_send();
+    co_await linger();
+}
+
+net::awaitable<void> Http1Connection::refuse_head(std::uint16_t status, std::string_view why) {
+    auto const options = services_.options;
+    stream_.forget_head();
+    transaction_.emplace(services_, stream_, point().origin, scratch_, options);
+    co_await transaction_->refuse_head(status, why);
+    transaction_.reset();
+}
+
+void Http1Connection::drain() {
+    if (idle_) transport().cancel();
+}
+
+void Http1Connection::abort() {
+    drain();
+    if (transaction_) transaction_->abort();
+}
+
+}   // namespace garner::proxy

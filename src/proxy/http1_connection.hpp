@@ -1,0 +1,33 @@
+// A client's HTTP/1.1 connection: its requests in sequence, until one side closes.
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "proxy/connection.hpp"
+#include "proxy/http1_stream.hpp"
+#include "proxy/transaction.hpp"
+
+namespace garner::proxy {
+
+class Http1Connection : public Connection {
+public:
+    /// `refusal`: null, or why the client's first request is answered with 400 without being read, a literal.
+    Http1Connection(Services& services, Accepted accepted, char const* refusal = nullptr);
+
+    void drain() override;
+    void abort() override;
+
+private:
+    net::awaitable<void> run() override;
+    net::awaitable<void> serve();
+    net::awaitable<void> refuse(Http1Stream::Arrival arrival);
+    net::awaitable<void> refuse_head(std::uint16_t status, std::string_view why);
+
+    Http1Stream stream_;
+    char const* const refusal_;
+    Scratch scratch_;
+    std::optional<Transaction> transaction_;   // while one runs; too large for a coroutine frame, which would then not be recycled
+    bool idle_ = false;
+};
+
+}   // namespace garner::proxy

@@ -1,0 +1,81 @@
+// SIGHUP: new certificates and changed `tls` parts without cutting a connection.
+#include <signal.h>
+
+#include "story/tls/secure_listener.hpp"
+
+namespace garner::test {
+
+namespace {
+
+struct TlsReload : ::testing::Test {
+    /// Sends SIGHUP, and waits for this text in the log.
+    void reload(Proxy& proxy, std::string const& text) {
+        auto const before = count(proxy, text);
+        proxy.signal(SIGHUP);
+        ASSERT_TRUE(eventually([&] { return count(proxy, text) > before; })) << proxy.errors();
+    }
+    std::size_t count(Proxy const& proxy, std::string const& text) {
+        auto const errors = proxy.errors();
+        std::size_t found = 0;
+        for (auto at = errors.find(text); at != errors.npos; at = errors.find(text, at + 1)) ++found;
+        return found;
+    }
+    std::string shown(Proxy const& proxy) { return secure_client(proxy).wire().peer_certificate(); }
+
+    CertificateFiles files;
+    Origin origin;
+};
+
+}   // namespace
+
+TEST_F(TlsReload, a_new_certificate_in_the_same_files_serves_later_connections) {
+    origin.answer("/page", fresh("hello"));
+    Proxy proxy(Proxy::Setup{.tls = files.tls()});
+    auto early = secure_client(proxy);
+    EXPECT_EQ(early.get(origin.url("/page")).body(), "hello");
+    Certificate renewed("proxy.test");
+    files.write(renewed);
+    reload(proxy, "configuration reloaded");
+    EXPECT_TRUE(eventually([&] { return shown(proxy) == renewed.pem(); }));
+    EXPECT_TRUE(early.get(origin.url("/page")).hit());
+    EXPECT_EQ(early.connections(), 1);
+}
+
+TEST_F(TlsReload, a_key_of_another_certificate_changes_nothing) {
+    Proxy proxy(Proxy::Setup{.tls = files.tls()});
+    files.dir.write("key.pem", Certificate("proxy.test").key_pem());
+    reload(proxy, "configuration not reloaded");
+    EXPECT_THAT(proxy.errors(), HasSubstr("listen[1].tls.certificates[0]: " + files.key()));
+    EXPECT_EQ(shown(proxy), files.certificate.pem());
+}
+
+TEST_F(TlsReload, client_certificates_can_be_required_later) {
+    origin.answer("/page", fresh("hello"));
+    Proxy proxy(Proxy::Setup{.tls = files.tls()});
+    auto early = secure_client(proxy);
+    EXPECT_EQ(early.get(origin.url("/page")).body(), "hello");
+    auto configuration = proxy.configuration();
+    configuration["listen"][1]["tls"]["client_ca"] = files.chain();
+    proxy.rewrite(configuration.dump());
+    reload(proxy, "configuration reloaded");
+    EXPECT_TRUE(eventually([&] {
+        try {
+            return secure_client(proxy).get(origin.url("/page")).status() == 0;
+        } catch (Trouble const&) {
+            return true;
+        }
+    }));
+    EXPECT_TRUE(early.get(origin.url("/page")).hit());
+}
+
+TEST_F(TlsReload, a_changed_address_still_needs_a_restart) {
+    Proxy proxy(Proxy::Setup{.tls = files.tls()});
+    auto configuration = proxy.configuration();
+    configuration["listen"][0]["address"] = "127.0.0.1:" + std::to_string(free_port());
+    proxy.rewrite(configuration.dump());
+    reload(proxy, "configuration reloaded");
+    EXPECT_THAT(proxy.errors(), HasSubstr("listen changes only at a restart"));
+    EXPECT_EQ(shown(proxy), files.certificate.pem());
+}
+
+}   // namespace garner::test
