@@ -32,6 +32,17 @@ Form<proxy::Listen> listen() {
     });
 }
 
+Form<proxy::Http2> http2() {
+    using T = proxy::Http2;
+    return object_of<T>({
+        key<T>("streams", &T::streams, count(1, 10'000), "Maximum number of concurrent requests of a connection."),
+        key<T>("window", &T::window, size(64 * KiB, 128 * MiB), "Largest receive window of a stream."),
+        key<T>("glitches", &T::glitches, count(1, 1'000'000),
+               "Frames a second that no orderly client sends (resets, pings, settings, empty data); up to ten times as many at "
+               "once. Above it, the connection is closed with ENHANCE_YOUR_CALM."),
+    });
+}
+
 Form<std::string> field_name() {
     auto const accept = [](std::string const& text, std::string&) { return http::is_token(text); };
     return checked("field name", "a field name", R"(write it like "CDN-Cache-Control")", accept);

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "net/carrier.hpp"
 #include "net/iovecs.hpp"
 #include "net/tls_session.hpp"
 #include "util/check.hpp"
@@ -31,7 +32,20 @@ Transport::Transport(TcpSocket socket, DeadlineWheel& wheel)
       write_deadline_(
           wheel, [](void* self) { static_cast<Transport*>(self)->end_operations(); }, this) {}
 
+Transport::Transport(Carrier& carrier, Executor executor, DeadlineWheel& wheel) : Transport(TcpSocket(executor), wheel) {
+    carrier_ = &carrier;
+}
+
 Transport::~Transport() = default;
+
+awaitable<IoResult> Transport::read_carrier(std::span<char> into, milliseconds limit) {
+    for (;;) {
+        auto const received = try_receive(into);
+        if (received.error != asio::error::would_block) co_return received;
+        Error error = co_await ready(TcpSocket::wait_read, read_deadline_, limit);
+        if (error) co_return IoResult{error, 0};
+    }
+}
 
 awaitable<IoResult> Transport::read_socket(std::span<char> into, milliseconds limit) {
     auto cancels = cancels_;
@@ -56,7 +70,14 @@ awaitable<Error> Transport::ready(TcpSocket::wait_type direction, Deadline& dead
     auto cancels = cancels_;
     deadline.arm(limit);
     for (;;) {
-        auto [error] = co_await socket_.async_wait(direction, as_values);
+        Error error;
+        if (carrier_) {
+            bool const receives = direction == TcpSocket::wait_read;
+            error = co_await carrier_->ready(receives ? Carrier::Direction::receive : Carrier::Direction::send);
+        } else {
+            auto [outcome] = co_await socket_.async_wait(direction, as_values);
+            error = outcome;
+        }
         if (sat_out(error, cancels)) {
             if (deadline.expired()) co_return Error(asio::error::timed_out);
             continue;
@@ -67,7 +88,7 @@ awaitable<Error> Transport::ready(TcpSocket::wait_type direction, Deadline& dead
 }
 
 bool Transport::sat_out(Error const& error, std::uint64_t cancels) const {
-    return error == asio::error::operation_aborted && cancels == cancels_ && socket_.is_open();
+    return error == asio::error::operation_aborted && cancels == cancels_ && is_open();
 }
 
 IoResult Transport::try_write(std::span<iovec>& parts) {
@@ -76,6 +97,11 @@ IoResult Transport::try_write(std::span<iovec>& parts) {
 }
 
 IoResult Transport::try_write_socket(std::span<iovec>& parts) {
+    if (carrier_) {
+        auto const sent = carrier_->try_send(parts);
+        sent_ += sent.bytes;
+        return sent;
+    }
     std::size_t written = 0;
     while (!parts.empty()) {
         msghdr message{};
@@ -95,6 +121,11 @@ IoResult Transport::try_write_socket(std::span<iovec>& parts) {
 }
 
 IoResult Transport::try_receive(std::span<char> into) {
+    if (carrier_) {
+        auto const received = carrier_->try_receive(into);
+        received_ += received.bytes;
+        return received;
+    }
     ssize_t n;
     do n = ::recv(socket_.native_handle(), into.data(), into.size(), MSG_DONTWAIT);
     while (n < 0 && errno == EINTR);
@@ -105,7 +136,8 @@ IoResult Transport::try_receive(std::span<char> into) {
 }
 
 awaitable<IoResult> Transport::read_some(std::span<char> into, milliseconds limit) {
-    return tls_ ? read_tls(into, limit) : read_socket(into, limit);
+    if (tls_) return read_tls(into, limit);
+    return carrier_ ? read_carrier(into, limit) : read_socket(into, limit);
 }
 
 awaitable<IoResult> Transport::write(std::span<iovec> parts, milliseconds limit) {
@@ -131,6 +163,7 @@ void Transport::cancel() {
 }
 
 void Transport::end_operations() {
+    if (carrier_) return carrier_->cancel();
     Error ignored;
     socket_.cancel(ignored);
 }
@@ -139,11 +172,13 @@ void Transport::shutdown_send() {
     if (tls_) tls_->close_notify();
     if (tls_) send_ciphertext();   // a peer that does not even read this correctly sees a truncation
     if (outer_) outer_->close_notify(), send_bytes(outer_->output());
+    if (carrier_) return carrier_->shutdown_send();
     Error ignored;
     socket_.shutdown(TcpSocket::shutdown_send, ignored);
 }
 
 void Transport::close_with_reset() {
+    if (carrier_) return carrier_->close_with_reset();
     Error ignored;
     socket_.set_option(asio::socket_base::linger(true, 0), ignored);
     socket_.close(ignored);

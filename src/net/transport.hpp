@@ -15,6 +15,7 @@
 
 namespace garner::net {
 
+class Carrier;
 class TlsBuffer;
 class TlsContext;
 class TlsServerContext;
@@ -25,11 +26,13 @@ struct IoResult {
     std::size_t bytes = 0;
 };
 
-/// Owns one connected socket. One reader and one writer at a time (they may be two coroutines of the same worker).
+/// Owns one connected socket, or rests on a carrier. One reader and one writer at a time (they may be two coroutines of the same worker).
 /// Not thread-safe: belongs to its worker. Destroying it while an operation runs is an error; cancel() first and await.
 class Transport {
 public:
     Transport(TcpSocket socket, DeadlineWheel& wheel);
+    /// Rests on a carrier, which must outlive it, instead of a socket.
+    Transport(Carrier& carrier, Executor executor, DeadlineWheel& wheel);
     ~Transport();
     Transport(Transport const&) = delete;
     Transport& operator=(Transport const&) = delete;
@@ -84,6 +87,8 @@ public:
     IpAddress const& remote() const { return remote_; }
     void set_remote(IpAddress const& remote) { remote_ = remote; }
 
+    /// Bytes can pass between this and another such connection within the kernel: a plain socket.
+    bool can_splice() const { return !tls_ && !carrier_; }
     TcpSocket& socket() { return socket_; }
     int descriptor() { return socket_.native_handle(); }
     Bytes received() const { return received_; }
@@ -101,6 +106,7 @@ private:
     /// A deadline cancels the whole socket; the direction with the other deadline restarts its operation.
     bool sat_out(Error const& error, std::uint64_t cancels) const;
     void end_operations();
+    bool is_open() const { return carrier_ || socket_.is_open(); }
 
     void add_session(std::unique_ptr<TlsSession> session);
     awaitable<Error> shake_hands(milliseconds limit);
@@ -119,9 +125,11 @@ private:
     awaitable<IoResult> read_tls(std::span<char> into, milliseconds limit);
     IoResult try_write_socket(std::span<iovec>& parts);
     IoResult try_receive(std::span<char> into);
+    awaitable<IoResult> read_carrier(std::span<char> into, milliseconds limit);
     awaitable<IoResult> read_socket(std::span<char> into, milliseconds limit);
 
     TcpSocket socket_;
+    Carrier* carrier_ = nullptr;
     IpAddress remote_;
     Deadline read_deadline_;
     Deadline write_deadline_;

@@ -140,11 +140,12 @@ awaitable<Error> Transport::flush_ciphertext(milliseconds limit) {
 /// Returns without an error when there is some. A wait that begins with a read of few bytes saves the system call that
 /// re-arms the socket; after much ciphertext there is probably more, and it is received at once.
 awaitable<Error> Transport::wait_for_ciphertext(milliseconds limit) {
-    if (outer_ || much_arrives_) {
+    bool const through_socket = !outer_ && !carrier_;
+    if (!through_socket || much_arrives_) {
         Error error = receive_ciphertext();
         if (error != asio::error::would_block) co_return error;
     }
-    if (outer_) co_return co_await ready(TcpSocket::wait_read, read_deadline_, limit);
+    if (!through_socket) co_return co_await ready(TcpSocket::wait_read, read_deadline_, limit);
     auto const arrival = tls_->arrival();
     auto const read = co_await read_socket(arrival, limit);
     if (read.error == asio::error::eof) co_return end_without_notify();

@@ -21,7 +21,7 @@ Result<std::shared_ptr<net::TlsServerContext const>> make_context(Listen const& 
         certificates.push_back(*std::move(certificate));
     }
     auto const name = IpEndpoint{parse_ip(listen.address).value_or(IpAddress{}), listen.port}.text();
-    auto context = net::TlsServerContext::make(*listen.tls, std::move(certificates), keys, false, name);
+    auto context = net::TlsServerContext::make(*listen.tls, std::move(certificates), keys, listen.http2, name);
     if (!context) return at(index, "client_ca", context.fault());
     return context;
 }

@@ -79,9 +79,17 @@ struct Log {
     std::string level = "info";   // debug, info, warn, error
 };
 
+/// HTTP/2 with clients; each limit is one of a connection.
+struct Http2 {
+    std::uint32_t streams = 100;     // requests at once
+    Bytes window = 1 * MiB;          // largest receive window of a stream
+    std::uint32_t glitches = 100;    // frames a second that no orderly client sends; ten times as many at once
+};
+
 struct Options {
     std::vector<Listen> listen{Listen{"127.0.0.1", 3128, std::nullopt}};
     Limits limits;
+    Http2 http2;
     Deadlines deadlines;
     Caching caching;
     http::AccessRules access;

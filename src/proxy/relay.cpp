@@ -91,7 +91,7 @@ net::awaitable<bool> Relay::relay(Direction& way) {
         moved(way, sent.bytes);
         if (sent.error) co_return false;
     }
-    bool plain = !way.from.secure() && !way.to.secure();
+    bool plain = way.from.can_splice() && way.to.can_splice();
     bool orderly;
     if (plain)
         orderly = co_await splice(way);

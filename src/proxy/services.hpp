@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cache/cache.hpp"
+#include "h2/budget.hpp"
 #include "http/rule.hpp"
 #include "icp/mesh.hpp"
 #include "net/worker.hpp"
@@ -34,6 +35,7 @@ struct Shared {
     ClientCounts clients;                    // connections by client address
     std::string via_name;                    // this proxy in Via and Cache-Status; unique to this process
     HandshakeFailures handshake_failures;
+    h2::Budget http2_memory{64 * MiB};   // of all HTTP/2 connections, beyond what each may hold in any case
     std::vector<Services*> workers;   // all of them, by number; complete before the first one runs
 };
 

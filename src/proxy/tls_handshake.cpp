@@ -3,6 +3,7 @@
 #include <boost/asio/error.hpp>
 
 #include "proxy/http1_connection.hpp"
+#include "proxy/http2_connection.hpp"
 
 namespace garner::proxy {
 
@@ -32,11 +33,18 @@ net::awaitable<void> TlsHandshake::run() {
     services_.counters.handshakes.add(fault);
     if (fault == HandshakeFault::none) {
         if (transport().tls()->resumed()) services_.counters.handshakes_resumed.add();
-        start(std::make_unique<Http1Connection>(services_, hand_over()));
+        start_protocol();
         co_return;
     }
     note_failure(fault);
     if (fault == HandshakeFault::clear_text) start(std::make_unique<Http1Connection>(services_, hand_over(), clear_text));
+}
+
+void TlsHandshake::start_protocol() {
+    if (transport().tls()->http2())
+        start(std::make_unique<Http2Connection>(services_, hand_over()));
+    else
+        start(std::make_unique<Http1Connection>(services_, hand_over()));
 }
 
 /// A client that disconnects without a word is no complaint: browsers open connections in advance.

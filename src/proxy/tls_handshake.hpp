@@ -15,6 +15,7 @@ public:
 
 private:
     net::awaitable<void> run() override;
+    void start_protocol();
     void note_failure(net::HandshakeFault fault);
 };
 

@@ -1,0 +1,28 @@
+// A byte stream that is not a socket, below a Transport.
+#pragma once
+#include <span>
+#include <sys/uio.h>
+
+#include "net/asio.hpp"
+
+namespace garner::net {
+
+struct IoResult;
+
+/// An HTTP/2 stream that carries a tunnel. Belongs to one worker.
+class Carrier {
+public:
+    virtual ~Carrier() = default;
+    /// The bytes that are there; error would_block when there are none, eof at the orderly end.
+    virtual IoResult try_receive(std::span<char> into) = 0;
+    /// Takes as many bytes as possible and advances `parts`; error would_block when some are left.
+    virtual IoResult try_send(std::span<iovec>& parts) = 0;
+    enum class Direction : bool { receive, send };
+    /// Waits until try_receive() or try_send() may succeed; operation_aborted after cancel().
+    virtual awaitable<Error> ready(Direction direction) = 0;
+    virtual void cancel() = 0;
+    virtual void shutdown_send() = 0;
+    virtual void close_with_reset() = 0;
+};
+
+}   // namespace garner::net

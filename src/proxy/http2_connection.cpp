@@ -1,0 +1,208 @@
+#include "proxy/http2_connection.hpp"
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+
+#include "net/address.hpp"
+
+namespace garner::proxy {
+
+namespace asio = net::asio;
+
+namespace {
+
+constexpr std::size_t requests_per_turn = 16;
+constexpr milliseconds drain_patience{1'000};   // for the client's answer to the first GOAWAY
+constexpr milliseconds while_streams_run{24 * 3'600'000};   // each stream has its own deadlines
+
+h2::SessionLimits limits_of(Options const& options) {
+    return {.streams = options.http2.streams, .window = options.http2.window, .glitches = options.http2.glitches,
+            .head = options.limits.head};
+}
+
+}   // namespace
+
+Http2Connection::Http2Connection(Services& services, Accepted accepted)
+    : Connection(services, std::move(accepted)), client_(describe_client()),
+      session_(*this, limits_of(*services.options), services.shared.http2_memory) {}
+
+Http2Connection::~Http2Connection() = default;
+
+net::awaitable<void> Http2Connection::run() {
+    if (services_.draining) session_.drain();
+    flush();
+    for (bool open = true; open && !session_.finished();) {
+        open = co_await receive();
+        co_await start_requests();
+    }
+    flush();
+    co_await end();
+    transport().shutdown_send();
+}
+
+/// One read. False when the connection has ended.
+net::awaitable<bool> Http2Connection::receive() {
+    if (session_.streams() == 0) begin_to_wait();
+    auto const limit = patience();
+    auto const read = co_await transport().read_some(input_, limit);
+    end_wait();
+    if (read.error == asio::error::timed_out && services_.draining) {
+        session_.drain();
+        co_return true;
+    }
+    if (read.error || lost_) co_return false;
+    gathering_ = true;
+    co_return session_.receive({input_.data(), read.bytes}, steady_now());
+}
+
+milliseconds Http2Connection::patience() const {
+    if (services_.draining) return drain_patience;
+    return session_.streams() == 0 ? services_.options->deadlines.keep_alive : while_streams_run;
+}
+
+/// Many requests at once must not delay other connections.
+net::awaitable<void> Http2Connection::start_requests() {
+    gathering_ = true;
+    for (std::size_t begun = 0; begun < arrived_.size(); ++begun) {
+        if (begun > 0 && begun % requests_per_turn == 0) {
+            gathering_ = false;
+            flush();
+            co_await asio::post(executor(), net::as_values);
+            gathering_ = true;
+        }
+        start_request(*arrived_[begun]);
+    }
+    arrived_.clear();
+    gathering_ = false;
+    flush();
+}
+
+void Http2Connection::start_request(h2::Stream& stream) {
+    auto* slot = free_.pop_front();
+    if (!slot) slot = slots_.emplace_back(std::make_unique<Slot>()).get();
+    ++running_;
+    slot->stream.emplace(*this, stream, client_);
+    auto running = serve(*slot);
+    asio::co_spawn(executor(), std::move(running), asio::detached);
+}
+
+net::awaitable<void> Http2Connection::serve(Slot& slot) {
+    auto const options = services_.options;
+    auto const parsed = slot.stream->stream().parsed();
+    slot.transaction.emplace(services_, *slot.stream, point().origin, slot.scratch, options);
+    if (parsed.kind == http::HeadParse::Kind::complete)
+        co_await slot.transaction->run();
+    else
+        co_await slot.transaction->refuse_head(parsed.status, parsed.refusal);
+    slot.transaction.reset();
+    slot.stream.reset();
+    flush();
+    free_.push_back(slot);
+    if (--running_ == 0) all_ended_.wake(net::Wake::ready);
+}
+
+/// The streams of an ended connection are told so, and end soon.
+net::awaitable<void> Http2Connection::end() {
+    lost_ = lost_ || !session_.finished();
+    for (auto& slot : slots_)
+        if (slot->stream) slot->stream->on_lost();
+    while (running_ > 0) {
+        net::Waiter waiter(executor());
+        all_ended_ = waiter.handle();
+        co_await waiter.wait(net::recheck_interval);
+    }
+    while (writing_) co_await asio::post(executor(), net::as_values);
+}
+
+// ---- events of streams ----
+
+Http2Connection::Slot* Http2Connection::slot_of(h2::Stream const& stream) {
+    auto const found = std::ranges::find_if(slots_, [&](auto const& slot) { return slot->stream && &slot->stream->stream() == &stream; });
+    return found == slots_.end() ? nullptr : found->get();
+}
+
+void Http2Connection::on_body(h2::Stream& stream) {
+    if (auto* slot = slot_of(stream)) slot->stream->on_body();
+}
+
+void Http2Connection::on_sent(h2::Stream& stream) {
+    if (auto* slot = slot_of(stream)) slot->stream->on_sent();
+}
+
+void Http2Connection::on_reset(h2::Stream& stream) {
+    if (auto* slot = slot_of(stream)) slot->stream->on_gone();
+}
+
+// ---- output ----
+
+void Http2Connection::flush() {
+    while (!lost_ && !writing_) {
+        if (!gathered_) {
+            if (!session_.has_output()) return;
+            gathered_ = services_.worker.buffers.take();
+            sent_ = end_ = 0;
+        }
+        auto const count = session_.pull({gathered_.get() + end_, net::BufferPool::size - end_});
+        end_ += count;
+        bool const full = net::BufferPool::size - end_ < h2::Session::least_room || count == 0;
+        if (count > 0 && !full) continue;
+        if (gathering_ && count == 0) return;
+        if (end_ == 0 || !send_gathered()) return;
+    }
+}
+
+/// True when everything was sent.
+bool Http2Connection::send_gathered() {
+    iovec part{gathered_.get() + sent_, end_ - sent_};
+    std::span<iovec> parts(&part, 1);
+    auto const sent = transport().try_write(parts);
+    sent_ += sent.bytes;
+    if (!sent.error) {
+        gathered_ = {};
+        return true;
+    }
+    if (sent.error != asio::error::would_block) {
+        lost_ = true;
+        transport().cancel();
+        return false;
+    }
+    writing_ = true;
+    auto running = write_rest();
+    asio::co_spawn(executor(), std::move(running), asio::detached);
+    return false;
+}
+
+net::awaitable<void> Http2Connection::write_rest() {
+    std::string_view const rest(gathered_.get() + sent_, end_ - sent_);
+    auto const limit = services_.options->deadlines.body;
+    auto const written = co_await transport().write(rest, limit);
+    gathered_ = {};
+    writing_ = false;
+    if (written.error) lost_ = true, transport().cancel();
+    flush();
+}
+
+// ---- the end ----
+
+void Http2Connection::drain() {
+    session_.drain();
+    if (session_.streams() == 0) session_.drain();
+    flush();
+    if (session_.finished()) transport().cancel();
+}
+
+void Http2Connection::abort() {
+    for (auto& slot : slots_)
+        if (slot->transaction) slot->transaction->abort();
+    transport().cancel();
+}
+
+IpAddress Http2Connection::own_address() {
+    net::Error ignored;
+    return net::to_ip(transport().socket().local_endpoint(ignored).address());
+}
+
+}   // namespace garner::proxy

@@ -1,0 +1,71 @@
+// A client's HTTP/2 connection (RFC 9113): its streams, each an ordinary transaction.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "h2/session.hpp"
+#include "net/buffers.hpp"
+#include "net/waiter.hpp"
+#include "proxy/connection.hpp"
+#include "proxy/http2_stream.hpp"
+#include "proxy/transaction.hpp"
+
+namespace garner::proxy {
+
+class Http2Connection : public Connection, private Http2Wire, private h2::Handler {
+public:
+    Http2Connection(Services& services, Accepted accepted);
+    ~Http2Connection() override;
+
+    void drain() override;
+    void abort() override;
+
+private:
+    /// The place of one stream after another; its memory is reused.
+    struct Slot : Link {
+        std::optional<Http2Stream> stream;
+        std::optional<Transaction> transaction;
+        Scratch scratch;
+    };
+
+    net::awaitable<void> run() override;
+    net::awaitable<bool> receive();
+    milliseconds patience() const;
+    net::awaitable<void> start_requests();
+    void start_request(h2::Stream& stream);
+    net::awaitable<void> serve(Slot& slot);
+    net::awaitable<void> end();
+    Slot* slot_of(h2::Stream const& stream);
+
+    void on_request(h2::Stream& stream) override { arrived_.push_back(&stream); }
+    void on_body(h2::Stream& stream) override;
+    void on_sent(h2::Stream& stream) override;
+    void on_reset(h2::Stream& stream) override;
+
+    h2::Session& session() override { return session_; }
+    void flush() override;
+    bool send_gathered();
+    net::awaitable<void> write_rest();
+    net::Executor executor() override { return services_.worker.io.get_executor(); }
+    net::DeadlineWheel& wheel() override { return services_.worker.wheel; }
+    IpAddress own_address() override;
+
+    std::shared_ptr<Client const> const client_;
+    h2::Session session_;
+    std::vector<std::unique_ptr<Slot>> slots_;
+    List<Slot> free_;
+    std::vector<h2::Stream*> arrived_;   // requests that have no slot yet
+    std::size_t running_ = 0;            // slots in use
+    net::WakeHandle all_ended_;
+    net::Buffer gathered_;               // frames to be sent; held only while there are some
+    std::size_t sent_ = 0;
+    std::size_t end_ = 0;
+    bool gathering_ = false;             // input is being processed: frames are sent when the buffer is full, or at the end
+    bool writing_ = false;               // write_rest() runs
+    bool lost_ = false;                  // the connection has failed
+    std::array<char, 4096> input_;
+};
+
+}   // namespace garner::proxy

@@ -1,0 +1,96 @@
+// One request of a client's HTTP/2 connection.
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "h2/session.hpp"
+#include "net/carrier.hpp"
+#include "net/waiter.hpp"
+#include "proxy/client_stream.hpp"
+
+namespace garner::proxy {
+
+/// What the streams of a connection share.
+class Http2Wire {
+public:
+    virtual ~Http2Wire() = default;
+    virtual h2::Session& session() = 0;
+    /// Frames and sends what the session has, as far as that is possible without waiting.
+    virtual void flush() = 0;
+    virtual net::Executor executor() = 0;
+    virtual net::DeadlineWheel& wheel() = 0;
+    virtual IpAddress own_address() = 0;
+};
+
+/// Belongs to one worker. It is also the carrier of a tunnel.
+class Http2Stream : public ClientStream, private net::Carrier {
+public:
+    Http2Stream(Http2Wire& wire, h2::Stream& stream, std::shared_ptr<Client const> client);
+    ~Http2Stream() override;
+
+    IpAddress own_address() const override { return wire_.own_address(); }
+    bool body_done() const override { return stream_.body_done() && unread_ == 0; }
+    net::awaitable<Piece> read_body(milliseconds limit) override;
+    std::string const& trailers() const override { return stream_.trailers(); }
+    std::string_view leftover() const override { return {}; }
+
+    bool takes_interim() const override { return true; }
+    bool begin_without_length(Patch&) override { return false; }
+    std::string_view before_piece(Bytes) override { return {}; }
+    std::string_view behind_piece() override { return {}; }
+    std::string_view behind_body(std::string_view trailers) override;
+    void show_truncation() override;
+    net::IoResult try_send(std::span<iovec>& parts) override;
+    net::awaitable<net::IoResult> send(std::span<iovec> parts, milliseconds limit) override;
+
+    void cancel() override;
+    void watch(std::function<void()> gone) override { gone_ = std::move(gone); }
+    void unwatch() override { gone_ = nullptr; }
+    Traffic take_traffic() override;
+    Bytes received() const override { return stream_.received(); }
+    Bytes acknowledged() const override { return stream_.sent(); }
+    net::Transport& transport() override;
+
+    // ---- for the connection ----
+
+    h2::Stream& stream() { return stream_; }
+    /// Bytes of the body have arrived, or its end.
+    void on_body() { readable_.wake(net::Wake::ready); }
+    /// All that was passed on is framed.
+    void on_sent() { writable_.wake(net::Wake::ready); }
+    /// The client has reset the stream.
+    void on_gone();
+    /// The connection has ended.
+    void on_lost() {
+        lost_ = true;
+        on_gone();
+    }
+
+private:
+    bool is_gone() const { return lost_ || stream_.is_gone(); }
+    void consume_read();
+    net::awaitable<net::Wake> wait_for(net::WakeHandle& handle, milliseconds limit);
+    net::IoResult try_frame(std::span<iovec>& parts);
+    net::IoResult try_send_in_tunnel(std::span<iovec>& parts);
+    net::IoResult try_receive(std::span<char> into) override;
+    net::awaitable<net::Error> ready(Direction direction) override;
+    void shutdown_send() override;
+    void close_with_reset() override;
+
+    Http2Wire& wire_;
+    h2::Stream& stream_;
+    std::size_t unread_ = 0;   // bytes of the last piece that read_body() returned
+    bool lost_ = false;        // the connection has ended
+    bool tunnel_ = false;
+    bool ended_ = false;       // our side
+    std::uint64_t cancels_ = 0;
+    net::WakeHandle readable_;
+    net::WakeHandle writable_;
+    std::function<void()> gone_;
+    Traffic taken_;
+    std::optional<net::Transport> transport_;   // of a tunnel
+    std::string held_;                          // a tunnel's bytes that wait for the client's window
+    iovec held_part_{};
+};
+
+}   // namespace garner::proxy
