@@ -519,6 +519,8 @@ Table<Config> keys() {
         key<Config>("connect", &Config::connect, connect(), "Connections to origins."),
         key<Config>("tls", &Config::tls, tls(), "TLS towards origins."),
         key<Config>("pool", &Config::pool, pool(), "Idle connections to origins."),
+        key<Config>("http2", [](Config& c) -> auto& { return c.proxy.http2; }, http2(),
+                    "HTTP/2 with clients: limits of each connection."),
         key<Config>("limits", [](Config& c) -> auto& { return c.proxy.limits; }, limits(),
                     "Limits of messages and connections."),
         key<Config>("deadlines", [](Config& c) -> auto& { return c.proxy.deadlines; }, deadlines(),

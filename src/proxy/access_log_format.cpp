@@ -222,8 +222,7 @@ void combined_line(Line& line, LogEntry const& entry) {
         line << "-";   // the head was never read
     } else {
         line.bare_field(entry.method) << " ";
-        line.bare_field(entry.url, LogFieldLimits::url) << " HTTP/1.";
-        line.number(entry.http_minor);
+        line.bare_field(entry.url, LogFieldLimits::url) << " HTTP/" << entry.version;
     }
     line << "\" ";
     line.padded(entry.status, 3, '0') << " ";
@@ -247,8 +246,7 @@ void json_line(Line& line, LogEntry const& entry) {
     line << "\",\"status\":";
     line.number(entry.status) << ",\"bytes\":";
     line.number(entry.bytes);
-    line.member("method", entry.method).member("url", entry.url, LogFieldLimits::url) << ",\"http\":\"1.";
-    line.number(entry.http_minor) << "\",\"hierarchy\":\"";
+    line.member("method", entry.method).member("url", entry.url, LogFieldLimits::url) << ",\"http\":\"" << entry.version << "\",\"hierarchy\":\"";
     put_hierarchy(line, entry);
     line << "\"";
     line.member("peer", entry.peer).member("content_type", entry.content_type);

@@ -52,7 +52,7 @@ struct LogEntry {
     Bytes bytes = 0;            // to the client, head and body
     std::string_view method;
     std::string_view url;
-    std::uint8_t http_minor = 1;   // HTTP/1.x
+    std::string_view version = "1.1";   // of HTTP
     Hierarchy hierarchy = Hierarchy::none;
     bool peers_timed_out = false;   // some queried peers had not replied
     std::string_view peer;          // the origin's or peer's address or name

@@ -2,8 +2,10 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "http/message.hpp"
 #include "util/ip.hpp"
 
 namespace garner::proxy {
@@ -13,8 +15,15 @@ struct Client {
     IpEndpoint peer;
     std::uint16_t listener = 0;             // the port that it connected to
     bool secure = false;                    // it speaks TLS to this proxy
+    bool http2 = false;
     std::vector<std::string> certificate;   // the names in its certificate, the one that identifies it first
     std::string text = peer.address.text();
 };
+
+/// The HTTP version of a request in logs and Via: "1.0", "1.1", "2.0".
+inline std::string_view version_text(http::RequestHead const& request, Client const& client) {
+    if (client.http2) return "2.0";
+    return request.version == http::Version::http_1_0 ? "1.0" : "1.1";
+}
 
 }   // namespace garner::proxy

@@ -39,7 +39,9 @@ Connection::Connection(Services& services, Accepted accepted) : services_(servic
 
 std::shared_ptr<Client const> Connection::describe_client() const {
     Client client{.peer = accepted_.peer, .listener = accepted_.point.port, .secure = accepted_.transport->secure()};
-    if (client.secure) client.certificate = accepted_.transport->tls()->peer_names();
+    auto const* tls = accepted_.transport->tls();
+    client.http2 = tls && tls->http2();
+    if (tls) client.certificate = tls->peer_names();
     return std::make_shared<Client const>(std::move(client));
 }
 

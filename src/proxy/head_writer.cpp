@@ -70,7 +70,7 @@ void append_request_head(http::RequestHead const& request, RequestExtras const& 
     out.append(extras.range_lines);
     out.append(extras.peer_lines);
     out.append(extras.forwarded_lines);
-    append_via(out, extras.via, request.version);
+    append_via(out, extras.via, extras.version);
     if (extras.body.kind == http::Framing::Kind::chunked) out.append("Transfer-Encoding: chunked\r\n");
     if (extras.body.kind == http::Framing::Kind::length) {
         out.append("Content-Length: ");

@@ -84,7 +84,7 @@ void Http2Connection::start_request(h2::Stream& stream) {
     auto* slot = free_.pop_front();
     if (!slot) slot = slots_.emplace_back(std::make_unique<Slot>()).get();
     ++running_;
-    slot->stream.emplace(*this, stream, client_);
+    slot->stream.emplace(static_cast<Http2Wire&>(*this), stream, client_);
     auto running = serve(*slot);
     asio::co_spawn(executor(), std::move(running), asio::detached);
 }

@@ -29,7 +29,10 @@ public:
     ~Http2Stream() override;
 
     IpAddress own_address() const override { return wire_.own_address(); }
-    bool body_done() const override { return stream_.body_done() && unread_ == 0; }
+    /// The bytes of a tunnel are no body.
+    bool body_done() const override {
+        return framing_.kind == http::Framing::Kind::none || (stream_.body_done() && unread_ == 0);
+    }
     net::awaitable<Piece> read_body(milliseconds limit) override;
     std::string const& trailers() const override { return stream_.trailers(); }
     std::string_view leftover() const override { return {}; }

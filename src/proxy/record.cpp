@@ -116,7 +116,7 @@ void Record::log(Request const& request, milliseconds elapsed) const {
     entry.bytes = sent_;
     entry.method = head.method_text;
     entry.url = logged_url(*request.options, url.empty() ? head.target : std::string_view(url));
-    entry.http_minor = head.version == http::Version::http_1_0 ? 0 : 1;
+    entry.version = version_text(head, *request.client.client());
     entry.hierarchy = hierarchy;
     entry.peer = peer;
     entry.peers_timed_out = peers_timed_out;

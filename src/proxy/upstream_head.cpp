@@ -60,6 +60,7 @@ void write_upstream_head(Request const& request, Sources const& sources, Request
     }
     extras.host = request.target.host_field;
     extras.via = request.services.shared.via_name;
+    extras.version = version_text(request.head(), *request.client.client());
     extras.body = request.client.body_framing();
     extras.validators = changes.validators;
     extras.strip_conditions = changes.strip_conditions;

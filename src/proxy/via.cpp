@@ -14,8 +14,8 @@ std::string unique_via_name() {
     return text;
 }
 
-void append_via(std::string& out, std::string_view via_name, http::Version received) {
-    out.append(received == http::Version::http_1_0 ? "Via: 1.0 " : "Via: 1.1 ").append(via_name).append("\r\n");
+void append_via(std::string& out, std::string_view via_name, std::string_view received) {
+    out.append("Via: ").append(received).append(" ").append(via_name).append("\r\n");
 }
 
 bool is_loop(http::RequestHead const& request, std::string_view via_name, std::uint32_t hops_max) {

@@ -12,7 +12,7 @@ namespace garner::proxy {
 std::string unique_via_name();
 
 /// Appends "Via: 1.1 NAME" and CRLF, with the version in which the message was received.
-void append_via(std::string& out, std::string_view via_name, http::Version received = http::Version::http_1_1);
+void append_via(std::string& out, std::string_view via_name, std::string_view received = "1.1");
 
 /// True when the request has passed this proxy before, or more than `hops_max` proxies.
 bool is_loop(http::RequestHead const&, std::string_view via_name, std::uint32_t hops_max);

@@ -1,0 +1,378 @@
+// Hostile clients: floods, header bombs, malformed requests, windows that are never opened.
+#include <gtest/gtest.h>
+
+#include "h2/client.hpp"
+
+namespace garner::h2 {
+namespace {
+
+/// The codes of the RST_STREAM frames, and of the GOAWAY frame if there is one.
+struct Verdict {
+    std::vector<std::uint32_t> resets;
+    std::optional<std::uint32_t> goaway;
+    friend bool operator==(Verdict const&, Verdict const&) = default;
+    friend void PrintTo(Verdict const& verdict, std::ostream* out) {
+        *out << "resets " << testing::PrintToString(verdict.resets) << ", goaway " << testing::PrintToString(verdict.goaway);
+    }
+};
+
+Verdict verdict_in(std::string_view output) {
+    Verdict verdict;
+    for (auto const& one : frames_in(output)) {
+        if (one.type == rst_frame) verdict.resets.push_back(one.code());
+        if (one.type == goaway_frame) verdict.goaway = one.code();
+    }
+    return verdict;
+}
+
+/// Sends `frames` again and again, and reads what is answered. After how many the connection was ended with
+/// ENHANCE_YOUR_CALM; 0: never.
+int ended_after(Server& server, std::string_view frames, int times) {
+    server.exchange(opening());
+    for (int i = 1; i <= times; ++i) {
+        auto const verdict = verdict_in(server.exchange(frames));
+        if (!verdict.goaway) continue;
+        EXPECT_EQ(verdict.goaway, NGHTTP2_ENHANCE_YOUR_CALM);
+        EXPECT_TRUE(server.session.finished());
+        EXPECT_NE(server.session.fault(), "");
+        return i;
+    }
+    return 0;
+}
+
+int ended_after(std::string_view frames, int times = 3'000) {
+    Server server;
+    return ended_after(server, frames, times);
+}
+
+// ---- floods ----
+
+TEST(H2Hostile, floods_of_control_frames_end_the_connection) {
+    EXPECT_EQ(ended_after(frame(ping_frame, 0, 0, "12345678")), 1'001);
+    EXPECT_EQ(ended_after(frame(ping_frame, ack, 0, "12345678")), 1'001);
+    EXPECT_EQ(ended_after(frame(settings_frame, 0, 0)), 1'001);
+    EXPECT_EQ(ended_after(frame(priority_frame, 0, 3, number(0) + "\x10")), 1'001);
+    EXPECT_EQ(ended_after(frame(goaway_frame, 0, 0, number(0) + number(0))), 0);   // nothing is read after the first one
+}
+
+TEST(H2Hostile, control_frames_at_a_moderate_rate_are_no_flood) {
+    Server server;
+    server.exchange(opening());
+    for (int i = 0; i < 5'000; ++i) {
+        server.now += milliseconds{10};
+        ASSERT_EQ(verdict_in(server.exchange(frame(ping_frame, 0, 0, "12345678"))), Verdict{});
+    }
+}
+
+TEST(H2Hostile, empty_data_frames_end_the_connection) {
+    for (std::string const& empty : {frame(data_frame, 0, 1), frame(data_frame, padded, 1, "\x03" "abc")}) {
+        Server server;
+        server.exchange(opening() + request_frame(1, get_fields(), 0));
+        int sent = 0;
+        while (server.session.fault().empty() && ++sent < 3'000) server.exchange(empty);
+        EXPECT_EQ(sent, 1'001);
+    }
+}
+
+TEST(H2Hostile, a_client_that_resets_its_requests_is_ended) {
+    Server server;
+    server.answer = [&](Stream& stream) { ADD_FAILURE() << "stream " << stream.id() << " was reset before it was told of"; };
+    server.exchange(opening());
+    std::uint32_t id = 1;
+    std::optional<std::uint32_t> goaway;
+    int sent = 0;
+    while (!goaway && ++sent < 3'000) {
+        goaway = verdict_in(server.exchange(request_frame(id, get_fields()) + frame(rst_frame, 0, id, number(8)))).goaway;
+        id += 2;
+    }
+    EXPECT_EQ(goaway, NGHTTP2_ENHANCE_YOUR_CALM);
+    EXPECT_EQ(sent, 1'001);
+}
+
+TEST(H2Hostile, a_client_that_provokes_resets_is_ended) {
+    struct Row {
+        char const* how;
+        std::function<std::string(std::uint32_t)> frames;
+        std::uint32_t code;
+    };
+    std::vector<Row> const rows{
+        {"overflowing windows",
+         [](std::uint32_t id) { return request_frame(id, get_fields(), 0) + frame(window_frame, 0, id, number(0x7fffffff)); },
+         NGHTTP2_FLOW_CONTROL_ERROR},
+        {"malformed requests", [](std::uint32_t id) { return request_frame(id, get_fields({{"connection", "x"}})); },
+         NGHTTP2_PROTOCOL_ERROR},
+        {"more DATA than announced",
+         [](std::uint32_t id) {
+             return request_frame(id, get_fields({{"content-length", "1"}}), 0) + frame(data_frame, end_stream, id, "ab");
+         },
+         NGHTTP2_PROTOCOL_ERROR},
+    };
+    for (auto const& row : rows) {
+        Server server;
+        server.exchange(opening());
+        int sent = 0;
+        for (std::uint32_t id = 1; sent < 3'000; id += 2) {
+            ++sent;
+            auto const verdict = verdict_in(server.exchange(row.frames(id)));
+            for (auto* stream : server.requests) server.session.release(*stream);
+            server.requests.clear();
+            if (verdict.goaway) break;
+            ASSERT_FALSE(verdict.resets.empty()) << row.how;
+            EXPECT_EQ(verdict.resets[0], row.code) << row.how;
+        }
+        EXPECT_EQ(sent, 1'001) << row.how;
+    }
+}
+
+TEST(H2Hostile, a_window_opened_byte_by_byte_ends_the_connection) {
+    Server server;
+    std::string const text = "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + std::string(100'000, 'x');
+    server.answer = [&](Stream& stream) { server.send(stream, text); };
+    server.exchange(std::string(preface) + frame(settings_frame, 0, 0, number(4, 2) + number(0)));
+    server.exchange(request_frame(1, get_fields()));
+    int sent = 0;
+    while (server.session.fault().empty() && ++sent < 3'000) server.exchange(frame(window_frame, 0, 1, number(1)));
+    EXPECT_EQ(sent, 1'002);   // the first tiny frame does not count
+}
+
+TEST(H2Hostile, continuation_frames_without_end_end_the_connection) {
+    Server server;
+    server.exchange(opening() + frame(headers_frame, end_stream, 1, field_block(get_fields())));
+    int sent = 0;
+    while (server.session.fault().empty() && ++sent < 100) server.exchange(frame(continuation_frame, 0, 1));
+    EXPECT_LE(sent, 10);
+    EXPECT_TRUE(server.session.finished());
+}
+
+TEST(H2Hostile, a_client_that_reads_nothing_queues_few_frames) {
+    SessionLimits limits;
+    limits.glitches = 0;
+    Server server(limits);
+    server.session.receive(opening(), server.now);
+    std::uint32_t id = 1;
+    int sent = 0;
+    for (; server.session.fault().empty() && sent < 10'000; ++sent, id += 2)
+        server.session.receive(request_frame(id, get_fields({{"connection", "x"}})), server.now);
+    EXPECT_LT(sent, 2'000);
+}
+
+// ---- heads ----
+
+/// A head whose fields repeat one large entry of the dynamic table: one byte each.
+std::string bomb(std::uint32_t id, int repeats) {
+    std::string const value(4'000, 'x');
+    std::string block = field_block(get_fields());
+    block += '\x40';   // literal with indexing
+    block.append(hpack_number(1, 127)).append("x").append(hpack_number(value.size(), 127)).append(value);
+    for (int i = 0; i < repeats; ++i) block += '\xbe';   // index 62, the newest entry
+    return frame(headers_frame, end_stream | end_headers, id, block);
+}
+
+TEST(H2Hostile, header_bombs_are_answered_431_and_the_connection_lives) {
+    Server server;
+    std::string const page = "HTTP/1.1 431 Too Large\r\nContent-Length: 0\r\n\r\n";
+    server.answer = [&](Stream& stream) {
+        EXPECT_EQ(stream.parsed().kind, http::HeadParse::Kind::refused);
+        EXPECT_EQ(stream.parsed().status, 431);
+        server.send(stream, page);
+        server.session.release(stream);
+    };
+    server.exchange(opening());
+    for (std::uint32_t id = 1; id < 200; id += 2) EXPECT_EQ(verdict_in(server.exchange(bomb(id, 8'000))), Verdict{});
+    EXPECT_EQ(server.requests.size(), 100u);
+    EXPECT_EQ(server.budget.used(), 0u);
+    server.answer = nullptr;
+    server.exchange(request_frame(201, get_fields()));   // the header table is intact
+    EXPECT_EQ(server.requests.back()->parsed().kind, http::HeadParse::Kind::complete);
+}
+
+TEST(H2Hostile, too_many_refused_heads_end_the_connection) {
+    Server server({.head = {.fields = 5}});
+    server.answer = [&](Stream& stream) { server.session.release(stream); };
+    server.exchange(opening());
+    int sent = 0;
+    for (std::uint32_t id = 1; server.session.fault().empty() && sent < 3'000; id += 2, ++sent)
+        server.exchange(request_frame(id, get_fields({{"a", ""}, {"b", ""}, {"c", ""}, {"d", ""}, {"e", ""}, {"f", ""}})));
+    EXPECT_EQ(sent, 1'001);
+}
+
+TEST(H2Hostile, large_heads_of_all_connections_share_the_budget) {
+    Server server({}, 40 * KiB);
+    std::string const value(10'000, 'x');
+    server.exchange(opening());
+    for (std::uint32_t id = 1; id < 12; id += 2) server.exchange(request_frame(id, get_fields({{"x", value}})));
+    std::vector<bool> accepted;
+    for (auto* stream : server.requests) accepted.push_back(stream->parsed().kind == http::HeadParse::Kind::complete);
+    EXPECT_EQ(accepted, (std::vector<bool>{true, true, true, true, true, false}));
+    server.exchange(request_frame(21, get_fields({{"x", std::string_view(value).substr(0, 1'000)}})));
+    EXPECT_EQ(server.requests.back()->parsed().kind, http::HeadParse::Kind::complete);
+    for (auto* stream : server.requests) server.session.release(*stream);
+    server.output();
+    EXPECT_EQ(server.budget.used(), 0u);
+}
+
+// ---- streams ----
+
+TEST(H2Hostile, streams_beyond_the_limit_are_refused) {
+    Server server({.streams = 3});
+    server.exchange(opening());
+    Verdict expected;
+    for (std::uint32_t id = 1; id < 12; id += 2) {
+        auto const verdict = verdict_in(server.exchange(request_frame(id, get_fields())));
+        if (id < 7) expected = {};
+        else expected = {{NGHTTP2_REFUSED_STREAM}, std::nullopt};
+        EXPECT_EQ(verdict, expected) << id;
+    }
+    EXPECT_EQ(server.requests.size(), 3u);
+}
+
+TEST(H2Hostile, a_reset_stream_counts_until_its_work_is_over) {
+    Server server({.streams = 3});
+    server.exchange(opening());
+    for (std::uint32_t id = 1; id < 6; id += 2)
+        server.exchange(request_frame(id, get_fields())), server.exchange(frame(rst_frame, 0, id, number(8)));
+    EXPECT_EQ(server.resets.size(), 3u);
+    EXPECT_EQ(verdict_in(server.exchange(request_frame(7, get_fields()))), (Verdict{{NGHTTP2_REFUSED_STREAM}, std::nullopt}));
+    server.session.release(*server.resets[0]);
+    EXPECT_EQ(verdict_in(server.exchange(request_frame(9, get_fields()))), Verdict{});
+    EXPECT_EQ(server.requests.size(), 4u);
+}
+
+// ---- malformed requests ----
+
+TEST(H2Hostile, malformed_requests_are_reset_and_never_told_of) {
+    auto const without = [](std::string_view name) {
+        auto fields = get_fields();
+        std::erase_if(fields, [&](auto const& field) { return field.first == name; });
+        return fields;
+    };
+    auto const with = [](std::string_view name, std::string_view value) {
+        auto fields = get_fields();
+        for (auto& field : fields)
+            if (field.first == name) field.second = value;
+        return fields;
+    };
+    auto late = get_fields({{"accept", "*/*"}});
+    std::swap(late[3], late[4]);
+    std::vector<WireFields> const rows{
+        get_fields({{"connection", "close"}}), get_fields({{"keep-alive", "1"}}), get_fields({{"transfer-encoding", "chunked"}}),
+        get_fields({{"upgrade", "h2c"}}), get_fields({{"proxy-connection", "x"}}), get_fields({{"te", "gzip"}}),
+        get_fields({{":path", "/"}}), get_fields({{":unknown", "x"}}), late, without(":method"), without(":scheme"), without(":path"),
+        without(":authority"), with(":method", "GET\r\nX: y"), with(":method", "G T"), with(":path", "/a b"),
+        with(":path", "/ HTTP/1.1\r\nX: y"), with(":path", {"/\0", 2}), with(":path", "a"), with(":authority", "a\r\nb"),
+        with(":authority", "a/b"), get_fields({{"X", "y"}}), get_fields({{"x", "a\r\nb: c"}}), get_fields({{"x", {"a\0", 2}}}),
+        get_fields({{"x\r\ny", "z"}}), get_fields({{"x y", "z"}}), get_fields({{"", "z"}}), get_fields({{"x", " y"}}),
+        get_fields({{"content-length", "5"}}), get_fields({{"content-length", "x"}}), get_fields({{"content-length", "0"}, {"content-length", "0"}}),
+        get_fields({{"host", "a.example"}, {"host", "a.example"}}), {{":method", "CONNECT"}, {":authority", "a:1"}, {":path", "/"}},
+    };
+    for (auto const& fields : rows) {
+        Server server;
+        server.exchange(opening());
+        EXPECT_EQ(verdict_in(server.exchange(request_frame(1, fields))), (Verdict{{NGHTTP2_PROTOCOL_ERROR}, std::nullopt}))
+            << testing::PrintToString(fields);
+        EXPECT_TRUE(server.requests.empty());
+        EXPECT_EQ(server.session.streams(), 0u);
+    }
+}
+
+TEST(H2Hostile, a_host_that_differs_from_the_authority_is_refused) {
+    Server server;
+    server.exchange(opening());
+    server.exchange(request_frame(1, get_fields({{"host", "b.example"}})));
+    ASSERT_EQ(server.requests.size(), 1u);
+    EXPECT_EQ(server.requests[0]->parsed().status, 400);
+    EXPECT_STREQ(server.requests[0]->parsed().refusal, "Host differs from :authority");
+}
+
+TEST(H2Hostile, a_length_that_differs_from_the_data_is_reset) {
+    for (std::string const data : {"abcd", "abcdef"}) {
+        Server server;
+        server.exchange(opening() + request_frame(1, get_fields({{"content-length", "5"}}), 0));
+        EXPECT_EQ(verdict_in(server.exchange(frame(data_frame, end_stream, 1, data))), (Verdict{{NGHTTP2_PROTOCOL_ERROR}, std::nullopt}));
+        EXPECT_EQ(server.resets.size(), 1u);
+        EXPECT_FALSE(server.requests[0]->body_done());
+    }
+}
+
+TEST(H2Hostile, pseudo_fields_in_trailers_are_reset) {
+    Server server;
+    server.exchange(opening() + request_frame(1, get_fields(), 0));
+    EXPECT_EQ(verdict_in(server.exchange(request_frame(1, {{":path", "/"}}))), (Verdict{{NGHTTP2_PROTOCOL_ERROR}, std::nullopt}));
+    EXPECT_EQ(server.resets.size(), 1u);
+}
+
+TEST(H2Hostile, trailers_that_are_too_large_are_refused) {
+    Server server;
+    server.exchange(opening() + request_frame(1, get_fields(), 0));
+    std::string const value(9'000, 'x');
+    std::string const block = field_block({{"a", value}, {"b", value}});
+    server.exchange(frame(headers_frame, end_stream, 1, block.substr(0, 10'000)) + frame(continuation_frame, end_headers, 1, block.substr(10'000)));
+    EXPECT_STREQ(server.requests[0]->body_refusal(), "trailer section too large");
+}
+
+// ---- the connection ----
+
+TEST(H2Hostile, broken_rules_of_the_connection_end_it) {
+    struct Row {
+        std::string bytes;
+        std::uint32_t code;
+    };
+    std::vector<Row> const rows{
+        {frame(data_frame, 0, 0, "x"), NGHTTP2_PROTOCOL_ERROR},
+        {frame(data_frame, 0, 1, "x"), NGHTTP2_PROTOCOL_ERROR},
+        {frame(headers_frame, end_headers, 2, field_block(get_fields())), NGHTTP2_PROTOCOL_ERROR},
+        {frame(headers_frame, end_headers, 1, "\xff\xff\xff\xff\xff\xff"), NGHTTP2_COMPRESSION_ERROR},
+        {frame(push_frame, end_headers, 1, number(2) + field_block(get_fields())), NGHTTP2_PROTOCOL_ERROR},
+        {frame(window_frame, 0, 0, number(0)), NGHTTP2_PROTOCOL_ERROR},
+        {frame(window_frame, 0, 0, number(0x7fffffff)), NGHTTP2_FLOW_CONTROL_ERROR},
+        {frame(settings_frame, 0, 0, "x"), NGHTTP2_FRAME_SIZE_ERROR},
+        {frame(settings_frame, ack, 0), NGHTTP2_NO_ERROR},   // of this server's own settings
+        {frame(ping_frame, 0, 0, "x"), NGHTTP2_FRAME_SIZE_ERROR},
+        {frame(continuation_frame, 0, 1), NGHTTP2_PROTOCOL_ERROR},
+        {number(16'385, 3) + std::string(6, '\0'), NGHTTP2_FRAME_SIZE_ERROR},
+    };
+    for (auto const& row : rows) {
+        Server server;
+        server.exchange(opening());
+        auto const verdict = verdict_in(server.exchange(row.bytes));
+        EXPECT_EQ(verdict.goaway.value_or(0), row.code) << testing::PrintToString(row.bytes);
+        EXPECT_EQ(server.session.finished(), row.code != 0);
+        EXPECT_EQ(server.session.fault().empty(), row.code == 0);
+    }
+}
+
+TEST(H2Hostile, bytes_that_are_no_http2_end_the_connection_without_an_answer) {
+    Server server;
+    server.output();
+    EXPECT_FALSE(server.session.receive("GET / HTTP/1.1\r\nHost: a\r\n\r\n", server.now));
+    EXPECT_EQ(server.output(), "");
+    EXPECT_TRUE(server.session.finished());
+    EXPECT_FALSE(server.session.receive(opening(), server.now));
+}
+
+TEST(H2Hostile, a_client_may_send_no_more_than_the_window) {
+    Server server;
+    server.reads = false;
+    server.exchange(opening() + request_frame(1, get_fields(), 0));
+    std::string const chunk = frame(data_frame, 0, 1, std::string(16'000, 'x'));
+    std::optional<std::uint32_t> goaway;
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(verdict_in(server.exchange(chunk)), Verdict{});
+    goaway = verdict_in(server.exchange(chunk)).goaway;
+    EXPECT_EQ(goaway, NGHTTP2_FLOW_CONTROL_ERROR);
+}
+
+TEST(H2Hostile, requests_cut_anywhere_are_the_same) {
+    std::string const all = opening() + request_frame(1, get_fields({{"x", "y"}}), 0) + frame(data_frame, 0, 1, "hello") +
+                            frame(data_frame, end_stream, 1, "world") + frame(ping_frame, 0, 0, "12345678");
+    for (std::size_t step = 1; step < 20; ++step) {
+        Server server;
+        for (std::size_t at = 0; at < all.size(); at += step) server.exchange(std::string_view(all).substr(at, step));
+        ASSERT_EQ(server.requests.size(), 1u);
+        EXPECT_EQ(server.body_of(*server.requests[0]), "helloworld");
+        EXPECT_TRUE(server.requests[0]->body_done());
+        EXPECT_EQ(server.session.fault(), "");
+    }
+}
+
+}  // namespace
+}  // namespace garner::h2

@@ -1,0 +1,242 @@
+// HTTP/2 with real clients: curl, Chromium, nghttp2's h2load, node:http2.
+#include <signal.h>
+
+#include "story/tls/secure_listener.hpp"
+#include "support/websocket.hpp"
+
+namespace garner::test {
+
+namespace {
+
+constexpr int parts = 100;
+
+struct Http2 : ::testing::Test {
+    std::string secure_url(Proxy const& proxy, std::string const& path) {
+        return "https://localhost:" + std::to_string(proxy.secure()) + path;
+    }
+    /// curl with ALPN h2 to the accelerator; the body and the version.
+    std::string curl(std::vector<std::string> const& arguments) {
+        std::vector<std::string> command{"curl", "-sS", "--http2", "--max-time", "60", "--cacert", files.chain(),
+                                         "-w",   " by %{http_version}"};
+        command.insert(command.end(), arguments.begin(), arguments.end());
+        auto const finished = run(command, 70s);
+        EXPECT_EQ(finished.code, 0) << finished.errors;
+        return finished.output;
+    }
+    /// Runs a script of node:http2; `c` is a session with the forward proxy, `origin` an authority.
+    std::string node(Proxy const& proxy, std::string const& authority, std::string const& script) {
+        auto const file = files.dir.write(
+            "script.js", "const http2 = require('http2');\nconst origin = '" + authority + "';\n" +
+                             "const c = http2.connect('https://localhost:" + std::to_string(proxy.secure()) +
+                             "', {rejectUnauthorized: false});\n" + script);
+        auto const finished = run({"node", file}, 60s);
+        EXPECT_EQ(finished.code, 0) << finished.errors;
+        return finished.output;
+    }
+    std::string spki_flag() const { return "--ignore-certificate-errors-spki-list=" + files.certificate.spki_hash(); }
+
+    CertificateFiles files{"localhost"};
+    Origin origin;
+    Proxy::Setup const forward{.tls = files.tls()};
+    Proxy::Setup const accelerator{.tls = files.tls(), .secure_origin = origin.url()};
+};
+
+/// A page with parts that each count, and the protocol by which they came.
+void script_page(Origin& origin) {
+    std::string page = "<!DOCTYPE html><link rel=icon href=data:,><body><script>var came = 0;</script>\n";
+    for (int i = 0; i < parts; ++i) {
+        auto const path = "/part/" + std::to_string(i) + ".js";
+        origin.answer(path, fresh("came++; // " + pattern(1000, i), 600, {{"Content-Type", "text/javascript"}}));
+        page += "<script src='" + path + "'></script>\n";
+    }
+    page += "<p id=result></p><script>onload = () => { var all = performance.getEntriesByType('resource');\n"
+            "result.textContent = 'came: ' + came + ' by ' + all[all.length - 1].nextHopProtocol; }</script>\n";
+    origin.answer("/page", fresh(page, 600, {{"Content-Type", "text/html"}}));
+}
+
+}   // namespace
+
+TEST_F(Http2, responses_of_every_kind_are_those_of_HTTP_1) {
+    NEEDS("curl");
+    auto const film = pattern(3'000'000);
+    origin.answer("/page", fresh("hello"));
+    origin.answer("/film", fresh(film));
+    origin.answer("/live", {.body = "live", .delimited = Delimited::by_chunks});
+    Proxy proxy(accelerator);
+    EXPECT_EQ(curl({secure_url(proxy, "/page")}), "hello by 2");
+    EXPECT_EQ(curl({secure_url(proxy, "/page")}), "hello by 2");
+    EXPECT_EQ(proxy.logged("/page", 2).tag, "TCP_MEM_HIT");
+    EXPECT_TRUE(curl({secure_url(proxy, "/film")}) == film + " by 2");
+    EXPECT_EQ(curl({"-r", "1000-1999", secure_url(proxy, "/film")}), film.substr(1000, 1000) + " by 2");
+    EXPECT_EQ(curl({secure_url(proxy, "/live")}), "live by 2");
+    EXPECT_THAT(curl({"-I", secure_url(proxy, "/film")}), HasSubstr("content-length: 3000000"));
+    EXPECT_EQ(origin.last("/page").head.field("X-Forwarded-Proto"), "https");
+    EXPECT_THAT(origin.last("/page").head.field("Via"), StartsWith("2.0 "));
+}
+
+TEST_F(Http2, uploads_with_and_without_a_length_arrive) {
+    NEEDS("curl");
+    origin.answer("/upload", no_store("taken"));
+    Proxy proxy(accelerator);
+    auto const body = pattern(5'000'000, 7);
+    auto const file = files.dir.write("body", body);
+    EXPECT_EQ(curl({"--data-binary", "@" + file, secure_url(proxy, "/upload")}), "taken by 2");
+    EXPECT_TRUE(origin.last("/upload").body == body);
+    auto const piped = run({"sh", "-c", "cat " + file + " | curl -sS --http2 -T - -X POST --cacert " + files.chain() + " " +
+                                            secure_url(proxy, "/upload")},
+                           60s);
+    EXPECT_EQ(piped.output, "taken");
+    EXPECT_TRUE(origin.last("/upload").body == body);
+}
+
+TEST_F(Http2, a_body_that_its_origin_truncates_is_reset) {
+    NEEDS("curl");
+    origin.by_hand("/broken", [](Hand& hand) {
+        hand.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
+        hand.wire().reset();
+    });
+    Proxy proxy(accelerator);
+    auto const finished = run({"curl", "-sS", "--http2", "--cacert", files.chain(), secure_url(proxy, "/broken")}, 60s);
+    EXPECT_EQ(finished.code, 92) << finished.errors;   // CURLE_HTTP2_STREAM
+}
+
+TEST_F(Http2, many_streams_of_many_connections_are_all_answered) {
+    NEEDS("h2load");
+    origin.answer("/page", fresh("hello"));
+    origin.answer("/film", fresh(pattern(1'000'000)));
+    Proxy proxy(accelerator);
+    auto const load = [&](std::string const& path, std::string const& count) {
+        return run({"h2load", "-n", count, "-c", "8", "-m", "32", secure_url(proxy, path)}, 60s).output;
+    };
+    EXPECT_THAT(load("/page", "5000"), HasSubstr("5000 succeeded, 0 failed, 0 errored"));
+    EXPECT_THAT(load("/film", "100"), HasSubstr("100 succeeded, 0 failed, 0 errored"));
+}
+
+TEST_F(Http2, a_stream_that_is_not_read_stops_no_other) {
+    NEEDS("node");
+    origin.answer("/film", fresh(pattern(10'000'000)));
+    origin.answer("/page", fresh("hello"));
+    Proxy proxy(forward);
+    auto const get = "const get = (path) => c.request({':scheme': 'http', ':authority': origin, ':path': path});\n";
+    EXPECT_EQ(node(proxy, origin.authority(), std::string(get) + R"(
+const film = get('/film'); film.pause();
+film.on('response', () => { const page = get('/page'); page.setEncoding('utf8');
+  page.on('data', (d) => process.stdout.write(d));
+  page.on('end', () => { let n = 0; film.on('data', (d) => n += d.length);
+    film.on('end', () => { process.stdout.write(' ' + n); c.close(); }); film.resume(); }); });
+)"),
+              "hello 10000000");
+}
+
+TEST_F(Http2, CONNECT_carries_bytes_both_ways_and_half_closes) {
+    NEEDS("node");
+    origin.by_hand("/echo", [](Hand& hand) {
+        hand.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
+        while (hand.wire().receive() == Wire::Read::data) {
+            hand.send(hand.wire().buffer());
+            hand.wire().buffer().clear();
+        }
+    });
+    Proxy proxy(forward);
+    EXPECT_EQ(node(proxy, origin.authority(), R"(
+const s = c.request({':method': 'CONNECT', ':authority': origin});
+let text = '';
+s.on('response', (h) => { text += h[':status'] + ' '; s.write('GET /echo HTTP/1.1\r\nHost: x\r\n\r\n');
+  setTimeout(() => { s.write('A'.repeat(3000000)); s.end(); }, 200); });
+let n = 0; s.on('data', (d) => n += d.length);
+s.on('end', () => { process.stdout.write(text + (n > 3000000)); c.close(); });
+)"),
+              "200 true");
+    EXPECT_EQ(proxy.logged(origin.authority()).method, "CONNECT");
+}
+
+TEST_F(Http2, a_refused_tunnel_has_its_page) {
+    NEEDS("node");
+    Proxy proxy(Proxy::Setup{.patch = R"({"access": [{"deny": "all"}]})", .tls = files.tls()});
+    EXPECT_THAT(node(proxy, "blocked.example:443", R"(
+const s = c.request({':method': 'CONNECT', ':authority': origin});
+s.setEncoding('utf8');
+s.on('response', (h) => process.stdout.write(h[':status'] + ' '));
+s.on('data', (d) => process.stdout.write(d));
+s.on('end', () => c.close());
+)"),
+                StartsWith("403 "));
+}
+
+TEST_F(Http2, SIGTERM_lets_running_streams_end) {
+    NEEDS("node");
+    origin.by_hand("/slow", [](Hand& hand) {
+        hand.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello");
+        pause_for(1s);
+        hand.send("world");
+    });
+    Proxy proxy(forward);
+    std::string output;
+    std::thread client([&] {
+        output = node(proxy, origin.authority(), R"(
+const s = c.request({':scheme': 'http', ':authority': origin, ':path': '/slow'});
+s.setEncoding('utf8');
+s.on('data', (d) => process.stdout.write(d));
+s.on('end', () => process.stdout.write(' end'));
+c.on('close', () => process.stdout.write(' closed'));
+)");
+    });
+    ASSERT_TRUE(eventually([&] { return origin.requests("/slow") == 1; }));
+    pause_for(300ms);
+    proxy.signal(SIGTERM);
+    client.join();
+    EXPECT_EQ(output, "helloworld end closed");
+}
+
+TEST_F(Http2, a_browser_loads_a_page_of_a_hundred_parts_from_an_accelerator) {
+    NEEDS("chromium");
+    script_page(origin);
+    Proxy proxy(accelerator);
+    auto const came = "came: " + std::to_string(parts) + " by h2";
+    EXPECT_THAT(browse(secure_url(proxy, "/page"), "", {spki_flag()}), HasSubstr(came));
+    EXPECT_THAT(browse(secure_url(proxy, "/page"), "", {spki_flag()}), HasSubstr(came));
+    EXPECT_EQ(origin.requests("/page"), 1u);
+}
+
+TEST_F(Http2, a_browser_loads_it_through_an_HTTPS_proxy) {
+    NEEDS("chromium");
+    script_page(origin);
+    Proxy proxy(forward);
+    auto const page = browse(origin.url("/page"), secure_url(proxy, ""), {spki_flag()});
+    EXPECT_THAT(page, HasSubstr("came: " + std::to_string(parts)));
+}
+
+/// A page that speaks over a WebSocket, and keeps loading until that has answered.
+void script_chat(Origin& origin) {
+    origin.answer("/page", no_store("<!DOCTYPE html><link rel=icon href=data:,><body><p id=result>silence</p><script>\n"
+                                    "var scheme = location.protocol == 'https:' ? 'wss://' : 'ws://';\n"
+                                    "var socket = new WebSocket(scheme + location.host + '/chat');\n"
+                                    "socket.onopen = () => socket.send('hello');\n"
+                                    "socket.onmessage = (m) => { result.textContent = 'heard: ' + m.data; fetch('/heard'); };\n"
+                                    "</script><img src=/gate>"));
+    origin.by_hand("/chat", websocket_echo);
+    origin.answer("/heard", no_store("good"));
+    origin.by_hand("/gate", [&origin](Hand& hand) {
+        eventually([&] { return origin.requests("/heard") > 0; });
+        hand.answer(no_store(""));
+    });
+}
+
+TEST_F(Http2, a_WebSocket_speaks_through_an_HTTPS_proxy) {
+    NEEDS("chromium");
+    script_chat(origin);
+    Proxy proxy(forward);
+    EXPECT_THAT(browse(origin.url("/page"), secure_url(proxy, ""), {spki_flag()}), HasSubstr("heard: hello"));
+    EXPECT_EQ(origin.requests("/chat"), 1u);
+}
+
+TEST_F(Http2, a_WebSocket_speaks_through_an_accelerator_by_extended_CONNECT) {
+    NEEDS("chromium");
+    script_chat(origin);
+    Proxy proxy(accelerator);
+    EXPECT_THAT(browse(secure_url(proxy, "/page"), "", {spki_flag()}), HasSubstr("heard: hello"));
+    EXPECT_EQ(origin.requests("/chat"), 1u);
+    EXPECT_EQ(proxy.logged("/chat").all.value("http", ""), "2.0");
+}
+
+}   // namespace garner::test
