@@ -41,7 +41,7 @@ public:
 
 private:
     std::shared_ptr<X509> leaf_;
-    std::shared_ptr<stack_st_X509> intermediates_;
+    std::shared_ptr<stack_st_X509> intermediates_;   // never null: OpenSSL would then build a chain in each handshake
     std::shared_ptr<EVP_PKEY> key_;
     std::vector<std::string> names_;
     std::string subject_;

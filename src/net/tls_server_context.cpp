@@ -17,9 +17,7 @@ namespace {
 void set_protocol(SSL_CTX* context, ListenTls::MinVersion min_version) {
     SSL_CTX_set_min_proto_version(context, min_version == ListenTls::MinVersion::tls_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION);
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
-    // Without NO_AUTO_CHAIN OpenSSL would build a chain from client_ca in each handshake if no intermediates are configured.
-    SSL_CTX_set_mode(context,
-                     SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY | SSL_MODE_NO_AUTO_CHAIN);
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY);
     SSL_CTX_set_security_level(context, 2);
     check(SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM+AES128:ECDHE+AESGCM+AES256:ECDHE+CHACHA20") == 1);
     check(SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256") == 1);
