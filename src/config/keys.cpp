@@ -508,6 +508,7 @@ Table<Config> keys() {
         key<Config>("connect", &Config::connect, connect(), "Connections to origins."),
         key<Config>("tls", &Config::tls, tls(), "TLS towards origins."),
         key<Config>("pool", &Config::pool, pool(), "Idle connections to origins."),
+        key<Config>("bump", &Config::bump, interception(), "Interception of TLS tunnels, only by explicit rules."),
         key<Config>("limits", [](Config& c) -> auto& { return c.proxy.limits; }, limits(),
                     "Limits of messages and connections."),
         key<Config>("deadlines", [](Config& c) -> auto& { return c.proxy.deadlines; }, deadlines(),
