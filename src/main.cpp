@@ -14,6 +14,7 @@
 #include "admin/admin_server.hpp"
 #include "admin/cache_command.hpp"
 #include "admin/commands.hpp"
+#include "bump/ca_command.hpp"
 #include "config/check_command.hpp"
 #include "config/command_line.hpp"
 #include "config/load.hpp"
@@ -395,6 +396,20 @@ int ask_cache(CommandLine const& line, config::Config const& config) {
     return admin::run_cache_command(command, std::cout, std::cerr);
 }
 
+/// garner ca: `rest` is the operation and a directory.
+int run_ca(CommandLine const& line, config::Config const& config) {
+    using Kind = bump::CaCommand::Kind;
+    auto const& word = line.rest.front();
+    bump::CaCommand command;
+    command.kind = word == "init" ? Kind::init : word == "export" ? Kind::export_root : Kind::show;
+    if (line.rest.size() > 1) command.directory = line.rest.back();
+    command.chain = config.bump.ca_chain;
+    command.rules = config.bump.rules;
+    command.any_host = line.any_host;
+    command.der = line.der;
+    return bump::run_ca_command(command, std::cout, std::cerr);
+}
+
 /// purge, stats, peers and explain ask a running proxy at the admin address of the same configuration.
 int ask(CommandLine const& line) {
     auto loaded = load(line, config::NamedFiles::believed);
@@ -403,6 +418,7 @@ int ask(CommandLine const& line) {
         return exit_failed;
     }
     if (line.command == CommandLine::Command::cache) return ask_cache(line, loaded.config);
+    if (line.command == CommandLine::Command::ca) return run_ca(line, loaded.config);
     auto const& place = loaded.config.admin;
     if (!place.enabled) {
         std::fputs("garner: this configuration has no admin address to ask\n", stderr);

@@ -38,6 +38,16 @@ constexpr char const* about_patterns =
     "PATTERN is a prefix of URLs, such as \"http://example.com/pictures/\". If it contains *, which stands for any text, it must "
     "match the whole URL, as in \"*.example.com/*.jpg\". A purge removes all variants of a URL.";
 
+constexpr char const* about_ca =
+    "Makes, exports and shows the CA for interception.\n"
+    "The CA signs the certificates that clients get for the tunnels that bump.rules decrypt. Clients must trust its root.";
+
+constexpr char const* about_ca_files = "init writes root.pem, root.key, chain.pem and ca.key into DIR and overwrites no file. The "
+                                       "signing certificate may sign only for "
+                                       "the hosts of the rules that bump. If DIR has only root.pem and root.key, init makes a new "
+                                       "signing certificate below this root. "
+                                       "export and show read DIR, or without it the file of bump.ca_chain.";
+
 constexpr char const* about_completion =
     "Prints the completion script for bash or zsh.\n"
     "The script completes commands, options, file names and known values. For bash, put the first example into ~/.bashrc. For "
@@ -113,6 +123,7 @@ public:
         declare_peers();
         declare_cache();
         declare_purge();
+        declare_ca();
         root_.subcommand("sim", {}, is(Command::sim), &line_.rest).own_form(sim::use_sim_form);
         root_.subcommand("seen", {}, is(Command::seen), &line_.rest).own_form(use_seen_form);
         declare_help();
@@ -243,6 +254,24 @@ private:
             .exit_statuses({{0, "removed"}, {1, "URL not in the cache, or failure"}, {2, "wrong command line"}})
             .examples(
                 {"garner purge http://example.org/", "garner purge http://example.org/news --config /etc/garner/garner.json"});
+    }
+
+    void declare_ca() {
+        auto& ca = root_.subcommand("ca", about_ca, {}).group("change");
+        auto const part = [&](char const* name, char const* about) -> CommandForm& {
+            return ca.subcommand(name, about, [this, name] { line_.command = Command::ca, line_.rest = {name}; });
+        };
+        ca.notes(about_ca_files)
+            .exit_statuses({{0, "done"}, {1, "failure"}, {2, "wrong command line"}})
+            .examples({"garner ca init /etc/garner/ca --config /etc/garner/garner.json",
+                       "garner ca export /etc/garner/ca > garner-root.pem"});
+        part("init", "Makes a root and a signing certificate.")
+            .operand("DIR", appended_to(line_.rest))
+            .flag("--any-host", "init: the CA may sign for every host", line_.any_host);
+        part("export", "Prints the root certificate, which clients must trust.")
+            .operand("[DIR]", appended_to(line_.rest))
+            .flag("--der", "export: prints DER, not PEM", line_.der);
+        part("show", "Prints names, dates, constraints and fingerprints.").operand("[DIR]", appended_to(line_.rest));
     }
 
     void declare_help() {

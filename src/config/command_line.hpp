@@ -18,6 +18,7 @@ struct CommandLine {
         peers,     // print the other caches and their states
         explain,   // explain why `url` is, or is not, answered from the cache
         cache,     // the cache's content: `rest` is the operation and a pattern
+        ca,        // the certificate authority of interception: `rest` is the operation and a directory
         sim,       // replay a trace: `rest` are the simulator's arguments
         seen,      // a crawler's URL-seen caches: `rest` are their arguments
         help,      // print `text`, a help, the version or a completion script, and end with 0
@@ -35,7 +36,9 @@ struct CommandLine {
     Bytes rate = 100 * MiB;          // cache verify: most bytes per second to read; 0: no limit
     bool what_if = false;            // stats
     bool rebuild_digest = false;     // peers
-    std::vector<std::string> rest;   // sim, seen: all following words; cache: "purge", "http://example.com/"
+    bool any_host = false;           // ca init
+    bool der = false;                // ca export
+    std::vector<std::string> rest;   // sim, seen: all following words; cache, ca: "purge", "http://example.com/"
     std::string text;                // help, wrong: printed unchanged, including the last newline
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bump/options.hpp"
 #include "cache/options.hpp"
 #include "icp/options.hpp"
 #include "net/options.hpp"
@@ -41,6 +42,7 @@ struct Config {
     net::ConnectorOptions connect;
     net::TlsOptions tls;
     net::PoolOptions pool;
+    bump::Options bump;
     Admin admin;
     seen::Options seen = no_seen();
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "config/bump_files.hpp"
 #include "config/form.hpp"
 #include "config/run_as.hpp"
 #include "net/certificate.hpp"
@@ -138,6 +139,7 @@ void try_files(Reader& reader, Config const& config) {
     try_certificates(reader, config.tls);
     for (std::size_t i = 0; i < config.proxy.listen.size(); ++i)
         if (auto const& tls = config.proxy.listen[i].tls) try_listen_tls(reader, i, *tls);
+    try_interception(reader, config.bump);
     try_access_log(reader, config.proxy.log.access);
     try_hosts(reader, config.dns.hosts_file);
     try_disk(reader, config.disk.path);

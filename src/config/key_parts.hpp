@@ -38,6 +38,10 @@ Row<T> address_key(Form<IpEndpoint> form, std::string const& preset, std::string
     return row;
 }
 
+// ---- bump_keys.cpp ----
+
+Form<bump::Options> interception();
+
 // ---- tier_keys.cpp ----
 
 Form<cache::Options> memory();

@@ -521,6 +521,7 @@ Table<Config> keys() {
         key<Config>("pool", &Config::pool, pool(), "Idle connections to origins."),
         key<Config>("http2", [](Config& c) -> auto& { return c.proxy.http2; }, http2(),
                     "HTTP/2 with clients: limits of each connection."),
+        key<Config>("bump", &Config::bump, interception(), "Interception of TLS tunnels, only by explicit rules."),
         key<Config>("limits", [](Config& c) -> auto& { return c.proxy.limits; }, limits(),
                     "Limits of messages and connections."),
         key<Config>("deadlines", [](Config& c) -> auto& { return c.proxy.deadlines; }, deadlines(),

@@ -138,14 +138,13 @@ Table<Outer> lifted(Table<Inner> const& table, Inner Outer::*member) {
     return out;
 }
 
-// {"host":".example.com"}, for logs.
+}   // namespace
+
 std::string text_of_matchers(Json const& matchers) {
     auto text = matchers.is_string() ? matchers.get<std::string>() : matchers.dump(-1, ' ', true, Json::error_handler_t::replace);
     if (text.size() > matchers_max) text.replace(matchers_max - 3, text.npos, "...");
     return text;
 }
-
-}   // namespace
 
 Form<std::string> part_of_url() {
     auto const accept = [](std::string const& text, std::string& why) {

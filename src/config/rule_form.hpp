@@ -12,6 +12,9 @@ Form<http::AccessRule> access_rule();
 /// Matchers without `destination`, `type`, and the settings.
 Form<http::CachingRule> caching_rule();
 
+/// The matchers as configured, {"host":".example.com"}, for logs and explanations; long ones are shortened.
+std::string text_of_matchers(Json const&);
+
 /// A non-empty part of a URL.
 Form<std::string> part_of_url();
 

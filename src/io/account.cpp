@@ -64,6 +64,8 @@ std::optional<Account> find_account(std::string const& name) {
 
 bool is_root() { return ::geteuid() == 0; }
 
+void forbid_core_dumps() { ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
 void forbid_new_privileges() { ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
 std::string give_file(std::string const& path, Account const& account) {

@@ -23,6 +23,10 @@ bool is_root();
 /// (set-user-ID, file capabilities). Call before any thread is created.
 void forbid_new_privileges();
 
+/// Prevents core dumps of this process, and tracing by other processes of its user. A later change of the user permits core
+/// dumps again if the system is configured so (fs.suid_dumpable).
+void forbid_core_dumps();
+
 /// Creates the file with mode 0640 if missing, and gives it to the account. The file must belong to root, have no
 /// other name, and be in a directory that only root can change. Returns the error in words; empty when the file was
 /// given or already belongs to another user.

@@ -163,7 +163,7 @@ std::string overview(CommandDescription const& program) {
     for (auto const& topic : topics_of(program)) topics += (topics.empty() ? "" : ", ") + topic.name;
     auto text = "Usage: " + program.usage + " [options]\n\n" + command_lines(program) + "\n" + program.word() +
                 " help COMMAND prints the options of a command and two examples.";
-    return text + (topics.empty() ? "\n" : "\nIt also explains these topics: " + topics + ".\n");
+    return text + (topics.empty() ? "\n" : " Topics: " + topics + ".\n");
 }
 
 std::vector<CommandDescription::Topic> topics_of(CommandDescription const& command) {

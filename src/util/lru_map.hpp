@@ -34,6 +34,10 @@ public:
     void erase(std::string_view key) {
         if (auto const found = entries_.find(key); found != entries_.end()) entries_.erase(found);
     }
+    /// Calls visit(key, value) for each value, the least recently used first.
+    void for_each(auto visit) {
+        for (Entry* const entry : by_use_) visit(*entry->key, entry->value);
+    }
     std::size_t size() const { return entries_.size(); }
 
 private:

@@ -71,8 +71,7 @@ TEST(HelpPage, the_overview_has_a_line_for_each_command) {
                                   "inspect  keep show FILE  Prints a file.\n"
                                   "         keep sort       Sorts files.\n"
                                   "\n"
-                                  "keep help COMMAND prints the options of a command and two examples.\n"
-                                  "It also explains these topics: orders.\n");
+                                  "keep help COMMAND prints the options of a command and two examples. Topics: orders.\n");
 }
 
 TEST(HelpPage, a_command_or_topic_is_found_by_its_name) {
