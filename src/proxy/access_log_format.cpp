@@ -246,7 +246,8 @@ void json_line(Line& line, LogEntry const& entry) {
     line << "\",\"status\":";
     line.number(entry.status) << ",\"bytes\":";
     line.number(entry.bytes);
-    line.member("method", entry.method).member("url", entry.url, LogFieldLimits::url) << ",\"http\":\"" << entry.version << "\",\"hierarchy\":\"";
+    line.member("method", entry.method).member("url", entry.url, LogFieldLimits::url)
+        << ",\"http\":\"" << entry.version << "\",\"hierarchy\":\"";
     put_hierarchy(line, entry);
     line << "\"";
     line.member("peer", entry.peer).member("content_type", entry.content_type);

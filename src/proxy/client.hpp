@@ -13,8 +13,8 @@ namespace garner::proxy {
 /// Immutable; shared by the requests of a connection, and by those that continue without it.
 struct Client {
     IpEndpoint peer;
-    std::uint16_t listener = 0;             // the port that it connected to
-    bool secure = false;                    // it speaks TLS to this proxy
+    std::uint16_t listener = 0;   // the port that it connected to
+    bool secure = false;          // it speaks TLS to this proxy
     bool http2 = false;
     std::vector<std::string> certificate;   // the names in its certificate, the one that identifies it first
     std::string text = peer.address.text();

@@ -15,11 +15,13 @@ namespace asio = net::asio;
 namespace {
 
 constexpr std::size_t requests_per_turn = 16;
-constexpr milliseconds drain_patience{1'000};   // for the client's answer to the first GOAWAY
+constexpr milliseconds drain_patience{1'000};               // for the client's answer to the first GOAWAY
 constexpr milliseconds while_streams_run{24 * 3'600'000};   // each stream has its own deadlines
 
 h2::SessionLimits limits_of(Options const& options) {
-    return {.streams = options.http2.streams, .window = options.http2.window, .glitches = options.http2.glitches,
+    return {.streams = options.http2.streams,
+            .window = options.http2.window,
+            .glitches = options.http2.glitches,
             .head = options.limits.head};
 }
 
@@ -120,7 +122,8 @@ net::awaitable<void> Http2Connection::end() {
 // ---- events of streams ----
 
 Http2Connection::Slot* Http2Connection::slot_of(h2::Stream const& stream) {
-    auto const found = std::ranges::find_if(slots_, [&](auto const& slot) { return slot->stream && &slot->stream->stream() == &stream; });
+    auto const found =
+        std::ranges::find_if(slots_, [&](auto const& slot) { return slot->stream && &slot->stream->stream() == &stream; });
     return found == slots_.end() ? nullptr : found->get();
 }
 

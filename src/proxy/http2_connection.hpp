@@ -59,12 +59,12 @@ private:
     std::vector<h2::Stream*> arrived_;   // requests that have no slot yet
     std::size_t running_ = 0;            // slots in use
     net::WakeHandle all_ended_;
-    net::Buffer gathered_;               // frames to be sent; held only while there are some
+    net::Buffer gathered_;   // frames to be sent; held only while there are some
     std::size_t sent_ = 0;
     std::size_t end_ = 0;
-    bool gathering_ = false;             // input is being processed: frames are sent when the buffer is full, or at the end
-    bool writing_ = false;               // write_rest() runs
-    bool lost_ = false;                  // the connection has failed
+    bool gathering_ = false;   // input is being processed: frames are sent when the buffer is full, or at the end
+    bool writing_ = false;     // write_rest() runs
+    bool lost_ = false;        // the connection has failed
     std::array<char, 4096> input_;
 };
 

@@ -30,9 +30,7 @@ public:
 
     IpAddress own_address() const override { return wire_.own_address(); }
     /// The bytes of a tunnel are no body.
-    bool body_done() const override {
-        return framing_.kind == http::Framing::Kind::none || (stream_.body_done() && unread_ == 0);
-    }
+    bool body_done() const override { return framing_.kind == http::Framing::Kind::none || (stream_.body_done() && unread_ == 0); }
     net::awaitable<Piece> read_body(milliseconds limit) override;
     std::string const& trailers() const override { return stream_.trailers(); }
     std::string_view leftover() const override { return {}; }
@@ -85,7 +83,7 @@ private:
     std::size_t unread_ = 0;   // bytes of the last piece that read_body() returned
     bool lost_ = false;        // the connection has ended
     bool tunnel_ = false;
-    bool ended_ = false;       // our side
+    bool ended_ = false;   // our side
     std::uint64_t cancels_ = 0;
     net::WakeHandle readable_;
     net::WakeHandle writable_;

@@ -81,9 +81,9 @@ struct Log {
 
 /// HTTP/2 with clients; each limit is one of a connection.
 struct Http2 {
-    std::uint32_t streams = 100;     // requests at once
-    Bytes window = 1 * MiB;          // largest receive window of a stream
-    std::uint32_t glitches = 100;    // frames a second that no orderly client sends; ten times as many at once
+    std::uint32_t streams = 100;    // requests at once
+    Bytes window = 1 * MiB;         // largest receive window of a stream
+    std::uint32_t glitches = 100;   // frames a second that no orderly client sends; ten times as many at once
 };
 
 struct Options {

@@ -36,7 +36,7 @@ struct Shared {
     std::string via_name;                    // this proxy in Via and Cache-Status; unique to this process
     HandshakeFailures handshake_failures;
     h2::Budget http2_memory{64 * MiB};   // of all HTTP/2 connections, beyond what each may hold in any case
-    std::vector<Services*> workers;   // all of them, by number; complete before the first one runs
+    std::vector<Services*> workers;      // all of them, by number; complete before the first one runs
 };
 
 /// One for each worker; used on its thread only. `options` is swapped by post: a transaction keeps the snapshot it began

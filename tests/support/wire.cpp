@@ -279,11 +279,16 @@ void Wire::handshake() {
     }
 }
 
-void Wire::start_tls_client(std::string const& server_name) {
+void Wire::start_tls_client(std::string const& server_name, std::string const& protocol) {
     tls_ = std::make_unique<Tls>(TLS_client_method());
     tls_->open();
     SSL_set_tlsext_host_name(tls_->ssl.get(), server_name.c_str());
     SSL_set_connect_state(tls_->ssl.get());
+    if (!protocol.empty()) {
+        std::string const list = static_cast<char>(protocol.size()) + protocol;
+        SSL_set_alpn_protos(tls_->ssl.get(), reinterpret_cast<unsigned char const*>(list.data()),
+                            static_cast<unsigned>(list.size()));
+    }
     handshake();
 }
 

@@ -36,7 +36,8 @@ public:
     ~Wire();
 
     /// Performs the handshake; throws Trouble if the peer refuses. The client trusts every certificate.
-    void start_tls_client(std::string const& server_name);
+    /// `protocol`: offered by ALPN; none if empty.
+    void start_tls_client(std::string const& server_name, std::string const& protocol = "");
     void start_tls_server(Certificate const&);
     /// The peer's certificate in PEM.
     std::string peer_certificate() const;

@@ -16,8 +16,8 @@ struct Http2 : ::testing::Test {
     }
     /// curl with ALPN h2 to the accelerator; the body and the version.
     std::string curl(std::vector<std::string> const& arguments) {
-        std::vector<std::string> command{"curl", "-sS", "--http2", "--max-time", "60", "--cacert", files.chain(),
-                                         "-w",   " by %{http_version}"};
+        std::vector<std::string> command{"curl",     "-sS",         "--http2", "--max-time",         "60",
+                                         "--cacert", files.chain(), "-w",      " by %{http_version}"};
         command.insert(command.end(), arguments.begin(), arguments.end());
         auto const finished = run(command, 70s);
         EXPECT_EQ(finished.code, 0) << finished.errors;
@@ -25,10 +25,10 @@ struct Http2 : ::testing::Test {
     }
     /// Runs a script of node:http2; `c` is a session with the forward proxy, `origin` an authority.
     std::string node(Proxy const& proxy, std::string const& authority, std::string const& script) {
-        auto const file = files.dir.write(
-            "script.js", "const http2 = require('http2');\nconst origin = '" + authority + "';\n" +
-                             "const c = http2.connect('https://localhost:" + std::to_string(proxy.secure()) +
-                             "', {rejectUnauthorized: false});\n" + script);
+        auto const file =
+            files.dir.write("script.js", "const http2 = require('http2');\nconst origin = '" + authority + "';\n" +
+                                             "const c = http2.connect('https://localhost:" + std::to_string(proxy.secure()) +
+                                             "', {rejectUnauthorized: false});\n" + script);
         auto const finished = run({"node", file}, 60s);
         EXPECT_EQ(finished.code, 0) << finished.errors;
         return finished.output;
@@ -82,9 +82,10 @@ TEST_F(Http2, uploads_with_and_without_a_length_arrive) {
     auto const file = files.dir.write("body", body);
     EXPECT_EQ(curl({"--data-binary", "@" + file, secure_url(proxy, "/upload")}), "taken by 2");
     EXPECT_TRUE(origin.last("/upload").body == body);
-    auto const piped = run({"sh", "-c", "cat " + file + " | curl -sS --http2 -T - -X POST --cacert " + files.chain() + " " +
-                                            secure_url(proxy, "/upload")},
-                           60s);
+    auto const piped =
+        run({"sh", "-c",
+             "cat " + file + " | curl -sS --http2 -T - -X POST --cacert " + files.chain() + " " + secure_url(proxy, "/upload")},
+            60s);
     EXPECT_EQ(piped.output, "taken");
     EXPECT_TRUE(origin.last("/upload").body == body);
 }
