@@ -12,6 +12,7 @@
 #include "http/message.hpp"
 #include "net/transport.hpp"
 #include "proxy/client.hpp"
+#include "proxy/fetch_turns.hpp"
 #include "proxy/head_writer.hpp"
 
 namespace garner::proxy {
@@ -88,6 +89,8 @@ public:
     virtual Bytes received() const = 0;
     /// Sent bytes that the client's TCP stack has acknowledged.
     virtual Bytes acknowledged() const = 0;
+    /// The limit on fetches of the client's connection; nullptr: its requests come one after another.
+    virtual FetchTurns* fetch_turns() { return nullptr; }
     /// The client's connection, for a tunnel.
     virtual net::Transport& transport() = 0;
 

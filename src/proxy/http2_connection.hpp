@@ -51,9 +51,11 @@ private:
     net::Executor executor() override { return services_.worker.io.get_executor(); }
     net::DeadlineWheel& wheel() override { return services_.worker.wheel; }
     IpAddress own_address() override;
+    FetchTurns& fetch_turns() override { return fetch_turns_; }
 
     std::shared_ptr<Client const> const client_;
     h2::Session session_;
+    FetchTurns fetch_turns_;
     std::vector<std::unique_ptr<Slot>> slots_;
     List<Slot> free_;
     std::vector<h2::Stream*> arrived_;   // requests that have no slot yet

@@ -20,6 +20,7 @@ public:
     virtual net::Executor executor() = 0;
     virtual net::DeadlineWheel& wheel() = 0;
     virtual IpAddress own_address() = 0;
+    virtual FetchTurns& fetch_turns() = 0;
 };
 
 /// Belongs to one worker. It is also the carrier of a tunnel.
@@ -50,6 +51,7 @@ public:
     Traffic take_traffic() override;
     Bytes received() const override { return stream_.received(); }
     Bytes acknowledged() const override { return stream_.sent(); }
+    FetchTurns* fetch_turns() override { return &wire_.fetch_turns(); }
     net::Transport& transport() override;
 
     // ---- for the connection ----

@@ -89,6 +89,7 @@ net::awaitable<bool> Upstream::ask_current(RequestChanges const& changes) {
         drop_exchange();
         failure_ = {};
         if (!enter_source()) co_return false;
+        co_await wait_for_turn();
         auto transport = again ? nullptr : take_pooled();
         bool const reused = transport != nullptr;
         if (!reused) transport = co_await open();
@@ -103,6 +104,15 @@ net::awaitable<bool> Upstream::ask_current(RequestChanges const& changes) {
         if (again || !may_repeat(trouble, begun)) co_return false;
         request_.services.counters.origin_retries.add();
     }
+}
+
+net::awaitable<void> Upstream::wait_for_turn() {
+    auto* turns = request_.client.fetch_turns();
+    if (!turns) co_return;
+    auto const origin = request_.origin();
+    auto const executor = request_.executor();
+    auto turn = co_await turns->take(origin, executor);
+    turn_ = std::move(turn);
 }
 
 /// Opens a new connection, with TLS where the request needs it.
@@ -261,6 +271,7 @@ void Upstream::drop_exchange() {
     fetched_ = 0;
     exchange_.reset();
     use_.end();
+    turn_.end();
 }
 
 void Upstream::count_traffic() {

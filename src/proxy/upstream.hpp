@@ -77,6 +77,7 @@ public:
 private:
     bool should_try_next_source() const;
     bool enter_source();
+    net::awaitable<void> wait_for_turn();
     net::awaitable<std::unique_ptr<net::Transport>> open();
     void begin_exchange(std::unique_ptr<net::Transport> transport, bool reused);
     bool is_its_own(client::Trouble trouble) const;
@@ -98,6 +99,7 @@ private:
     Upload upload_;
     FinalHead final_head_{request_, writer_, sources_, upload_};
     SourceUse use_;
+    FetchTurns::Turn turn_;
     std::unique_ptr<client::Exchange> exchange_;
     WallTime asked_at_{};
     bool went_out_ = false;
