@@ -89,7 +89,7 @@ net::awaitable<bool> Upstream::ask_current(RequestChanges const& changes) {
         drop_exchange();
         failure_ = {};
         if (!enter_source()) co_return false;
-        co_await wait_for_turn();
+        if (request_.client.fetch_turns()) co_await wait_for_turn();
         auto transport = again ? nullptr : take_pooled();
         bool const reused = transport != nullptr;
         if (!reused) transport = co_await open();
@@ -107,11 +107,9 @@ net::awaitable<bool> Upstream::ask_current(RequestChanges const& changes) {
 }
 
 net::awaitable<void> Upstream::wait_for_turn() {
-    auto* turns = request_.client.fetch_turns();
-    if (!turns) co_return;
     auto const origin = request_.origin();
     auto const executor = request_.executor();
-    auto turn = co_await turns->take(origin, executor);
+    auto turn = co_await request_.client.fetch_turns()->take(origin, executor);
     turn_ = std::move(turn);
 }
 
