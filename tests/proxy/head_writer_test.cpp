@@ -40,8 +40,9 @@ TEST(RequestHead, has_origin_form_our_host_and_via) {
     auto head = request({{"Host", "other"}, {"Accept", "*/*"}, {"Via", "1.0 fred"}});
     EXPECT_EQ(written(head, extras()),
               "GET /path HTTP/1.1\r\nHost: host.example\r\nAccept: */*\r\nVia: 1.0 fred\r\nVia: 1.1 garner-1\r\n\r\n");
-    head.version = http::Version::http_1_0;
-    EXPECT_NE(written(head, extras()).find("Via: 1.0 garner-1\r\n"), std::string::npos);
+    auto older = extras();
+    older.version = "1.0";
+    EXPECT_NE(written(head, older).find("Via: 1.0 garner-1\r\n"), std::string::npos);
 }
 
 TEST(RequestHead, leaves_out_what_belongs_to_the_hop) {
