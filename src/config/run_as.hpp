@@ -18,4 +18,8 @@ Result<std::optional<io::Account>> account_to_take(Config const&);
 /// owns them. Returns the errors, one line for each path that could not be changed.
 std::vector<std::string> give_files(Config const&, io::Account const&);
 
+/// True if give_files() would make the account the owner of the access log, or of the directory of the disk tier.
+bool can_give_log(Config const&);
+bool can_give_disk(Config const&);
+
 }   // namespace garner::config

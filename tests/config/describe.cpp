@@ -15,9 +15,9 @@ constexpr char const* introduction = R"(# Configuration
 
 One JSON file with `//` and `/* */` comments. `etc/garner.json` is an example of all parts. `etc/garner.schema.json` is the
 schema for editors (`"$schema": "garner.schema.json"`). `garner check FILE` reports each error with line, key and a suggested
-fix. It also checks whether the user that runs it can use the files named in the configuration. It prints nothing if the
-configuration is valid. Garner does not start with an invalid configuration. Without a file all keys have their defaults: a
-memory cache on 127.0.0.1:3128 for clients on loopback.
+fix. It also checks whether the files named in the configuration can be used: by the user that runs it, or by `user` if root runs
+it. It prints nothing if the configuration is valid. Garner does not start with an invalid configuration. Without a file all keys
+have their defaults: a memory cache on 127.0.0.1:3128 for clients on loopback.
 
 `--set KEY=VALUE` overrides one key: `--set memory.size=64MiB`, `--set 'listen[0].address=[::1]:3128'`,
 `--set 'caching.never=["cgi-bin","?"]'`. The value is read as JSON if it is valid JSON, otherwise
