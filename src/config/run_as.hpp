@@ -10,8 +10,8 @@
 
 namespace garner::config {
 
-/// The account of the key `user`. Nothing when the process keeps its account: it is not root, or is to stay root. A fault if there is no such
-/// account.
+/// The account of the key `user`. Nothing when the process keeps its account: it is not root, or is to stay root. A fault if
+/// there is no such account.
 Result<std::optional<io::Account>> account_to_take(Config const&);
 
 /// Makes the account the owner of the access log and of the directories of the disk tier and the set of seen URLs, if root
