@@ -73,7 +73,13 @@ void try_certificates(Reader& reader, net::TlsOptions const& tls) {
                      R"(name a file of PEM certificates, or write "" to use those of the system)");
 }
 
-void try_listen_certificate(Reader& reader, net::CertificateFiles const& files) {
+/// The start reads the file as root, and a reload with these rights.
+void try_reload(Reader& reader, std::string const& file, Rights& rights) {
+    if (rights.are_of_account() && !rights.have(R_OK, file))
+        reader.notice(in_quotes(file) + " cannot be read by a reload: " + rights.why(), "give this user read access");
+}
+
+void try_listen_certificate(Reader& reader, net::CertificateFiles const& files, Rights& rights) {
     auto const certificate = net::read_certificate(files);
     if (!certificate) {
         auto const& fault = certificate.fault();
@@ -84,9 +90,13 @@ void try_listen_certificate(Reader& reader, net::CertificateFiles const& files) 
         reader.notice({"chain"}, files.chain + ": the certificate " + *notice, "renew it, then send SIGHUP");
     if (auto const notice = net::key_file_notice(files.key))
         reader.notice({"key"}, notice->where + ": " + notice->what, notice->mend);
+    for (auto const& [name, file] : {std::pair("chain", files.chain), std::pair("key", files.key)}) {
+        Reader::Step const key(reader, std::string_view(name));
+        try_reload(reader, file, rights);
+    }
 }
 
-void try_client_ca(Reader& reader, std::string const& file) {
+void try_client_ca(Reader& reader, std::string const& file, Rights& rights) {
     if (file.empty()) return;
     Reader::Step const key(reader, std::string_view("client_ca"));
     auto const ca = net::read_client_ca(file);
@@ -97,15 +107,16 @@ void try_client_ca(Reader& reader, std::string const& file) {
     for (auto const& certificate : ca->certificates)
         if (auto const notice = net::expiry_notice(net::not_after(certificate.get()), wall_now()))
             reader.notice(file + ": " + net::subject_of(certificate.get()) + " " + *notice, "replace it, then send SIGHUP");
+    try_reload(reader, file, rights);
 }
 
-void try_listen_tls(Reader& reader, std::size_t index, net::ListenTls const& tls) {
+void try_listen_tls(Reader& reader, std::size_t index, net::ListenTls const& tls, Rights& rights) {
     Reader::Step const listener(reader, Reader::Below{"listen", index, "tls"});
     for (std::size_t i = 0; i < tls.certificates.size(); ++i) {
         Reader::Step const item(reader, Reader::Below{"certificates", i});
-        try_listen_certificate(reader, tls.certificates[i]);
+        try_listen_certificate(reader, tls.certificates[i], rights);
     }
-    try_client_ca(reader, tls.client_ca);
+    try_client_ca(reader, tls.client_ca, rights);
 }
 
 void try_access_log(Reader& reader, Config const& config, Rights& rights) {
@@ -168,7 +179,7 @@ void try_files(Reader& reader, Config const& config) {
     Rights rights(reader, config);
     try_certificates(reader, config.tls);
     for (std::size_t i = 0; i < config.proxy.listen.size(); ++i)
-        if (auto const& tls = config.proxy.listen[i].tls) try_listen_tls(reader, i, *tls);
+        if (auto const& tls = config.proxy.listen[i].tls) try_listen_tls(reader, i, *tls, rights);
     try_access_log(reader, config, rights);
     try_hosts(reader, config.dns.hosts_file, rights);
     try_disk(reader, config, rights);
