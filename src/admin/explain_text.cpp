@@ -54,7 +54,16 @@ private:
     std::string last_;
 };
 
-std::string meaning_of(std::string const& outcome) {
+/// The source that would be asked first: "the origin", "peer campus".
+std::string first_source(Json const& all) {
+    if (!at(all, "sources").is_object()) return "the origin";
+    if (!at(all, "sources.order.0").is_object()) return "a peer or the origin";
+    auto const peer = text_at(all, "sources.order.0.peer");
+    return peer.empty() ? "the origin" : "peer " + peer;
+}
+
+/// The meaning of an outcome, with "*" for the source.
+std::string_view meaning_of(std::string const& outcome) {
     struct Row {
         char const* name;
         char const* meaning;
@@ -62,12 +71,12 @@ std::string meaning_of(std::string const& outcome) {
     static constexpr Row rows[]{
         {"hit", "served from the cache"},
         {"stale", "served stale from the cache"},
-        {"revalidate", "stored; the origin is asked to revalidate it"},
+        {"revalidate", "stored; * is asked to revalidate it"},
         {"collapsed", "joins a fetch in progress"},
-        {"miss", "fetched from the origin"},
+        {"miss", "fetched from *"},
         {"negative", "negative hit: the last fetch failed; the origin is not asked again yet"},
         {"failed", "answered with an error; the origin is not asked"},
-        {"passed", "bypasses the cache: fetched from the origin"},
+        {"passed", "bypasses the cache: fetched from *"},
         {"tunnelled", "tunnelled: bytes are forwarded without inspection"},
         {"refused", "rejected without asking the origin"},
         {"denied", "the access rules do not allow it"},
@@ -77,11 +86,19 @@ std::string meaning_of(std::string const& outcome) {
     return "";
 }
 
+std::string told_meaning(Json const& all) {
+    std::string meaning(meaning_of(text_at(all, "outcome")));
+    auto const source = meaning.find('*');
+    if (source == meaning.npos) return meaning;
+    if (text_at(all, "sources.order.0.why") == "NO_DIRECT_FAIL") return "no peer is available, and direct.never forbids the origin";
+    return meaning.replace(source, 1, first_source(all));
+}
+
 void verdict(Page& page, Json const& all) {
     page.raw(filled(all, "{request.method} {request.url}\n"));
     std::string const unless = is(all, "undecided") ? "undecided until the name is resolved; if allowed: " : "";
     page.line("verdict", unless + filled(all, "{outcome}: {why}"));
-    page.line("", meaning_of(text_at(all, "outcome")) + (number_at(all, "status") ? filled(all, "; status {status}") : ""));
+    page.line("", told_meaning(all) + (number_at(all, "status") ? filled(all, "; status {status}") : ""));
 }
 
 std::string told(Json const& decision) {
@@ -155,7 +172,7 @@ void parts(Page& page, Json const& all) {
         ranges += (ranges.empty() ? "" : ", ") + filled(stored[i], "{first}-{last}");
     if (stored.size() > shown_max) ranges += " and " + std::to_string(stored.size() - shown_max) + " more";
     page.line("parts", "bytes " + ranges + filled(parts, " of {length_bytes} are stored"));
-    if (!text_at(parts, "asks").empty()) page.line("parts", filled(parts, "the origin is asked for the rest: {asks}"));
+    if (!text_at(parts, "asks").empty()) page.line("parts", first_source(all) + filled(parts, " is asked for the rest: {asks}"));
 }
 
 void age(Page& page, Json const& fresh) {

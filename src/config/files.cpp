@@ -24,9 +24,40 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool may(int rights, fs::path const& path) { return ::faccessat(AT_FDCWD, path.c_str(), rights, AT_EACCESS) == 0; }
+/// The rights of the account that Garner switches to, or those of this process.
+class Rights {
+public:
+    Rights(Reader& reader, Config const& config) {
+        auto const account = account_to_take(config);
+        if (!account || !*account) return;   // the error is reported by try_user()
+        if (io::access_error(**account, "/", F_OK))
+            account_ = *account;
+        else
+            reader.notice({"user"}, "this process cannot take the rights of user " + (*account)->name,
+                          "files are checked with its own rights; run garner check as that user");
+    }
 
-std::string because() { return std::strerror(errno); }
+    /// True if the account has these rights; otherwise why() has the reason.
+    bool have(int rights, fs::path const& path) {
+        if (account_)
+            error_ = io::access_error(*account_, path.string(), rights).value_or(EAGAIN);
+        else
+            error_ = ::faccessat(AT_FDCWD, path.c_str(), rights, AT_EACCESS) == 0 ? 0 : errno;
+        return error_ == 0;
+    }
+    std::string why() const {
+        std::string const whom = account_ && error_ == EACCES ? " for user " + account_->name : "";
+        return std::strerror(error_) + whom;
+    }
+    /// True if the start gives files to an account.
+    bool are_of_account() const { return account_.has_value(); }
+
+private:
+    std::optional<io::Account> account_;
+    int error_ = 0;
+};
+
+fs::path folder_of(fs::path const& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
 void try_user(Reader& reader, Config const& config) {
     if (auto const account = account_to_take(config); !account)
@@ -43,7 +74,13 @@ void try_certificates(Reader& reader, net::TlsOptions const& tls) {
                      R"(name a file of PEM certificates, or write "" to use those of the system)");
 }
 
-void try_listen_certificate(Reader& reader, net::CertificateFiles const& files) {
+/// The start reads the file as root, and a reload with these rights.
+void try_reload(Reader& reader, std::string const& file, Rights& rights) {
+    if (rights.are_of_account() && !rights.have(R_OK, file))
+        reader.notice(in_quotes(file) + " cannot be read by a reload: " + rights.why(), "give this user read access");
+}
+
+void try_listen_certificate(Reader& reader, net::CertificateFiles const& files, Rights& rights) {
     auto const certificate = net::read_certificate(files);
     if (!certificate) {
         auto const& fault = certificate.fault();
@@ -54,9 +91,13 @@ void try_listen_certificate(Reader& reader, net::CertificateFiles const& files) 
         reader.notice({"chain"}, files.chain + ": the certificate " + *notice, "renew it, then send SIGHUP");
     if (auto const notice = net::key_file_notice(files.key))
         reader.notice({"key"}, notice->where + ": " + notice->what, notice->mend);
+    for (auto const& [name, file] : {std::pair("chain", files.chain), std::pair("key", files.key)}) {
+        Reader::Step const key(reader, std::string_view(name));
+        try_reload(reader, file, rights);
+    }
 }
 
-void try_client_ca(Reader& reader, std::string const& file) {
+void try_client_ca(Reader& reader, std::string const& file, Rights& rights) {
     if (file.empty()) return;
     Reader::Step const key(reader, std::string_view("client_ca"));
     auto const ca = net::read_client_ca(file);
@@ -67,54 +108,54 @@ void try_client_ca(Reader& reader, std::string const& file) {
     for (auto const& certificate : ca->certificates)
         if (auto const notice = net::expiry_notice(net::not_after(certificate.get()), wall_now()))
             reader.notice(file + ": " + net::subject_of(certificate.get()) + " " + *notice, "replace it, then send SIGHUP");
+    try_reload(reader, file, rights);
 }
 
-void try_listen_tls(Reader& reader, std::size_t index, net::ListenTls const& tls) {
+void try_listen_tls(Reader& reader, std::size_t index, net::ListenTls const& tls, Rights& rights) {
     Reader::Step const listener(reader, Reader::Below{"listen", index, "tls"});
     for (std::size_t i = 0; i < tls.certificates.size(); ++i) {
         Reader::Step const item(reader, Reader::Below{"certificates", i});
-        try_listen_certificate(reader, tls.certificates[i]);
+        try_listen_certificate(reader, tls.certificates[i], rights);
     }
-    try_client_ca(reader, tls.client_ca);
+    try_client_ca(reader, tls.client_ca, rights);
 }
 
-void try_access_log(Reader& reader, std::string const& file) {
+void try_access_log(Reader& reader, Config const& config, Rights& rights) {
+    auto const& file = config.proxy.log.access;
     if (file.empty() || file == "-") return;
     Reader::Step const key(reader, Reader::Below{"log", "access"});
     std::error_code error;
-    if (fs::is_directory(file, error)) {
-        reader.fault(in_quotes(file) + " is a directory", "name a file in it");
-    } else if (may(F_OK, file)) {
-        if (!may(W_OK, file)) reader.fault(in_quotes(file) + " cannot be written: " + because(), "change its owner or mode");
-    } else {
-        auto directory = fs::path(file).parent_path();
-        if (directory.empty()) directory = ".";
-        if (!may(W_OK | X_OK, directory / "."))
-            reader.fault("no file can be created in " + in_quotes(directory.string()) + ": " + because(),
-                         "create this directory and give the user that runs garner write access");
+    if (fs::is_directory(file, error)) return void(reader.fault(in_quotes(file) + " is a directory", "name a file in it"));
+    auto const directory = folder_of(file);
+    if (rights.are_of_account() && can_give_log(config) && rights.have(X_OK, directory / ".")) return;
+    if (fs::exists(file, error)) {
+        if (!rights.have(W_OK, file))
+            reader.fault(in_quotes(file) + " cannot be written: " + rights.why(), "change its owner or mode");
+    } else if (!rights.have(W_OK | X_OK, directory / ".")) {
+        reader.fault("no file can be created in " + in_quotes(directory.string()) + ": " + rights.why(),
+                     "create this directory and give the user that runs garner write access");
     }
 }
 
-void try_hosts(Reader& reader, std::string const& file) {
-    if (file.empty() || file == net::ResolverOptions{}.hosts_file || may(R_OK, file)) return;
-    reader.notice({"dns", "hosts_file"}, in_quotes(file) + " cannot be read: " + because(),
+void try_hosts(Reader& reader, std::string const& file, Rights& rights) {
+    if (file.empty() || file == net::ResolverOptions{}.hosts_file || rights.have(R_OK, file)) return;
+    reader.notice({"dns", "hosts_file"}, in_quotes(file) + " cannot be read: " + rights.why(),
                   "give the user that runs garner read access; until then no names come from it");
 }
 
 /// The proxy can run without the disk tier: only a path that can never hold it is a fault.
-void try_disk(Reader& reader, fs::path const& path) {
+void try_disk(Reader& reader, Config const& config, Rights& rights) {
+    fs::path const path = config.disk.path;
     if (path.empty()) return;
     Reader::Step const key(reader, Reader::Below{"disk", "path"});
     std::error_code error;
-    if (fs::is_regular_file(path, error)) {
-        reader.fault(in_quotes(path.string()) + " is a file", "name a directory, or a block device");
-        return;
-    }
-    bool const there = may(F_OK, path);
-    auto const place = there ? path : path.parent_path().empty() ? fs::path(".") : path.parent_path();
-    int const rights = fs::is_block_file(path, error) ? R_OK | W_OK : W_OK | X_OK;
-    if (!may(rights, place))
-        reader.notice(in_quotes(place.string()) + " cannot be written: " + because(),
+    if (fs::is_regular_file(path, error))
+        return void(reader.fault(in_quotes(path.string()) + " is a file", "name a directory, or a block device"));
+    if (rights.are_of_account() && can_give_disk(config) && rights.have(X_OK, folder_of(path) / ".")) return;
+    auto const place = fs::exists(path, error) ? path : folder_of(path);
+    int const wanted = fs::is_block_file(path, error) ? R_OK | W_OK : W_OK | X_OK;
+    if (!rights.have(wanted, place))
+        reader.notice(in_quotes(place.string()) + " cannot be written: " + rights.why(),
                       "give the user that runs garner write access; until then nothing is stored on disk");
 }
 
@@ -136,13 +177,14 @@ void try_disk_size(Reader& reader, store::DiskOptions const& disk) {
 
 void try_files(Reader& reader, Config const& config) {
     try_user(reader, config);
+    Rights rights(reader, config);
     try_certificates(reader, config.tls);
     for (std::size_t i = 0; i < config.proxy.listen.size(); ++i)
-        if (auto const& tls = config.proxy.listen[i].tls) try_listen_tls(reader, i, *tls);
+        if (auto const& tls = config.proxy.listen[i].tls) try_listen_tls(reader, i, *tls, rights);
     try_interception(reader, config.bump);
-    try_access_log(reader, config.proxy.log.access);
-    try_hosts(reader, config.dns.hosts_file);
-    try_disk(reader, config.disk.path);
+    try_access_log(reader, config, rights);
+    try_hosts(reader, config.dns.hosts_file, rights);
+    try_disk(reader, config, rights);
     try_disk_size(reader, config.disk);
 }
 

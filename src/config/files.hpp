@@ -6,7 +6,8 @@
 namespace garner::config {
 
 /// Notes a fault for each file without which the program cannot start, and a notice for each optional one. Checks with the
-/// rights of this process, and creates and changes nothing.
+/// rights of the account that Garner switches to, else with those of this process. Creates and changes nothing. Forks:
+/// only for a process without other threads.
 void try_files(Reader&, Config const&);
 
 }   // namespace garner::config

@@ -124,7 +124,7 @@ Form<bool> flag() {
         into = value.get<bool>();
         return true;
     };
-    return {"true or false", type_schema("boolean"), read, [](bool const& v) { return Json(v).dump(); }};
+    return {"flag", type_schema("boolean"), read, [](bool const& v) { return Json(v).dump(); }};
 }
 
 Form<std::string> text() {

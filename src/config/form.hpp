@@ -19,7 +19,7 @@ namespace garner::config {
 /// One line of the documentation.
 struct KeyNote {
     std::string path;      // "memory.size", "listen[].address"
-    std::string written;   // "size", "list of networks"
+    std::string written;   // "size", "networks", "list of objects"
     std::string preset;    // the default as JSON; empty when there is none
     std::string what;
 };
@@ -130,8 +130,9 @@ Form<std::vector<V>> list_of(Form<V> item) {
     Schema const array = type_schema("array").object("items", item.schema);
     Schema schema = item.is_object ? array : either_schema(item.schema, array);
     for (auto& note : item.inner) note.path.insert(0, "[].");
-    auto const plural = "list of " + item.written + (item.written.ends_with('s') ? "" : "s");
-    return {plural, std::move(schema), std::move(read), std::move(show), std::move(item.inner)};
+    bool const needs_word = item.is_object || item.written == "matchers";
+    auto const plural = item.written + (item.written.ends_with("ss") ? "es" : item.written.ends_with('s') ? "" : "s");
+    return {(needs_word ? "list of " : "") + plural, std::move(schema), std::move(read), std::move(show), std::move(item.inner)};
 }
 
 /// One key of an object T.

@@ -20,13 +20,12 @@ Form<proxy::Listen> listen() {
     return object_of<proxy::Listen>({
         required(
             address_key<proxy::Listen>(endpoint(false), "", "An IP address, `localhost` or nothing (all addresses), and a port.")),
-        key<proxy::Listen>("origin", &proxy::Listen::origin, origin(),
-                           "Makes this an accelerator (reverse proxy) for the origin `http://host:port` or "
-                           "`https://host:port`. The origin receives its own name in Host, whatever the client sent. All "
-                           "clients are allowed unless a rule of `access` denies them (`listener` matches the port). Other "
-                           "request fields are forwarded, except those of gateways (see `forwarded_received`). They are not "
-                           "part of the cache key: if a response depends on a field, name the field in Vary or in "
-                           "`caching.key_fields`."),
+        key<proxy::Listen>(
+            "origin", &proxy::Listen::origin, origin(),
+            "Makes this an accelerator (reverse proxy) for `http://host:port` or `https://host:port`. The origin receives its own "
+            "name in Host, and the other request fields except those of gateways (`forwarded_received`). Fields are not part of "
+            "the cache key: if a response depends on one, name it in Vary or in `caching.key_fields`. All clients are allowed "
+            "unless a rule of `access` denies them (`listener` matches the port)."),
         key<proxy::Listen>("http2", &proxy::Listen::http2, flag(), "With `tls`: `true` offers HTTP/2 to clients (ALPN h2)."),
         key<proxy::Listen>("tls", &proxy::Listen::tls, listen_tls(), "Accepts TLS connections instead of clear ones."),
     });
@@ -61,38 +60,37 @@ Form<proxy::Caching> caching() {
     using T = proxy::Caching;
     return object_of<T>({
         key<T>("never", &T::never, list_of(part_of_url()),
-               "URLs that contain one of these texts are not cached; compared as by `url_contains`."),
+               "URLs that contain one of these texts, as for `url_contains`, are not cached."),
         key<T>("default_ttl", &T::default_ttl, time(milliseconds{0}, year),
-               "Freshness lifetime of responses that have no explicit and no heuristic freshness."),
+               "Freshness lifetime of responses without explicit or heuristic freshness."),
         key<T>("negative_ttl", &T::negative_ttl, time(milliseconds{0}, day),
-               "Maximum lifetime of a negative cache entry (a failed fetch); 0s disables negative caching. If the request "
-               "itself may have caused the failure, the entry applies to other clients only after two clients have had it."),
+               "Maximum lifetime of a negative cache entry (a failed fetch); 0s: none. If the request itself may have caused the "
+               "failure, the entry applies to other clients only after two clients have had it."),
         key<T>("negative_first", &T::negative_first, time(never_zero, day), "First lifetime of a negative cache entry."),
         key<T>("negative_backoff", &T::negative_backoff, flag(),
-               "`true`: the lifetime starts at negative_first and doubles with each consecutive failure, up to negative_ttl. "
-               "`false`: the lifetime is always negative_ttl."),
+               "`true`: the lifetime doubles with each consecutive failure, from `negative_first` to `negative_ttl`. `false`: it "
+               "is always `negative_ttl`."),
         key<T>("offline", &T::offline, flag(),
-               "`true`: stored responses are served fresh or stale, without revalidation. Misses are still fetched."),
+               "`true`: stored responses are served fresh or stale, without revalidation; misses are still fetched."),
         key<T>("store_set_cookie", &T::store_set_cookie, flag(),
-               "`true`: responses with Set-Cookie are stored if they have explicit freshness; every client then receives the "
-               "cookie. `false`: they are stored only if they also have `public` or `s-maxage`."),
+               "`true`: a response with Set-Cookie is stored if it has explicit freshness; every client then receives the cookie. "
+               "`false`: it also needs `public` or `s-maxage`."),
         key<T>("key_fields", &T::key_fields, list_of(key_field()),
-               "Request fields that select among the responses of a URL, as if every response named them in Vary. Applies to "
-               "responses stored after the change."),
+               "Request fields that select among stored responses, as if every response named them in Vary; for responses stored "
+               "from then on."),
         key<T>("range_fetches_whole", &T::range_fetches_whole, flag(),
-               "`true`: a range request for an object that is not stored fetches the complete object if it is cacheable. "
-               "`false`: only the range is fetched."),
-        key<T>("follow_timeout", &T::follow_patience, time(never_zero, hour),
-               "Minimum time that a collapsed request waits for the response head of the fetch it joined; 4 times the "
-               "origin's usual time if that is longer. After it the request fetches for itself: at most 4 such requests at "
-               "once, and one for each client address.")
+               "`true`: a range request for an object that is not stored fetches the whole object, if it is cacheable."),
+        key<T>(
+            "follow_timeout", &T::follow_patience, time(never_zero, hour),
+            "Minimum time that a collapsed request waits for the response head of the fetch it joined; 4 times the origin's usual "
+            "time if that is longer. Then it fetches for itself: at most 4 such requests at once, and one for each client address.")
             .was("follow_patience"),
         key<T>("targeted_cache_control", &T::targeted_cache_control, list_of(field_name()),
-               "Targeted fields (RFC 9213) such as CDN-Cache-Control: the first valid one in a response replaces "
-               "Cache-Control and Expires. Origins intend them for caches that they can purge."),
+               "Targeted fields (RFC 9213) such as CDN-Cache-Control: the first valid one replaces Cache-Control and Expires. "
+               "Origins intend them for caches that they can purge."),
         key<T>("rules", &T::rules, list_of(caching_rule()),
-               "Caching rules with matchers (see below) but without `destination`; a rule without matchers matches every "
-               "request. The settings of all matching rules apply; if two rules set the same key, the first one counts."),
+               "Rules with all matchers except `destination`; without matchers, a rule matches every request. The settings of all "
+               "matching rules apply; if two set the same key, the first one counts."),
     });
 }
 
@@ -115,6 +113,7 @@ Form<http::AccessRule> rule_without_destination(char const* why_not) {
         if (into.match.destination.empty()) return true;
         return reader.fault(why_not, "use source, host, port or URL");
     };
+    form.inner.clear();   // documented at `access`
     return form;
 }
 
@@ -131,23 +130,23 @@ Form<proxy::Limits> limits() {
     return object_of<T>(
         {
             key<T>("head_max", [](T& l) -> auto& { return l.head.bytes; }, size(KiB, 16 * MiB),
-                   "Maximum size of a message head: start line and all fields.").was("head_bytes"),
+                   "Size of a message head: start line and fields.").was("head_bytes"),
             key<T>("heads_max", &T::heads, size(256 * KiB, size_max),
-                   "Maximum size of the incomplete request heads of all clients together; the first 4 KiB of each do not "
-                   "count. Above it, the largest head is rejected with 431.")
+                   "Size of the incomplete request heads of all clients together, without the first 4 KiB of each. Above it, the "
+                   "largest head is rejected with 431.")
                 .was("heads"),
             key<T>("fields_max", [](T& l) -> auto& { return l.head.fields; }, count(8, 100'000),
-                   "Maximum number of field lines in a head.")
+                   "Field lines in a head.")
                 .was("fields"),
             key<T>("target_max", [](T& l) -> auto& { return l.head.target; }, size(256, 16 * MiB),
-                   "Maximum size of a request target (URL).").was("target_bytes"),
+                   "Size of a request target (URL).").was("target_bytes"),
             key<T>("connections_max", &T::connections, count(1, 10 * million),
-                   "Maximum number of client connections, lowered to what the system's limit of open files allows. At the "
-                   "limit, the connection that has been idle longest is closed, of the client with the most connections.")
+                   "Client connections, lowered to what the limit of open files allows. At the limit, the connection idle "
+                   "longest is closed, of the client with the most connections.")
                 .was("connections"),
             key<T>("connections_per_client", &T::connections_per_client, count(0, 10 * million),
-                   "Maximum number of connections of one client. 0: a quarter of `limits.connections_max`, and no limit for "
-                   "clients on loopback. The value of `limits.connections_max` disables the limit."),
+                   "Maximum number of connections of one client. 0: a quarter of `connections_max`, and no limit for clients on "
+                   "loopback. The value of `connections_max` disables the limit."),
             key<T>("client_prefix4", &T::client_prefix4, count(8, 32),
                    "IPv4 addresses that share this many leading bits are one client."),
             key<T>("client_prefix6", &T::client_prefix6, count(16, 128),
@@ -155,14 +154,14 @@ Form<proxy::Limits> limits() {
             retired<T>("pipelined_per_turn"),
             retired<T>("interim_responses"),
             key<T>("rate_min", [](T& l) -> auto& { return l.min_rate.per_second; }, size(0, GiB),
-                   "Minimum rate in bytes per second. It applies to a client that reads a response or sends a request body, "
-                   "and to an origin that sends a body of known length. It is the average over the time that Garner waits "
-                   "for them; slower connections are closed. 0: no limit.")
+                   "Bytes per second of a client that reads a response or sends a request body, and of an origin that sends a "
+                   "body of known length: the average over the time that Garner waits for them. Slower connections are closed. "
+                   "0: no limit.")
                 .was("min_rate"),
             key<T>("rate_min_after", [](T& l) -> auto& { return l.min_rate.after; }, time(never_zero, day),
-                   "Total time that Garner waits for a client or origin before rate_min applies.").was("min_rate_after"),
+                   "Total time that Garner waits for a client or origin before `rate_min` applies.").was("min_rate_after"),
             key<T>("hops_max", &T::max_hops, count(1, 1'000),
-                   "Maximum number of entries in Via; a request with more is treated as a forwarding loop.")
+                   "Entries in Via; a request with more is treated as a forwarding loop.")
                 .was("max_hops"),
         },
         check);
@@ -174,21 +173,20 @@ Form<proxy::Deadlines> deadlines() {
     auto const some = time(never_zero, year);
     return object_of<T>({
         key<T>("head", &T::head, some,
-               "Maximum time from the first byte of a request head to the last; also from the connection to the first byte."),
-        key<T>("keep_alive", &T::keep_alive, some, "Maximum idle time between two requests of a client."),
-        key<T>("body", &T::body, some, "Maximum time without progress of a body, in either direction."),
+               "From the first byte of a request head to the last; also from the connection to the first byte."),
+        key<T>("keep_alive", &T::keep_alive, some, "Idle time between two requests of a client."),
+        key<T>("body", &T::body, some, "Time without progress of a body, in either direction."),
         key<T>("first_byte", &T::first_byte, some,
-               "Maximum time from the end of a request (with its body) to the end of the response head; each interim "
-               "response restarts it."),
+               "From the end of a request (with its body) to the end of the response head; each interim response restarts it."),
         key<T>("abandoned", &T::abandoned, some,
-               "After all clients have aborted, a fetch continues if little of the body is missing, for at most this time."),
+               "Time that a fetch continues after all clients have aborted, if little of the body is missing."),
         key<T>("laggard", &T::laggard, time(never_zero, hour),
-               "Total time that a slow client may delay other clients that read the same uncacheable body. After it the slow "
-               "client continues with a range request of its own, or is disconnected."),
-        key<T>("fill", &T::fill, some, "Maximum time that a collapsed request waits for progress of the fetch it joined."),
-        key<T>("tunnel_idle", &T::tunnel_idle, some, "Maximum idle time of a tunnel."),
-        key<T>("tunnel_total", &T::tunnel_total, some, "Maximum lifetime of a tunnel."),
-        key<T>("drain", &T::drain, time(milliseconds{0}, hour), "Maximum time for requests in progress after SIGTERM."),
+               "Total time that a slow client may delay other clients that read the same uncacheable body. Then it continues with "
+               "a range request of its own, or is disconnected."),
+        key<T>("fill", &T::fill, some, "Time that a collapsed request waits for progress of the fetch it joined."),
+        key<T>("tunnel_idle", &T::tunnel_idle, some, "Idle time of a tunnel."),
+        key<T>("tunnel_total", &T::tunnel_total, some, "Lifetime of a tunnel."),
+        key<T>("drain", &T::drain, time(milliseconds{0}, hour), "Time for requests in progress after SIGTERM."),
     });
 }
 
@@ -199,14 +197,14 @@ Form<net::ResolverOptions> dns() {
     return object_of<T>(
         {
             key<T>("servers", &T::servers, list_of(name_server()),
-                   "DNS servers, with or without a port; empty: those of /etc/resolv.conf."),
+                   "DNS servers, with or without port; empty: those of /etc/resolv.conf."),
             key<T>("negative_first", &T::negative_first, some,
-                   "First lifetime of a negative DNS cache entry; doubles up to `dns.negative_ttl`."),
+                   "First lifetime of a negative DNS cache entry; doubles up to `negative_ttl`."),
             key<T>("negative_ttl", &T::negative_ttl, some, "Maximum lifetime of a negative DNS cache entry."),
             retired<T>("positive_min"),
-            key<T>("positive_max", &T::positive_max, some, "Maximum lifetime of a positive DNS cache entry."),
-            key<T>("entries_max", &T::entries_max, count(1, 100 * million), "Maximum number of DNS cache entries."),
-            key<T>("hosts_file", &T::hosts_file, text(), "Hosts file, read at start and on SIGHUP; empty for none."),
+            key<T>("positive_max", &T::positive_max, some, "Lifetime of a positive DNS cache entry."),
+            key<T>("entries_max", &T::entries_max, count(1, 100 * million), "DNS cache entries."),
+            key<T>("hosts_file", &T::hosts_file, text(), "Hosts file, read at start and on SIGHUP; empty: none."),
         },
         check);
 }
@@ -215,7 +213,7 @@ Form<net::ConnectorOptions> connect() {
     using T = net::ConnectorOptions;
     return object_of<T>({
         key<T>("attempt_delay", &T::attempt_delay, time(milliseconds{10}, milliseconds{60'000}),
-               "Time after which the origin's next address is tried in parallel (Happy Eyeballs, RFC 8305)."),
+               "Time after which the next address of an origin is tried in parallel (Happy Eyeballs, RFC 8305)."),
         key<T>("timeout", &T::timeout, time(never_zero, hour),
                "Maximum time to connect to an origin, for all its addresses "
                "together."),
@@ -226,20 +224,21 @@ Form<net::TlsOptions> tls() {
     using T = net::TlsOptions;
     return object_of<T>({
         key<T>("verify", &T::verify, flag(), "`true`: certificates of origins are verified."),
-        key<T>("ca_file", &T::ca_file, text(), "File of trusted CA certificates (PEM); empty: the system's."),
+        key<T>("ca_file", &T::ca_file, text(), "Trusted CA certificates (PEM); empty: the system's."),
     });
 }
 
 Form<net::PoolOptions> pool() {
     using T = net::PoolOptions;
     return object_of<T>({
-        key<T>("idle_per_origin_max", &T::idle_per_origin, count(0, 100'000),
-               "Maximum number of idle connections to one origin, for each worker.")
+        key<T>("idle_per_origin_max", &T::idle_per_origin, count(0, 100'000), "Idle connections to one origin, for each worker.")
             .was("idle_per_origin"),
-        key<T>("idle_max", &T::idle_total, count(0, million), "Maximum number of idle connections to all origins, for each worker.")
+        key<T>("idle_max", &T::idle_total, count(0, million),
+               "Idle connections to all origins, for each worker; together at most half as many as clients may have. The oldest "
+               "are closed if a client needs a descriptor.")
             .was("idle_total"),
         key<T>("idle_timeout", &T::idle_timeout, time(never_zero, day),
-               "Maximum time that an idle connection to an origin is kept open."),
+               "Time after which an idle connection to an origin is closed."),
     });
 }
 
@@ -250,23 +249,19 @@ Form<proxy::Log> log() {
         key<T>("access", &T::access, text(), "Access log file; `-`: standard output; empty: none."),
         key<T>("format", &T::format, one_of<proxy::LogFormat>({{"squid", squid}, {"combined", combined}, {"json", json}}),
                "Format of the access log."),
-        key<T>("query", &T::query, flag(), "`false`: URLs and Referer are logged without their query (from `?` on)."),
-        key<T>("level", &T::level, choice({"debug", "info", "warn", "error"}),
-               "Minimum severity of the messages written to standard error."),
+        key<T>("query", &T::query, flag(), "`false`: URLs and Referer are logged without query (from `?` on)."),
+        key<T>("level", &T::level, choice({"debug", "info", "warn", "error"}), "Minimum severity of messages on standard error."),
     });
 }
 
 Form<Admin> admin() {
     return object_of<Admin>({
-        address_key<Admin>(endpoint(true), R"("127.0.0.1:3131")",
-                           "Address and port of the admin page, metrics and purges; empty: none."),
-        key<Admin>("allow", &Admin::allow, list_of(network()),
-                   "Networks that may use the admin address, in addition to "
-                   "clients on loopback."),
+        address_key<Admin>(endpoint(true), R"("127.0.0.1:3131")", "Address of the admin page, metrics and purges; empty: none."),
+        key<Admin>("allow", &Admin::allow, list_of(network()), "Networks that may use the admin address, in addition to loopback."),
         key<Admin>("names", &Admin::names, list_of(host_name()),
-                   "Host names and addresses under which browsers use the admin page, in addition to its own address: for "
-                   "example a DNS name, or `localhost` behind an ssh forward. Requests with other names in Host are "
-                   "rejected, because a web site could point its own name at this address (DNS rebinding)."),
+                   "Names and addresses that Host may have in addition to the admin address itself, such as a DNS name, or "
+                   "`localhost` behind an ssh forward. Other requests are rejected, because a web site could point its own name at "
+                   "this address (DNS rebinding)."),
     });
 }
 
@@ -277,7 +272,7 @@ Form<seen::Peer> seen_peer() {
         if (is_one) into = peers->front();
         return is_one;
     };
-    auto form = parsed<seen::Peer>("host and port", "a host and a port", "write \"10.0.0.3:3132\"", parse);
+    auto form = parsed<seen::Peer>("address", "a host and a port", "write \"10.0.0.3:3132\"", parse);
     form.show = [](seen::Peer const& peer) { return in_quotes(peer.text()); };
     return form;
 }
@@ -289,39 +284,29 @@ Form<seen::Options> seen_urls() {
         if (auto const fits = seen::validate(seen); !fits)
             reader.fault(fits.fault().text(), "docs/guides/crawlers.md lists the values");
     };
-    auto address = address_key<T>(endpoint(true), R"("")",
-                                  "Address and port of the URL-seen service for crawlers; empty: "
-                                  "none.");
+    auto address = address_key<T>(endpoint(true), R"("")", "Address of the URL-seen service for crawlers; empty: none.");
     return object_of<T>(
         {
             std::move(address),
-            key<T>("allow", &T::allow, list_of(network()),
-                   "Networks that may use the URL-seen service, in addition to "
-                   "clients on loopback."),
-            key<T>("path", &T::directory, text(),
-                   "Directory of the URL set; empty: the set is kept in memory and lost at "
-                   "exit."),
+            key<T>("allow", &T::allow, list_of(network()), "Networks that may use the URL-seen service, in addition to loopback."),
+            key<T>("path", &T::directory, text(), "Directory of the URL set; empty: it is kept in memory and lost at exit."),
             key<T>("memory", &T::memory, size(16 * MiB, size_max), "Memory budget of the URL set."),
-            key<T>("set", &T::set, text(), "Kind of URL set: `lines`, `runs`, …; empty: chosen by whether `path` is set."),
+            key<T>("set", &T::set, text(), "Kind of URL set, such as `lines` or `runs`; empty: chosen by whether `path` is set."),
             key<T>("cache", &T::cache, text(), "Kind of cache in front of the URL set; empty: none."),
-            key<T>("cache_entries", &T::cache_entries, count(1, 1u << 31),
-                   "Maximum number of entries in the cache in front of the URL set."),
-            key<T>("layers", &T::layers, text(),
-                   "Steps of URL canonicalization in addition to the standard ones, such as "
-                   "`query-sort,www-strip`."),
+            key<T>("cache_entries", &T::cache_entries, count(1, 1u << 31), "Maximum number of entries in `seen.cache`."),
+            key<T>("layers", &T::layers, text(), "Additional steps of URL canonicalization, such as `query-sort,www-strip`."),
             key<T>("partition", &T::partition, count(0, seen::partitions_max - 1),
-                   "Number of the partition of hosts that this process has, from 0."),
+                   "Number of this process's partition of hosts, from 0."),
             key<T>("peers", &T::peers, list_of(seen_peer()),
-                   "Addresses of the processes that share the hosts, in the order of partitions, including this process. "
-                   "Empty: this process has all hosts."),
-            key<T>("batch_links_max", &T::batch_links, count(1, 100 * million), "Maximum number of links in a batch.")
-                .was("batch_links"),
-            key<T>("body_max", &T::body_bytes, size(KiB, size_max), "Maximum size of a batch in bytes.").was("body"),
+                   "The processes that share the hosts, in the order of partitions, including this one. Empty: this process has "
+                   "all hosts."),
+            key<T>("batch_links_max", &T::batch_links, count(1, 100 * million), "Links in a batch.").was("batch_links"),
+            key<T>("body_max", &T::body_bytes, size(KiB, size_max), "Size of a batch.").was("body"),
             key<T>("waiting_links_max", &T::waiting_links, count(1, 1'000 * million),
-                   "Maximum number of links that wait for the URL set or for another partition; batches beyond it get 503.")
+                   "Links that wait for the URL set or for another partition; batches beyond it get 503.")
                 .was("waiting_links"),
             key<T>("peer_timeout", &T::peer_answer, time(seen::peer_answer_least, seen::peer_answer_most),
-                   "Maximum time for the replies of all other partitions to a batch; after it they count as unreachable.")
+                   "Time for the replies of all other partitions to a batch; then they count as unreachable.")
                 .was("peer_answer"),
         },
         check);
@@ -494,27 +479,27 @@ Table<Config> keys() {
         schema_key(),
         key<Config>("listen", [](Config& c) -> auto& { return c.proxy.listen; }, list_of(listen()),
                     "Addresses that accept client connections. A reload applies changed values of `http2` and `tls`."),
-        key<Config>("workers", &Config::workers, count(0, 1'024), "Number of worker threads; 0: one per core."),
+        key<Config>("workers", &Config::workers, count(0, 1'024), "Worker threads; 0: one per core."),
         key<Config>("user", &Config::user, text(),
-                    "User that Garner changes to when it is started as root, after it has opened its ports except that of "
-                    "`seen`. Empty: `garner`, or `nobody` if that user does not exist. `root`: Garner stays root."),
+                    "User that Garner becomes if it is started as root, after it has opened its ports except that of `seen`. "
+                    "Empty: `garner`, or `nobody` if that user does not exist. `root`: Garner stays root."),
         key<Config>("memory", &Config::memory, memory(), "The memory tier."),
         key<Config>("disk", &Config::disk, disk(), "The disk tier."),
         key<Config>("caching", [](Config& c) -> auto& { return c.proxy.caching; }, caching(), "Caching."),
         key<Config>("access", [](Config& c) -> auto& { return c.proxy.access; }, access(),
-                    "Access rules (Squid: http_access): the first rule that matches decides. If none matches, only clients "
-                    "on loopback are allowed."),
+                    "Access rules (Squid: http_access): the first that matches decides. If none matches, only clients on "
+                    "loopback are allowed."),
         key<Config>("purge", [](Config& c) -> auto& { return c.proxy.purge; }, list_of(purge_rule()),
-                    "Access rules for PURGE requests, as for `access`. At an accelerator, PURGE is denied unless a rule "
-                    "allows it, because behind a TLS terminator on this machine every client has a loopback address."),
+                    "Access rules for PURGE, as for `access`. At an accelerator, PURGE is denied unless a rule allows it: behind "
+                    "a TLS terminator on this machine every client has a loopback address."),
         key<Config>("private_networks", [](Config& c) -> auto& { return c.proxy.private_closed; },
                     one_of<bool>({{"open", false}, {"closed", true}}),
-                    "`closed`: private, shared, multicast, reserved, documentation and benchmark networks and the "
-                    "addresses of cloud services are blocked destinations unless a rule that names `destination` allows them. "
-                    "Loopback, link-local and own addresses are blocked in the same way with either value."),
+                    "`closed`: private, shared, multicast, reserved, documentation and benchmark networks and the addresses of "
+                    "cloud services are blocked, like loopback, link-local and own addresses. A rule that names `destination` "
+                    "unblocks them."),
         key<Config>("misses", [](Config& c) -> auto& { return c.proxy.misses; }, list_of(miss_rule()),
-                    "Access rules for cache misses (Squid: miss_access), as for `access` but without `destination`. If none "
-                    "matches, all clients are allowed. Siblings that are denied get 504."),
+                    "Access rules for cache misses (Squid: miss_access), without `destination`. If none matches, all clients are "
+                    "allowed. Denied clients get 504."),
         key<Config>("dns", &Config::dns, dns(), "Name resolution."),
         key<Config>("connect", &Config::connect, connect(), "Connections to origins."),
         key<Config>("tls", &Config::tls, tls(), "TLS towards origins."),
@@ -531,14 +516,13 @@ Table<Config> keys() {
                     "X-Forwarded-Proto and X-Forwarded-Host (the host of the cache key, not the one that the client sent); "
                     "forward proxies send none."),
         key<Config>("forwarded_received", [](Config& c) -> auto& { return c.proxy.forwarded_received; }, received,
-                    "Treatment of request fields that only gateways should send, or that override the request line: "
-                    "Forwarded, X-Forwarded-*, X-Real-IP, X-Host, X-Original-URL, X-Rewrite-URL, X-HTTP-Method-Override and "
-                    "similar ones. `delete` prevents clients from claiming another address or changing the responses of "
-                    "other clients. `auto`: accelerators delete the fields, forward proxies keep them. The field Proxy is "
-                    "always deleted, and a response to a request with a method override is never stored."),
+                    "Treatment of request fields that only gateways should send, or that override the request line: Forwarded, "
+                    "X-Forwarded-*, X-Real-IP, X-Host, X-Original-URL, X-Rewrite-URL, X-HTTP-Method-Override and similar ones. "
+                    "`delete` prevents clients from claiming another address or changing the responses of other clients. `auto`: "
+                    "accelerators delete the fields, forward proxies keep them. Proxy is always deleted, and a response to a "
+                    "request with a method override is never stored."),
         key<Config>("forwarded_trusted", [](Config& c) -> auto& { return c.proxy.forwarded_trusted; }, list_of(network()),
-                    "Networks of gateways in front of this proxy: `forwarded_received` does not delete fields of requests "
-                    "from them."),
+                    "Networks of gateways whose fields `forwarded_received` does not delete."),
         key<Config>("via", [](Config& c) -> auto& { return c.proxy.via_name; }, via_name(),
                     "Name of this proxy in Via; empty: a name that is unique to the process."),
         key<Config>("log", [](Config& c) -> auto& { return c.proxy.log; }, log(), "Logs."),
@@ -548,7 +532,7 @@ Table<Config> keys() {
         key<Config>("htcp", [](Config& c) -> auto& { return c.mesh.htcp; }, htcp(), "HTCP queries and purges between caches."),
         key<Config>("digest", [](Config& c) -> auto& { return c.mesh.digest; }, digest(), "Cache digest of this proxy."),
         key<Config>("peers", [](Config& c) -> auto& { return c.mesh.peers; }, list_of(peer()),
-                    "Peers: other caches that this proxy uses."),
+                    "Other caches that this proxy uses."),
         key<Config>("direct", [](Config& c) -> auto& { return c.mesh.direct; }, direct(),
                     "Requests that bypass the peers or must use them."),
     };

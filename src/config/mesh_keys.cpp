@@ -10,21 +10,19 @@ Form<icp::Options> icp() {
     using T = icp::Options;
     return object_of<T>({
         address_key<T>(endpoint(true), R"("")",
-                       "Address and UDP port for ICP (RFC 2186): queries of other caches are answered there, and own queries "
-                       "are sent from it. Empty: no queries are answered, and own queries are sent from an ephemeral port."),
+                       "UDP address for ICP (RFC 2186) that answers queries and sends own ones. Empty: no queries are answered, "
+                       "and own ones are sent from an ephemeral port."),
         key<T>("timeout", &T::timeout, time(milliseconds{5}, icp::asking_max),
                "Maximum time to wait for replies of peers. The usual time is twice their mean round-trip time."),
         key<T>("timeout_min", &T::timeout_min, time(milliseconds{0}, icp::asking_max),
-               "Minimum time to wait for replies of peers, if twice their mean round-trip time is shorter (Squid: "
-               "minimum_icp_query_timeout)."),
+               "Minimum time to wait for replies of peers (Squid: minimum_icp_query_timeout)."),
         key<T>("source_ping", &T::source_ping, flag(),
-               "`true`: the origin is compared with the peers that have the object, by the measured round-trip time of "
-               "connections to it."),
+               "`true`: the origin is compared with the peers that have the object, by the round-trip time of connections to it."),
         retired<T>("source_echo"),
         key<T>("hit_margin", &T::hit_margin, time(milliseconds{0}, hour),
                "HIT is sent only for objects that stay fresh at least this long."),
         key<T>("queries_per_second_max", &T::queries_per_second, count(0, 10 * million),
-               "Maximum number of queries per second of one address that are answered; more are dropped. 0: no limit.")
+               "Queries of one address that are answered per second; more are dropped. 0: no limit.")
             .was("queries_per_second"),
         key<T>("allow", &T::allow, list_of(network()),
                "Networks that receive replies and may fetch the cache digest; empty: "
@@ -35,25 +33,22 @@ Form<icp::Options> icp() {
 Form<icp::HtcpOptions> htcp() {
     using T = icp::HtcpOptions;
     return object_of<T>({
-        address_key<T>(endpoint(true), R"("")",
-                       "Address and UDP port for HTCP (RFC 2756). Empty: no queries are answered, and own queries are sent "
-                       "from an ephemeral port."),
+        address_key<T>(endpoint(true), R"("")", "UDP address for HTCP (RFC 2756); empty: as for `icp.address`."),
         key<T>("allow", &T::allow, list_of(network()), "Networks that receive replies to queries (TST); empty: none."),
         key<T>("clear_allow", &T::clear_allow, list_of(network()), "Networks that may purge objects (CLR); empty: none."),
         key<T>("purge_to", &T::purge_to, list_of(remote_endpoint()),
-               "Addresses with HTCP port that are notified of purges, in addition to the peers with HTCP."),
+               "Addresses with HTCP port that are notified of purges, in addition to peers with HTCP."),
         key<T>("secret", &T::secret, text(),
                "Secret shared with other Garner proxies: messages are signed with it (HMAC), and messages without a valid "
-               "signature are rejected. Squid does not sign messages."),
+               "signature are rejected. Squid does not sign."),
     });
 }
 
 Form<icp::DigestOptions> digest() {
     using T = icp::DigestOptions;
     return object_of<T>({
-        key<T>("publish", &T::publish, flag(),
-               "`true`: a cache digest of the stored objects is offered to other caches, at the path that Squid uses."),
-        key<T>("rebuild", &T::rebuild, time(seconds{1}, year), "Interval between rebuilds of the cache digest."),
+        key<T>("publish", &T::publish, flag(), "`true`: a cache digest is offered to other caches, at the path that Squid uses."),
+        key<T>("rebuild", &T::rebuild, time(seconds{1}, year), "Interval between rebuilds of the digest."),
     });
 }
 
@@ -102,38 +97,33 @@ Form<icp::PeerOptions> peer() {
     };
     return object_of<T>(
         {
-            required(key<T>("name", &T::name, text(), "Name of the peer in logs and metrics.")),
+            required(key<T>("name", &T::name, text(), "Name in logs and metrics.")),
             key<T>("type", &T::type, one_of<T::Type>({{"parent", T::Type::parent}, {"sibling", T::Type::sibling}}),
-                   "`parent`: the peer fetches misses for this proxy. `sibling`: the peer serves only objects that it has."),
-            required(key<T>("host", &T::host, host_name(), "Host name or IP address of the peer.")),
-            key<T>("http", &T::http, port(), "HTTP port of the peer."),
-            key<T>("icp", &T::icp, port(0), "ICP port of the peer; 0: none."),
-            key<T>("htcp", &T::htcp, port(0), "HTCP port of the peer: the peer is queried by HTCP, not by ICP; 0: none."),
+                   "`parent`: fetches misses for this proxy. `sibling`: serves only objects that it has."),
+            required(key<T>("host", &T::host, host_name(), "Host name or IP address.")),
+            key<T>("http", &T::http, port(), "HTTP port."),
+            key<T>("icp", &T::icp, port(0), "ICP port; 0: none."),
+            key<T>("htcp", &T::htcp, port(0), "HTCP port, queried instead of the ICP port; 0: none."),
             key<T>("digest", &T::digest, flag(),
-                   "`true`: the cache digest of the peer is fetched, and looked up before "
-                   "queries are sent."),
-            key<T>("digest_url", &T::digest_url, url(), "URL of the peer's cache digest; empty: the path that Squid uses."),
+                   "`true`: the peer's cache digest is fetched, and looked up before queries are sent."),
+            key<T>("digest_url", &T::digest_url, url(), "URL of the cache digest; empty: the path that Squid uses."),
             key<T>("domains", &T::domains, list_of(domain()),
-                   "Domains for which the peer is used; empty: all. Requests for the domains of a parent always go through "
-                   "that parent. `!` excludes a domain; the first match decides."),
-            key<T>("weight", &T::weight, count(1, 1'000),
-                   "Weight in peer selection: the measured round-trip time is divided "
-                   "by it."),
-            key<T>("default", &T::is_default, flag(), "`true`: the peer is used if no other source is known."),
-            key<T>("no_query", &T::no_query, flag(), "`true`: no queries are sent to the peer."),
+                   "Domains for which the peer is used; empty: all. Requests for the domains of a parent always go through it. `!` "
+                   "excludes a domain; the first match decides."),
+            key<T>("weight", &T::weight, count(1, 1'000), "The measured round-trip time is divided by it in peer selection."),
+            key<T>("default", &T::is_default, flag(), "`true`: used if no other source is known."),
+            key<T>("no_query", &T::no_query, flag(), "`true`: no queries are sent."),
             key<T>("round_robin", &T::round_robin, flag(),
-                   "`true`: the peer is used in turn with the other peers that have "
-                   "this key, if no other criterion decides."),
-            key<T>("proxy_only", &T::proxy_only, flag(), "`true`: responses from the peer are not stored."),
-            key<T>("connections_max", &T::max_connections, count(0, million),
-                   "Maximum number of simultaneous connections to the peer; 0: no limit.")
+                   "`true`: used in turn with other peers that have this key, if no other criterion decides."),
+            key<T>("proxy_only", &T::proxy_only, flag(), "`true`: responses are not stored."),
+            key<T>("connections_max", &T::max_connections, count(0, million), "Simultaneous connections; 0: no limit.")
                 .was("max_connections"),
-            key<T>("login", &T::login, text(), "`user:password` for Basic authentication at the peer."),
-            key<T>("group", &T::group, text(),
-                   "Name of a group of parents that divide the URLs among them by hashes of the peer names (rendezvous "
-                   "hashing, as in CARP)."),
+            key<T>("login", &T::login, text(), "`user:password` for Basic authentication."),
+            key<T>(
+                "group", &T::group, text(),
+                "Parents of the same group divide the URLs among them by hashes of their names (rendezvous hashing, as in CARP)."),
             key<T>("connect_timeout", &T::connect_timeout, time(milliseconds{10}, milliseconds{60'000}),
-                   "Maximum time to connect to the peer, and maximum time without a TCP acknowledgement from it."),
+                   "Time to connect to the peer, and time without a TCP acknowledgement from it."),
         },
         check);
 }
@@ -142,7 +132,7 @@ Form<icp::DirectOptions> direct() {
     using T = icp::DirectOptions;
     return object_of<T>({
         key<T>("always", &T::always, list_of(matcher()), "Requests that always go directly to the origin."),
-        key<T>("never", &T::never, list_of(matcher()), "Requests that go only to peers, never directly to the origin."),
+        key<T>("never", &T::never, list_of(matcher()), "Requests that never go directly to the origin, only to peers."),
     });
 }
 

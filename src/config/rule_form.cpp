@@ -206,8 +206,8 @@ Form<AccessRule> access_rule() {
                       .number("minProperties", 1)
                       .number("maxProperties", 1)
                       .object("properties", verbs_of);
-    std::vector<KeyNote> notes{{"allow", match.written, "", "Requests that match are served."},
-                               {"deny", match.written, "", "Requests that match are denied with status 403."}};
+    std::vector<KeyNote> notes{{"allow", match.written, "", "Matching requests are served."},
+                               {"deny", match.written, "", "Matching requests get 403."}};
     return {"rules", std::move(schema), read, nullptr, std::move(notes), true};
 }
 
@@ -216,26 +216,21 @@ Form<CachingRule> caching_rule() {
     std::erase_if(matching, [](auto const& row) { return row.name == "destination"; });
     Table<CachingRule> table = lifted(matching, &CachingRule::match);
     auto const ttl = time(milliseconds{0}, year);
-    table.insert(
-        table.end(),
-        {key<CachingRule>("type", &CachingRule::type, list_of(media_type()), "Media type of the response."),
-         key<CachingRule>("never", &CachingRule::never, flag(), "`true`: responses that match are not stored."),
-         key<CachingRule>("default_ttl", &CachingRule::default_ttl, ttl,
-                          "Freshness lifetime of responses without explicit or heuristic freshness."),
-         key<CachingRule>("min_ttl", &CachingRule::min_ttl, ttl,
-                          "Minimum freshness lifetime; a shorter one is raised to "
-                          "this."),
-         key<CachingRule>("max_ttl", &CachingRule::max_ttl, ttl,
-                          "Maximum freshness lifetime; a longer one is lowered to this, even if `min_ttl` raised it. If "
-                          "rules contradict each other, `max_ttl` counts."),
-         key<CachingRule>("negative_ttl", &CachingRule::negative_ttl, ttl,
-                          "Replaces caching.negative_ttl; also the lifetime of stored error responses without explicit "
-                          "freshness."),
-         key<CachingRule>("heuristic_factor", &CachingRule::heuristic_factor, fraction(0, 1),
-                          "Share of the time since Last-Modified that is the heuristic freshness lifetime (RFC 9111 4.2.2)."),
-         key<CachingRule>("reload", &CachingRule::reload,
-                          one_of<http::Reload>({{"honour", http::Reload::honour}, {"ignore", http::Reload::ignore}}),
-                          "`ignore`: no-cache, max-age=0 and Pragma of clients do not force a fetch.")});
+    table.insert(table.end(),
+                 {key<CachingRule>("type", &CachingRule::type, list_of(media_type()), "Media type of the response."),
+                  key<CachingRule>("never", &CachingRule::never, flag(), "`true`: matching responses are not stored."),
+                  key<CachingRule>("default_ttl", &CachingRule::default_ttl, ttl, "Replaces `caching.default_ttl`."),
+                  key<CachingRule>("min_ttl", &CachingRule::min_ttl, ttl, "Shorter freshness lifetimes are raised to this."),
+                  key<CachingRule>("max_ttl", &CachingRule::max_ttl, ttl,
+                                   "Longer freshness lifetimes are lowered to this, even if `min_ttl` of any rule raised them."),
+                  key<CachingRule>(
+                      "negative_ttl", &CachingRule::negative_ttl, ttl,
+                      "Replaces `caching.negative_ttl`; also the lifetime of stored error responses without explicit freshness."),
+                  key<CachingRule>("heuristic_factor", &CachingRule::heuristic_factor, fraction(0, 1),
+                                   "Heuristic freshness lifetime as a share of the time since Last-Modified (RFC 9111 4.2.2)."),
+                  key<CachingRule>("reload", &CachingRule::reload,
+                                   one_of<http::Reload>({{"honour", http::Reload::honour}, {"ignore", http::Reload::ignore}}),
+                                   "`ignore`: no-cache, max-age=0 and Pragma of clients do not force a fetch.")});
     std::vector<std::string> picking{"type"};
     for (auto const& row : matching) picking.push_back(row.name);
     auto check = [picking](Reader& reader, Json const& value, CachingRule& into) {

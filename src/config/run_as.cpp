@@ -4,6 +4,20 @@
 
 namespace garner::config {
 
+namespace {
+
+std::vector<std::string> const files_of_disk{"store", "given-up"};
+
+bool has_log_file(Config const& config) { return !config.proxy.log.access.empty() && config.proxy.log.access != "-"; }
+
+/// False for a block device, and without a disk tier.
+bool has_disk_directory(Config const& config) {
+    auto const& disk = config.disk.path;
+    return !disk.empty() && store::disk::file_of(disk) != disk;
+}
+
+}   // namespace
+
 Result<std::optional<io::Account>> account_to_take(Config const& config) {
     if (!io::is_root() || config.user == "root") return std::optional<io::Account>();
     auto account = io::find_account(config.user.empty() ? "garner" : config.user);
@@ -18,14 +32,17 @@ std::vector<std::string> give_files(Config const& config, io::Account const& acc
     auto const note = [&](std::string trouble) {
         if (!trouble.empty()) troubles.push_back(std::move(trouble));
     };
-    auto const& log = config.proxy.log.access;
-    if (!log.empty() && log != "-") note(io::give_file(log, account));
-    auto const& disk = config.disk.path;
-    bool const is_device = !disk.empty() && store::disk::file_of(disk) == disk;
-    if (!disk.empty() && !is_device) note(io::give_directory(disk, {"store", "given-up"}, account));
+    if (has_log_file(config)) note(io::give_file(config.proxy.log.access, account));
+    if (has_disk_directory(config)) note(io::give_directory(config.disk.path, files_of_disk, account));
     auto const& seen = config.seen;
     if (!seen.address.empty() && !seen.directory.empty()) note(io::give_directory(seen.directory, {}, account));
     return troubles;
+}
+
+bool can_give_log(Config const& config) { return has_log_file(config) && io::can_give_file(config.proxy.log.access); }
+
+bool can_give_disk(Config const& config) {
+    return has_disk_directory(config) && io::can_give_directory(config.disk.path, files_of_disk);
 }
 
 }   // namespace garner::config

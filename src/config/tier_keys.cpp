@@ -82,20 +82,18 @@ Form<cache::Options> memory() {
     return object_of<T>(
         {
             key<T>("size", &T::size, size(64 * KiB, size_max),
-                   "Memory budget of the memory tier: bodies, heads, keys, index, policy and negative cache entries."),
+                   "Budget for bodies, heads, keys, index, policy and negative cache entries."),
             key<T>("policy", &T::policy, policy_or_auto(),
-                   "Replacement policy that selects the victims when memory is full: a policy by name, with or without "
-                   "settings. `auto` uses the policy with the fewest misses in a sample of the traffic; `auto:aim=bytes` "
-                   "uses the one with the fewest missed bytes. `auto` changes the policy if another one has missed "
-                   "`margin=3` percent less in each of `windows=3` comparisons of `window=10` seconds. The last change must "
+                   "Replacement policy, with or without settings. `auto` uses the policy with the fewest misses in a sample of the "
+                   "traffic, `auto:aim=bytes` the one with the fewest missed bytes. It changes the policy if another one has "
+                   "missed `margin=3` percent less in each of `windows=3` comparisons of `window=10` seconds. The last change must "
                    "be at least `rest=60` seconds ago. Example: `auto:margin=5:rest=600`."),
             key<T>("what_if", &T::what_if, flag(),
-                   "`true`: a sample of the traffic is simulated with every policy at 0.5, 1, 2 and 4 times `memory.size`. "
-                   "`garner stats --what-if` prints the results."),
+                   "`true`: a sample of the traffic is simulated with every policy at 0.5, 1, 2 and 4 times `memory.size`, for "
+                   "`garner stats --what-if`."),
             key<T>("object_max", &T::object_max, size(0, size_max),
-                   "Maximum size of a body stored in memory. If not set, at most half of `memory.size`."),
-            key<T>("fill_share", &T::fill_share, fraction(0.01, 1),
-                   "Maximum share of `memory.size` for bodies that are being received."),
+                   "Size of a body stored in memory. If not set, at most half of `memory.size`."),
+            key<T>("fill_share", &T::fill_share, fraction(0.01, 1), "Maximum share of `memory.size` for bodies being received."),
             retired<T>("shards"),
             retired<T>("variants_per_url"),
         },
@@ -137,33 +135,27 @@ Form<store::DiskOptions> disk() {
     constexpr milliseconds shortest{10}, longest{10'000};
     return object_of<T>(
         {
-            key<T>("path", &T::path, text(),
-                   "Directory of the disk tier, or a block device that Garner uses exclusively; empty: no disk tier."),
-            key<T>("size", &T::size, size(16 * MiB, size_max),
-                   "Size of the disk tier, allocated at the start. A device is used up to its own size."),
+            key<T>("path", &T::path, text(), "Directory, or block device that Garner uses exclusively; empty: no disk tier."),
+            key<T>("size", &T::size, size(16 * MiB, size_max), "Allocated at the start. A device is used up to its own size."),
             key<T>("policy", &T::policy, policy_spec(T{}.policy),
-                   "Replacement policy of the disk tier. `fifo-reinsertion` evicts the oldest object that has not been used "
-                   "since it was written; it needs no memory. Any other policy, with or without settings, needs up to 30 "
-                   "bytes of memory per object."),
+                   "`fifo-reinsertion` evicts the oldest object that has not been used since it was written, and needs no memory. "
+                   "Any other policy, with or without settings, needs up to 30 bytes of memory per object."),
             key<T>("object_max", &T::object_max, size(0, size_max),
-                   "Maximum size of a body stored on disk. If not set, at most half of `disk.size`."),
-            key<T>("object_min", &T::object_min, size(0, size_max), "Minimum size of a body stored on disk."),
-            key<T>("buffer", &T::buffer, size(2 * MiB, size_max),
-                   "Memory for data that waits to be written, at least four segments; while it is full, no objects are "
-                   "stored on disk. Data read from disk and not yet sent may take the same amount again. If not set, at most "
-                   "a quarter of `disk.size`."),
+                   "Size of a body stored on disk. If not set, at most half of `disk.size`."),
+            key<T>("object_min", &T::object_min, size(0, size_max), "Size of a body stored on disk."),
+            key<T>(
+                "buffer", &T::buffer, size(2 * MiB, size_max),
+                "Memory for data that waits to be written: at least four segments; if not set, at most a quarter of `disk.size`. "
+                "While it is full, no objects are stored on disk. Data read and not yet sent may take the same amount again."),
             key<T>("sync", &T::sync, time(shortest, longest),
-                   "Interval between syncs of written data to the disk: a power failure loses at most the data of this time."),
+                   "Interval between syncs: a power failure loses at most the data of this time."),
             key<T>("timeout", &T::patience, time(shortest, longest),
                    "Maximum time that a request waits for the disk before it is sent to the origin.")
                 .was("patience"),
-            key<T>("readers", &T::readers, count(1, 64), "Number of threads for reads that must wait for the disk."),
+            key<T>("readers", &T::readers, count(1, 64), "Threads for reads that must wait for the disk."),
             key<T>("admit", &T::admit, one_of<T::Admit>({{"all", all}, {"second-hit", second_hit}}),
-                   "`all`: all cacheable objects are written. `second-hit`: only objects that have been requested twice, "
-                   "which reduces wear of the disk."),
-            key<T>("rate_max", &T::rate, size(0, size_max),
-                   "Maximum rate, in bytes per second, at which new objects are written, to reduce wear of the disk; 0: no "
-                   "limit.")
+                   "`all`: every cacheable object is written. `second-hit`: only objects requested twice, to reduce wear."),
+            key<T>("rate_max", &T::rate, size(0, size_max), "Bytes of new objects written per second, to reduce wear; 0: no limit.")
                 .was("rate"),
         },
         check_disk);

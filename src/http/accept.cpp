@@ -1,7 +1,6 @@
 #include "http/accept.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
 
 #include "util/text.hpp"
@@ -29,17 +28,6 @@ std::optional<std::uint16_t> parse_weight(std::string_view text) {
     return static_cast<std::uint16_t>(weight);
 }
 
-/// The weight of one member: 1 without q; nothing when q is malformed.
-std::optional<std::uint16_t> weight_of(std::string_view parameters) {
-    while (!parameters.empty()) {
-        auto const end = std::min(parameters.find(';'), parameters.size());
-        auto const parameter = trim(parameters.substr(0, end));
-        if (parameter.size() >= 2 && to_lower(parameter[0]) == 'q' && parameter[1] == '=') return parse_weight(parameter.substr(2));
-        parameters.remove_prefix(std::min(end + 1, parameters.size()));
-    }
-    return full_weight;
-}
-
 RangeMatch match_of(std::string_view range, std::string_view type) {
     if (range == "*/*") return RangeMatch::any;
     if (equals_ignoring_case(range, type)) return RangeMatch::exact;
@@ -50,12 +38,20 @@ RangeMatch match_of(std::string_view range, std::string_view type) {
 
 }   // namespace
 
+std::optional<std::uint16_t> weight_of(std::string_view member) {
+    for (auto semicolon = member.find(';'); semicolon != member.npos; semicolon = member.find(';')) {
+        member.remove_prefix(semicolon + 1);
+        auto const parameter = trim(member.substr(0, member.find(';')));
+        if (parameter.size() >= 2 && to_lower(parameter[0]) == 'q' && parameter[1] == '=') return parse_weight(parameter.substr(2));
+    }
+    return full_weight;
+}
+
 MediaPreference media_preference(Fields const& request, std::string_view type) {
     MediaPreference found;
     for_each_member(request, Name::accept, [&](std::string_view member) {
-        auto const semicolon = std::min(member.find(';'), member.size());
-        auto const match = match_of(trim(member.substr(0, semicolon)), type);
-        auto const weight = weight_of(member.substr(std::min(semicolon + 1, member.size())));
+        auto const match = match_of(trim(member.substr(0, member.find(';'))), type);
+        auto const weight = weight_of(member);
         if (match == RangeMatch::none || !weight) return;
         if (std::tie(match, *weight) > std::tie(found.match, found.weight)) found = {*weight, match};
     });

@@ -2,6 +2,7 @@
 #pragma once
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "http/message.hpp"
@@ -16,6 +17,10 @@ struct MediaPreference {
     Match match = Match::none;
     friend auto operator<=>(MediaPreference const&, MediaPreference const&) = default;
 };
+
+/// The weight of one member of Accept ("text/html;q=0.5") in thousandths, 0 to 1000 (RFC 9110 12.4.2): 1000 without q; nothing
+/// if q is malformed.
+std::optional<std::uint16_t> weight_of(std::string_view member);
 
 /// The preference for `type` ("text/html"): the weight of the most specific matching range decides. Ignores parameters other
 /// than q, and members with a malformed q.

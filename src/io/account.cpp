@@ -5,6 +5,7 @@
 #include <pwd.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,6 +43,10 @@ private:
     struct stat about_ {};
 };
 
+std::string folder_of(std::filesystem::path const& file) {
+    return file.has_parent_path() ? file.parent_path().string() : std::string(".");
+}
+
 bool has_nothing_but(Opened const& directory, std::vector<std::string> const& ours) {
     std::error_code error;
     for (auto const& entry :
@@ -70,8 +75,7 @@ void forbid_new_privileges() { ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
 std::string give_file(std::string const& path, Account const& account) {
     std::filesystem::path const whole(path);
-    auto const folder = whole.has_parent_path() ? whole.parent_path().string() : std::string(".");
-    Opened const directory(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY);
+    Opened const directory(AT_FDCWD, folder_of(whole), O_RDONLY | O_DIRECTORY);
     if (directory.is_of_another_user()) return {};   // that user creates the file
     if (!directory.is_roots_alone()) return path + ": other users can write to its directory";
     Opened const file(directory.descriptor(), whole.filename().string(), O_WRONLY | O_APPEND | O_CREAT, 0640);
@@ -93,6 +97,34 @@ std::string give_directory(std::string const& path, std::vector<std::string> con
         if (file.is_file_of_root() && !file.give(account)) return trouble_with(path + "/" + name, errno);
     }
     return directory.give(account) ? "" : trouble_with(path, errno);
+}
+
+bool can_give_file(std::string const& path) {
+    std::filesystem::path const whole(path);
+    Opened const directory(AT_FDCWD, folder_of(whole), O_RDONLY | O_DIRECTORY);
+    if (!directory.is_roots_alone()) return false;
+    Opened const file(directory.descriptor(), whole.filename().string(), O_RDONLY);
+    return file ? file.is_file_of_root() : errno == ENOENT;
+}
+
+bool can_give_directory(std::string const& path, std::vector<std::string> const& ours) {
+    Opened const directory(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
+    if (!directory) return errno == ENOENT && ::access(folder_of(path).c_str(), W_OK | X_OK) == 0;
+    return directory.is_roots_alone() && has_nothing_but(directory, ours);
+}
+
+std::optional<int> access_error(Account const& account, std::string const& path, int rights) {
+    constexpr int not_taken = 255;   // no error number is that large
+    auto const child = ::fork();
+    if (child == 0) {
+        if (!become(account).empty()) ::_exit(not_taken);
+        ::_exit(::faccessat(AT_FDCWD, path.c_str(), rights, AT_EACCESS) == 0 ? 0 : errno);
+    }
+    int status = 0;
+    while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (child < 0 || !WIFEXITED(status) || WEXITSTATUS(status) == not_taken) return std::nullopt;
+    return WEXITSTATUS(status);
 }
 
 std::string become(Account const& account) {

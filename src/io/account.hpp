@@ -35,6 +35,15 @@ std::string give_file(std::string const& path, Account const&);
 /// belong to root, be writable by root only, and contain nothing else. Returns the error, as give_file() does.
 std::string give_directory(std::string const& path, std::vector<std::string> const& ours, Account const&);
 
+/// True if give_file() would make the account the owner of this file, which may be missing. Changes nothing.
+bool can_give_file(std::string const& path);
+/// Like can_give_file(), for give_directory().
+bool can_give_directory(std::string const& path, std::vector<std::string> const& ours);
+
+/// The error (errno) that the account gets when it asks for these rights to the path (F_OK, R_OK, W_OK, X_OK); 0: it has
+/// them. Nothing if the process cannot take the account. Forks: only for a process without other threads.
+std::optional<int> access_error(Account const&, std::string const& path, int rights);
+
 /// Takes the account's user, group and supplementary groups, in all threads, permanently. Returns the error in words;
 /// then the process should exit.
 std::string become(Account const&);

@@ -49,7 +49,10 @@ net::awaitable<Step> FailedFetch::answer() {
         request_.close = true;
         co_return Step::done;
     }
-    request_.services.counters.origin_failures.add();
+    if (forbidden)
+        note_no_source();
+    else
+        request_.services.counters.origin_failures.add();
     if (!forbidden && may_serve_stale()) co_return serve_stale(StaleUse::unreachable);
     auto& record = request_.record;
     record.answer = forbidden ? Answer::refused : Answer::failed;
@@ -62,6 +65,15 @@ net::awaitable<Step> FailedFetch::answer() {
     if (forbidden) rule = record.texts.rule;
     co_await writer_.error(failure_.told.status, failure_.told.reason, rule, failure_.told.kind);
     co_return Step::done;
+}
+
+/// A rule forbade the connection: no source was asked, except for a peer that came before.
+void FailedFetch::note_no_source() {
+    auto& record = request_.record;
+    record.hierarchy = Hierarchy::none;
+    record.texts.source.clear();
+    record.cache_status.source = {};
+    if (!upstream_.went_out()) record.cache_status.fwd = http::Fwd::none;
 }
 
 /// The origin's failures are passed on to the followers. The next follower leads instead in three cases: the client

@@ -38,6 +38,7 @@ private:
     bool remember_error(cache::Fill const& fill, cache::FetchFailure const& failure);
     bool is_never_shared() const;
     cache::NegativeTerms negative_terms() const;
+    void note_no_source();
     void tell_followers();
     bool may_serve_stale() const;
 

@@ -208,7 +208,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect() {
         return request_.record.texts.rule.c_str();
     };
     auto connected = co_await connect_to(where, filter);
-    address_ = net::to_ip(connected.address);
+    address_ = connected.failure == net::ConnectFailure::forbidden ? IpAddress() : net::to_ip(connected.address);
     if (connected.failure == net::ConnectFailure::none) {
         connected.transport->set_remote(address_);
         note_connected(*connected.transport);

@@ -1,10 +1,9 @@
 #include "seen/body_forms.hpp"
 
-#include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 
+#include "http/accept.hpp"
 #include "http/message.hpp"
 #include "seen/json_links.hpp"
 #include "util/text.hpp"
@@ -112,21 +111,6 @@ std::optional<ReplyForm> form_called(std::string_view type) {
     return std::nullopt;
 }
 
-/// RFC 9110 12.4.2: from 0, not at all, to 1, as without any.
-double weight_of(std::string_view range) {
-    auto const parameters = lower_case(range.substr(std::min(range.find(';'), range.size())));
-    for (std::string_view left = parameters; !left.empty();) {
-        left.remove_prefix(1);
-        auto const end = std::min(left.find(';'), left.size());
-        auto const one = trim(left.substr(0, end));
-        left.remove_prefix(end);
-        double weight = 1;
-        if (one.starts_with("q=") && std::from_chars(one.data() + 2, one.data() + one.size(), weight).ec == std::errc())
-            return std::clamp(weight, 0.0, 1.0);
-    }
-    return 1;
-}
-
 }   // namespace
 
 BodyForm const* body_form(std::string_view content_type) {
@@ -138,11 +122,11 @@ BodyForm const* body_form(std::string_view content_type) {
 
 std::optional<ReplyForm> asked_form(std::string_view accept) {
     std::optional<ReplyForm> wanted;
-    double most = 0;
+    std::uint16_t most = 0;
     http::for_each_member(accept, [&](std::string_view one) {
         auto const form = form_called(bare(one));
-        auto const weight = weight_of(one);
-        if (!form || !(weight > most)) return;
+        auto const weight = http::weight_of(one).value_or(0);
+        if (!form || weight <= most) return;
         wanted = form;
         most = weight;
     });

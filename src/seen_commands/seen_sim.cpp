@@ -191,6 +191,7 @@ private:
 
     bool may_go_on(std::string const& run, Blocks const& blocks) {
         bool const goes_on = progress_(run, blocks.file.bytes_read(), blocks.file.bytes_in_file());
+        done_.interrupted = !goes_on;
         if (!goes_on) done_.fault = "interrupted during " + run;
         return goes_on;
     }

@@ -40,6 +40,7 @@ struct SeenRuns {
     std::vector<SeenResult> results;     // in the order of entries, then caches
     std::vector<std::string> left_out;   // of all: which, and why, a line each
     std::string fault;                   // one line that names what is wrong and the mend
+    bool interrupted = false;            // the progress callback ended the run; `fault` says where
 };
 /// Called after each block of the stream with the run and how far it is: packed bytes read of those in the file, 0 when not
 /// known. When it returns false, the run is abandoned and no other is begun.

@@ -115,7 +115,7 @@ void declare(CommandForm& form, SeenSimOptions& options) {
                names_of(catalog::seen_caches()) +
                ".\nA cache with settings is written as NAME:SETTING=VALUE. garner help caches explains all of them.")
         .exit_statuses(
-            {{0, "done"}, {1, "the stream cannot be read, a size does not fit or interrupted"}, {2, "wrong command line"}})
+            {{0, "done"}, {1, "the stream cannot be read or a size does not fit"}, {2, "wrong command line"}, {130, "interrupted"}})
         .examples({"garner seen sim --stream links.u32 --policy lru,line,bloom:k=7 --entries 2^10..2^16",
                    "zstd -dc links.u32.zst | garner seen sim --stream - --format json"});
 }
@@ -174,7 +174,9 @@ int simulate(SeenSimOptions const& options, std::ostream& out, std::ostream& err
     else if (!runs.results.empty())
         out << table(runs.results);
     out.flush();
-    if (!runs.fault.empty()) return err << "garner seen sim: " << runs.fault << '\n', exit_failed;
+    if (!runs.fault.empty()) err << "garner seen sim: " << runs.fault << '\n';
+    if (runs.interrupted) return exit_interrupted;
+    if (!runs.fault.empty()) return exit_failed;
     if (!out) return err << "garner seen sim: the results cannot be written\n", exit_failed;
     return exit_done;
 }

@@ -198,19 +198,15 @@ private:
     }
     void add_row(std::string& rows, std::string_view key, std::string_view kind, std::vector<Proposal> const& words) const {
         rows += "        " + std::string(zsh_ ? "(" : "") + shell_quoted(key) + ") kind=" + std::string(kind);
-        if (!words.empty()) rows += zsh_ ? zsh_words(words) : bash_words(words);
+        if (!words.empty()) rows += assigned(words);
         rows += " ;;\n";
     }
-    static std::string bash_words(std::vector<Proposal> const& words) {
-        std::string text;
-        for (auto const& [word, about] : words) (text += text.empty() ? "" : " ") += word;
-        return " words=" + shell_quoted(text);
-    }
-    static std::string zsh_words(std::vector<Proposal> const& words) {
+    /// In zsh each word has its description; bash shows none.
+    std::string assigned(std::vector<Proposal> const& words) const {
         std::string text;
         for (auto const& [word, about] : words)
-            (text += text.empty() ? "" : " ") += shell_quoted(about.empty() ? word : word + ":" + about);
-        return "; proposals=(" + text + ")";
+            (text += text.empty() ? "" : " ") += zsh_ ? shell_quoted(about.empty() ? word : word + ":" + about) : word;
+        return zsh_ ? "; proposals=(" + text + ")" : " words=" + shell_quoted(text);
     }
 
     bool const zsh_;

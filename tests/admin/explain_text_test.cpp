@@ -73,6 +73,23 @@ TEST(Explain, who_was_asked_and_where_it_goes_is_told) {
                           "far (sibling, ICP) no reply\n"
                           "              a peer that was waited for did not reply in time\n"
                           "  source      SIBLING_HIT/next door, then HIER_DIRECT\n"));
+    EXPECT_THAT(explain_text(json), HasSubstr("\n              fetched from peer next door\n"));
+}
+
+TEST(Explain, the_verdict_names_the_source_that_comes_first) {
+    auto const told = [](char const* outcome, char const* sources) {
+        return explain_text(Json{{"outcome", outcome}, {"sources", Json::parse(sources)}});
+    };
+    constexpr auto by_campus =
+        R"({"order": [{"why": "FIRST_PARENT_MISS", "peer": "campus"}, {"why": "HIER_DIRECT", "peer": null}]})";
+    EXPECT_THAT(told("miss", by_campus), HasSubstr("fetched from peer campus\n"));
+    EXPECT_THAT(told("passed", by_campus), HasSubstr("bypasses the cache: fetched from peer campus\n"));
+    EXPECT_THAT(told("revalidate", by_campus), HasSubstr("stored; peer campus is asked to revalidate it\n"));
+    EXPECT_THAT(told("miss", R"({"order": [{"why": "HIER_DIRECT", "peer": null}]})"), HasSubstr("fetched from the origin\n"));
+    EXPECT_THAT(told("miss", R"({"order": [{"why": "NO_DIRECT_FAIL", "peer": null}]})"),
+                HasSubstr("direct.never forbids the origin"));
+    EXPECT_THAT(told("miss", R"({"order": []})"), HasSubstr("fetched from a peer or the origin\n"));
+    EXPECT_THAT(told("miss", "null"), HasSubstr("fetched from the origin\n"));
 }
 
 TEST(Explain, sources_are_told_with_times_and_reasons) {

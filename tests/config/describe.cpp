@@ -13,32 +13,35 @@ constexpr char const* introduction = R"(# Configuration
 
 <!-- Made from the table of keys in src/config/keys.cpp; the test that compares says how to make it again. -->
 
-One JSON file with `//` and `/* */` comments. `etc/garner.json` is an example of all parts. `etc/garner.schema.json` is the
-schema for editors (`"$schema": "garner.schema.json"`). `garner check FILE` reports each error with line, key and a suggested
-fix. It also checks whether the user that runs it can use the files named in the configuration. It prints nothing if the
-configuration is valid. Garner does not start with an invalid configuration. Without a file all keys have their defaults: a
+One JSON file with `//` and `/* */` comments. `etc/garner.json` is an example of all parts, and `etc/garner.schema.json` the
+schema for editors (`"$schema": "garner.schema.json"`). `garner check FILE` reports each error with line, key and a suggested fix,
+and prints nothing if the configuration is valid. It also checks whether the named files can be used: by the user that runs it, or
+by `user` if root runs it. Garner does not start with an invalid configuration. Without a file all keys have their defaults: a
 memory cache on 127.0.0.1:3128 for clients on loopback.
 
-`--set KEY=VALUE` overrides one key: `--set memory.size=64MiB`, `--set 'listen[0].address=[::1]:3128'`,
-`--set 'caching.never=["cgi-bin","?"]'`. The value is read as JSON if it is valid JSON, otherwise
-as text. An item of a list is named by its index; the index after the last item adds an item. Overrides are kept at a reload.
+`--set KEY=VALUE` overrides one key, also at a reload: `--set memory.size=64MiB`, `--set 'listen[0].address=[::1]:3128'`,
+`--set 'caching.never=["cgi-bin","?"]'`. The value is read as JSON if it is valid JSON, otherwise as text. The index after the
+last item of a list adds an item.
 
-Names of times end in `_timeout`, of upper limits in `_max` and of lower limits in `_min`. The keys of `deadlines` are times, too.
-Former names of keys are still accepted, and removed keys have no effect: `garner check` and the start report both.
-
-**Sizes** are `"64 MiB"`, `"10 GB"`, or a number of bytes; KB, MB, GB and TB are powers of 1000, KiB, MiB, GiB and TiB
-of 1024. **Times** are `"300ms"`, `"2s"`, `"5m"`, `"1h"`, `"7d"`. A **list** with a single name or
-network may be written without brackets.
+Keys that end in `_max` are upper limits, and keys that end in `_min` lower limits. Keys that end in `_timeout` and those of
+`deadlines` are maximum times. Former names of keys are still accepted, and removed keys have no effect: `garner check` and the
+start report both.
 
 ## Keys
+
+The second column has the form of the value, and in parentheses the default unless it is empty. **Sizes** are `"64 MiB"`,
+`"10 GB"`, or a number of bytes; KB to TB are powers of 1000, KiB to TiB of 1024. **Times** are `"300ms"`, `"2s"`, `"5m"`, `"1h"`,
+`"7d"`. A plural, such as networks, is a list; a single item may be written without brackets, unless it is an object. A flag is
+`true` or `false`.
 
 )";
 
 constexpr char const* about_policies = R"(
 ## Replacement policies
 
-A policy is written as its name, or with settings: `"name:setting=value:setting=value"`. A reload with another policy keeps
-the stored objects. Their order of eviction is kept as far as the new policy uses the time of use.
+A policy is written as its name, or with settings: `"name:setting=value:setting=value"`.
+[garner help policies](command-line.md#garner-help-policies) explains policies and settings. A reload with another policy keeps the
+stored objects, and their order of eviction as far as the new policy uses the time of use.
 
 )";
 
@@ -53,11 +56,11 @@ a matcher is enough. A rule without matchers, or with empty lists only, matches 
 constexpr char const* about_access = R"(
 ## Access
 
-Rules are tried in order; the first that matches decides. If none matches, clients on loopback and clients of an
-accelerator (a listener with `origin`) are allowed, whatever `source` other rules name. All other clients are denied. A rule
-with `destination` is decided after the origin's name is resolved, and Garner connects to the address that was checked.
-Browsers use CONNECT for https. The URL of a CONNECT is `host:port`, so `url_contains` and `url_matches` find no path in it.
-The contents of the tunnel are neither inspected nor cached.
+Rules are tried in order; the first that matches decides. If none matches, clients on loopback and clients of an accelerator (a
+listener with `origin`) are allowed, whatever `source` other rules name. All other clients are denied. A rule with `destination`
+is decided after the origin's name is resolved, and Garner connects to the address that was checked. After a 403 by a rule the
+connection is closed. Browsers use CONNECT for https: its URL is `host:port`, so `url_contains` and `url_matches` find no path in
+it. The contents of the tunnel are neither inspected nor cached.
 
     "access": [
       { "deny":  { "host": ".ads.example" } },
@@ -67,8 +70,9 @@ The contents of the tunnel are neither inspected nor cached.
 
 Some destinations are blocked by default, even for clients that a rule allows:
 
-- Origins on 0.0.0.0/8, 127.0.0.0/8, 169.254.0.0/16, `::`, `::1`, `fe80::/10` and on this machine's own addresses. An IPv6
-  address that contains one of them is blocked, too (v4-mapped, NAT64, 6to4, Teredo).
+- Origins on 0.0.0.0/8, 127.0.0.0/8, 169.254.0.0/16, `::`, `::1`, `fe80::/10` and on this machine's own addresses, also those added
+  while Garner runs. An IPv6 address that contains one of them is blocked, too (v4-mapped, NAT64, 6to4, Teredo).
+- Other networks with `"private_networks": "closed"`.
 - CONNECT to ports other than 443.
 - The ports of other protocols, such as 21, 22, 23, 25, 143, 6379 and 11211, for every method.
 
@@ -76,18 +80,6 @@ An allow rule with `destination` unblocks these addresses for the requests that 
 these ports. `host` unblocks neither, because the owner of the name chooses its address in the DNS. The proxy never connects to
 its own listening addresses and the admin address. To close an accelerator on port 8080 to other clients, write
 `{ "deny": { "listener": 8080 } }` after the rules that allow some clients.
-
-`"private_networks": "closed"` blocks private, shared, multicast, reserved, documentation and benchmark networks and the
-addresses of cloud services, too. Addresses that are added to the machine while Garner runs are blocked at once. After a
-403 by a rule the connection is closed. PURGE at an accelerator needs a rule of `purge`.
-
-## Connections
-
-At `limits.connections_max` Garner closes an idle connection: the one that has been idle longest, of the client with the most
-connections. A client is an IPv4 address or an IPv6 /64 (`limits.client_prefix4`, `limits.client_prefix6`). A client gets at most
-a quarter of all connections; clients on loopback have no such limit. `limits.connections_per_client` with the value of
-`limits.connections_max` disables the limit. Idle connections to origins use at most half as many descriptors as clients may.
-The oldest ones are closed if a client needs a descriptor.
 
 ## Reload
 
@@ -101,24 +93,23 @@ std::string in_cell(std::string text) {
     return text;
 }
 
-std::string table_of(std::span<KeyNote const> notes, bool with_default) {
-    std::string out = with_default ? "| Key | Written as | Default | Meaning |\n| --- | --- | --- | --- |\n"
-                                   : "| Matcher | Written as | Meaning |\n| --- | --- | --- |\n";
-    for (auto const& note : notes) {
-        out += "| `" + note.path + "` | " + in_cell(note.written) + " | ";
-        if (with_default) out += (note.preset.empty() ? "" : "`" + in_cell(note.preset) + "`") + " | ";
-        out += in_cell(note.what) + " |\n";
-    }
+/// The form of the value, and the default if it is not empty.
+std::string value_of(KeyNote const& note) {
+    bool const has_default = !note.preset.empty() && note.preset != "[]" && note.preset != R"("")";
+    return in_cell(has_default ? note.written + " (`" + note.preset + "`)" : note.written);
+}
+
+std::string table_of(std::span<KeyNote const> notes, char const* first) {
+    std::string out = "| " + std::string(first) + " | Value | Meaning |\n|---|---|---|\n";
+    for (auto const& note : notes) out += "| `" + note.path + "` | " + value_of(note) + " | " + in_cell(note.what) + " |\n";
     return out;
 }
 
-std::string written(policy::Setting const& setting) {
-    if (!setting.choices.empty()) {
-        std::string names;
-        for (auto name : setting.choices) names += (names.empty() ? "`" : ", `") + std::string(name) + "`";
-        return "one of " + names;
-    }
-    return "number, " + short_number(setting.least) + " to " + short_number(setting.most);
+std::string values_of(policy::Setting const& setting) {
+    if (setting.choices.empty()) return short_number(setting.least) + " to " + short_number(setting.most);
+    std::string names;
+    for (auto name : setting.choices) names += (names.empty() ? "`" : ", `") + std::string(name) + "`";
+    return names;
 }
 
 std::string preset(policy::Setting const& setting) {
@@ -127,17 +118,14 @@ std::string preset(policy::Setting const& setting) {
 }
 
 std::string policies() {
-    std::string out = "| Policy | Meaning |\n| --- | --- |\n", settings;
+    std::string names, settings;
     for (auto const& row : policy::all()) {
-        out += "| `" + std::string(row.name) + "` | " + in_cell(std::string(row.what)) + " |\n";
-        for (auto const& setting : row.settings) {
-            settings += "| `" + std::string(row.name) + ":" + std::string(setting.name) + "` | ";
-            settings += in_cell(written(setting)) + " | `" + in_cell(preset(setting)) + "` | ";
-            settings += in_cell(std::string(setting.what)) + " |\n";
-        }
+        names += (names.empty() ? "`" : ", `") + std::string(row.name) + "`";
+        for (auto const& setting : row.settings)
+            settings += "| `" + std::string(row.name) + ":" + std::string(setting.name) + "` | " + in_cell(values_of(setting)) +
+                        " | `" + in_cell(preset(setting)) + "` |\n";
     }
-    if (settings.empty()) return out;
-    return out + "\n| Setting | Written as | Default | Meaning |\n| --- | --- | --- | --- |\n" + settings;
+    return "Policies: " + names + ".\n\n| Setting | Values | Default |\n|---|---|---|\n" + settings;
 }
 
 }   // namespace
@@ -152,9 +140,9 @@ std::string schema_text() {
 }
 
 std::string documentation_text() {
-    auto out = introduction + table_of(configuration().inner, true);
+    auto out = introduction + table_of(configuration().inner, "Key");
     out += about_policies + policies();
-    out += about_matchers + table_of(matcher_notes(), false) + about_access;
+    out += about_matchers + table_of(matcher_notes(), "Matcher") + about_access;
     std::string keys;
     for (auto key : restart_keys()) keys += (keys.empty() ? "`" : ", `") + std::string(key) + "`";
     return out + keys + ".\n";

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "config/restart_keys.hpp"
+#include "io/account.hpp"
 #include "support.hpp"
 #include "support/child.hpp"
 #include "support/issued_certificate.hpp"
@@ -31,11 +32,11 @@ struct TlsFiles {
         std::filesystem::permissions(path, std::filesystem::perms(0600));
     }
     /// The result of a check of the files. The client CA is used if its file exists.
-    Loaded check() const {
+    Loaded check(std::string const& user = "root") const {
         std::string const ca = std::filesystem::exists(client_ca) ? client_ca : "";
         return load_text("test.json",
-                         R"({"listen": [{"address": ":3129", "tls": {"certificates": [{"chain": ")" + chain + R"(", "key": ")" +
-                             key + R"("}], "client_ca": ")" + ca + R"("}}]})",
+                         R"({"user": ")" + user + R"(", "listen": [{"address": ":3129", "tls": {"certificates": [{"chain": ")" +
+                             chain + R"(", "key": ")" + key + R"("}], "client_ca": ")" + ca + R"("}}]})",
                          {}, NamedFiles::tried);
     }
     std::string notices() const {
@@ -131,6 +132,17 @@ TEST(ListenTls, a_key_that_every_user_may_read_is_a_notice) {
     EXPECT_EQ(files.notices(),
               "test.json:1: listen[0].tls.certificates[0].key: " + files.key +
                   ": every user of this machine may read or change the private key (mode 0644) (chmod o= " + files.key + ")\n");
+}
+
+TEST(ListenTls, files_that_only_root_may_read_are_noticed) {
+    if (!io::is_root() || !io::find_account("nobody")) GTEST_SKIP() << "only root becomes another user";
+    TlsFiles const files(IssuedCertificate({}));
+    auto const loaded = files.check("nobody");
+    EXPECT_EQ(told(loaded), "") << "the start reads them as root";
+    ASSERT_EQ(loaded.notices.size(), 2u);
+    EXPECT_EQ(text_of(loaded.notices[1]), "test.json:1: listen[0].tls.certificates[0].key: \"" + files.key +
+                                              "\" cannot be read by a reload: Permission denied for user nobody (give this user "
+                                              "read access)");
 }
 
 TEST(ListenTls, client_required_without_a_client_ca_is_a_notice) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "io/account.hpp"
 #include "policy/policies.hpp"
 #include "support.hpp"
 
@@ -460,6 +461,48 @@ TEST(Load, the_disk_tier_may_become_usable_later_but_not_as_a_file) {
     auto const fresh = testing::TempDir() + "never_made";
     EXPECT_EQ(noticed(tried(R"({"disk": {"path": ")" + fresh + "\"}}")), "");
     EXPECT_FALSE(std::filesystem::exists(fresh));
+}
+
+/// A directory of root, with other rights for other users.
+std::string directory_of_root(char const* name, std::filesystem::perms rights) {
+    auto const path = testing::TempDir() + name + std::to_string(::getpid());
+    std::filesystem::create_directory(path);
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all | rights);
+    return path;
+}
+
+TEST(Load, files_are_judged_as_the_user_that_root_becomes) {
+    if (!io::is_root() || !io::find_account("nobody")) GTEST_SKIP() << "only root becomes another user";
+    using std::filesystem::perms;
+    auto const as = [](char const* user, std::string const& log) {
+        return told(tried(R"({"user": ")" + std::string(user) + R"(", "log": {"access": ")" + log + "\"}}"));
+    };
+    auto const shared = directory_of_root("garner-shared", perms::all), log = shared + "/x.log";
+    std::ofstream(log) << "";
+    std::filesystem::permissions(log, perms::owner_read | perms::owner_write);
+    EXPECT_EQ(as("nobody", log), "test.json:1: log.access: \"" + log +
+                                     "\" cannot be written: Permission denied for user nobody (change its owner or mode)\n");
+    EXPECT_EQ(as("root", log), "");
+    EXPECT_EQ(as("nobody", shared + "/new.log"), "");
+
+    auto const closed = directory_of_root("garner-closed", perms::none);
+    EXPECT_THAT(as("nobody", closed + "/new.log"), HasSubstr("Permission denied for user nobody"));
+    EXPECT_EQ(as("root", closed + "/new.log"), "");
+    EXPECT_THAT(noticed(tried(R"({"user": "nobody", "disk": {"path": ")" + closed + "/disk\"}}")), HasSubstr("for user nobody"));
+    for (auto const& path : {shared, closed}) std::filesystem::remove_all(path);
+}
+
+TEST(Load, files_that_root_gives_to_its_user_are_no_error) {
+    if (!io::is_root() || !io::find_account("nobody")) GTEST_SKIP() << "only root becomes another user";
+    using std::filesystem::perms;
+    auto const open = directory_of_root("garner-given", perms::others_read | perms::others_exec), log = open + "/x.log";
+    std::ofstream(log) << "";
+    std::filesystem::permissions(log, perms::owner_read | perms::owner_write);
+    for (std::string const& file : {log, open + "/new.log"})
+        EXPECT_EQ(told(tried(R"({"user": "nobody", "log": {"access": ")" + file + "\"}}")), "");
+    EXPECT_EQ(noticed(tried(R"({"user": "nobody", "disk": {"path": ")" + open + "/disk\"}}")), "");
+    EXPECT_FALSE(std::filesystem::exists(open + "/new.log") || std::filesystem::exists(open + "/disk"));
+    std::filesystem::remove_all(open);
 }
 
 TEST(Load, files_are_believed_by_who_only_asks) {

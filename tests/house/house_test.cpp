@@ -1,7 +1,7 @@
-// Rules for the source: layers, pure folders, checked mutexes, and no co_await that g++ 12 miscompiles.
+// Rules for the source: layers, pure modules, checked mutexes, and no co_await that g++ 12 miscompiles.
 #include "house/await_forms.hpp"
 #include "house/documented.hpp"
-#include "house/floors.hpp"
+#include "house/layers.hpp"
 #include "house/links.hpp"
 #include "house/mutexes.hpp"
 #include "house/sizes.hpp"
@@ -35,7 +35,7 @@ Sources sources_below(char const* folder) {
     return sources;
 }
 
-Sources the_house() { return sources_below("src"); }
+Sources the_sources() { return sources_below("src"); }
 
 void expect_none(std::vector<Breach> const& breaches) {
     for (auto const& breach : breaches) ADD_FAILURE() << "src/" << breach.file << ":" << breach.line << ": " << breach.what;
@@ -57,27 +57,27 @@ std::string first(std::vector<Breach> const& breaches) {
     return breaches.empty() ? "" : breaches[0].file + ":" + std::to_string(breaches[0].line) + ": " + breaches[0].what;
 }
 
-std::string floors_of(std::string const& file, std::string_view text) { return first(breaches_of_floors(file, text)); }
+std::string layers_of(std::string const& file, std::string_view text) { return first(breaches_of_layers(file, text)); }
 
 std::string await_fault(std::string_view expression) {
     auto const found = first(breaches_of_await_forms("f", expression));
     return found.substr(0, found.find(" in a co_await"));
 }
 
-TEST(House, every_file_includes_its_own_room_or_lower_floors) {
-    auto const sources = the_house();
+TEST(House, every_file_includes_its_own_module_or_lower_layers) {
+    auto const sources = the_sources();
     ASSERT_FALSE(sources.empty());
-    for (auto const& [file, text] : sources) expect_none(breaches_of_floors(file, text));
+    for (auto const& [file, text] : sources) expect_none(breaches_of_layers(file, text));
 }
 
-TEST(House, the_pure_rooms_see_neither_asio_nor_beast) { expect_none(breaches_of_pure_rooms(the_house())); }
+TEST(House, the_pure_modules_include_neither_asio_nor_beast) { expect_none(breaches_of_pure_modules(the_sources())); }
 
 TEST(House, no_co_await_has_a_form_that_gcc_12_destroys_twice) {
-    for (auto const& [file, text] : the_house()) expect_none(breaches_of_await_forms(file, text));
+    for (auto const& [file, text] : the_sources()) expect_none(breaches_of_await_forms(file, text));
 }
 
 TEST(House, every_mutex_is_one_that_is_checked_and_guards_something) {
-    for (auto const& [file, text] : the_house()) expect_none(breaches_of_mutexes(file, text));
+    for (auto const& [file, text] : the_sources()) expect_none(breaches_of_mutexes(file, text));
 }
 
 TEST(House, every_test_that_the_conformance_table_names_exists) {
@@ -104,7 +104,7 @@ TEST(House, every_relative_link_of_a_document_leads_somewhere) {
 }
 
 TEST(House, the_proxy_names_no_type_of_the_disk) {
-    for (auto const& [file, text] : the_house()) {
+    for (auto const& [file, text] : the_sources()) {
         if (!file.starts_with("proxy/")) continue;
         auto const code = code_only(text);
         for (auto const* word : {"DiskStore", "DiskFill", "DiskOptions", "DiskTier", "NotStored", "disk_"})
@@ -113,7 +113,7 @@ TEST(House, the_proxy_names_no_type_of_the_disk) {
 }
 
 TEST(House, no_class_of_the_proxy_or_the_cache_has_more_than_40_functions_or_25_members) {
-    for (auto const& [file, text] : the_house()) {
+    for (auto const& [file, text] : the_sources()) {
         if (!file.starts_with("proxy/") && !file.starts_with("cache/")) continue;
         for (auto const& size : class_sizes(text))
             EXPECT_TRUE(size.functions <= 40 && size.members <= 25)
@@ -172,25 +172,25 @@ TEST(HouseRules, a_class_with_a_mutex_and_nothing_guarded_is_a_breach) {
     EXPECT_EQ(found("struct A { Mutex& of(int); Mutex& other_; struct B { Mutex b; int c GUARDED_BY(b){}; }; };"), "");
 }
 
-TEST(HouseRules, downwards_and_the_own_room_are_allowed) {
-    EXPECT_EQ(floors_of("cache/fill.cpp", "#include \"cache/fill.hpp\"\n#include \"util/link.hpp\""), "");
-    EXPECT_EQ(floors_of("util/link.hpp", "#include <vector>"), "");
-    EXPECT_EQ(floors_of("main.cpp", "#include \"config/load.hpp\"\n#include \"admin/metrics.hpp\""), "");
+TEST(HouseRules, downwards_and_the_own_module_are_allowed) {
+    EXPECT_EQ(layers_of("cache/fill.cpp", "#include \"cache/fill.hpp\"\n#include \"util/link.hpp\""), "");
+    EXPECT_EQ(layers_of("util/link.hpp", "#include <vector>"), "");
+    EXPECT_EQ(layers_of("main.cpp", "#include \"config/load.hpp\"\n#include \"admin/metrics.hpp\""), "");
 }
 
 TEST(HouseRules, upwards_and_sideways_are_breaches_with_their_line) {
-    EXPECT_EQ(floors_of("http/uri.cpp", "\n  #  include \"cache/key.hpp\""), "http/uri.cpp:2: includes upwards: cache/key.hpp");
-    EXPECT_EQ(floors_of("http/uri.cpp", "#include \"net/asio.hpp\""), "http/uri.cpp:1: includes sideways: net/asio.hpp");
-    EXPECT_EQ(floors_of("config/load.cpp", "#include \"main.cpp\""), "config/load.cpp:1: includes upwards: main.cpp");
+    EXPECT_EQ(layers_of("http/uri.cpp", "\n  #  include \"cache/key.hpp\""), "http/uri.cpp:2: includes upwards: cache/key.hpp");
+    EXPECT_EQ(layers_of("http/uri.cpp", "#include \"net/asio.hpp\""), "http/uri.cpp:1: includes sideways: net/asio.hpp");
+    EXPECT_EQ(layers_of("config/load.cpp", "#include \"main.cpp\""), "config/load.cpp:1: includes upwards: main.cpp");
 }
 
-TEST(HouseRules, unknown_rooms_are_breaches) {
-    EXPECT_EQ(floors_of("attic/box.cpp", ""), "attic/box.cpp:1: no room of the house: 'attic'");
-    EXPECT_EQ(floors_of("box.cpp", ""), "box.cpp:1: no room of the house: ''");
-    EXPECT_EQ(floors_of("http/uri.cpp", "#include \"uri.hpp\""), "http/uri.cpp:1: \"uri.hpp\" names no room of the house");
+TEST(HouseRules, unknown_modules_are_breaches) {
+    EXPECT_EQ(layers_of("attic/box.cpp", ""), "attic/box.cpp:1: no module: 'attic'");
+    EXPECT_EQ(layers_of("box.cpp", ""), "box.cpp:1: no module: ''");
+    EXPECT_EQ(layers_of("http/uri.cpp", "#include \"uri.hpp\""), "http/uri.cpp:1: \"uri.hpp\" names no module");
 }
 
-TEST(HouseRules, asio_in_a_pure_room_is_found_through_other_files_too) {
+TEST(HouseRules, asio_in_a_pure_module_is_found_through_other_files_too) {
     Sources const sources{
         {"net/asio.hpp", "#include <boost/asio/ip/tcp.hpp>"},
         {"net/worker.hpp", "#include \"net/asio.hpp\""},
@@ -198,9 +198,9 @@ TEST(HouseRules, asio_in_a_pure_room_is_found_through_other_files_too) {
         {"crawl/service.cpp", "#include <vector>\n#include \"net/worker.hpp\""},
         {"crawl/circle.hpp", "#include \"crawl/circle.hpp\""},
     };
-    auto const breaches = breaches_of_pure_rooms(sources);
+    auto const breaches = breaches_of_pure_modules(sources);
     ASSERT_EQ(breaches.size(), 2u);
-    EXPECT_EQ(first(breaches), "crawl/direct.cpp:2: brings Asio or Beast into a pure room: boost/beast/core.hpp");
+    EXPECT_EQ(first(breaches), "crawl/direct.cpp:2: brings Asio or Beast into a pure module: boost/beast/core.hpp");
     EXPECT_EQ(breaches[1].file, "crawl/service.cpp");
     EXPECT_EQ(breaches[1].line, 2u);
 }

@@ -20,7 +20,7 @@ struct Breach {
 struct Include {
     std::string path;
     std::size_t line = 0;
-    bool quoted = false;   // "folder/file.hpp", unlike <header>
+    bool quoted = false;   // "module/file.hpp", unlike <header>
 };
 
 inline std::size_t line_of(std::string_view text, std::size_t at) {

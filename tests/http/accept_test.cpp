@@ -50,6 +50,8 @@ TEST(Accept, members_with_a_malformed_weight_are_ignored) {
                                "text/html;q=x", "text/html;q=0,5", "text/html;q=-1", "text", "text/", "/", "*", "/*", "*/html"})
         EXPECT_EQ(preference(accept).weight, 0) << accept;
     EXPECT_EQ(preference("text/html;q=9, */*;q=0.3"), (MediaPreference{300, Match::any}));
+    EXPECT_EQ(weight_of("text/html;q=9"), std::nullopt);
+    EXPECT_EQ(weight_of("text/html;;q=0.25"), 250);
 }
 
 }   // namespace

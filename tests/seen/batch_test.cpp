@@ -196,7 +196,9 @@ TEST(SeenBatch, knows_the_forms_by_their_types) {
     EXPECT_EQ(asked_form("application/json, text/plain"), ReplyForm::json) << "of equals the first";
     EXPECT_EQ(asked_form("application/json;q=0"), std::nullopt);
     EXPECT_EQ(asked_form("application/json;q=nan, text/plain"), ReplyForm::text);
-    EXPECT_EQ(asked_form(",;,q=;q=x,application/json;q=,"), ReplyForm::json);
+    EXPECT_EQ(asked_form(",;,q=;q=x,application/json,"), ReplyForm::json);
+    for (auto const* malformed : {"application/json;q=", "application/json;q=2", "application/json;q=1e-1", "application/json;q=x"})
+        EXPECT_EQ(asked_form(malformed), std::nullopt) << malformed;
 }
 
 TEST(SeenBatch, sorts_by_host_as_the_layers_leave_it_and_merges_in_order) {

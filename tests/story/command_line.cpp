@@ -72,6 +72,54 @@ private:
     std::string script_;
 };
 
+/// Loads the completion script into an interactive zsh on a terminal of its own.
+class Zsh {
+public:
+    Zsh() : script_(dir_.write("garner.zsh", run_garner({"completion", "zsh"}).output)) {
+        // compadd also writes the matches of the word at the cursor.
+        dir_.write(".zshrc", R"(
+autoload -U compinit && compinit -u -D
+source $ZDOTDIR/garner.zsh
+compadd() {
+    local -a found
+    if [[ -z ${(M)@:#-[OAD]} ]] {
+        builtin compadd -O found "$@"
+        print -rl -- $found >>$ZDOTDIR/proposals
+    }
+    builtin compadd "$@"
+}
+propose() { _main_complete; : >$ZDOTDIR/done }
+zle -C propose complete-word propose
+bindkey '^X' propose
+)");
+    }
+
+    /// The proposals for the last word, sorted; only the part that zsh would insert or replace.
+    Words propose(std::string const& line) const {
+        constexpr auto ask = R"(
+export ZDOTDIR=$1
+rm -f $1/done $1/proposals
+zmodload zsh/zpty
+zpty shell 'zsh -d -i'
+zpty -w -n shell "$2"$'\x18'
+while [[ ! -e $1/done ]] { zpty -r -t shell output; sleep 0.01 }
+zpty -d shell
+[[ ! -e $1/proposals ]] || sort -u $1/proposals)";
+        auto const done = run({"zsh", "-f", "-c", ask, "zsh", dir_.path().string(), line});
+        EXPECT_EQ(done.code, 0) << line << ": " << done.errors;
+        auto proposals = lines_of(done.output);
+        std::erase(proposals, "");
+        return proposals;
+    }
+    std::string const& script() const { return script_; }
+    std::string write(std::string const& name) const { return dir_.write(name, ""); }
+    std::string path(std::string const& name) const { return dir_.path(name); }
+
+private:
+    TempDir dir_;
+    std::string script_;
+};
+
 }   // namespace
 
 TEST(CommandLine, help_of_every_command_fits_on_a_screen_and_ends_with_two_examples) {
@@ -168,14 +216,36 @@ TEST(Completion, bash_proposes_files_and_directories) {
 }
 
 TEST(Completion, zsh_accepts_the_script) {
-    if (!is_installed("zsh")) GTEST_SKIP() << "zsh is not installed; the script for zsh is not checked";
-    TempDir dir;
-    auto const script = dir.write("_garner", run_garner({"completion", "zsh"}).output);
-    auto const parsed = run({"zsh", "-f", "-n", script});
+    NEEDS("zsh");
+    Zsh const zsh;
+    auto const parsed = run({"zsh", "-f", "-n", zsh.script()});
     EXPECT_EQ(parsed.code, 0) << parsed.errors;
-    auto const load = "autoload -U compinit && compinit -u -D && source " + script + " && print $_comps[garner]";
-    auto const loaded = run({"zsh", "-f", "-c", load});
-    EXPECT_EQ(loaded.output, "_garner\n") << loaded.errors;
+}
+
+TEST(Completion, zsh_proposes_commands_and_options) {
+    NEEDS("zsh");
+    Zsh const zsh;
+    EXPECT_THAT(zsh.propose("garner st"), ElementsAre("stats"));
+    EXPECT_THAT(zsh.propose("garner cache "), ElementsAre("ls", "purge", "stats", "verify"));
+    EXPECT_THAT(zsh.propose("garner --config garner.json pu"), ElementsAre("purge"));
+    EXPECT_THAT(zsh.propose("garner help seen c"), ElementsAre("canon"));
+    EXPECT_THAT(zsh.propose("garner completion "), ElementsAre("bash", "zsh"));
+    EXPECT_THAT(zsh.propose("garner cache verify --r"), ElementsAre("--rate"));
+    EXPECT_THAT(zsh.propose("garner check -- --"), IsEmpty());
+}
+
+TEST(Completion, zsh_proposes_values_and_files) {
+    NEEDS("zsh");
+    Zsh const zsh;
+    EXPECT_THAT(zsh.propose("garner sim --format "), ElementsAre("json", "table"));
+    EXPECT_THAT(zsh.propose("garner sim --format=j"), ElementsAre("json"));
+    EXPECT_THAT(zsh.propose("garner sim --policy lru,lf"), ElementsAre("lfu", "lfuda"));
+    EXPECT_THAT(zsh.propose("garner --set memory.p"), ElementsAre("memory.policy="));
+    zsh.write("trace.csv");
+    std::filesystem::create_directory(zsh.path("traces"));
+    auto const start = zsh.path("tra");
+    EXPECT_THAT(zsh.propose("garner sim --trace " + start), ElementsAre("trace.csv", "traces"));
+    EXPECT_THAT(zsh.propose("garner seen set --path " + start), ElementsAre("traces"));
 }
 
 }   // namespace garner::test

@@ -90,4 +90,25 @@ TEST(Rebinding, a_rule_that_allows_a_host_opens_nothing_on_this_machine) {
     EXPECT_EQ(inside.connections(), 0u);
 }
 
+TEST(Rebinding, a_refused_place_is_logged_without_a_source) {
+    Origin inside;
+    FakeDns dns;
+    dns.set("evil.example", for_a_second({"127.0.0.1"}));
+    Proxy proxy(only_the_second(dns));
+    auto const name = "evil.example:" + std::to_string(inside.port());
+    auto const refused = Client(proxy).get("http://" + name + "/page");
+    EXPECT_EQ(refused.status(), 403);
+    EXPECT_EQ(refused.field("Cache-Status").find("fwd="), std::string::npos) << refused.field("Cache-Status");
+    EXPECT_EQ(Client(proxy).post("http://" + name + "/form", "a=b").status(), 403);
+    EXPECT_EQ(Client(proxy).connect_to(name).status(), 403);
+    for (auto const& path : {std::string("/page"), std::string("/form"), name}) {
+        auto const logged = proxy.logged(path);
+        EXPECT_EQ(logged.tag, "TCP_DENIED") << logged.all;
+        EXPECT_EQ(logged.all["hierarchy"], "HIER_NONE") << logged.all;
+        EXPECT_EQ(logged.all["peer"], "") << logged.all;
+    }
+    EXPECT_EQ(proxy.stats()["origin"]["failures"], 0);
+    EXPECT_EQ(inside.connections(), 0u);
+}
+
 }   // namespace garner::test

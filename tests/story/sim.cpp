@@ -154,6 +154,21 @@ TEST(Sim, shows_the_finished_replays_after_an_interrupt) {
     EXPECT_GT(finished, 0u);
 }
 
+TEST(Sim, a_replay_of_links_ends_with_130_after_an_interrupt) {
+    TempDir dir;
+    std::string links;
+    for (std::uint32_t i = 0; i < 4'000'000; ++i) {
+        std::uint32_t const url = i * 2'654'435'761u % 1'000'000;
+        links.append(reinterpret_cast<char const*>(&url), sizeof url);
+    }
+    auto const stream = dir.write("links.u32", links);
+    Child child({garner_binary(), "seen", "sim", "--format", "json", "--stream", stream, "--entries", "2^6..2^20"});
+    ASSERT_TRUE(eventually([&] { return child.errors().find("of the stream read") != std::string::npos; })) << child.errors();
+    child.signal(SIGINT);
+    EXPECT_EQ(child.exit_code(), 130);
+    EXPECT_NE(child.errors().find("garner seen sim: interrupted during "), std::string::npos) << child.errors();
+}
+
 TEST(Sim, says_why_it_cannot_and_how_it_could) {
     TempDir dir;
     struct Case {

@@ -131,6 +131,7 @@ TEST(MeshAdmin, who_was_asked_what_they_said_and_who_won_is_explained) {
     auto const words = garner(proxy, {"explain", origin.url("/page")}).output;
     EXPECT_THAT(words, HasSubstr("next door (sibling, ICP) HIT in "));
     EXPECT_THAT(words, HasSubstr("\n  source      SIBLING_HIT/next door, then "));
+    EXPECT_THAT(words, HasSubstr("\n              fetched from peer next door\n"));
 
     get(proxy, origin, "/page").body();
     EXPECT_EQ(origin.requests("/page"), 1u) << "the sibling had it";

@@ -1,4 +1,4 @@
-// Layers: a file may include its own folder and folders of lower layers, and pure folders never include Asio or Beast.
+// Layers: a file may include its own module and modules of lower layers, and pure modules never include Asio or Beast.
 #pragma once
 
 #include "house/source.hpp"
@@ -14,37 +14,38 @@ namespace garner::house {
 /// All source files by their path below src/, such as "http/uri.hpp".
 using Sources = std::map<std::string, std::string>;
 
-inline std::map<std::string, int, std::less<>> const floors{
-    {"main", 7},    {"config", 6}, {"admin", 6},  {"proxy", 5},  {"seen", 5},  {"seen_commands", 5}, {"icp", 4}, {"bump", 4},
-    {"catalog", 4}, {"cache", 3},  {"sim", 3},    {"papers", 3}, {"redis", 3}, {"client", 2},        {"web", 2}, {"store", 2},
-    {"crawl", 2},   {"http", 1},   {"policy", 1}, {"net", 1},    {"io", 1},    {"util", 0},
+inline std::map<std::string, int, std::less<>> const layers{
+    {"main", 7},  {"config", 6}, {"admin", 6},   {"proxy", 5}, {"seen", 5},  {"seen_commands", 5},
+    {"icp", 4},   {"bump", 4},   {"catalog", 4}, {"cache", 3}, {"sim", 3},   {"papers", 3},
+    {"redis", 3}, {"client", 2}, {"h2", 2},      {"web", 2},   {"store", 2}, {"crawl", 2},
+    {"http", 1},  {"policy", 1}, {"net", 1},     {"io", 1},    {"util", 0},
 };
 
-inline std::set<std::string, std::less<>> const rooms_without_asio{"http", "policy",  "crawl",         "papers", "redis",
-                                                                   "sim",  "catalog", "seen_commands", "bump"};
+inline std::set<std::string, std::less<>> const modules_without_asio{"http", "policy",  "crawl",         "papers", "redis",
+                                                                     "sim",  "catalog", "seen_commands", "bump",   "h2"};
 
-/// "" for a file in no folder; main.cpp has a layer of its own.
-inline std::string_view room_of(std::string_view path) {
+/// "" for a file in no module; main.cpp has a layer of its own.
+inline std::string_view module_of(std::string_view path) {
     if (path == "main.cpp") return "main";
     auto const slash = path.find('/');
     return slash == path.npos ? "" : path.substr(0, slash);
 }
 
-inline std::vector<Breach> breaches_of_floors(std::string const& file, std::string_view text) {
-    auto const own = room_of(file);
-    auto const own_floor = floors.find(own);
-    if (own_floor == floors.end()) return {{file, 1, "no room of the house: '" + std::string(own) + "'"}};
+inline std::vector<Breach> breaches_of_layers(std::string const& file, std::string_view text) {
+    auto const own = module_of(file);
+    auto const own_layer = layers.find(own);
+    if (own_layer == layers.end()) return {{file, 1, "no module: '" + std::string(own) + "'"}};
 
     std::vector<Breach> breaches;
     for (auto const& include : includes(text)) {
         if (!include.quoted) continue;
-        auto const room = room_of(include.path);
-        auto const floor = floors.find(room);
-        if (floor == floors.end())
-            breaches.push_back({file, include.line, "\"" + include.path + "\" names no room of the house"});
-        else if (room != own && floor->second > own_floor->second)
+        auto const other = module_of(include.path);
+        auto const layer = layers.find(other);
+        if (layer == layers.end())
+            breaches.push_back({file, include.line, "\"" + include.path + "\" names no module"});
+        else if (other != own && layer->second > own_layer->second)
             breaches.push_back({file, include.line, "includes upwards: " + include.path});
-        else if (room != own && floor->second == own_floor->second)
+        else if (other != own && layer->second == own_layer->second)
             breaches.push_back({file, include.line, "includes sideways: " + include.path});
     }
     return breaches;
@@ -62,15 +63,15 @@ inline bool brings_in_asio(Sources const& sources, std::string const& file, std:
     return false;
 }
 
-inline std::vector<Breach> breaches_of_pure_rooms(Sources const& sources) {
+inline std::vector<Breach> breaches_of_pure_modules(Sources const& sources) {
     std::vector<Breach> breaches;
     for (auto const& [file, text] : sources) {
-        if (!rooms_without_asio.contains(room_of(file))) continue;
+        if (!modules_without_asio.contains(module_of(file))) continue;
         for (auto const& include : includes(text)) {
             std::set<std::string> seen;
             bool const direct = include.path.starts_with("boost/asio") || include.path.starts_with("boost/beast");
             if (direct || (include.quoted && brings_in_asio(sources, include.path, seen)))
-                breaches.push_back({file, include.line, "brings Asio or Beast into a pure room: " + include.path});
+                breaches.push_back({file, include.line, "brings Asio or Beast into a pure module: " + include.path});
         }
     }
     return breaches;
