@@ -46,4 +46,4 @@ private:
     Bytes bytes_ = 0;
 };
 
-}  // namespace garner::h2
+}   // namespace garner::h2

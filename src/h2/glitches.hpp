@@ -27,4 +27,4 @@ private:
     SteadyTime paid_until_{};   // when the glitches so far are made up for
 };
 
-}  // namespace garner::h2
+}   // namespace garner::h2

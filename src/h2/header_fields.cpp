@@ -14,11 +14,11 @@ namespace {
 constexpr std::string_view head_end = "\r\n\r\n";
 
 bool is_connection_field(Name id) {
-    return id == Name::connection || id == Name::keep_alive || id == Name::proxy_connection ||
-           id == Name::transfer_encoding || id == Name::upgrade;
+    return id == Name::connection || id == Name::keep_alive || id == Name::proxy_connection || id == Name::transfer_encoding ||
+           id == Name::upgrade;
 }
 
-}  // namespace
+}   // namespace
 
 bool take_head(std::span<iovec>& parts, std::string& text) {
     text.clear();
@@ -97,4 +97,4 @@ void HeaderFields::add(std::string_view name, std::string_view value) {
     fields_.push_back({bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE});
 }
 
-}  // namespace garner::h2
+}   // namespace garner::h2

@@ -43,4 +43,4 @@ private:
     std::optional<std::uint64_t> content_length_;
 };
 
-}  // namespace garner::h2
+}   // namespace garner::h2

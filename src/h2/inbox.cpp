@@ -48,4 +48,4 @@ void Inbox::clear() {
     size_ = 0;
 }
 
-}  // namespace garner::h2
+}   // namespace garner::h2

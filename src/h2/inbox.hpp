@@ -31,4 +31,4 @@ private:
     Bytes size_ = 0;
 };
 
-}  // namespace garner::h2
+}   // namespace garner::h2

@@ -46,4 +46,4 @@ void Outbox::copy(std::span<char> into) {
     }
 }
 
-}  // namespace garner::h2
+}   // namespace garner::h2

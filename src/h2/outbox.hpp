@@ -46,4 +46,4 @@ private:
     std::string trailers_;
 };
 
-}  // namespace garner::h2
+}   // namespace garner::h2

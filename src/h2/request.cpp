@@ -45,7 +45,7 @@ void make_empty(std::string& text) {
     if (text.capacity() > kept_capacity) std::string().swap(text);
 }
 
-}  // namespace
+}   // namespace
 
 void RequestBuilder::begin(http::HeadLimits const& limits) {
     limits_ = limits;
@@ -231,4 +231,4 @@ char const* TrailerBuilder::finish(std::string& trailers) {
     return nullptr;
 }
 
-}  // namespace garner::h2
+}   // namespace garner::h2

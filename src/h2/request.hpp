@@ -84,4 +84,4 @@ private:
     char const* refusal_ = nullptr;
 };
 
-}  // namespace garner::h2
+}   // namespace garner::h2

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t longest_response_head = MiB;   // nghttp2 sends no more; the parser of responses is stricter
 constexpr std::size_t frame_payload = 16 * KiB;
-constexpr std::size_t queued_frames = 1'000;         // beyond four for each stream
+constexpr std::size_t queued_frames = 1'000;   // beyond four for each stream
 
 /// 16 random bytes in base64.
 std::string websocket_key() {
@@ -47,7 +47,7 @@ std::unique_ptr<nghttp2_option, OptionDeleter> options_of(SessionLimits const& l
     return std::unique_ptr<nghttp2_option, OptionDeleter>(option);
 }
 
-}  // namespace
+}   // namespace
 
 // ---- the connection ----
 
@@ -123,9 +123,7 @@ std::size_t Session::pull(std::span<char> room) {
     return filled;
 }
 
-bool Session::has_output() const {
-    return !(state_ & broken) && (!frame_.empty() || nghttp2_session_want_write(session_));
-}
+bool Session::has_output() const { return !(state_ & broken) && (!frame_.empty() || nghttp2_session_want_write(session_)); }
 
 bool Session::finished() const { return !has_output() && ((state_ & broken) || !nghttp2_session_want_read(session_)); }
 
@@ -139,8 +137,8 @@ void Session::drain() {
 void Session::finish_drain() {
     if (state_ & drained) return;
     state_ |= drained;
-    nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR,
-                          nullptr, 0);
+    nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR, nullptr,
+                          0);
 }
 
 void Session::apply_connection_window() {
@@ -272,4 +270,4 @@ void Session::release(Stream& stream) {
     if (stream.end_sent_ && !stream.remote_ended_) reset(stream, ErrorCode::none);
 }
 
-}  // namespace garner::h2
+}   // namespace garner::h2

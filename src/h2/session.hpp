@@ -95,7 +95,7 @@ public:
     void release(Stream& stream);
 
 private:
-    struct Input;    // nghttp2's callbacks
+    struct Input;   // nghttp2's callbacks
     struct Output;
     static nghttp2_session_callbacks const* callbacks();
     void submit_settings();
@@ -126,20 +126,28 @@ private:
     Bytes applied_window_ = Windows::initial;   // of the connection
     RequestBuilder request_;                    // the head being received; one at a time
     TrailerBuilder trailers_;
-    Share charged_;                             // for request_
+    Share charged_;   // for request_
     std::unique_ptr<HeaderFields> fields_;
-    std::string head_text_;                     // the head being sent
+    std::string head_text_;   // the head being sent
     std::vector<std::unique_ptr<Stream>> slots_;
     List<Stream> free_;
     List<Stream> news_;
     std::size_t in_use_ = 0;
-    std::string_view frame_;                    // the rest of a frame, in nghttp2's memory until its next call
-    std::span<char> room_;                      // during pull()
+    std::string_view frame_;   // the rest of a frame, in nghttp2's memory until its next call
+    std::span<char> room_;     // during pull()
     SteadyTime now_{};
     std::string fault_;
     std::int32_t last_id_ = 0;
     std::uint8_t state_ = 0;
-    enum State : std::uint8_t { inside = 1, delivering = 2, broken = 4, has_settings = 8, draining = 16, awaits_pong = 32, drained = 64 };
+    enum State : std::uint8_t {
+        inside = 1,
+        delivering = 2,
+        broken = 4,
+        has_settings = 8,
+        draining = 16,
+        awaits_pong = 32,
+        drained = 64
+    };
 };
 
-}  // namespace garner::h2
+}   // namespace garner::h2

@@ -22,4 +22,4 @@ nghttp2_session_callbacks const* Session::callbacks() {
     return all;
 }
 
-}  // namespace garner::h2
+}   // namespace garner::h2

@@ -31,4 +31,4 @@ struct Session::Output {
     static void note_dribble(Session& self, Stream& stream, bool tiny);
 };
 
-}  // namespace garner::h2
+}   // namespace garner::h2

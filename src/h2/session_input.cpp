@@ -14,7 +14,7 @@ bool starts_request(nghttp2_frame const& frame) {
 
 bool ends_stream(nghttp2_frame_hd const& header) { return (header.flags & NGHTTP2_FLAG_END_STREAM) != 0; }
 
-}  // namespace
+}   // namespace
 
 /// Counts the frames that cost work here and carry nothing. nghttp2 does not report frames that it ignores: unknown types,
 /// and DATA for closed streams. These cost no more than reading them.
@@ -35,7 +35,8 @@ int Session::Input::on_begin_frame(nghttp2_session*, nghttp2_frame_hd const* fra
         break;
     case NGHTTP2_HEADERS:
         // The block is decoded and dropped.
-        if (frame->stream_id <= self.last_id_ && !self.stream_of(frame->stream_id)) self.glitch("too many HEADERS for closed streams");
+        if (frame->stream_id <= self.last_id_ && !self.stream_of(frame->stream_id))
+            self.glitch("too many HEADERS for closed streams");
         break;
     default: break;
     }
@@ -116,4 +117,4 @@ int Session::Input::on_close(nghttp2_session*, std::int32_t id, std::uint32_t, v
     return 0;
 }
 
-}  // namespace garner::h2
+}   // namespace garner::h2

@@ -21,7 +21,7 @@ bool is_clients_fault(std::uint32_t code) {
            code == NGHTTP2_REFUSED_STREAM || code == NGHTTP2_FRAME_SIZE_ERROR || code == NGHTTP2_COMPRESSION_ERROR;
 }
 
-}  // namespace
+}   // namespace
 
 // ---- responses ----
 
@@ -126,7 +126,8 @@ int Session::Output::on_sent(nghttp2_session*, nghttp2_frame const* frame, void*
     if (header.type == NGHTTP2_GOAWAY && frame->goaway.error_code != NGHTTP2_NO_ERROR && self.fault_.empty()) {
         self.fault_ = nghttp2_http2_strerror(frame->goaway.error_code);
         if (frame->goaway.opaque_data_len > 0)
-            self.fault_.append(": ").append(reinterpret_cast<char const*>(frame->goaway.opaque_data), frame->goaway.opaque_data_len);
+            self.fault_.append(": ").append(reinterpret_cast<char const*>(frame->goaway.opaque_data),
+                                            frame->goaway.opaque_data_len);
     }
     if (header.type != NGHTTP2_HEADERS && header.type != NGHTTP2_DATA) return 0;
     auto* stream = self.stream_of(header.stream_id);
@@ -145,4 +146,4 @@ int Session::Output::on_not_sent(nghttp2_session*, nghttp2_frame const* frame, i
     return 0;
 }
 
-}  // namespace garner::h2
+}   // namespace garner::h2

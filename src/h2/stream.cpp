@@ -23,4 +23,4 @@ void Stream::forget_head() {
     head_ = {};
 }
 
-}  // namespace garner::h2
+}   // namespace garner::h2

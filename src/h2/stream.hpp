@@ -50,10 +50,10 @@ private:
     void forget_head();
 
     std::int32_t id_ = 0;
-    std::string text_;                // head_ points into it
+    std::string text_;   // head_ points into it
     http::RequestHead head_;
     http::HeadParse parsed_;
-    Share charged_;                   // for text_
+    Share charged_;   // for text_
     Inbox inbox_;
     Windows::Stream window_;
     std::string trailers_;
@@ -61,18 +61,18 @@ private:
     Outbox outbox_;
     Bytes received_ = 0;
     Bytes sent_ = 0;
-    std::uint8_t news_ = 0;           // not yet reported to the handler
+    std::uint8_t news_ = 0;   // not yet reported to the handler
     bool websocket_ = false;
     bool connect_ = false;
-    bool head_method_ = false;        // the response has no body
-    bool lent_ = false;               // to the handler
-    bool open_ = false;               // nghttp2 knows it
+    bool head_method_ = false;   // the response has no body
+    bool lent_ = false;          // to the handler
+    bool open_ = false;          // nghttp2 knows it
     bool gone_ = false;
-    bool remote_ended_ = false;       // END_STREAM received
-    bool responded_ = false;          // the final head was submitted
-    bool ended_ = false;              // END_STREAM was submitted with the head, or framed
+    bool remote_ended_ = false;   // END_STREAM received
+    bool responded_ = false;      // the final head was submitted
+    bool ended_ = false;          // END_STREAM was submitted with the head, or framed
     bool end_sent_ = false;
-    bool dribbled_ = false;           // the last DATA frame was tiny because of the client's window
+    bool dribbled_ = false;   // the last DATA frame was tiny because of the client's window
 };
 
-}  // namespace garner::h2
+}   // namespace garner::h2

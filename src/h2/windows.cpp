@@ -42,4 +42,4 @@ void Windows::grow_connection() {
     if (grown > connection_ && charged_.resize(grown - initial)) connection_ = grown;
 }
 
-}  // namespace garner::h2
+}   // namespace garner::h2

@@ -46,4 +46,4 @@ private:
     Share charged_;
 };
 
-}  // namespace garner::h2
+}   // namespace garner::h2

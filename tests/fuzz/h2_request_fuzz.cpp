@@ -60,7 +60,7 @@ void check_accepted(std::vector<WireField> const& fields, h2::RequestBuilder con
     if (framing.kind == http::Framing::Kind::chunked) check(value_of(fields, "content-length").empty());
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     fuzz::Input const input(data, size);

@@ -10,7 +10,8 @@ namespace {
 
 using namespace garner;
 
-constexpr std::string_view response = "HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 12\r\nAge: 1\r\n\r\nhello, world";
+constexpr std::string_view response =
+    "HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 12\r\nAge: 1\r\n\r\nhello, world";
 constexpr std::string_view streamed = "HTTP/1.1 200 OK\r\nVary: x\r\n\r\nhello, world";
 constexpr Bytes memory = 256 * KiB;
 
@@ -72,7 +73,7 @@ private:
     std::map<h2::Stream*, iovec> parts_;
 };
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     fuzz::Input const input(data, size);
@@ -90,13 +91,15 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
         bool const fine = session.receive(piece.view(), answering.now);
         check(fine == session.fault().empty());
         if (input.seed % 3 != 0 || !fine)
-            while (session.pull(room) > 0) {}
+            while (session.pull(room) > 0) {
+            }
         check(session.streams() <= 8 && answering.budget.used() <= memory);
         if (!fine) break;
     }
     session.drain();
     session.drain();
-    while (session.pull(room) > 0) {}
+    while (session.pull(room) > 0) {
+    }
     check(session.finished() || session.streams() > 0);
     return 0;
 }

@@ -22,9 +22,9 @@ public:
         std::vector<List> interim;
         List trailers;
         std::string body;
-        bool has_head = false;                // the final one
-        bool ended = false;                   // END_STREAM
-        std::optional<std::uint32_t> closed;  // its error code
+        bool has_head = false;                 // the final one
+        bool ended = false;                    // END_STREAM
+        std::optional<std::uint32_t> closed;   // its error code
         std::string get(std::string_view name) const {
             for (auto const& [key, value] : fields)
                 if (key == name) return value;
@@ -37,7 +37,7 @@ public:
         explicit Upload(std::string bytes, bool stays_open = false, List lines = {})
             : text(std::move(bytes)), open(stays_open), trailers(std::move(lines)) {}
         std::string text;
-        bool open;                            // more may follow: no END_STREAM at the end of the text
+        bool open;   // more may follow: no END_STREAM at the end of the text
         List trailers;
         std::size_t at = 0;
     };
@@ -103,7 +103,7 @@ public:
     }
 
     std::map<std::int32_t, Response> responses;
-    bool takes = true;                        // opens its windows again for what arrived
+    bool takes = true;   // opens its windows again for what arrived
     struct Goaway {
         std::int32_t last;
         std::uint32_t code;
@@ -148,7 +148,8 @@ private:
         (response.has_head ? response.trailers : response.fields).emplace_back(std::move(key), std::move(text));
         return 0;
     }
-    static int on_data(nghttp2_session* session, std::uint8_t, std::int32_t id, std::uint8_t const* data, std::size_t size, void* user) {
+    static int on_data(nghttp2_session* session, std::uint8_t, std::int32_t id, std::uint8_t const* data, std::size_t size,
+                       void* user) {
         self(user).responses[id].body.append(reinterpret_cast<char const*>(data), size);
         if (self(user).takes) nghttp2_session_consume(session, id, size);
         return 0;
@@ -172,4 +173,4 @@ private:
     nghttp2_session* session_ = nullptr;
 };
 
-}  // namespace garner::h2
+}   // namespace garner::h2

@@ -65,7 +65,9 @@ TEST(H2Hostile, control_frames_at_a_moderate_rate_are_no_flood) {
 }
 
 TEST(H2Hostile, empty_data_frames_end_the_connection) {
-    for (std::string const& empty : {frame(data_frame, 0, 1), frame(data_frame, padded, 1, "\x03" "abc")}) {
+    for (std::string const& empty : {frame(data_frame, 0, 1), frame(data_frame, padded, 1,
+                                                                    "\x03"
+                                                                    "abc")}) {
         Server server;
         server.exchange(opening() + request_frame(1, get_fields(), 0));
         int sent = 0;
@@ -99,7 +101,10 @@ TEST(H2Hostile, a_client_that_provokes_resets_is_ended) {
         {"overflowing windows",
          [](std::uint32_t id) { return request_frame(id, get_fields(), 0) + frame(window_frame, 0, id, number(0x7fffffff)); },
          NGHTTP2_FLOW_CONTROL_ERROR},
-        {"malformed requests", [](std::uint32_t id) { return request_frame(id, get_fields({{"connection", "x"}})); },
+        {"malformed requests",
+         [](std::uint32_t id) {
+             return request_frame(id, get_fields({{"connection", "x"}}));
+         },
          NGHTTP2_PROTOCOL_ERROR},
         {"more DATA than announced",
          [](std::uint32_t id) {
@@ -219,8 +224,10 @@ TEST(H2Hostile, streams_beyond_the_limit_are_refused) {
     Verdict expected;
     for (std::uint32_t id = 1; id < 12; id += 2) {
         auto const verdict = verdict_in(server.exchange(request_frame(id, get_fields())));
-        if (id < 7) expected = {};
-        else expected = {{NGHTTP2_REFUSED_STREAM}, std::nullopt};
+        if (id < 7)
+            expected = {};
+        else
+            expected = {{NGHTTP2_REFUSED_STREAM}, std::nullopt};
         EXPECT_EQ(verdict, expected) << id;
     }
     EXPECT_EQ(server.requests.size(), 3u);
@@ -255,15 +262,39 @@ TEST(H2Hostile, malformed_requests_are_reset_and_never_told_of) {
     auto late = get_fields({{"accept", "*/*"}});
     std::swap(late[3], late[4]);
     std::vector<WireFields> const rows{
-        get_fields({{"connection", "close"}}), get_fields({{"keep-alive", "1"}}), get_fields({{"transfer-encoding", "chunked"}}),
-        get_fields({{"upgrade", "h2c"}}), get_fields({{"proxy-connection", "x"}}), get_fields({{"te", "gzip"}}),
-        get_fields({{":path", "/"}}), get_fields({{":unknown", "x"}}), late, without(":method"), without(":scheme"), without(":path"),
-        without(":authority"), with(":method", "GET\r\nX: y"), with(":method", "G T"), with(":path", "/a b"),
-        with(":path", "/ HTTP/1.1\r\nX: y"), with(":path", {"/\0", 2}), with(":path", "a"), with(":authority", "a\r\nb"),
-        with(":authority", "a/b"), get_fields({{"X", "y"}}), get_fields({{"x", "a\r\nb: c"}}), get_fields({{"x", {"a\0", 2}}}),
-        get_fields({{"x\r\ny", "z"}}), get_fields({{"x y", "z"}}), get_fields({{"", "z"}}), get_fields({{"x", " y"}}),
-        get_fields({{"content-length", "5"}}), get_fields({{"content-length", "x"}}), get_fields({{"content-length", "0"}, {"content-length", "0"}}),
-        get_fields({{"host", "a.example"}, {"host", "a.example"}}), {{":method", "CONNECT"}, {":authority", "a:1"}, {":path", "/"}},
+        get_fields({{"connection", "close"}}),
+        get_fields({{"keep-alive", "1"}}),
+        get_fields({{"transfer-encoding", "chunked"}}),
+        get_fields({{"upgrade", "h2c"}}),
+        get_fields({{"proxy-connection", "x"}}),
+        get_fields({{"te", "gzip"}}),
+        get_fields({{":path", "/"}}),
+        get_fields({{":unknown", "x"}}),
+        late,
+        without(":method"),
+        without(":scheme"),
+        without(":path"),
+        without(":authority"),
+        with(":method", "GET\r\nX: y"),
+        with(":method", "G T"),
+        with(":path", "/a b"),
+        with(":path", "/ HTTP/1.1\r\nX: y"),
+        with(":path", {"/\0", 2}),
+        with(":path", "a"),
+        with(":authority", "a\r\nb"),
+        with(":authority", "a/b"),
+        get_fields({{"X", "y"}}),
+        get_fields({{"x", "a\r\nb: c"}}),
+        get_fields({{"x", {"a\0", 2}}}),
+        get_fields({{"x\r\ny", "z"}}),
+        get_fields({{"x y", "z"}}),
+        get_fields({{"", "z"}}),
+        get_fields({{"x", " y"}}),
+        get_fields({{"content-length", "5"}}),
+        get_fields({{"content-length", "x"}}),
+        get_fields({{"content-length", "0"}, {"content-length", "0"}}),
+        get_fields({{"host", "a.example"}, {"host", "a.example"}}),
+        {{":method", "CONNECT"}, {":authority", "a:1"}, {":path", "/"}},
     };
     for (auto const& fields : rows) {
         Server server;
@@ -288,7 +319,8 @@ TEST(H2Hostile, a_length_that_differs_from_the_data_is_reset) {
     for (std::string const data : {"abcd", "abcdef"}) {
         Server server;
         server.exchange(opening() + request_frame(1, get_fields({{"content-length", "5"}}), 0));
-        EXPECT_EQ(verdict_in(server.exchange(frame(data_frame, end_stream, 1, data))), (Verdict{{NGHTTP2_PROTOCOL_ERROR}, std::nullopt}));
+        EXPECT_EQ(verdict_in(server.exchange(frame(data_frame, end_stream, 1, data))),
+                  (Verdict{{NGHTTP2_PROTOCOL_ERROR}, std::nullopt}));
         EXPECT_EQ(server.resets.size(), 1u);
         EXPECT_FALSE(server.requests[0]->body_done());
     }
@@ -306,7 +338,8 @@ TEST(H2Hostile, trailers_that_are_too_large_are_refused) {
     server.exchange(opening() + request_frame(1, get_fields(), 0));
     std::string const value(9'000, 'x');
     std::string const block = field_block({{"a", value}, {"b", value}});
-    server.exchange(frame(headers_frame, end_stream, 1, block.substr(0, 10'000)) + frame(continuation_frame, end_headers, 1, block.substr(10'000)));
+    server.exchange(frame(headers_frame, end_stream, 1, block.substr(0, 10'000)) +
+                    frame(continuation_frame, end_headers, 1, block.substr(10'000)));
     EXPECT_STREQ(server.requests[0]->body_refusal(), "trailer section too large");
 }
 
@@ -374,5 +407,5 @@ TEST(H2Hostile, requests_cut_anywhere_are_the_same) {
     }
 }
 
-}  // namespace
-}  // namespace garner::h2
+}   // namespace
+}   // namespace garner::h2

@@ -197,9 +197,10 @@ std::string fields_of(std::string_view head, bool to_websocket = false) {
 }
 
 TEST(H2Response, has_no_connection_fields) {
-    EXPECT_EQ(fields_of("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\nTransfer-Encoding: chunked\r\nKeep-Alive: 1\r\n"
-                        "Proxy-Connection: x\r\nUpgrade: y\r\nAge: 7\r\nEmpty:\r\n\r\n"),
-              ":status=200 Content-Length=5 Age=7 Empty= ");
+    EXPECT_EQ(
+        fields_of("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\nTransfer-Encoding: chunked\r\nKeep-Alive: 1\r\n"
+                  "Proxy-Connection: x\r\nUpgrade: y\r\nAge: 7\r\nEmpty:\r\n\r\n"),
+        ":status=200 Content-Length=5 Age=7 Empty= ");
     HeaderFields fields;
     fields.read_head("HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n", false);
     EXPECT_EQ(fields.content_length(), 12u);
@@ -208,9 +209,11 @@ TEST(H2Response, has_no_connection_fields) {
 }
 
 TEST(H2Response, to_an_extended_connect_is_200_only_if_the_origin_switched) {
-    EXPECT_EQ(fields_of("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n"
-                        "Sec-WebSocket-Protocol: chat\r\n\r\n", true),
-              ":status=200 Sec-WebSocket-Protocol=chat ");
+    EXPECT_EQ(
+        fields_of("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n"
+                  "Sec-WebSocket-Protocol: chat\r\n\r\n",
+                  true),
+        ":status=200 Sec-WebSocket-Protocol=chat ");
     EXPECT_EQ(fields_of("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n", true), ":status=502 Content-Length=1 ");
     EXPECT_EQ(fields_of("HTTP/1.1 403 Forbidden\r\n\r\n", true), ":status=403 ");
     EXPECT_EQ(fields_of("HTTP/1.1 101 Switching Protocols\r\n\r\n", false), "refused");
@@ -238,5 +241,5 @@ TEST(H2Response, head_is_separated_from_the_body_wherever_the_parts_are_cut) {
     EXPECT_FALSE(take_head(parts, text));
 }
 
-}  // namespace
-}  // namespace garner::h2
+}   // namespace
+}   // namespace garner::h2

@@ -36,8 +36,15 @@ std::string refusal_of(WireFields const& fields, bool body_follows = false) {
 }
 
 TEST(H2Request, is_written_in_absolute_form_with_host_and_one_cookie_line) {
-    auto const built = build({{":method", "GET"}, {":authority", "a.example:8443"}, {":scheme", "https"}, {":path", "/x?y"},
-                              {"accept", "*/*"}, {"cookie", "a=1"}, {"te", "trailers"}, {"cookie", "b=2"}, {"host", "A.example:8443"}});
+    auto const built = build({{":method", "GET"},
+                              {":authority", "a.example:8443"},
+                              {":scheme", "https"},
+                              {":path", "/x?y"},
+                              {"accept", "*/*"},
+                              {"cookie", "a=1"},
+                              {"te", "trailers"},
+                              {"cookie", "b=2"},
+                              {"host", "A.example:8443"}});
     EXPECT_EQ(built.text, "GET https://a.example:8443/x?y HTTP/1.1\r\nHost: a.example:8443\r\naccept: */*\r\nte: trailers\r\n"
                           "Cookie: a=1; b=2\r\n\r\n");
     EXPECT_EQ(built.parsed.kind, http::HeadParse::Kind::complete);
@@ -70,16 +77,23 @@ TEST(H2Request, connect_names_its_authority_and_has_no_body) {
     auto const built = build({{":method", "CONNECT"}, {":authority", "a.example:443"}}, true);
     EXPECT_EQ(built.text, "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n");
     EXPECT_EQ(refusal_of({{":method", "CONNECT"}}, true), "400 CONNECT with other pseudo-fields");
-    EXPECT_EQ(refusal_of({{":method", "CONNECT"}, {":authority", "a:1"}, {":path", "/"}}, true), "400 CONNECT with other pseudo-fields");
+    EXPECT_EQ(refusal_of({{":method", "CONNECT"}, {":authority", "a:1"}, {":path", "/"}}, true),
+              "400 CONNECT with other pseudo-fields");
     EXPECT_EQ(refusal_of({{":method", "CONNECT"}, {":authority", "a:1"}, {":scheme", "https"}}, true),
               "400 CONNECT with other pseudo-fields");
 }
 
 TEST(H2Request, an_extended_connect_becomes_an_upgrade_with_a_key_of_the_proxy) {
-    WireFields fields{{":method", "CONNECT"}, {":protocol", "websocket"}, {":scheme", "https"}, {":authority", "a.example"},
-                      {":path", "/chat"},     {"sec-websocket-version", "13"}, {"sec-websocket-key", "of the client"}};
-    EXPECT_EQ(build(fields, true).text, "GET https://a.example/chat HTTP/1.1\r\nHost: a.example\r\nsec-websocket-version: 13\r\n"
-                                        "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n");
+    WireFields fields{{":method", "CONNECT"},
+                      {":protocol", "websocket"},
+                      {":scheme", "https"},
+                      {":authority", "a.example"},
+                      {":path", "/chat"},
+                      {"sec-websocket-version", "13"},
+                      {"sec-websocket-key", "of the client"}};
+    EXPECT_EQ(build(fields, true).text,
+              "GET https://a.example/chat HTTP/1.1\r\nHost: a.example\r\nsec-websocket-version: 13\r\n"
+              "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n");
     fields[1].second = "connect-udp";
     EXPECT_EQ(refusal_of(fields, true), "501 unknown :protocol");
     fields[1].second = "websocket";
@@ -96,12 +110,18 @@ struct RefusedFields {
 };
 
 std::vector<RefusedFields> const smuggling{
-    {{{":method", "GET\r\nX: y"}, {":scheme", "http"}, {":authority", "a"}, {":path", "/"}}, "400 control byte or space in a pseudo-field"},
-    {{{":method", "GET http://b/ HTTP/1.1"}, {":scheme", "http"}, {":authority", "a"}, {":path", "/"}}, "400 control byte or space in a pseudo-field"},
-    {{{":method", "GET"}, {":scheme", "http"}, {":authority", "a"}, {":path", "/ HTTP/1.1\r\nHost: b\r\n\r\nGET /"}}, "400 control byte or space in a pseudo-field"},
-    {{{":method", "GET"}, {":scheme", "http"}, {":authority", "a"}, {":path", "/\n"}}, "400 control byte or space in a pseudo-field"},
-    {{{":method", "GET"}, {":scheme", "http"}, {":authority", "a"}, {":path", {"/\0", 2}}}, "400 control byte or space in a pseudo-field"},
-    {{{":method", "GET"}, {":scheme", "http"}, {":authority", "a\r\nX: y"}, {":path", "/"}}, "400 control byte or space in a pseudo-field"},
+    {{{":method", "GET\r\nX: y"}, {":scheme", "http"}, {":authority", "a"}, {":path", "/"}},
+     "400 control byte or space in a pseudo-field"},
+    {{{":method", "GET http://b/ HTTP/1.1"}, {":scheme", "http"}, {":authority", "a"}, {":path", "/"}},
+     "400 control byte or space in a pseudo-field"},
+    {{{":method", "GET"}, {":scheme", "http"}, {":authority", "a"}, {":path", "/ HTTP/1.1\r\nHost: b\r\n\r\nGET /"}},
+     "400 control byte or space in a pseudo-field"},
+    {{{":method", "GET"}, {":scheme", "http"}, {":authority", "a"}, {":path", "/\n"}},
+     "400 control byte or space in a pseudo-field"},
+    {{{":method", "GET"}, {":scheme", "http"}, {":authority", "a"}, {":path", {"/\0", 2}}},
+     "400 control byte or space in a pseudo-field"},
+    {{{":method", "GET"}, {":scheme", "http"}, {":authority", "a\r\nX: y"}, {":path", "/"}},
+     "400 control byte or space in a pseudo-field"},
     {{{":method", "GET"}, {":scheme", "http"}, {":authority", "a/b"}, {":path", "/"}}, "400 bad byte in :authority"},
     {{{":method", "GET"}, {":scheme", "http"}, {":authority", "a?"}, {":path", "/"}}, "400 bad byte in :authority"},
     {{{":method", "GET"}, {":scheme", "http"}, {":authority", "user@a"}, {":path", "/"}}, "400 bad byte in :authority"},
@@ -114,9 +134,12 @@ std::vector<RefusedFields> const smuggling{
     {{{":method", "GET"}, {":scheme", "http"}, {":path", "/"}}, "400 no :authority"},
     {{{":method", "GET"}, {":scheme", "http"}, {":authority", "a"}}, "400 no path in :path"},
     {{{":method", "GET"}, {":method", "GET"}, {":scheme", "http"}, {":authority", "a"}, {":path", "/"}}, "400 pseudo-field twice"},
-    {{{":method", "GET"}, {":scheme", "http"}, {":authority", "a"}, {":path", "/"}, {":status", "200"}}, "400 unknown pseudo-field"},
-    {{{":method", "GET"}, {":scheme", "http"}, {":authority", "a"}, {"accept", "*/*"}, {":path", "/"}}, "400 pseudo-field after a field"},
-    {{{":method", "GET"}, {":scheme", "http"}, {":authority", "a"}, {"cookie", ""}, {":path", "/"}}, "400 pseudo-field after a field"},
+    {{{":method", "GET"}, {":scheme", "http"}, {":authority", "a"}, {":path", "/"}, {":status", "200"}},
+     "400 unknown pseudo-field"},
+    {{{":method", "GET"}, {":scheme", "http"}, {":authority", "a"}, {"accept", "*/*"}, {":path", "/"}},
+     "400 pseudo-field after a field"},
+    {{{":method", "GET"}, {":scheme", "http"}, {":authority", "a"}, {"cookie", ""}, {":path", "/"}},
+     "400 pseudo-field after a field"},
     {get_fields({{"host", "b.example"}}), "400 Host differs from :authority"},
     {get_fields({{"host", "a.example"}, {"host", "a.example"}}), "400 more than one Host field"},
     {get_fields({{"host", "a.example\r\n"}}), "400 CR, LF or NUL in field value"},
@@ -201,7 +224,8 @@ std::string trailers_of(WireFields const& fields) {
 }
 
 TEST(H2Trailers, are_those_that_a_chunked_body_may_have) {
-    EXPECT_EQ(trailers_of({{"x-checksum", "1"}, {"content-length", "5"}, {"authorization", "x"}, {"y", "2"}}), "x-checksum: 1\r\ny: 2\r\n");
+    EXPECT_EQ(trailers_of({{"x-checksum", "1"}, {"content-length", "5"}, {"authorization", "x"}, {"y", "2"}}),
+              "x-checksum: 1\r\ny: 2\r\n");
     EXPECT_EQ(trailers_of({}), "");
     EXPECT_EQ(trailers_of({{"x", "a\r\nb"}}), "CR, LF or NUL in field value");
     EXPECT_EQ(trailers_of({{":path", "/"}}), "bad byte in field name");
@@ -209,5 +233,5 @@ TEST(H2Trailers, are_those_that_a_chunked_body_may_have) {
     EXPECT_EQ(trailers_of({{"x", large}, {"y", large}}), "trailer section too large");
 }
 
-}  // namespace
-}  // namespace garner::h2
+}   // namespace
+}   // namespace garner::h2

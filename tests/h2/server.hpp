@@ -15,8 +15,7 @@ namespace garner::h2 {
 /// `answer` is called for each request; streams stay lent until release_all() or a call of Session::release().
 class Server : public Handler {
 public:
-    explicit Server(SessionLimits const& limits = {}, Bytes memory = 64 * MiB)
-        : budget(memory), session(*this, limits, budget) {}
+    explicit Server(SessionLimits const& limits = {}, Bytes memory = 64 * MiB) : budget(memory), session(*this, limits, budget) {}
 
     void on_request(Stream& stream) override {
         requests.push_back(&stream);
@@ -71,4 +70,4 @@ public:
     std::map<Stream*, Gather<1>> parts;
 };
 
-}  // namespace garner::h2
+}   // namespace garner::h2

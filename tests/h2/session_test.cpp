@@ -19,7 +19,8 @@ std::string made_body(std::size_t size) {
 }
 
 std::string response_of(std::string_view body, std::string_view more = {}) {
-    return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + std::string(more) + "\r\n" + std::string(body);
+    return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + std::string(more) + "\r\n" +
+           std::string(body);
 }
 
 /// A server that answers every request with `text`, and releases its stream when the text is framed.
@@ -172,7 +173,8 @@ TEST(H2Session, a_stream_released_without_response_is_reset) {
 }
 
 TEST(H2Session, what_is_no_response_is_reset) {
-    for (std::string const text : {"nonsense\r\n\r\n", "HTTP/1.1 200 OK\r\nNo-End: 1\r\n", "HTTP/1.1 101 Switching Protocols\r\n\r\n"}) {
+    for (std::string const text :
+         {"nonsense\r\n\r\n", "HTTP/1.1 200 OK\r\nNo-End: 1\r\n", "HTTP/1.1 101 Switching Protocols\r\n\r\n"}) {
         Server server;
         server.answer = [&](Stream& stream) { server.send(stream, text); };
         Client client;
@@ -466,8 +468,13 @@ TEST(H2Session, an_extended_connect_opens_a_websocket) {
     Client client;
     client.run(server);   // the server's settings allow it
     Client::Upload upload{"hello", true};
-    auto const id = client.request({{":method", "CONNECT"}, {":protocol", "websocket"}, {":scheme", "https"},
-                                    {":authority", "a.example"}, {":path", "/chat"}, {"sec-websocket-version", "13"}}, &upload);
+    auto const id = client.request({{":method", "CONNECT"},
+                                    {":protocol", "websocket"},
+                                    {":scheme", "https"},
+                                    {":authority", "a.example"},
+                                    {":path", "/chat"},
+                                    {"sec-websocket-version", "13"}},
+                                   &upload);
     EXPECT_TRUE(client.run(server));
     EXPECT_THAT(client.responses[id].fields, ElementsAre(Pair(":status", "200")));
     EXPECT_EQ(client.responses[id].body, "frames");
@@ -554,5 +561,5 @@ TEST(H2Session, a_head_swapped_away_stays_valid) {
     EXPECT_EQ(mine.fields.find("x")->value, "y");
 }
 
-}  // namespace
-}  // namespace garner::h2
+}   // namespace
+}   // namespace garner::h2

@@ -86,7 +86,9 @@ inline std::uint32_t read_number(std::string_view text) {
     return value;
 }
 
-inline std::uint32_t WireFrame::code() const { return read_number(std::string_view(payload).substr(type == goaway_frame ? 4 : 0, 4)); }
+inline std::uint32_t WireFrame::code() const {
+    return read_number(std::string_view(payload).substr(type == goaway_frame ? 4 : 0, 4));
+}
 
 inline std::vector<WireFrame> frames_in(std::string_view text) {
     std::vector<WireFrame> frames;
@@ -99,4 +101,4 @@ inline std::vector<WireFrame> frames_in(std::string_view text) {
     return frames;
 }
 
-}  // namespace garner::h2
+}   // namespace garner::h2
