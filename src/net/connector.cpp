@@ -1,5 +1,7 @@
 #include "net/connector.hpp"
 
+#include <openssl/x509_vfy.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <deque>
@@ -56,6 +58,13 @@ void cancel(Connected& result) {
 }
 
 milliseconds until(SteadyTime then) { return std::max(std::chrono::ceil<milliseconds>(then - steady_now()), milliseconds{0}); }
+
+/// A client may have accepted one error of a certificate; it has not accepted another.
+bool is_accepted(TlsSession const& session, ConnectTarget const& target) {
+    if (target.verification == Verification::required || target.accepted_fault == 0) return true;
+    auto const result = session.verify_result();
+    return result == X509_V_OK || result == target.accepted_fault;
+}
 
 }   // namespace
 
@@ -176,11 +185,12 @@ awaitable<void> Connector::begin_tls(ConnectTarget const& target, SteadyTime giv
     if (stop) stop->handshaking_ = &transport;
     auto const& name = target.server_name.empty() ? target.host : target.server_name;
     auto left = std::max(until(give_up), milliseconds{1});
-    Error error = co_await transport.start_tls(*tls_, name, left);
+    Error error = co_await transport.start_tls(*tls_, name, left, target.verification);
     if (stop) stop->handshaking_ = nullptr;
-    if (!error) co_return;
+    if (!error && is_accepted(*transport.tls(), target)) co_return;
     result.failure = error == asio::error::timed_out ? ConnectFailure::timed_out : ConnectFailure::tls;
     result.reason = transport.tls_fault().empty() ? "TLS handshake: " + error.message() : transport.tls_fault();
+    if (!error) result.reason = "the certificate has another error than the one that the client was shown";
     result.transport.reset();
 }
 

@@ -35,6 +35,9 @@ struct ConnectTarget {
     bool tls = false;
     std::string server_name;                    // for SNI and the certificate; empty: the host
     std::optional<milliseconds> timeout = {};   // replaces the timeout of the options
+    Verification verification = Verification::required;
+    long accepted_fault =
+        0;   // verification reported: the only result (X509_V_ERR_...) other than X509_V_OK that is accepted; 0: all
 };
 
 struct Connected {

@@ -61,7 +61,9 @@ Result<std::shared_ptr<TlsContext>> TlsContext::make(TlsOptions const& options) 
     SSL_CTX_set_app_data(context, made.get());
     SSL_CTX_sess_set_new_cb(context, [](SSL* ssl, SSL_SESSION* ticket) {
         auto* owner = static_cast<TlsContext*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
-        owner->remember(*static_cast<std::string const*>(SSL_get_app_data(ssl)), ticket);
+        auto* const server_name = static_cast<std::string const*>(SSL_get_app_data(ssl));
+        if (!server_name) return 0;   // the server is not verified: its ticket must not replace a verification
+        owner->remember(*server_name, ticket);
         return 1;   // the context now owns the ticket
     });
     ERR_clear_error();
@@ -104,16 +106,20 @@ SSL_SESSION* TlsContext::ticket_for(std::string const& server_name) {
     return latest;
 }
 
-SSL* TlsContext::new_session(std::string const& server_name) {
+SSL* TlsContext::new_session(std::string const& server_name, Verification verification) {
     load_trust();
     auto* ssl = SSL_new(inside_->context);
     check(ssl != nullptr);
-    SSL_set_app_data(ssl, const_cast<std::string*>(&server_name));
     SSL_set_connect_state(ssl);
     if (!identify(ssl, server_name)) {
         SSL_free(ssl);
         return nullptr;
     }
+    if (verification == Verification::reported) {
+        SSL_set_verify(ssl, SSL_VERIFY_NONE, nullptr);
+        return ssl;
+    }
+    SSL_set_app_data(ssl, const_cast<std::string*>(&server_name));
     if (Ticket ticket{ticket_for(server_name)}) SSL_set_session(ssl, ticket.get());
     return ssl;
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "net/options.hpp"
+#include "net/tls_session.hpp"
 #include "util/result.hpp"
 
 typedef struct ssl_st SSL;
@@ -20,7 +21,7 @@ public:
 
     /// A client's session with SNI for names, the check of the certificate against name or address, and an earlier ticket if
     /// there is one. The caller frees it; `server_name` has no final dot and must outlive it. nullptr if the name is none.
-    SSL* new_session(std::string const& server_name);
+    SSL* new_session(std::string const& server_name, Verification verification = Verification::required);
 
     static constexpr std::size_t names_max = 10'000;   // server names with stored tickets
     static constexpr std::size_t tickets_per_name = 4;

@@ -1,6 +1,7 @@
 #include "net/tls_fault.hpp"
 
 #include <openssl/err.h>
+#include <openssl/x509_vfy.h>
 
 #include <cstring>
 
@@ -12,5 +13,7 @@ std::string first_tls_fault(char const* otherwise) {
     auto const* words = code ? ERR_reason_error_string(code) : nullptr;
     return words ? words : otherwise;
 }
+
+std::string_view verify_result_text(long verify_result) { return X509_verify_cert_error_string(verify_result); }
 
 }   // namespace garner::net

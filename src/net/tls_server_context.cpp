@@ -54,7 +54,7 @@ int choose_protocol(SSL* ssl, unsigned char const** chosen, unsigned char* size,
     if (verdict != OPENSSL_NPN_NEGOTIATED) return SSL_TLSEXT_ERR_ALERT_FATAL;
     // An HTTP/2 client needs one connection, an HTTP/1.1 client usually more than one. Each ticket costs about 25 us.
     bool const is_h2 = *size == 2;
-    check(SSL_set_num_tickets(ssl, is_h2 ? 1 : 2) == 1);
+    if ((SSL_get_options(ssl) & SSL_OP_NO_TICKET) == 0) check(SSL_set_num_tickets(ssl, is_h2 ? 1 : 2) == 1);
     return SSL_TLSEXT_ERR_OK;
 }
 
@@ -70,12 +70,16 @@ void request_client_certificate(SSL_CTX* context, ClientCa const& ca, bool is_re
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | (is_required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0), nullptr);
 }
 
+std::array<unsigned char, SHA256_DIGEST_LENGTH> sha256(std::string_view text) {
+    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
+    SHA256(reinterpret_cast<unsigned char const*>(text.data()), text.size(), digest.data());
+    return digest;
+}
+
 /// A ticket contains the client's certificate and replaces its verification. It is thus valid only for the listener and the
 /// rules for client certificates with which it was made.
 void limit_tickets(SSL_CTX* context, std::string_view listener, std::string_view client_rules) {
-    auto const scope = std::string(listener) + '\0' + std::string(client_rules);
-    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
-    SHA256(reinterpret_cast<unsigned char const*>(scope.data()), scope.size(), digest.data());
+    auto const digest = sha256(std::string(listener) + '\0' + std::string(client_rules));
     check(SSL_CTX_set_session_id_context(context, digest.data(), digest.size()) == 1);
 }
 
@@ -111,15 +115,30 @@ Result<std::shared_ptr<TlsServerContext const>> TlsServerContext::make(ListenTls
     check(context != nullptr);
     set_protocol(context, options.min_version);
     if (auto const set = set_client_rules(context, options, listener); !set) return set.fault();
-    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_session_ticket_cb(context, nullptr, &judge_ticket, nullptr);
-    ticket_keys->use_in(context);
+    made->use_tickets(std::move(ticket_keys));
     SSL_CTX_set_client_hello_cb(context, &choose_certificate, made.get());
     SSL_CTX_set_alpn_select_cb(context, &choose_protocol, made.get());
-    made->ticket_keys_ = std::move(ticket_keys);
     made->http2_ = http2;
     made->add(std::move(certificates));
     return std::shared_ptr<TlsServerContext const>(std::move(made));
+}
+
+std::shared_ptr<TlsServerContext const> TlsServerContext::make_without_certificates(std::shared_ptr<TicketKeys> ticket_keys) {
+    std::shared_ptr<TlsServerContext> made(new TlsServerContext);
+    auto* const context = made->context_ = SSL_CTX_new(TLS_server_method());
+    check(context != nullptr);
+    set_protocol(context, ListenTls{}.min_version);
+    made->use_tickets(std::move(ticket_keys));
+    SSL_CTX_set_alpn_select_cb(context, &choose_protocol, made.get());
+    made->http2_ = true;
+    return made;
+}
+
+void TlsServerContext::use_tickets(std::shared_ptr<TicketKeys> ticket_keys) {
+    SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_session_ticket_cb(context_, nullptr, &judge_ticket, nullptr);
+    ticket_keys->use_in(context_);
+    ticket_keys_ = std::move(ticket_keys);
 }
 
 void TlsServerContext::add(std::vector<std::shared_ptr<Certificate const>> certificates) {
@@ -135,6 +154,19 @@ SSL* TlsServerContext::new_session() const {
     check(ssl != nullptr);
     SSL_set_accept_state(ssl);
     return ssl;
+}
+
+SSL* TlsServerContext::new_session(SessionIdentity const& identity) const {
+    auto* const ssl = new_session();
+    auto const digest = sha256(identity.ticket_scope);
+    check(SSL_set_session_id_context(ssl, digest.data(), digest.size()) == 1);
+    if (identity.ticket_scope.empty()) {
+        SSL_set_options(ssl, SSL_OP_NO_TICKET);
+        check(SSL_set_num_tickets(ssl, 0) == 1);
+    }
+    if (identity.certificate->use(ssl) == 1) return ssl;
+    SSL_free(ssl);
+    return nullptr;
 }
 
 Certificate const& TlsServerContext::certificate_for(std::string_view server_name) const {

@@ -16,6 +16,12 @@ typedef struct ssl_st SSL;
 
 namespace garner::net {
 
+/// The certificate of one session, for a context without certificates of its own.
+struct SessionIdentity {
+    std::shared_ptr<Certificate const> certificate;
+    std::string ticket_scope = {};   // a ticket is valid only for sessions with an equal scope; empty: no tickets
+};
+
 /// Immutable and thread-safe. A reload makes a new one; connections keep the one that they began with.
 class TlsServerContext : public std::enable_shared_from_this<TlsServerContext> {
 public:
@@ -26,12 +32,16 @@ public:
                                                                 std::vector<std::shared_ptr<Certificate const>> certificates,
                                                                 std::shared_ptr<TicketKeys> ticket_keys, bool http2,
                                                                 std::string_view listener);
+    /// Without certificates: each session gets its own (SessionIdentity). Offers h2.
+    static std::shared_ptr<TlsServerContext const> make_without_certificates(std::shared_ptr<TicketKeys> ticket_keys);
     ~TlsServerContext();
     TlsServerContext(TlsServerContext const&) = delete;
     TlsServerContext& operator=(TlsServerContext const&) = delete;
 
     /// A session in the accept state, without a BIO. The caller must free it, and must keep this context until then.
     SSL* new_session() const;
+    /// Of a context without certificates. Returns nullptr, with OpenSSL's error queue filled, if OpenSSL refuses the certificate.
+    SSL* new_session(SessionIdentity const& identity) const;
     /// The certificate for the name in SNI; the first one for an unknown or empty name.
     Certificate const& certificate_for(std::string_view server_name) const;
     std::vector<std::shared_ptr<Certificate const>> const& certificates() const { return certificates_; }
@@ -39,6 +49,7 @@ public:
 
 private:
     TlsServerContext() = default;
+    void use_tickets(std::shared_ptr<TicketKeys> ticket_keys);
     void add(std::vector<std::shared_ptr<Certificate const>> certificates);
     SSL_CTX* context_ = nullptr;
     std::vector<std::shared_ptr<Certificate const>> certificates_;

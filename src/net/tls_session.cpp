@@ -87,16 +87,20 @@ std::string_view text(HandshakeFault fault) {
     }
 }
 
-TlsSession::TlsSession(std::shared_ptr<TlsContext> context, std::string const& server_name)
-    : context_(context), server_name_(without_final_dot(server_name)), ssl_(context->new_session(server_name_)) {
+TlsSession::TlsSession(std::shared_ptr<TlsContext> context, std::string const& server_name, Verification verification)
+    : context_(context), server_name_(without_final_dot(server_name)), ssl_(context->new_session(server_name_, verification)) {
     if (ssl_)
         connect_buffers();
     else
         fault_ = "'" + server_name_ + "' is not a valid TLS server name", fault_kind_ = HandshakeFault::other;
 }
 
-TlsSession::TlsSession(std::shared_ptr<TlsServerContext const> context) : context_(context), ssl_(context->new_session()) {
-    connect_buffers();
+TlsSession::TlsSession(std::shared_ptr<TlsServerContext const> context, SessionIdentity const* identity)
+    : context_(context), ssl_(identity ? context->new_session(*identity) : context->new_session()) {
+    if (ssl_)
+        connect_buffers();
+    else
+        fault_ = "TLS: " + first_tls_fault("the certificate cannot be used"), fault_kind_ = HandshakeFault::other;
 }
 
 void TlsSession::connect_buffers() {
@@ -135,6 +139,7 @@ TlsSession::Progress TlsSession::read(std::span<char> into) {
         if (total == 0) return {step};
         break;
     }
+    has_read_ = has_read_ || total > 0;
     return {Step::done, total};
 }
 
@@ -171,6 +176,15 @@ std::vector<std::string> TlsSession::peer_names() const {
     auto* certificate = SSL_get0_peer_certificate(ssl_);
     return certificate ? identity_names(certificate) : std::vector<std::string>();
 }
+
+std::shared_ptr<X509> TlsSession::peer_certificate() const {
+    auto* const certificate = ssl_ ? SSL_get1_peer_certificate(ssl_) : nullptr;
+    return certificate ? std::shared_ptr<X509>(certificate, X509_free) : nullptr;
+}
+
+long TlsSession::verify_result() const { return SSL_get_verify_result(ssl_); }
+
+bool TlsSession::has_sent_finished() const { return ssl_ && SSL_get_finished(ssl_, nullptr, 0) > 0; }
 
 TlsSession::Step TlsSession::step_after(int result) {
     if (result == 1) return Step::done;

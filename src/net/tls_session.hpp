@@ -11,11 +11,19 @@
 #include "net/tls_buffer.hpp"
 
 typedef struct ssl_st SSL;
+typedef struct x509_st X509;
 
 namespace garner::net {
 
 class TlsContext;
 class TlsServerContext;
+struct SessionIdentity;
+
+/// A client's reaction to a server certificate that cannot be verified.
+enum class Verification : bool {
+    required,   // the handshake fails, unless the configuration turns verification off
+    reported    // the handshake continues; verify_result() has the error. Such sessions are neither resumed nor resumable.
+};
 
 /// Why a handshake with a client failed, for counters.
 enum class HandshakeFault : std::uint8_t {
@@ -38,9 +46,10 @@ std::string_view text(HandshakeFault);
 class TlsSession {
 public:
     /// A client.
-    TlsSession(std::shared_ptr<TlsContext> context, std::string const& server_name);
-    /// A server.
-    explicit TlsSession(std::shared_ptr<TlsServerContext const> context);
+    TlsSession(std::shared_ptr<TlsContext> context, std::string const& server_name,
+               Verification verification = Verification::required);
+    /// A server. `identity`: for a context without certificates, else null.
+    explicit TlsSession(std::shared_ptr<TlsServerContext const> context, SessionIdentity const* identity = nullptr);
     ~TlsSession();
     TlsSession(TlsSession const&) = delete;
     TlsSession& operator=(TlsSession const&) = delete;
@@ -83,6 +92,15 @@ public:
     /// The names in the peer's certificate, the one that identifies it first (identity_names); empty without a certificate.
     std::vector<std::string> peer_names() const;
 
+    /// The peer's certificate; nullptr without one.
+    std::shared_ptr<X509> peer_certificate() const;
+    /// OpenSSL's result of the verification of the peer's certificate (X509_V_OK, X509_V_ERR_...).
+    long verify_result() const;
+    /// read() has returned data.
+    bool has_read() const { return has_read_; }
+    /// Our Finished message is written: the peer has all it needs to judge our certificate.
+    bool has_sent_finished() const;
+
     static constexpr std::size_t record_max = 16 * 1024;   // plaintext (RFC 8446 5.1)
 
 private:
@@ -99,6 +117,7 @@ private:
     std::string fault_;
     HandshakeFault fault_kind_ = HandshakeFault::none;
     int alert_ = -1;
+    bool has_read_ = false;
 };
 
 }   // namespace garner::net

@@ -20,6 +20,8 @@ class TlsBuffer;
 class TlsContext;
 class TlsServerContext;
 class TlsSession;
+enum class Verification : bool;
+struct SessionIdentity;
 
 struct IoResult {
     Error error;   // asio::error::eof at an orderly end, asio::error::timed_out past the deadline
@@ -50,10 +52,12 @@ public:
 
     /// Starts TLS as a client, to `server_name` (SNI and certificate check); `limit` covers the whole handshake. All bytes
     /// received before must have been read. On a secure connection: TLS in TLS, once.
-    awaitable<Error> start_tls(TlsContext& context, std::string const& server_name, milliseconds limit);
+    awaitable<Error> start_tls(TlsContext& context, std::string const& server_name, milliseconds limit,
+                               Verification verification = Verification{});
     /// Starts TLS as a server, likewise. `received`: bytes of the client that were read before. If the client does not speak
-    /// TLS, the connection stays as it was, and secure() tells so.
-    awaitable<Error> accept_tls(std::shared_ptr<TlsServerContext const> context, std::string_view received, milliseconds limit);
+    /// TLS, the connection stays as it was, and secure() tells so. `identity`: for a context without certificates, else null.
+    awaitable<Error> accept_tls(std::shared_ptr<TlsServerContext const> context, std::string_view received, milliseconds limit,
+                                SessionIdentity const* identity = nullptr);
     bool secure() const { return tls_ != nullptr; }
     /// The innermost TLS session; nullptr without one.
     TlsSession const* tls() const { return tls_.get(); }
@@ -87,6 +91,7 @@ public:
     IpAddress const& remote() const { return remote_; }
     void set_remote(IpAddress const& remote) { remote_ = remote; }
 
+    bool is_open() const { return carrier_ || socket_.is_open(); }
     /// Bytes can pass between this and another such connection within the kernel: a plain socket.
     bool can_splice() const { return !tls_ && !carrier_; }
     TcpSocket& socket() { return socket_; }
@@ -106,7 +111,6 @@ private:
     /// A deadline cancels the whole socket; the direction with the other deadline restarts its operation.
     bool sat_out(Error const& error, std::uint64_t cancels) const;
     void end_operations();
-    bool is_open() const { return carrier_ || socket_.is_open(); }
 
     void add_session(std::unique_ptr<TlsSession> session);
     awaitable<Error> shake_hands(milliseconds limit);

@@ -55,14 +55,15 @@ void Transport::add_session(std::unique_ptr<TlsSession> session) {
     tls_ = std::move(session);
 }
 
-awaitable<Error> Transport::start_tls(TlsContext& context, std::string const& server_name, milliseconds limit) {
-    add_session(std::make_unique<TlsSession>(context.shared_from_this(), server_name));
+awaitable<Error> Transport::start_tls(TlsContext& context, std::string const& server_name, milliseconds limit,
+                                      Verification verification) {
+    add_session(std::make_unique<TlsSession>(context.shared_from_this(), server_name, verification));
     return shake_hands(limit);
 }
 
 awaitable<Error> Transport::accept_tls(std::shared_ptr<TlsServerContext const> context, std::string_view received,
-                                       milliseconds limit) {
-    add_session(std::make_unique<TlsSession>(std::move(context)));
+                                       milliseconds limit, SessionIdentity const* identity) {
+    add_session(std::make_unique<TlsSession>(std::move(context), identity));
     if (!received.empty()) tls_->input().append(received);
     auto const give_up = steady_now() + limit;
     Error error;

@@ -13,6 +13,9 @@ public:
     /// For 127.0.0.1, ::1, localhost and `name`; self-signed, so that it is its own CA file.
     explicit Certificate(std::string const& name = "localhost");
 
+    /// PEM; without spki_hash().
+    Certificate(std::string pem, std::string key_pem) : pem_(std::move(pem)), key_pem_(std::move(key_pem)) {}
+
     std::string const& pem() const { return pem_; }
     std::string const& key_pem() const { return key_pem_; }
     /// Certificate and key in one PEM text, as nginx takes them.
