@@ -44,7 +44,9 @@ config::Loaded load(CommandLine const& line, config::NamedFiles files) {
 }
 
 std::shared_ptr<proxy::Options const> proxy_options(config::Config const& config) {
-    return std::make_shared<proxy::Options>(config.proxy);
+    auto options = std::make_shared<proxy::Options>(config.proxy);
+    options->bump = config.bump;
+    return options;
 }
 
 /// The policy that "auto" starts with.
@@ -85,12 +87,25 @@ std::string use_of(proxy::Server const& server, bool secure) {
            "\" in a PAC file, or: curl -x https://NAME" + port + " http://example.com/, where NAME is in its certificate";
 }
 
+/// The hosts that are bumped, and the address of the root certificate; empty if none is.
+std::string interception_of(proxy::Server const& server) {
+    auto const options = server.options();
+    auto const bumped = options->bump.rules.text_of_bumped();
+    if (bumped.empty()) return {};
+    auto const& places = server.listen_addresses();
+    auto const place = std::ranges::find_if(places, [](auto const& one) { return !one.origin; });
+    if (place == places.end()) return {};
+    auto const scheme = place->secure ? "https://" : "http://";
+    return "; decrypts HTTPS to " + bumped + " for clients that trust its CA: " + scheme + place->address +
+           std::string(proxy::root_path);
+}
+
 /// One line: the addresses, how to use them, how to stop the program.
 void say_hello(proxy::Server const& server, std::string const& admin, std::string const& seen) {
     std::string places;
     for (auto const& place : server.listen_addresses())
         places += (places.empty() ? "" : ", ") + place.address + (place.secure ? " (TLS)" : "");
-    std::string const use = use_of(server, false) + use_of(server, true);
+    std::string const use = use_of(server, false) + use_of(server, true) + interception_of(server);
     std::string figures = admin.empty() ? "" : "; admin page: http://" + admin + "/";
     if (!seen.empty()) figures += "; URL-seen service: http://" + seen + "/";
     std::fprintf(stderr, "garner listens on %s%s%s; stop it with Ctrl-C\n", places.c_str(), use.c_str(), figures.c_str());
@@ -146,6 +161,7 @@ public:
         if (account)
             if (auto const opened = open_disk(); !opened) return opened;
         if (auto const opened = server_->open_log(); !opened) return opened;
+        if (auto const opened = server_->open_interception(); !opened) return opened;
         if (!config_.seen.address.empty())
             if (auto const opened = keep(seen_, seen::Service::open(config_.seen)); !opened) return opened;
         start();
@@ -168,8 +184,14 @@ public:
             spdlog::error("configuration not reloaded; the running configuration stays in use: {}", contexts.fault().text());
             return;
         }
+        auto interception = server_->make_interception(loaded.config.bump);
+        if (!interception) {
+            spdlog::error("configuration not reloaded; the running configuration stays in use: {}", interception.fault().text());
+            return;
+        }
         for (auto const& key : config::cannot_change(config_, loaded.config))
             spdlog::warn("{} changes only at a restart; the running value stays in use", key);
+        config_.bump = loaded.config.bump;
         auto log = config_.proxy.log;
         config_.proxy = loaded.config.proxy;
         config_.proxy.listen = std::move(listen);
@@ -189,6 +211,7 @@ public:
         config_.mesh = loaded.config.mesh;
         config_.disk.take_over(loaded.config.disk);
         if (disk_) disk_->reconfigure(config_.disk);
+        server_->use_interception(*std::move(interception));
         server_->reconfigure(proxy_options(config_));
         server_->use_tls(*std::move(contexts));
         server_->mesh().reconfigure(config_.mesh);
@@ -396,10 +419,25 @@ int ask_cache(CommandLine const& line, config::Config const& config) {
     return admin::run_cache_command(command, std::cout, std::cerr);
 }
 
+/// garner ca pins: asks a running proxy.
+int ask_for_pins(CommandLine const& line, config::Config const& config) {
+    if (!config.admin.enabled) {
+        std::fputs("garner: this configuration has no admin address to ask\n", stderr);
+        return exit_failed;
+    }
+    admin::Command command{.kind = admin::Command::Kind::pins};
+    command.erase = line.erase;
+    if (line.rest.size() > 1) command.host = line.rest.back();
+    command.address = config.admin.address;
+    command.port = config.admin.port;
+    return admin::run_command(command, std::cout, std::cerr);
+}
+
 /// garner ca: `rest` is the operation and a directory.
 int run_ca(CommandLine const& line, config::Config const& config) {
     using Kind = bump::CaCommand::Kind;
     auto const& word = line.rest.front();
+    if (word == "pins") return ask_for_pins(line, config);
     bump::CaCommand command;
     command.kind = word == "init" ? Kind::init : word == "export" ? Kind::export_root : Kind::show;
     if (line.rest.size() > 1) command.directory = line.rest.back();

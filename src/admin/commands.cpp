@@ -7,6 +7,7 @@
 #include "admin/json_members.hpp"
 #include "admin/peers_text.hpp"
 #include "admin/summary.hpp"
+#include "bump/pinned.hpp"
 #include "http/message.hpp"
 #include "http/uri.hpp"
 #include "util/exit_code.hpp"
@@ -49,6 +50,20 @@ int print_rebuilding(Command const&, Json const& answer, std::ostream& out) {
     return rebuilding ? exit_done : exit_failed;
 }
 
+int print_pins(Command const& command, Json const& answer, std::ostream& out) {
+    std::vector<bump::Pins::Row> rows;
+    for (auto const& pin : at(answer, "pins"))
+        rows.push_back({text_at(pin, "host"), text_at(pin, "client"), WallTime(seconds(number_at(pin, "until")))});
+    out << (command.json ? answer.at("pins").dump(2) + "\n" : bump::pins_text(rows));
+    return exit_done;
+}
+
+int print_erased(Command const&, Json const& answer, std::ostream& out) {
+    auto const erased = number_at(answer, "erased");
+    out << "erased " << erased << (erased == 1 ? " pin\n" : " pins\n");
+    return exit_done;
+}
+
 struct Endpoint {
     char const *method, *target, *wanted;
     int (*print)(Command const&, Json const& answer, std::ostream&);
@@ -59,6 +74,8 @@ Endpoint endpoint_of(Command const& command) {
     if (command.kind == Kind::purge) return {"POST", "/purge", "purged", print_purged};
     if (command.kind == Kind::explain) return {"POST", "/explain", "outcome", print_explained};
     if (command.kind == Kind::stats) return {"GET", "/stats.json", "version", print_stats};
+    if (command.kind == Kind::pins && command.erase) return {"POST", "/bump/pins/erase", "erased", print_erased};
+    if (command.kind == Kind::pins) return {"GET", "/bump/pins", "pins", print_pins};
     if (command.rebuild_digest) return {"POST", "/rebuild-digest", "rebuilding", print_rebuilding};
     return {"GET", "/stats.json", "peers", print_peers};
 }
@@ -90,6 +107,7 @@ int run_command(Command const& command, std::ostream& out, std::ostream& err) {
     auto const endpoint = endpoint_of(command);
     Question question{.place = *place, .method = endpoint.method, .target = endpoint.target};
     if (!command.url.empty()) question.form = {{"url", command.url}, {"method", command.method}, {"client", command.client}};
+    if (command.erase) question.form = {{"host", command.host}};
     for (auto const& field : command.fields) question.form.emplace_back("field", field);
     if (command.accelerator) question.form.emplace_back("accelerator", "1");
     auto const answer = ask(question, endpoint.wanted);

@@ -1,4 +1,4 @@
-// garner purge, garner stats, garner peers, garner explain: commands that query a running proxy at its admin address.
+// garner purge, garner stats, garner peers, garner explain, garner ca pins: commands that query a running proxy at its admin address.
 #pragma once
 #include <cstdint>
 #include <iosfwd>
@@ -8,7 +8,7 @@
 namespace garner::admin {
 
 struct Command {
-    enum class Kind : std::uint8_t { purge, stats, explain, peers };
+    enum class Kind : std::uint8_t { purge, stats, explain, peers, pins };
     Kind kind = Kind::stats;
     std::string url = {};                   // purge, explain: the URL
     std::string method = {};                // explain, like the following: the request to explain
@@ -17,6 +17,8 @@ struct Command {
     bool accelerator = false;               // the request is for the accelerator, not the forward proxy
     bool json = false;                      // print the unmodified JSON
     bool what_if = false;                   // stats: the estimates for other policies and sizes
+    bool erase = false;                     // pins: erases them
+    std::string host = {};                  // pins, with erase: only those of this host
     bool rebuild_digest = false;            // peers: rebuilds this cache's digest instead
     std::string address = "127.0.0.1";      // the running proxy's admin address; an unspecified one means this machine
     std::uint16_t port = 3131;

@@ -230,6 +230,7 @@ Json explain_json(Explanation const& explained) {
                         {"kind", explained.partition == proxy::Partition::forward ? "forward" : "accelerator"},
                         {"origin", explained.origin.empty() ? Json(nullptr) : Json(explained.origin)}};
     json["access"] = access(explained);
+    json["interception"] = explained.interception.empty() ? Json(nullptr) : Json(explained.interception);
     json["bypass"] = explained.bypass == http::Bypass::none ? Json(nullptr) : Json(text(explained.bypass));
     json["caching_rules"] = rules(explained);
     json["reload_ignored"] = explained.reload_ignored;

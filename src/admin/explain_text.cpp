@@ -117,6 +117,7 @@ void access(Page& page, Json const& all) {
         page.line("access", "address that the stored response came from: " + told(source));
     if (auto const& connection = at(all, "access.of_connection"); connection.is_object())
         page.line("access", filled(connection, "connecting to {address}: ") + told(connection));
+    if (!text_at(all, "interception").empty()) page.line("tunnel", filled(all, "{interception}"));
     if (!text_at(all, "bypass").empty()) page.line("cache", filled(all, "bypassed: {bypass}"));
     if (is(all, "reload_ignored")) page.line("cache", "a caching rule ignores the reload of the client");
 }

@@ -37,6 +37,8 @@ Routes::Row const Routes::rows[]{
     {"/explain", "GET, HEAD, POST", false, true, &Routes::explain},
     {"/purge", "POST, PURGE", true, true, &Routes::purge},
     {"/rebuild-digest", "POST", true, true, &Routes::rebuild_digest},
+    {"/bump/pins", "GET, HEAD", false, false, &Routes::pins},
+    {"/bump/pins/erase", "POST", true, false, &Routes::erase_pins},
     {"/cache/list", "POST", true, true, &Routes::cache_page},
     {"/cache/verify", "POST", true, true, &Routes::cache_page},
     {"/cache/purge", "POST", true, true, &Routes::cache_page},
@@ -120,8 +122,9 @@ Reply Routes::answer(web::Request const& request, std::string_view body) {
     if (is_absolute(request) && request.method != "PURGE") return refused(421, "The admin address is not a proxy.");
     auto const* const row = row_of(request);
     if (!row)
-        return refused(404, "Not found. Valid paths: /, /metrics, /stats.json, /explain?url=... and, with POST, "
-                            "/purge?url=..., /cache/list, /cache/verify, /cache/purge?pattern=... and /rebuild-digest");
+        return refused(
+            404, "Not found. Valid paths: /, /metrics, /stats.json, /explain?url=..., /bump/pins and, with POST, "
+                 "/purge?url=..., /bump/pins/erase, /cache/list, /cache/verify, /cache/purge?pattern=... and /rebuild-digest");
     if (auto const wrong = web::wrong_method(request, row->methods)) return *wrong;
     bool const meant = request.value("Garner-Admin") == "1";
     if (row->changes && !meant) return refused(403, "A request that changes something needs the field Garner-Admin: 1");
@@ -185,6 +188,22 @@ Reply Routes::rebuild_digest(Asked const&) {
     bool const published = server_.mesh().peer_table()->options.digest.publish;
     if (published) server_.mesh().rebuild_digest();
     return in_json({{"rebuilding", published}});
+}
+
+/// `{"pins":[{"host":"www.example.com","client":"192.0.2.7","until":1764115200}]}`
+Reply Routes::pins(Asked const&) {
+    Json rows = Json::array();
+    if (auto const interception = server_.interception())
+        for (auto const& pin : interception->pins->list(wall_now()))
+            rows.push_back({{"host", pin.host}, {"client", pin.client}, {"until", unix_seconds(pin.until)}});
+    return in_json({{"pins", rows}});
+}
+
+/// `host` empty: all.
+Reply Routes::erase_pins(Asked const& asked) {
+    auto const interception = server_.interception();
+    auto const host = form_value(asked.body, "host");
+    return in_json({{"erased", interception ? interception->pins->erase(host, wall_now()) : 0}});
 }
 
 Reply Routes::cache_page(Asked const& asked) {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "bump/ca_files.hpp"
+#include "bump/ca_text.hpp"
 #include "bump/name_constraints.hpp"
 #include "bump/openssl.hpp"
 #include "io/account.hpp"
@@ -100,22 +101,12 @@ CertificateAndKey make_signing(CertificateAndKey const& root, std::vector<http::
 
 // ---- files ----
 
-std::string text_of(BIO* bio) {
-    char* data = nullptr;
-    auto const size = BIO_get_mem_data(bio, &data);
-    return {data, static_cast<std::size_t>(size)};
-}
-
-std::string pem_of(X509* certificate) {
-    BioPointer const bio(BIO_new(BIO_s_mem()));
-    check(bio && PEM_write_bio_X509(bio.get(), certificate) == 1);
-    return text_of(bio.get());
-}
-
-std::string pem_of(EVP_PKEY* key) {
+std::string key_pem_of(EVP_PKEY* key) {
     BioPointer const bio(BIO_new(BIO_s_mem()));
     check(bio && PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr) == 1);
-    return text_of(bio.get());
+    char* data = nullptr;
+    auto const size = BIO_get_mem_data(bio.get(), &data);
+    return {data, static_cast<std::size_t>(size)};
 }
 
 Fault cannot_write(std::string const& file, int error) {
@@ -182,11 +173,11 @@ Result<void> init_ca(std::string const& directory, std::vector<http::HostPattern
     if (!root) return root.fault();
     auto const root_pem = pem_of(root->certificate.get());
     if (!has_root) {
-        files.push_back({paths.root_key, pem_of(root->key.get())});
+        files.push_back({paths.root_key, key_pem_of(root->key.get())});
         files.push_back({paths.root, root_pem, 0644});
     }
     auto const signing = make_signing(*root, hosts, now);
-    files.push_back({paths.key, pem_of(signing.key.get())});
+    files.push_back({paths.key, key_pem_of(signing.key.get())});
     files.push_back({paths.chain, pem_of(signing.certificate.get()) + root_pem, 0644});
     return write_all(files);
 }

@@ -1,5 +1,6 @@
 #include "bump/ca_text.hpp"
 
+#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
 #include <array>
@@ -7,6 +8,7 @@
 
 #include "bump/likeness.hpp"
 #include "bump/name_constraints.hpp"
+#include "bump/openssl.hpp"
 #include "bump/utc.hpp"
 #include "net/certificate_text.hpp"
 #include "util/check.hpp"
@@ -75,6 +77,14 @@ std::string init_text(CaPaths const& paths, std::vector<std::shared_ptr<X509>> c
            ".\n"
            "Move " +
            paths.root_key + " to a safe place. The proxy does not need it.\n";
+}
+
+std::string pem_of(X509* certificate) {
+    BioPointer const bio(BIO_new(BIO_s_mem()));
+    check(bio && PEM_write_bio_X509(bio.get(), certificate) == 1);
+    char* data = nullptr;
+    auto const size = BIO_get_mem_data(bio.get(), &data);
+    return {data, static_cast<std::size_t>(size)};
 }
 
 }   // namespace garner::bump

@@ -17,6 +17,9 @@ std::string ca_text(std::vector<std::shared_ptr<X509>> const& chain, WallTime no
 /// The next steps after `garner ca init`.
 std::string init_text(CaPaths const&, std::vector<std::shared_ptr<X509>> const& chain);
 
+/// PEM.
+std::string pem_of(X509*);
+
 /// SHA-256 of the certificate as browsers show it: "AB:01:...".
 std::string fingerprint_of(X509*);
 

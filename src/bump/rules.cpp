@@ -31,4 +31,12 @@ std::vector<http::HostPattern> Rules::bumped_hosts() const {
     return hosts;
 }
 
+std::string Rules::text_of_bumped() const {
+    if (!any_bumps()) return {};
+    std::string text;
+    for (auto const& host : bumped_hosts()) text += (text.empty() ? "" : ", ") + host.text();
+    if (text.empty()) text = "all hosts";
+    return text + (splice_list ? ", but not those of the shipped splice list" : "");
+}
+
 }   // namespace garner::bump

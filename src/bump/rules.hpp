@@ -40,6 +40,8 @@ struct Rules {
     /// False if every tunnel is spliced, so that none needs a look.
     bool any_applies() const;
     bool any_bumps() const;
+    /// "example.com, .example.org"; "all hosts, but not those of the shipped splice list"; empty if no rule bumps.
+    std::string text_of_bumped() const;
     /// The hosts of the rules that bump, each once. Empty if one of them bumps any host, or if none bumps.
     std::vector<http::HostPattern> bumped_hosts() const;
 };

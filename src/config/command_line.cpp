@@ -39,7 +39,7 @@ constexpr char const* about_patterns =
     "match the whole URL, as in \"*.example.com/*.jpg\". A purge removes all variants of a URL.";
 
 constexpr char const* about_ca =
-    "Makes, exports and shows the CA for interception.\n"
+    "Makes, exports and shows the CA for interception, and lists the clients that refuse its certificates.\n"
     "The CA signs the certificates that clients get for the tunnels that bump.rules decrypt. Clients must trust its root.";
 
 constexpr char const* about_ca_files = "init writes root.pem, root.key, chain.pem and ca.key into DIR and overwrites no file. The "
@@ -271,6 +271,9 @@ private:
         part("export", "Prints the root certificate, which clients must trust.")
             .operand("[DIR]", appended_to(line_.rest))
             .flag("--der", "export: prints DER, not PEM", line_.der);
+        part("pins", "Lists or erases the hosts that are spliced because clients refused their minted certificates.")
+            .operand("[HOST]", appended_to(line_.rest))
+            .flag("--erase", "pins: erases those of HOST, or all", line_.erase);
         part("show", "Prints names, dates, constraints and fingerprints.").operand("[DIR]", appended_to(line_.rest));
     }
 

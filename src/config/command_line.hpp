@@ -37,6 +37,7 @@ struct CommandLine {
     bool what_if = false;            // stats
     bool rebuild_digest = false;     // peers
     bool any_host = false;           // ca init
+    bool erase = false;              // ca pins
     bool der = false;                // ca export
     std::vector<std::string> rest;   // sim, seen: all following words; cache, ca: "purge", "http://example.com/"
     std::string text;                // help, wrong: printed unchanged, including the last newline

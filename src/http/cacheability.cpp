@@ -134,6 +134,7 @@ char const* text(Bypass bypass) {
     case Bypass::no_store_request: return "no-store in request";
     case Bypass::upgrade: return "upgrade";
     case Bypass::never: return "caching.never";
+    case Bypass::certificate: return "invalid certificate of the origin";
     case Bypass::authorization: return "authorization";
     case Bypass::count_: break;
     }

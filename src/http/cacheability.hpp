@@ -69,6 +69,7 @@ enum class Bypass : std::uint8_t {
     // The following are unknown to why_bypass:
     upgrade,         // to another protocol
     never,           // the operator's caching.never
+    certificate,     // the origin's is invalid, and the client has accepted it
     authorization,   // the stored response must not answer requests with credentials (3.5)
     count_
 };

@@ -5,6 +5,7 @@
 
 #include "net/tls_server_context.hpp"
 #include "net/transport.hpp"
+#include "proxy/client.hpp"
 #include "proxy/services.hpp"
 #include "proxy/target.hpp"
 
@@ -31,18 +32,22 @@ public:
         shared_->clients.leave(client_);
         shared_->connections.fetch_sub(1, std::memory_order_relaxed);
     }
+    /// For a connection inside a tunnel, which has the seat of the tunnel's connection.
+    static Seat uncounted(IpAddress const& client) { return Seat(client); }
     IpAddress const& client() const { return client_; }
 
 private:
+    explicit Seat(IpAddress const& client) : shared_(nullptr), client_(client) {}
     Shared* shared_;
     IpAddress client_;
 };
 
 struct Accepted {
-    std::unique_ptr<net::Transport> transport;
+    std::shared_ptr<net::Transport> transport;
     IpEndpoint peer;
     Seat seat;
     ListenPoint const& point;
+    std::shared_ptr<Client const> outside = nullptr;   // inside a tunnel: the client of the tunnel
 };
 
 }   // namespace garner::proxy

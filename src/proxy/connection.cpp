@@ -38,6 +38,11 @@ Connection::Connection(Services& services, Accepted accepted) : services_(servic
 }
 
 std::shared_ptr<Client const> Connection::describe_client() const {
+    if (accepted_.outside) {
+        auto client = *accepted_.outside;
+        client.http2 = accepted_.transport->tls()->http2();
+        return std::make_shared<Client const>(std::move(client));
+    }
     Client client{.peer = accepted_.peer, .listener = accepted_.point.port, .secure = accepted_.transport->secure()};
     auto const* tls = accepted_.transport->tls();
     client.http2 = tls && tls->http2();
@@ -47,14 +52,14 @@ std::shared_ptr<Client const> Connection::describe_client() const {
 
 void Connection::start(std::unique_ptr<Connection> connection) {
     auto executor = connection->services_.worker.io.get_executor();
-    auto running = run_and_destroy(std::move(connection));
+    auto running = run_to_end(std::move(connection));
     net::asio::co_spawn(executor, std::move(running), net::asio::detached);
 }
 
-net::awaitable<void> Connection::run_and_destroy(std::unique_ptr<Connection> connection) { co_await connection->run(); }
+net::awaitable<void> Connection::run_to_end(std::unique_ptr<Connection> connection) { co_await connection->run(); }
 
 net::awaitable<void> Connection::linger() {
-    if (!transport().socket().is_open()) co_return;
+    if (!transport().is_open()) co_return;
     transport().shutdown_send();
     begin_to_wait();
     constexpr milliseconds patience{2'000};

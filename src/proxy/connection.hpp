@@ -17,6 +17,9 @@ public:
     /// Runs the connection to its end, detached.
     static void start(std::unique_ptr<Connection> connection);
 
+    /// Runs the connection to its end; for a connection inside a tunnel.
+    static net::awaitable<void> run_to_end(std::unique_ptr<Connection> connection);
+
     /// Ends the connection between requests: at once when it is idle, else after the current response.
     virtual void drain() = 0;
     /// Ends the connection now.
@@ -42,8 +45,6 @@ protected:
     Services& services_;
 
 private:
-    static net::awaitable<void> run_and_destroy(std::unique_ptr<Connection> connection);
-
     Accepted accepted_;
     bool waits_ = false;
 };

@@ -118,12 +118,22 @@ private:
         auto const admission = admit(options, *own_, target_, facts_);
         out_.access = admission.decision;
         out_.bypass = why_bypassed(request_, framing_, control_, target_, options.caching);
+        explain_interception();
         look(admission.source_matters);
         judge_rules();
         judge();
         if (!question_.asks_others) return;
         if (wants_addresses() && resolve()) judge();
         if (goes_out()) ask_peers(admission.source_matters);
+    }
+
+    /// Matches BumpedTunnel::decide.
+    void explain_interception() {
+        auto const& options = out_.options->bump;
+        auto const interception = server_.interception();
+        if (request_.method != Method::connect || !interception || !options.rules.any_applies()) return;
+        auto const state = interception->state_of(question_.client, target_.uri.authority.host, options, out_.now);
+        out_.interception = bump::decide(options.rules, facts_, state).text();
     }
 
     bool forwards() const { return is_fetch() || out_.outcome == Outcome::passed || out_.outcome == Outcome::tunnelled; }

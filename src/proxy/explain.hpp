@@ -57,6 +57,8 @@ struct Explanation {
     std::optional<http::Decision> of_connection;   // the decision on the origin's addresses, where known: the first allowed one
     std::string connection;                        // the address that `of_connection` refers to
 
+    std::string interception;   // CONNECT: "bumped: …", "spliced: …", "terminated: …"; empty if no rule applies to any tunnel
+
     std::vector<http::CachingRule const*> rules;   // those that apply, in order; the first decides each setting
     http::FreshnessOptions freshness;              // set by these rules
     bool reload_ignored = false;

@@ -1,13 +1,15 @@
-// Paths of this proxy that other caches request, as with Squid: the cache digest, and others, which get 404.
+// Paths of this proxy: the root certificate of interception for clients, and those that other caches request, as with Squid: the
+// cache digest, and others, which get 404.
 #pragma once
 #include <string_view>
 
 #include "http/rule.hpp"
+#include "proxy/interception.hpp"
 #include "proxy/target.hpp"
 
 namespace garner::proxy {
 
-inline bool is_internal_path(std::string_view path) { return path.starts_with("/squid-internal-"); }
+inline bool is_internal_path(std::string_view path) { return path.starts_with("/squid-internal-") || path == root_path; }
 
 /// True when such a path is requested from this proxy itself: in origin-form, or at one of its listening addresses. All
 /// other requests to the proxy's own addresses are refused.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bump/options.hpp"
 #include "http/message.hpp"
 #include "http/rule.hpp"
 #include "net/options.hpp"
@@ -101,6 +102,7 @@ struct Options {
     std::vector<IpNetwork> forwarded_trusted;   // clients whose gateway fields are always passed on
     std::string via_name;                       // empty: "garner-" and a random number, unique to this process
     Log log;
+    bump::Options bump;   // the certificates of the CA change with Server::use_interception()
 };
 
 }   // namespace garner::proxy

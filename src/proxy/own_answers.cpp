@@ -91,6 +91,7 @@ bool OwnAnswers::is_other_cache(IpAddress const& client) const {
 }
 
 net::awaitable<void> OwnAnswers::answer_internally() {
+    if (request_.target.path == root_path) co_return co_await send_root();
     auto const method = request_.head().method;
     auto* mesh = request_.services.mesh;
     bool const wants_digest = request_.target.path == digest_path && (method == Method::get || method == Method::head);
@@ -108,6 +109,18 @@ net::awaitable<void> OwnAnswers::answer_internally() {
     auto const expires = std::max<WallTime>(published.expires, request_.now + next_soon);
     auto const extra = "Expires: " + http::format_http_date(unix_seconds(expires)) + "\r\n";
     co_await writer_.own_answer(200, "application/cache-digest", *published.digest, extra);
+}
+
+// ---- for clients ----
+
+net::awaitable<void> OwnAnswers::send_root() {
+    auto const method = request_.head().method;
+    auto const& interception = request_.services.interception;
+    bool const is_read = method == Method::get || method == Method::head;
+    if (!is_read || !interception || interception->root.empty())
+        co_return co_await writer_.error(404, "This proxy has no root certificate to install.", "bump.ca_chain");
+    auto const kept = interception;
+    co_await writer_.own_answer(200, "application/x-x509-ca-cert", kept->root, "Cache-Control: no-cache\r\n");
 }
 
 }   // namespace garner::proxy

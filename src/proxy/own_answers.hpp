@@ -18,6 +18,7 @@ public:
     net::awaitable<void> answer_internally();
 
 private:
+    net::awaitable<void> send_root();
     bool may_purge() const;
     bool is_other_cache(IpAddress const& client) const;
 

@@ -12,8 +12,9 @@ namespace garner::proxy {
 
 namespace {
 
-std::string_view logged_url(Options const& options, std::string_view url) {
-    return options.log.query ? url : url.substr(0, url.find('?'));
+/// Queries inside TLS are not logged: they may be secret.
+std::string_view logged_url(Request const& request, std::string_view url) {
+    return request.options->log.query && !request.bumped ? url : url.substr(0, url.find('?'));
 }
 
 }   // namespace
@@ -115,13 +116,13 @@ void Record::log(Request const& request, milliseconds elapsed) const {
     entry.status = sent_status;
     entry.bytes = sent_;
     entry.method = head.method_text;
-    entry.url = logged_url(*request.options, url.empty() ? head.target : std::string_view(url));
+    entry.url = logged_url(request, url.empty() ? head.target : std::string_view(url));
     entry.version = version_text(head, *request.client.client());
     entry.hierarchy = hierarchy;
     entry.peer = peer;
     entry.peers_timed_out = peers_timed_out;
     entry.content_type = texts.content_type;
-    if (auto const* referer = head.fields.find("Referer")) entry.referer = logged_url(*request.options, referer->value);
+    if (auto const* referer = head.fields.find("Referer")) entry.referer = logged_url(request, referer->value);
     if (auto const* agent = head.fields.find("User-Agent")) entry.user_agent = agent->value;
     entry.reason = texts.reason;
     entry.id = texts.id;

@@ -9,7 +9,8 @@
 namespace garner::proxy {
 
 Refresh::Refresh(Services& services, ClientStream const& client, std::string_view host, AcceleratedOrigin const* origin)
-    : services_(services), nobody_(whole_request(client.head(), host), client.client()), accelerates_(origin) {
+    : services_(services), nobody_(whole_request(client.head(), host), client.client()), origin_(origin),
+      kept_(origin ? origin->weak_from_this().lock() : nullptr) {
     services.refreshes.push_back(*this);
     ++services.refreshing;
 }
@@ -27,7 +28,7 @@ void Refresh::start(Services& services, ClientStream const& client, std::string_
 
 net::awaitable<void> Refresh::run(std::unique_ptr<Refresh> refresh, std::shared_ptr<Options const> options, cache::FillLease lead,
                                   store::ObjectPtr stale) {
-    Transaction transaction(refresh->services_, refresh->nobody_, refresh->accelerates_, refresh->scratch_, options);
+    Transaction transaction(refresh->services_, refresh->nobody_, refresh->origin_, refresh->scratch_, options);
     refresh->transaction_ = &transaction;
     co_await transaction.refresh(std::move(lead), std::move(stale));
     refresh->transaction_ = nullptr;

@@ -10,9 +10,18 @@ void Scratch::read_head_of(store::Object const& object) {
     http::read_stored_head(stored_text, stored_head);
 }
 
-Request::Request(Services& services, ClientStream& client, AcceleratedOrigin const* accelerates, Scratch& scratch,
+namespace {
+
+AcceleratedOrigin const* if_kind(AcceleratedOrigin const* origin, AcceleratedOrigin::Kind kind) {
+    return origin && origin->kind == kind ? origin : nullptr;
+}
+
+}   // namespace
+
+Request::Request(Services& services, ClientStream& client, AcceleratedOrigin const* only_origin, Scratch& scratch,
                  std::shared_ptr<Options const> const& options)
-    : services(services), client(client), accelerates(accelerates), scratch(scratch), options(options), target(scratch.target),
+    : services(services), client(client), accelerates(if_kind(only_origin, AcceleratedOrigin::Kind::accelerated)),
+      bumped(if_kind(only_origin, AcceleratedOrigin::Kind::bumped)), scratch(scratch), options(options), target(scratch.target),
       record(scratch.record, services.shared.via_name), close(!http::keeps_alive(client.head()) || services.draining) {
     target.url.clear();
     target.secure = client.client()->secure;

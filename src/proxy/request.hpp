@@ -38,12 +38,13 @@ struct Scratch {
 
 /// A new one is created for each request. Belongs to one worker.
 struct Request {
-    Request(Services& services, ClientStream& client, AcceleratedOrigin const* accelerates, Scratch& scratch,
+    Request(Services& services, ClientStream& client, AcceleratedOrigin const* only_origin, Scratch& scratch,
             std::shared_ptr<Options const> const& options);
 
     Services& services;
     ClientStream& client;
     AcceleratedOrigin const* accelerates;   // the listener's; null: a forward proxy
+    AcceleratedOrigin const* bumped;        // that of the decrypted tunnel; null: not inside one
     Scratch& scratch;
     std::shared_ptr<Options const> const& options;
     Target& target;
@@ -76,6 +77,9 @@ struct Request {
     /// The client sent no-cache: no remembered failure answers it either.
     bool reloads() const { return control.is_reload(); }
     bool may_have_misses() const;
+    AcceleratedOrigin const* only_origin() const { return accelerates ? accelerates : bumped; }
+    /// X509_V_ERR_... of the origin's certificate that the client has accepted; 0: none.
+    long accepted_fault() const { return bumped ? bumped->accepted_fault : 0; }
     /// Addresses of one network count as one client. A gateway that is trusted to name its clients does not count itself.
     IpAddress client_network() const;
     /// The freshness options for a response of this media type. The view in them lives as long as the request.

@@ -15,13 +15,15 @@ std::optional<Verdict> RequestCheck::check() {
     auto const& head = request_.head();
     auto const& framing = request_.client.begin_body();
     if (framing.refusal) return refused(framing.status, framing.refusal, "RFC 9112 message framing");
-    if (auto const* fault = read_target(head, request_.accelerates, request_.target))
+    if (auto const* fault = read_target(head, request_.only_origin(), request_.target))
         return refused(400, fault, "RFC 9112 request target");
+    if (request_.bumped)
+        if (auto const verdict = check_inside()) return *verdict;
     if (head.method == Method::connect && !request_.client.body_done())
         return refused(400, "CONNECT with a body", "RFC 9110 9.3.6");
     if (is_loop(head, request_.services.shared.via_name, request_.options->limits.max_hops))
         return refused(508, "The request has passed this proxy before, or has passed too many proxies (limits.hops_max).", "Via");
-    if (head.target == "*" && !request_.accelerates) {
+    if (head.target == "*" && !request_.only_origin()) {
         auto decision = request_.options->access.decide(request_.facts(), std::nullopt);
         return decision.denied() ? denied(decision) : Verdict::own_answer;
     }
@@ -30,6 +32,15 @@ std::optional<Verdict> RequestCheck::check() {
     apply_reload_rule();
     auto const verdict = check_access();
     return verdict == Verdict::go_on ? prepare() : verdict;
+}
+
+/// Inside a decrypted tunnel.
+std::optional<Verdict> RequestCheck::check_inside() {
+    auto const& bumped = *request_.bumped;
+    if (is_misdirected(request_.head(), bumped))
+        return refused(421, "The request is for another host than the tunnel that it came through.", "RFC 9110 7.4");
+    if (bumped.refusal) return refused(bumped.refusal->status, bumped.refusal->what, bumped.refusal->rule);
+    return std::nullopt;
 }
 
 /// If a rule needs the destination and the host is a name, it is resolved first: a hit must not bypass a deny.

@@ -38,6 +38,7 @@ public:
     Verdict denied(http::Decision const& decision);
 
 private:
+    std::optional<Verdict> check_inside();
     std::optional<Verdict> check_access();
     Verdict check_internal();
     Verdict prepare();

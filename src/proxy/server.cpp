@@ -174,6 +174,27 @@ Result<void> Server::open_log() {
     return {};
 }
 
+Result<void> Server::open_interception() {
+    auto made = make_interception(options()->bump);
+    if (!made) return made.fault();
+    for (auto& one : workers_) one->services->interception = *made;
+    MutexLock const lock(options_mutex_);
+    interception_ = *std::move(made);
+    return {};
+}
+
+void Server::use_interception(std::shared_ptr<Interception const> interception) {
+    for (auto& one : workers_)
+        asio::post(one->worker->io, [services = one->services.get(), interception] { services->interception = interception; });
+    MutexLock const lock(options_mutex_);
+    interception_ = std::move(interception);
+}
+
+std::shared_ptr<Interception const> Server::interception() const {
+    MutexLock const lock(options_mutex_);
+    return interception_;
+}
+
 void Server::start() {
     watch_->start();
     mesh_->start();

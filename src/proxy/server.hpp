@@ -33,6 +33,8 @@ public:
 
     /// Once, before start(): the access log of the options.
     Result<void> open_log();
+    /// Once, before start(), after the account is taken: reads the CA of the options. The fault names the file.
+    Result<void> open_interception();
     void start();
     /// Later requests use these options. Listening addresses and the log's path do not change.
     void reconfigure(std::shared_ptr<Options const> options);
@@ -42,6 +44,13 @@ public:
     void use_tls(TlsContexts contexts);
     /// The contexts in use.
     TlsContexts tls() const;
+    /// For a reload. The fault names the file, and nothing has changed.
+    Result<std::shared_ptr<Interception const>> make_interception(bump::Options const& options) const {
+        return Interception::make(options, interception().get());
+    }
+    void use_interception(std::shared_ptr<Interception const> interception);
+    /// Never null after open_interception().
+    std::shared_ptr<Interception const> interception() const;
     HandshakeFailures::Summary take_handshake_failures() { return shared_.handshake_failures.take(); }
     /// For use after the log file was renamed. Returns the error's text, or an empty string.
     std::string reopen_log() { return log_ ? log_->reopen() : std::string(); }
@@ -106,6 +115,7 @@ private:
     std::vector<std::unique_ptr<AcceleratedOrigin>> origins_;
     std::shared_ptr<net::TicketKeys> const ticket_keys_ = std::make_shared<net::TicketKeys>(steady_now());
     TlsContexts tls_ GUARDED_BY(options_mutex_);
+    std::shared_ptr<Interception const> interception_ GUARDED_BY(options_mutex_);
     std::shared_ptr<http::OwnAddresses const> own_ GUARDED_BY(options_mutex_);
     std::vector<IpEndpoint> listening_;
     std::uint32_t idle_to_origins_max_ = 0;   // of all workers

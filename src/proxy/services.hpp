@@ -14,6 +14,7 @@
 #include "proxy/first_byte_times.hpp"
 #include "proxy/handshake_failures.hpp"
 #include "proxy/head_budget.hpp"
+#include "proxy/interception.hpp"
 #include "proxy/options.hpp"
 #include "proxy/sampling.hpp"
 #include "util/link.hpp"
@@ -48,8 +49,9 @@ struct Services {
     AccessLog* log = nullptr;   // null: no access log
     Counters& counters;
     std::shared_ptr<Options const> options;
-    std::shared_ptr<http::OwnAddresses const> own{};   // swapped by post, too
-    Sampler* sampler = nullptr;                        // null: nothing is sampled
+    std::shared_ptr<http::OwnAddresses const> own{};      // swapped by post, too
+    std::shared_ptr<Interception const> interception{};   // swapped by post, too; null until it was opened
+    Sampler* sampler = nullptr;                           // null: nothing is sampled
     icp::Mesh* mesh = nullptr;
     icp::Agent* agent = nullptr;   // this worker's, in the mesh
     bool draining = false;

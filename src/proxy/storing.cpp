@@ -40,6 +40,7 @@ StoreRefusal Storing::why_not_stored(http::ResponseHead const& response, http::R
     how.represents_target = request_.head().method == Method::post && http::represents_target(response, request_.target.uri);
     auto refusal = http::why_not_store(request_.head(), request_.control, response, control, how);
     if (refusal != StoreRefusal::none) return refusal;
+    if (request_.bumped && response.fields.has(Name::set_cookie)) return StoreRefusal::set_cookie;
     if (vary_of(response).star) return StoreRefusal::vary_too_long;   // with the names added to its Vary
     if (what == http::Storing::answer && is_too_large()) return StoreRefusal::too_large;
     auto const& peer = upstream_.sources().current().peer;

@@ -84,12 +84,13 @@ bool read_own_path(http::RequestHead const& request, Target& target) {
 }   // namespace
 
 char const* read_target(http::RequestHead const& request, AcceleratedOrigin const* origin, Target& target) {
-    target.accelerated = origin != nullptr;
+    bool const bumped = origin && origin->kind == AcceleratedOrigin::Kind::bumped;
+    target.accelerated = origin && !bumped;
     target.to_us = false;
     target.plain_url.clear();
     if (auto const* fault = fault_of_host(request)) return fault;
     if (request.method == Method::connect) {
-        if (origin) return "CONNECT to an accelerator";
+        if (origin) return bumped ? "CONNECT inside a tunnel" : "CONNECT to an accelerator";
         return read_connect(request, target);
     }
     if (request.method == Method::options && request.target == "*") {
@@ -121,6 +122,21 @@ char const* read_target(http::RequestHead const& request, AcceleratedOrigin cons
     }
     finish(request, target);
     return nullptr;
+}
+
+bool is_misdirected(http::RequestHead const& request, AcceleratedOrigin const& bumped) {
+    http::UriError error;
+    auto const& authority = bumped.uri.authority;
+    auto const uri = http::parse_absolute(request.target, error);
+    if (uri && !http::same_origin(*uri, bumped.uri)) return true;
+    auto const value = request.fields.first(Name::host);
+    auto host = http::parse_authority(value, error);
+    if (!host) return !value.empty();
+    if (host->port == 0) host->port = http::default_port(http::Scheme::https);
+    std::string written;
+    http::append_host(*host, written);
+    use_spelling(*host, written);
+    return host->port != authority.port || !equals_ignoring_case(host->host, authority.host);
 }
 
 }   // namespace garner::proxy

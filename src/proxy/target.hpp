@@ -1,6 +1,8 @@
 // The target of a request: its URI, from absolute-form or an accelerator's origin, or a tunnel's authority.
 #pragma once
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,10 +12,26 @@
 
 namespace garner::proxy {
 
-/// The origin of an accelerator's listener. Owns its text.
-struct AcceleratedOrigin {
+/// The only origin of a connection's requests: that of an accelerator's listener, or that of a tunnel that Garner decrypts. Owns
+/// its text.
+struct AcceleratedOrigin : std::enable_shared_from_this<AcceleratedOrigin> {
+    enum class Kind : std::uint8_t {
+        accelerated,
+        bumped   // requests count as those of a forward proxy for https:// URLs
+    };
+    struct Refusal {
+        std::uint16_t status = 403;
+        std::string what;
+        std::string rule;
+    };
     std::string text;   // "http://127.0.0.1:8000"
     http::Uri uri;      // into text
+    Kind kind = Kind::accelerated;
+    // Of a bumped one:
+    /// X509_V_ERR_... of the origin's certificate that the client has accepted. Responses are not stored, and connections not
+    /// pooled. 0: the certificate is valid, or must be.
+    long accepted_fault = 0;
+    std::optional<Refusal> refusal = std::nullopt;   // answers each request
 };
 
 using cache::Partition;
@@ -40,5 +58,8 @@ struct Target {
 
 /// The error in the request's target or Host, a literal; nullptr when `target` is filled in (RFC 9112 3.2).
 char const* read_target(http::RequestHead const&, AcceleratedOrigin const*, Target& target);
+
+/// True if the request is for another origin than the one of its bumped tunnel (RFC 9110 7.4, 15.5.20). Its target is valid.
+bool is_misdirected(http::RequestHead const&, AcceleratedOrigin const& bumped);
 
 }   // namespace garner::proxy

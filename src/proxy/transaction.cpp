@@ -22,6 +22,7 @@ Step Transaction::first_step(Verdict verdict) {
     auto const& head = request_.head();
     state_.bypass =
         why_bypassed(head, request_.client.body_framing(), request_.control, request_.target, request_.options->caching);
+    if (request_.accepted_fault() != 0) state_.bypass = http::Bypass::certificate;
     switch (before_lookup(head.method, state_.bypass, [&] { return request_.may_have_misses(); })) {
     case Action::purge: return Step::purge;
     case Action::tunnel: return Step::tunnel;
@@ -77,7 +78,13 @@ net::awaitable<void> Transaction::end(Step step) {
 
 net::awaitable<void> Transaction::refuse() {
     auto const& refusal = check_.refusal();
-    return writer_.error(refusal.status, refusal.what, refusal.rule, refusal.kind);
+    bool const is_denied = refusal.status == 403 && request_.head().method == Method::connect;
+    if (is_denied) {
+        AcceleratedOrigin::Refusal told{refusal.status, std::string(refusal.what), std::string(refusal.rule)};
+        bool const shown = co_await tunnel_.show_page(std::move(told));
+        if (shown) co_return;
+    }
+    co_await writer_.error(refusal.status, refusal.what, refusal.rule, refusal.kind);
 }
 
 net::awaitable<void> Transaction::tunnel() {

@@ -7,20 +7,70 @@
 
 namespace garner::proxy {
 
-net::awaitable<bool> Tunnel::run() {
+void Tunnel::begin() {
     request_.record.answer = Answer::tunnelled;
     request_.record.tag = ResultTag::tcp_tunnel;
     request_.close = true;
-    std::string early;   // bytes that followed the peer's response
-    auto transport = co_await upstream_.open_tunnel(early);
-    if (!transport) co_return false;
+}
+
+net::awaitable<bool> Tunnel::run() {
+    begin();
+    if (bumped_.is_concerned()) return run_by_rules();
+    return splice();
+}
+
+/// False when the client has disconnected.
+net::awaitable<bool> Tunnel::establish() {
+    if (request_.head_sent) co_return true;
     // RFC 9110 9.3.6: a 2xx to CONNECT has neither Content-Length nor Transfer-Encoding.
     std::string_view established = "HTTP/1.1 200 Connection established\r\n\r\n";
     iovec part{const_cast<char*>(established.data()), established.size()};
-    if (!co_await writer_.send(std::span<iovec>(&part, 1))) co_return true;
+    if (!co_await writer_.send(std::span<iovec>(&part, 1))) co_return false;
     request_.record.sent_status = 200;
     request_.head_sent = true;
-    co_await relay(*transport, request_.client.leftover(), early);
+    co_return true;
+}
+
+net::awaitable<bool> Tunnel::splice() {
+    std::string early;   // bytes that followed the peer's response
+    auto transport = co_await upstream_.open_tunnel(early);
+    if (!transport) co_return false;
+    if (!co_await establish()) co_return true;
+    std::string_view const read = bumped_.bytes();
+    co_await relay(*transport, read.empty() ? request_.client.leftover() : read, early);
+    co_return true;
+}
+
+net::awaitable<bool> Tunnel::run_by_rules() {
+    auto decision = bumped_.decide();
+    if (decision.needs_hello()) {
+        if (!co_await establish()) co_return true;
+        decision = co_await bumped_.peek(std::move(decision));
+    }
+    request_.record.texts.reason = decision.text();
+    if (decision.action == bump::Action::splice) co_return co_await splice();
+    std::optional<AcceleratedOrigin::Refusal> none;
+    if (decision.action == bump::Action::bump)
+        co_await bumped_.run(std::move(none));
+    else
+        request_.client.transport().close_with_reset();
+    co_return true;
+}
+
+net::awaitable<bool> Tunnel::show_page(AcceleratedOrigin::Refusal refusal) {
+    if (!bumped_.is_concerned()) co_return false;
+    auto decision = bumped_.decide();
+    if (!decision.needs_hello()) co_return false;
+    request_.record.answer = Answer::tunnelled;
+    request_.close = true;
+    if (!co_await establish()) co_return true;
+    decision = co_await bumped_.peek(std::move(decision));
+    request_.record.texts.reason = request_.record.texts.logged_rule;
+    std::optional<AcceleratedOrigin::Refusal> told(std::move(refusal));
+    if (decision.action == bump::Action::bump)
+        co_await bumped_.run(std::move(told));
+    else
+        request_.client.transport().close_with_reset();
     co_return true;
 }
 
@@ -65,6 +115,7 @@ net::awaitable<void> Tunnel::relay(net::Transport& origin, std::string_view from
 }
 
 void Tunnel::abort() {
+    bumped_.abort();
     if (relay_) relay_->abort();
 }
 

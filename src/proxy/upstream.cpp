@@ -1,6 +1,9 @@
 #include "proxy/upstream.hpp"
 
+#include <openssl/x509_vfy.h>
+
 #include "net/address.hpp"
+#include "net/tls_session.hpp"
 #include "proxy/upstream_head.hpp"
 
 namespace garner::proxy {
@@ -24,6 +27,8 @@ bool is_own_error(http::ResponseHead const& response) {
 bool is_cut(Trouble trouble) { return trouble == Trouble::closed || trouble == Trouble::reset; }
 
 }   // namespace
+
+bool OriginCertificate::is_valid() const { return certificate && verify_result == X509_V_OK; }
 
 net::awaitable<bool> Upstream::ask(RequestChanges const& changes) {
     if (sources_.needs_choice()) co_await sources_.choose();
@@ -179,6 +184,7 @@ bool Upstream::may_repeat(Trouble trouble, SteadyTime begun) {
 
 /// A pooled connection may have been opened for a client with other rights.
 std::unique_ptr<net::Transport> Upstream::take_pooled() {
+    if (request_.accepted_fault() != 0) return nullptr;
     while (auto transport = request_.services.worker.pool.take(pool_key_)) {
         address_ = transport->remote();
         if (sources_.peer()) return transport;   // the operator's own choice
@@ -193,6 +199,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect() {
     where.host = std::string(authority.host);
     where.port = authority.port;
     where.tls = request_.target.uri.scheme == http::Scheme::https && request_.head().method != Method::connect;
+    accept_fault(where);
     auto const peer = sources_.current().peer;
     if (peer) {
         where.host = peer->options.host;
@@ -237,6 +244,12 @@ net::awaitable<net::Connected> Upstream::connect_to(net::ConnectTarget const& wh
     co_return connected;
 }
 
+/// The client has accepted this error of the origin's certificate.
+void Upstream::accept_fault(net::ConnectTarget& where) const {
+    where.accepted_fault = request_.accepted_fault();
+    if (where.accepted_fault != 0) where.verification = net::Verification::reported;
+}
+
 /// The mesh learns the round-trip time. A peer with a broken link must be noticed before the origin's deadlines expire.
 void Upstream::note_connected(net::Transport& transport) {
     if (!request_.services.mesh) return;
@@ -257,7 +270,8 @@ void Upstream::finish_exchange() {
     // After half a request's body the origin would read the next request as the rest of it. After a refused upgrade an
     // origin may have stopped parsing HTTP: Node drops bytes that it cannot read from then on.
     bool const plain = !request_.wants_upgrade();
-    bool const again = upload_.sent_whole() && plain && !upload_.running() && exchange_->reusable();
+    bool const verified = request_.accepted_fault() == 0;
+    bool const again = verified && upload_.sent_whole() && plain && !upload_.running() && exchange_->reusable();
     if (!again) return;
     if (sources_.peer() && request_.sends_body()) exchange_->transport().expect_life(sources_.peer()->options.connect_timeout);
     request_.services.worker.pool.give(pool_key_, exchange_->release());
@@ -344,12 +358,8 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::secure_through_peer(st
     }
     net::ConnectTarget where;
     where.host = std::string(request_.target.uri.authority.host);
-    net::ConnectStop stop;
-    connecting_ = &stop;
-    request_.watch_client([this] { abort(); });
-    auto connected = co_await request_.services.worker.connector.secure(std::move(transport), where, &stop);
-    request_.client.unwatch();
-    connecting_ = nullptr;
+    accept_fault(where);
+    auto connected = co_await secure(std::move(transport), where);
     if (connected.transport) {
         connected.transport->expect_life(sources_.peer()->options.connect_timeout);
         co_return std::move(connected.transport);
@@ -361,6 +371,38 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::secure_through_peer(st
         fail(502, "The origin could not be reached through the " + sources_.peer_name() + ": " + connected.reason,
              timed_out ? FailureKind::connect_timeout : FailureKind::tls, FailureCause::connection);
     co_return nullptr;
+}
+
+net::awaitable<net::Connected> Upstream::secure(std::unique_ptr<net::Transport> transport, net::ConnectTarget const& where) {
+    net::ConnectStop stop;
+    connecting_ = &stop;
+    request_.watch_client([this] { abort(); });
+    auto connected = co_await request_.services.worker.connector.secure(std::move(transport), where, &stop);
+    request_.client.unwatch();
+    connecting_ = nullptr;
+    co_return connected;
+}
+
+net::awaitable<OriginCertificate> Upstream::verify_origin() {
+    OriginCertificate found;
+    std::string early;
+    auto transport = co_await open_tunnel(early);
+    if (!transport || !early.empty()) co_return found;
+    bool const direct = !sources_.peer();
+    net::ConnectTarget where;
+    where.host = std::string(request_.target.uri.authority.host);
+    where.verification = net::Verification::reported;
+    auto connected = co_await secure(std::move(transport), where);
+    if (!connected.transport) co_return found;
+    auto const& session = *connected.transport->tls();
+    found.certificate = session.peer_certificate();
+    found.verify_result = session.verify_result();
+    if (found.is_valid() && direct) {
+        write_pool_key(request_, sources_, pool_key_);
+        connected.transport->set_remote(address_);
+        request_.services.worker.pool.give(pool_key_, std::move(connected.transport));
+    }
+    co_return found;
 }
 
 }   // namespace garner::proxy

@@ -1,0 +1,287 @@
+// Interception: tunnels that Garner decrypts, with its own CA, by rules.
+#include <signal.h>
+
+#include <nlohmann/json.hpp>
+
+#include "story/scene.hpp"
+#include "support/issued_certificate.hpp"
+#include "support/programs.hpp"
+
+namespace garner::test {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr char const* bump_all = R"([{"bump": {}}])";
+
+/// A CA of the proxy, origins with certificates of another CA, and names for them.
+struct Interception : ::testing::Test {
+    TempDir dir;
+    IssuedCertificate trust{{.common_name = "Origins", .is_ca = true}};
+    std::string const ca = dir.path("ca").string();
+    std::string const hosts = dir.write("hosts", "127.0.0.1 bumped.test other.test spliced.test pinned.test ended.test\n");
+    std::string const trusted = dir.write("trusted.pem", trust.pem());
+    std::string const root = ca + "/root.pem";
+
+    void SetUp() override {
+        auto const made = run({garner_binary(), "ca", "init", ca, "--any-host"});
+        ASSERT_EQ(made.code, 0) << made.errors;
+    }
+
+    Certificate issued(std::string const& names, long valid_until = 86'400, bool by_itself = false) const {
+        IssuedCertificate const made({.names = names, .valid_from = -7'200, .valid_until = valid_until},
+                                     by_itself ? nullptr : &trust);
+        return Certificate(made.pem(), made.key_pem());
+    }
+
+    std::string patch(std::string const& rules, std::string const& more = "{}") const {
+        json all{{"workers", 1},
+                 {"dns", {{"hosts_file", hosts}}},
+                 {"tls", {{"ca_file", trusted}}},
+                 {"bump", {{"ca_chain", ca + "/chain.pem"}, {"ca_key", ca + "/ca.key"}, {"rules", json::parse(rules)}}}};
+        all.merge_patch(json::parse(more));
+        return all.dump();
+    }
+
+    /// curl through the proxy; `trust`: the file with the certificates that it trusts.
+    static Finished curl(Proxy const& proxy, std::string const& trust, std::vector<std::string> const& more) {
+        std::vector<std::string> command{"curl", "-sS", "--max-time", "30", "-x", proxy.url(), "--cacert", trust};
+        command.insert(command.end(), more.begin(), more.end());
+        return run(command, 40s);
+    }
+    Finished curl(Proxy const& proxy, std::vector<std::string> const& more) const { return curl(proxy, root, more); }
+};
+
+std::string url_of(std::string const& name, Origin const& origin, std::string const& path) {
+    return "https://" + name + ":" + std::to_string(origin.port()) + path;
+}
+
+}   // namespace
+
+TEST_F(Interception, a_bumped_page_is_stored_and_shared_with_absolute_form) {
+    NEEDS("curl");
+    auto const certificate = issued("DNS:bumped.test");
+    Origin origin({.certificate = &certificate});
+    origin.answer("/page?secret=1", fresh("page"));
+    Proxy proxy(patch(bump_all));
+    for (std::string const version : {"--http1.1", "--http2"}) {
+        auto const got = curl(proxy, {version, "-w", " %{http_version}", url_of("bumped.test", origin, "/page?secret=1")});
+        EXPECT_EQ(got.output, version == "--http2" ? "page 2" : "page 1.1") << got.errors;
+    }
+    EXPECT_EQ(origin.requests("/page?secret=1"), 1u);
+    EXPECT_EQ(origin.connections(), 1u);   // the connection that was verified is used
+    Client client(proxy);
+    EXPECT_TRUE(client.get(url_of("bumped.test", origin, "/page?secret=1")).hit());
+    EXPECT_EQ(proxy.logged("/page", 2).all["http"], "2.0");   // the query is not logged
+    EXPECT_THAT(proxy.errors(), HasSubstr("decrypts HTTPS to all hosts"));
+}
+
+TEST_F(Interception, without_the_root_curl_refuses_the_certificate_and_is_spliced_after_two_refusals) {
+    NEEDS("curl");
+    auto const certificate = issued("DNS:pinned.test");
+    Origin origin({.certificate = &certificate});
+    origin.answer("/page", fresh("page"));
+    Proxy proxy(patch(bump_all));
+    auto const url = url_of("pinned.test", origin, "/page");
+    for (int refusal = 0; refusal < 2; ++refusal) EXPECT_EQ(curl(proxy, trusted, {url}).code, 60);
+    ASSERT_TRUE(eventually([&] { return proxy.log().size() >= 2; }));
+    EXPECT_EQ(curl(proxy, trusted, {url}).output, "page");
+    EXPECT_EQ(curl(proxy, {url}).code, 60);   // the origin's own certificate
+    auto const pins = [&](std::vector<std::string> const& more) {
+        std::vector<std::string> command{garner_binary(), "ca", "pins", "--config", proxy.dir().path("garner.json").string()};
+        command.insert(command.end(), more.begin(), more.end());
+        return run(command).output;
+    };
+    EXPECT_THAT(pins({}), HasSubstr("pinned.test"));
+    EXPECT_EQ(pins({"--erase", "pinned.test"}), "erased 1 pin\n");
+    EXPECT_EQ(curl(proxy, {url}).output, "page");
+}
+
+TEST_F(Interception, the_rules_splice_and_terminate) {
+    NEEDS("curl");
+    auto const certificate = issued("DNS:spliced.test,DNS:ended.test,DNS:bumped.test");
+    Origin origin({.certificate = &certificate});
+    origin.answer("/page", fresh("page"));
+    Proxy proxy(patch(R"([{"splice": {"host": "spliced.test"}}, {"terminate": {"host": "ended.test"}}, {"bump": {}}])"));
+    EXPECT_EQ(curl(proxy, trusted, {url_of("spliced.test", origin, "/page")}).output, "page");
+    EXPECT_NE(curl(proxy, trusted, {url_of("ended.test", origin, "/page")}).code, 0);
+    EXPECT_EQ(curl(proxy, {url_of("bumped.test", origin, "/page")}).output, "page");
+}
+
+TEST_F(Interception, without_rules_nothing_is_inspected) {
+    NEEDS("curl");
+    auto const certificate = issued("DNS:bumped.test");
+    Origin origin({.certificate = &certificate});
+    origin.answer("/page", fresh("page"));
+    Proxy proxy(patch("[]"));
+    EXPECT_EQ(curl(proxy, trusted, {url_of("bumped.test", origin, "/page")}).output, "page");
+    EXPECT_THAT(proxy.errors(), Not(HasSubstr("decrypts")));
+}
+
+TEST_F(Interception, bytes_that_are_no_TLS_are_spliced) {
+    Origin origin;
+    origin.answer("/page", fresh("page"));
+    Proxy proxy(patch(bump_all));
+    Client client(proxy);
+    EXPECT_EQ(client.connect_to(origin.authority()).status(), 200);
+    EXPECT_EQ(client.get("/page").body(), "page");
+}
+
+TEST_F(Interception, an_invalid_origin_is_mimicked_and_nothing_is_stored) {
+    NEEDS("curl");
+    auto const expired = issued("DNS:bumped.test", -60);
+    auto const self_signed = issued("DNS:bumped.test", 86'400, true);
+    auto const misnamed = issued("DNS:elsewhere.test");
+    Proxy proxy(patch(bump_all));
+    for (auto const* certificate : {&expired, &self_signed, &misnamed}) {
+        Origin origin({.certificate = certificate});
+        origin.answer("/page", fresh("page"));
+        auto const url = url_of("bumped.test", origin, "/page");
+        EXPECT_EQ(curl(proxy, {url}).code, 60);
+        EXPECT_EQ(origin.requests("/page"), 0u);
+        for (int visit = 0; visit < 2; ++visit) EXPECT_EQ(curl(proxy, {"--insecure", url}).output, "page");
+        EXPECT_EQ(origin.requests("/page"), 2u);
+    }
+}
+
+TEST_F(Interception, an_invalid_origin_may_get_a_page_or_an_end) {
+    NEEDS("curl");
+    auto const expired = issued("DNS:bumped.test", -60);
+    Origin origin({.certificate = &expired});
+    origin.answer("/page", fresh("page"));
+    auto const url = url_of("bumped.test", origin, "/page");
+    Proxy proxy(patch(bump_all, R"({"bump": {"invalid": "page"}})"));
+    auto const page = curl(proxy, {"-w", "%{http_code}", url});
+    EXPECT_THAT(page.output, EndsWith("502")) << page.errors;
+    EXPECT_THAT(page.output, HasSubstr("certificate has expired"));
+    Proxy ending(patch(bump_all, R"({"bump": {"invalid": "terminate"}})"));
+    EXPECT_NE(curl(ending, {"--insecure", url}).code, 0);
+    EXPECT_EQ(origin.requests("/page"), 0u);
+}
+
+TEST_F(Interception, a_denied_host_shows_its_page) {
+    NEEDS("curl");
+    Proxy proxy(patch(bump_all, R"({"access": [{"deny": {"host": "bumped.test"}}, {"allow": {"port": ["1-65535"]}}]})"));
+    auto const page = curl(proxy, {"-w", "%{http_code}", "https://bumped.test/page"});
+    EXPECT_THAT(page.output, EndsWith("403")) << page.errors;
+}
+
+TEST_F(Interception, an_unreachable_origin_shows_its_page) {
+    NEEDS("curl");
+    Proxy proxy(patch(bump_all));
+    auto const page = curl(proxy, {"-w", "%{http_code}", "https://bumped.test:" + std::to_string(free_port()) + "/page"});
+    EXPECT_THAT(page.output, EndsWith("502")) << page.errors;
+}
+
+TEST_F(Interception, another_host_inside_is_421) {
+    NEEDS("curl");
+    auto const certificate = issued("DNS:bumped.test");
+    Origin origin({.certificate = &certificate});
+    origin.answer("/page", fresh("page"));
+    Proxy proxy(patch(bump_all));
+    auto const url = url_of("bumped.test", origin, "/page");
+    for (std::string const version : {"--http1.1", "--http2"})
+        EXPECT_THAT(curl(proxy, {version, "-w", "%{http_code}", "-H", "Host: other.test", url}).output, EndsWith("421"));
+    EXPECT_EQ(origin.requests("/page"), 0u);
+}
+
+TEST_F(Interception, cookies_of_bumped_responses_are_never_stored) {
+    NEEDS("curl");
+    auto const certificate = issued("DNS:bumped.test");
+    Origin origin({.certificate = &certificate});
+    origin.answer("/page", {.fields = {{"Cache-Control", "public, s-maxage=600"}, {"Set-Cookie", "a=b"}}, .body = "page"});
+    Proxy proxy(patch(bump_all));
+    for (int visit = 0; visit < 2; ++visit) EXPECT_EQ(curl(proxy, {url_of("bumped.test", origin, "/page")}).output, "page");
+    EXPECT_EQ(origin.requests("/page"), 2u);
+}
+
+TEST_F(Interception, the_root_is_at_a_fixed_path) {
+    Proxy proxy(patch(bump_all));
+    Client client("127.0.0.1", proxy.port());
+    auto const reply = client.get("/garner-internal/ca.crt");
+    EXPECT_EQ(reply.status(), 200);
+    EXPECT_EQ(reply.body(), read_file(root));
+    EXPECT_EQ(reply.field("Content-Type"), "application/x-x509-ca-cert");
+}
+
+TEST_F(Interception, a_tunnel_through_an_HTTPS_proxy_is_bumped) {
+    NEEDS("curl");
+    auto const certificate = issued("DNS:bumped.test");
+    Origin origin({.certificate = &certificate});
+    auto const film = pattern(2'000'000);
+    origin.answer("/film", fresh(film));
+    Certificate own("localhost");
+    auto const chain = dir.write("own.pem", own.pem()), key = dir.write("own.key", own.key_pem());
+    Proxy proxy(Proxy::Setup{.patch = patch(bump_all),
+                             .tls = R"({"certificates": [{"chain": ")" + chain + R"(", "key": ")" + key + R"("}]})"});
+    auto const got = run({"curl", "-sS", "--max-time", "30", "-x", "https://localhost:" + std::to_string(proxy.secure()),
+                          "--proxy-cacert", chain, "--cacert", root, url_of("bumped.test", origin, "/film")},
+                         40s);
+    EXPECT_TRUE(got.output == film) << got.errors;
+}
+
+TEST_F(Interception, a_returning_client_resumes_its_session) {
+    NEEDS("openssl");
+    auto const certificate = issued("DNS:bumped.test");
+    Origin origin({.certificate = &certificate});
+    origin.answer("/", fresh("page"));
+    Proxy proxy(patch(bump_all));
+    auto const session = dir.path("session").string();
+    auto const visit = [&](std::string const& option) {
+        return run({"sh", "-c",
+                    "printf 'GET / HTTP/1.0\\r\\nHost: bumped.test:" + std::to_string(origin.port()) +
+                        "\\r\\n\\r\\n' | openssl s_client -proxy 127.0.0.1:" + std::to_string(proxy.port()) +
+                        " -connect bumped.test:" + std::to_string(origin.port()) + " -servername bumped.test -ign_eof " + option +
+                        " " + session + " 2>&1"},
+                   30s)
+            .output;
+    };
+    EXPECT_THAT(visit("-sess_out"), HasSubstr("New, TLSv1.3"));
+    EXPECT_THAT(visit("-sess_in"), HasSubstr("Reused, TLSv1.3"));
+}
+
+TEST_F(Interception, a_reload_takes_other_rules_and_refuses_a_faulty_CA) {
+    NEEDS("curl");
+    auto const certificate = issued("DNS:bumped.test");
+    Origin origin({.certificate = &certificate});
+    origin.answer("/page", fresh("page"));
+    Proxy proxy(patch("[]"));
+    auto const url = url_of("bumped.test", origin, "/page");
+    EXPECT_EQ(curl(proxy, trusted, {url}).output, "page");
+    proxy.reconfigure(R"({"bump": {"rules": [{"bump": {}}]}})");
+    proxy.signal(SIGHUP);
+    ASSERT_TRUE(eventually([&] { return proxy.errors().find("configuration reloaded") != std::string::npos; }));
+    EXPECT_EQ(curl(proxy, {url}).output, "page");
+    proxy.reconfigure(R"({"bump": {"ca_key": "/nonexistent"}})");
+    proxy.signal(SIGHUP);
+    ASSERT_TRUE(eventually([&] { return proxy.errors().find("not reloaded") != std::string::npos; }));
+    EXPECT_EQ(curl(proxy, {url}).output, "page");
+}
+
+TEST_F(Interception, explain_says_what_happens_to_a_tunnel) {
+    Proxy proxy(patch(R"([{"splice": {"host": "spliced.test"}}, {"terminate": {"host": "ended.test"}}, {"bump": {}}])"));
+    auto const explained = [&](std::string const& name) {
+        return run({garner_binary(), "explain", "https://" + name + "/", "--config", proxy.dir().path("garner.json").string()})
+            .output;
+    };
+    EXPECT_THAT(explained("spliced.test"), HasSubstr("spliced: bump.rules[0]: splice"));
+    EXPECT_THAT(explained("ended.test"), HasSubstr("terminated: bump.rules[1]: terminate"));
+    EXPECT_THAT(explained("bumped.test"), HasSubstr("bumped, if the ClientHello names this host and offers HTTP: bump.rules[2]"));
+}
+
+TEST_F(Interception, a_browser_accepts_a_minted_certificate) {
+    NEEDS("chromium");
+    auto const certificate = issued("DNS:bumped.test");
+    Origin origin({.certificate = &certificate});
+    origin.answer("/page", {.fields = {{"Content-Type", "text/html"}, {"Cache-Control", "max-age=600"}},
+                            .body = "<!DOCTYPE html><link rel=icon href=data:,><p id=result></p>"
+                                    "<script>result.textContent = location.protocol + ' works over ' + "
+                                    "performance.getEntriesByType('navigation')[0].nextHopProtocol</script>"});
+    Proxy proxy(patch(bump_all));
+    auto const flags = std::vector<std::string>{"--ignore-certificate-errors"};
+    EXPECT_THAT(browse(url_of("bumped.test", origin, "/page"), proxy.url(), flags), HasSubstr("https: works over h2"));
+    EXPECT_EQ(origin.requests("/page"), 1u);
+}
+
+}   // namespace garner::test
