@@ -38,6 +38,7 @@ bool is_counted(http::StoreRefusal reason) { return reason != http::StoreRefusal
 bool is_counted(http::Bypass reason) { return reason != http::Bypass::none; }
 bool is_counted(proxy::StaleUse) { return true; }
 bool is_counted(net::HandshakeFault) { return true; }
+bool is_counted(proxy::Intercepted) { return true; }
 bool is_counted(http::ReuseReason reason) {   // these are served without asking the origin first
     using enum http::ReuseReason;
     return reason != fresh && reason != stale_while_revalidate && reason != max_stale_request;
@@ -226,6 +227,10 @@ constexpr Metric all_metrics[]{
      "Completed TLS handshakes with clients that resumed an earlier session."},
     {"tls.certificates", "garner_tls_certificate_not_after_seconds{certificate}", "seconds", certificates,
      "End of the validity of each certificate of a listening address, in seconds since 1970."},
+    {"bump.tunnels", "garner_bump_tunnels_total{end}", "tunnels", reasons<&Counters::intercepted>,
+     "Tunnels while a rule of interception bumps or terminates, by the end that the rules gave them."},
+    {"bump.refused", "garner_bump_certificates_refused_total", "handshakes", counter<&Counters::bump_refused>,
+     "Handshakes in which clients refused the minted certificate of a valid origin."},
     {"client.received_bytes", "garner_client_received_bytes_total", "bytes", counter<&Counters::client_received>,
      "Bytes received from clients.", "Clients", "received"},
     {"client.sent_bytes", "garner_client_sent_bytes_total", "bytes", counter<&Counters::client_sent>,

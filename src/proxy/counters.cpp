@@ -6,6 +6,17 @@
 
 namespace garner::proxy {
 
+char const* text(Intercepted end) {
+    switch (end) {
+    case Intercepted::spliced: return "spliced";
+    case Intercepted::bumped: return "bumped";
+    case Intercepted::page: return "page";
+    case Intercepted::terminated: return "terminated";
+    case Intercepted::count_: break;
+    }
+    return "";
+}
+
 char const* text(StaleUse use) {
     switch (use) {
     case StaleUse::while_revalidate: return http::text(http::ReuseReason::stale_while_revalidate);

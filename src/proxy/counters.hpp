@@ -35,6 +35,16 @@ enum class StaleUse : std::uint8_t {
 /// For Cache-Status and logs.
 char const* text(StaleUse);
 
+/// The end of the rules of interception for a tunnel.
+enum class Intercepted : std::uint8_t {
+    spliced,
+    bumped,
+    page,   // the access rules deny the tunnel, and the client gets a page inside
+    terminated,
+    count_
+};
+char const* text(Intercepted);
+
 /// One counter for each value of an enumeration that ends with count_.
 template <class Enum>
 class CounterOf {
@@ -71,8 +81,10 @@ struct Counters {
     CounterOf<StaleUse> stale_used;
     CounterOf<net::HandshakeFault> handshakes;   // TLS with clients, by result
     Counter handshakes_resumed;
-    Counter accept_paused;   // times that accepting was paused near the descriptor limit
-    Histogram hit_time;      // microseconds from the request's head to the response's last byte
+    CounterOf<Intercepted> intercepted;   // tunnels, while a rule bumps or terminates
+    Counter bump_refused;                 // clients that refused a minted certificate of a valid origin
+    Counter accept_paused;                // times that accepting was paused near the descriptor limit
+    Histogram hit_time;                   // microseconds from the request's head to the response's last byte
     Histogram miss_time;
 
     void add_origin_traffic(Bytes received, Bytes sent) {

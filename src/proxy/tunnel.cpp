@@ -41,6 +41,15 @@ net::awaitable<bool> Tunnel::splice() {
     co_return true;
 }
 
+void Tunnel::count(bump::Action action) {
+    auto& intercepted = request_.services.counters.intercepted;
+    switch (action) {
+    case bump::Action::splice: return intercepted.add(Intercepted::spliced);
+    case bump::Action::bump: return intercepted.add(Intercepted::bumped);
+    case bump::Action::terminate: return intercepted.add(Intercepted::terminated);
+    }
+}
+
 net::awaitable<bool> Tunnel::run_by_rules() {
     auto decision = bumped_.decide();
     if (decision.needs_hello()) {
@@ -48,6 +57,7 @@ net::awaitable<bool> Tunnel::run_by_rules() {
         decision = co_await bumped_.peek(std::move(decision));
     }
     request_.record.texts.reason = decision.text();
+    count(decision.action);
     if (decision.action == bump::Action::splice) co_return co_await splice();
     std::optional<AcceleratedOrigin::Refusal> none;
     if (decision.action == bump::Action::bump)
@@ -64,6 +74,7 @@ net::awaitable<bool> Tunnel::show_page(AcceleratedOrigin::Refusal refusal) {
     request_.record.answer = Answer::tunnelled;
     request_.close = true;
     if (!co_await establish()) co_return true;
+    request_.services.counters.intercepted.add(Intercepted::page);
     decision = co_await bumped_.peek(std::move(decision));
     request_.record.texts.reason = request_.record.texts.logged_rule;
     std::optional<AcceleratedOrigin::Refusal> told(std::move(refusal));

@@ -30,6 +30,7 @@ public:
 private:
     void begin();
     net::awaitable<bool> establish();
+    void count(bump::Action action);
     net::awaitable<bool> run_by_rules();
     net::awaitable<bool> splice();
     net::awaitable<void> relay(net::Transport& origin, std::string_view from_client, std::string_view from_origin);
