@@ -3,9 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "story/scene.hpp"
+#include "story/tls/secure_listener.hpp"
 #include "support/issued_certificate.hpp"
 #include "support/programs.hpp"
+#include "support/websocket.hpp"
 
 namespace garner::test {
 
@@ -282,6 +283,97 @@ TEST_F(Interception, a_browser_accepts_a_minted_certificate) {
     auto const flags = std::vector<std::string>{"--ignore-certificate-errors"};
     EXPECT_THAT(browse(url_of("bumped.test", origin, "/page"), proxy.url(), flags), HasSubstr("https: works over h2"));
     EXPECT_EQ(origin.requests("/page"), 1u);
+}
+
+TEST_F(Interception, a_client_that_verifies_by_another_CA_is_spliced_after_two_alerts) {
+    NEEDS("openssl");
+    auto const certificate = issued("DNS:pinned.test");
+    Origin origin({.certificate = &certificate});
+    Proxy proxy(patch(bump_all));
+    auto const place = "pinned.test:" + std::to_string(origin.port());
+    auto const visit = [&] {
+        return run({"sh", "-c",
+                    "openssl s_client -proxy 127.0.0.1:" + std::to_string(proxy.port()) + " -connect " + place +
+                        " -servername pinned.test -verify_return_error -CAfile " + trusted + " </dev/null 2>&1"},
+                   30s)
+            .output;
+    };
+    for (std::size_t refusal = 1; refusal <= 2; ++refusal) {
+        EXPECT_THAT(visit(), HasSubstr("verify error"));
+        proxy.logged(place, refusal);
+    }
+    EXPECT_THAT(visit(), HasSubstr("Verify return code: 0 (ok)"));
+    EXPECT_EQ(proxy.stats()["bump"]["refused"], 2);
+    EXPECT_EQ(proxy.stats()["bump"]["tunnels"]["spliced"], 1);
+}
+
+TEST_F(Interception, a_WebSocket_speaks_inside) {
+    auto const certificate = issued("DNS:bumped.test");
+    Origin origin({.certificate = &certificate});
+    origin.by_hand("/chat", websocket_echo);
+    Proxy proxy(patch(bump_all));
+    Client client(proxy);
+    ASSERT_EQ(client.connect_to("bumped.test:" + std::to_string(origin.port())).status(), 200);
+    client.start_tls("bumped.test");
+    auto const reply = client.get("/chat", {{"Upgrade", "websocket"},
+                                            {"Connection", "Upgrade"},
+                                            {"Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="},
+                                            {"Sec-WebSocket-Version", "13"}});
+    ASSERT_EQ(reply.status(), 101);
+    client.raw(websocket_frame("hello", true));
+    EXPECT_EQ(take_websocket_frame(client.wire()), "hello");
+}
+
+TEST_F(Interception, an_idle_bumped_connection_does_not_delay_the_end) {
+    auto const certificate = issued("DNS:bumped.test");
+    Origin origin({.certificate = &certificate});
+    origin.answer("/page", fresh("page"));
+    Proxy proxy(patch(bump_all));
+    Client client(proxy);
+    ASSERT_EQ(client.connect_to("bumped.test:" + std::to_string(origin.port())).status(), 200);
+    client.start_tls("bumped.test");
+    EXPECT_EQ(client.get("/page").body(), "page");
+    auto const begun = std::chrono::steady_clock::now();
+    proxy.stop();
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, 5s);
+}
+
+TEST_F(Interception, a_bumped_request_goes_through_a_parent) {
+    auto const certificate = issued("DNS:bumped.test");
+    Origin origin({.certificate = &certificate});
+    origin.answer("/page", fresh("page"));
+    Proxy parent(R"({"dns": {"hosts_file": ")" + hosts + R"("}})");
+    Proxy proxy(
+        patch(bump_all, R"({"direct": {"never": [{}]}, "peers": [{"name": "parent", "host": "127.0.0.1", "icp": 0, "http": )" +
+                            std::to_string(parent.port()) + "}]}"));
+    auto const got = curl(proxy, {url_of("bumped.test", origin, "/page")});
+    EXPECT_EQ(got.output, "page") << got.errors;
+    EXPECT_EQ(parent.logged(std::to_string(origin.port())).method, "CONNECT");
+}
+
+TEST_F(Interception, a_tunnel_in_an_HTTP_2_stream_is_bumped) {
+    NEEDS("node");
+    auto const certificate = issued("DNS:bumped.test");
+    Origin origin({.certificate = &certificate});
+    auto const film = pattern(2'000'000);
+    origin.answer("/film", fresh(film));
+    CertificateFiles own("localhost");
+    Proxy proxy(Proxy::Setup{.patch = patch(bump_all), .tls = own.tls()});
+    auto const place = "bumped.test:" + std::to_string(origin.port());
+    auto const file =
+        dir.write("script.js", "const c = require('http2').connect('https://localhost:" + std::to_string(proxy.secure()) +
+                                   "', {rejectUnauthorized: false}), place = '" + place + "', root = '" + root + "';" + R"(
+const s = c.request({':method': 'CONNECT', ':authority': place});
+s.on('response', (h) => {
+  const t = require('tls').connect({socket: s, servername: 'bumped.test', ca: require('fs').readFileSync(root)}, () => {
+    t.write('GET /film HTTP/1.1\r\nHost: ' + place + '\r\nConnection: close\r\n\r\n'); });
+  let n = 0; t.on('data', (d) => n += d.length);
+  t.on('error', (e) => { process.stdout.write(String(e)); c.close(); });
+  t.on('end', () => { process.stdout.write(h[':status'] + ' ' + (n > 2000000)); c.close(); });
+});
+)");
+    auto const finished = run({"node", file}, 30s);
+    EXPECT_EQ(finished.output, "200 true") << finished.errors;
 }
 
 }   // namespace garner::test
