@@ -1,4 +1,4 @@
-// garner purge, garner stats, garner peers, garner explain, garner ca pins: commands that query a running proxy at its admin address.
+// garner purge, stats, peers, explain and ca pins: commands that query a running proxy at its admin address.
 #pragma once
 #include <cstdint>
 #include <iosfwd>

@@ -44,8 +44,8 @@ bool is_counted(http::ReuseReason reason) {   // these are served without asking
     return reason != fresh && reason != stale_while_revalidate && reason != max_stale_request;
 }
 
-template <class Reason>
-Json counts_of(Figures const& figures, proxy::CounterOf<Reason> proxy::Counters::*counters) {
+template <class Reason, class Owner>
+Json counts_of(Figures const& figures, proxy::CounterOf<Reason> Owner::*counters) {
     Json json = Json::object();
     for (std::size_t i = 0; i < proxy::CounterOf<Reason>::size; ++i) {
         auto const reason = static_cast<Reason>(i);

@@ -39,7 +39,7 @@ constexpr char const* about_patterns =
     "match the whole URL, as in \"*.example.com/*.jpg\". A purge removes all variants of a URL.";
 
 constexpr char const* about_ca =
-    "Makes, exports and shows the CA for interception, and lists the clients that refuse its certificates.\n"
+    "Makes, exports and shows the CA for interception.\n"
     "The CA signs the certificates that clients get for the tunnels that bump.rules decrypt. Clients must trust its root.";
 
 constexpr char const* about_ca_files = "init writes root.pem, root.key, chain.pem and ca.key into DIR and overwrites no file. The "

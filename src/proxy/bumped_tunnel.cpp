@@ -1,5 +1,7 @@
 #include "proxy/bumped_tunnel.hpp"
 
+#include <openssl/x509_vfy.h>
+
 #include <boost/asio/error.hpp>
 
 #include "bump/mimic.hpp"
@@ -31,6 +33,8 @@ std::string reason_of(OriginCertificate const& found) {
 }
 
 }   // namespace
+
+bool OriginCertificate::is_valid() const { return certificate && verify_result == X509_V_OK; }
 
 bool BumpedTunnel::is_concerned() const { return request_.services.interception && request_.options->bump.rules.any_applies(); }
 
@@ -85,7 +89,7 @@ net::awaitable<void> BumpedTunnel::run(std::optional<AcceleratedOrigin::Refusal>
 net::awaitable<BumpedTunnel::Shown> BumpedTunnel::show_origin(AcceleratedOrigin& origin) {
     Shown shown{interception_->minted->find(request_.target.url, request_.now), true};
     if (shown.certificate) co_return shown;
-    auto const found = co_await upstream_.verify_origin();
+    auto const found = co_await verify_origin();
     shown.is_valid = found.is_valid();
     if (shown.is_valid)
         shown.certificate = certificate_for(found.certificate.get());
@@ -94,6 +98,31 @@ net::awaitable<BumpedTunnel::Shown> BumpedTunnel::show_origin(AcceleratedOrigin&
     else
         shown.certificate = mint_for_page();   // the requests inside get the reason
     co_return shown;
+}
+
+net::awaitable<OriginCertificate> BumpedTunnel::verify_origin() {
+    OriginCertificate found;
+    std::string early;
+    auto transport = co_await upstream_.open_tunnel(early);
+    if (!transport || !early.empty()) co_return found;
+    net::ConnectTarget where;
+    where.host = std::string(host());
+    where.verification = net::Verification::reported;
+    auto connected = co_await upstream_.secure(std::move(transport), where);
+    if (!connected.transport) co_return found;
+    auto const& session = *connected.transport->tls();
+    found.certificate = session.peer_certificate();
+    found.verify_result = session.verify_result();
+    if (found.is_valid() && !upstream_.sources().peer()) pool(std::move(connected.transport));
+    co_return found;
+}
+
+/// For the first request inside.
+void BumpedTunnel::pool(std::unique_ptr<net::Transport> transport) {
+    auto& key = request_.scratch.pool_key;
+    write_pool_key(request_, upstream_.sources(), key);
+    transport->set_remote(upstream_.address());
+    request_.services.worker.pool.give(key, std::move(transport));
 }
 
 std::shared_ptr<net::Certificate const> BumpedTunnel::mint_for_page() const {

@@ -12,6 +12,13 @@ namespace garner::proxy {
 
 class Connection;
 
+/// The certificate of an origin and the result of its verification.
+struct OriginCertificate {
+    std::shared_ptr<X509> certificate;   // null: there is no TLS connection with the origin
+    long verify_result = 0;              // X509_V_OK, X509_V_ERR_...
+    bool is_valid() const;
+};
+
 /// Belongs to one request.
 class BumpedTunnel {
 public:
@@ -38,6 +45,8 @@ private:
         bool is_valid = false;                                 // of a verified origin
     };
     net::awaitable<Shown> show_origin(AcceleratedOrigin& origin);
+    net::awaitable<OriginCertificate> verify_origin();
+    void pool(std::unique_ptr<net::Transport> transport);
     Shown show_invalid(OriginCertificate const& found, AcceleratedOrigin& origin) const;
     std::shared_ptr<net::Certificate const> mint_for_page() const;
     std::shared_ptr<net::Certificate const> certificate_for(X509* verified) const;

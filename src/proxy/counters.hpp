@@ -57,7 +57,15 @@ private:
     std::array<Counter, size> counters_;
 };
 
-struct Counters {
+/// TLS with clients.
+struct TlsCounters {
+    CounterOf<net::HandshakeFault> handshakes;   // by result
+    Counter handshakes_resumed;
+    CounterOf<Intercepted> intercepted;   // tunnels, while a rule bumps or terminates
+    Counter bump_refused;                 // clients that refused a minted certificate of a valid origin
+};
+
+struct Counters : TlsCounters {
     Counter connections;             // accepted
     Counter connections_refused;     // over a limit
     Counter connections_displaced;   // waiting for a request; closed for others at limits.connections_max
@@ -79,12 +87,8 @@ struct Counters {
     CounterOf<http::Bypass> passed;
     CounterOf<http::ReuseReason> not_fresh;   // stored, but the origin had to be asked first
     CounterOf<StaleUse> stale_used;
-    CounterOf<net::HandshakeFault> handshakes;   // TLS with clients, by result
-    Counter handshakes_resumed;
-    CounterOf<Intercepted> intercepted;   // tunnels, while a rule bumps or terminates
-    Counter bump_refused;                 // clients that refused a minted certificate of a valid origin
-    Counter accept_paused;                // times that accepting was paused near the descriptor limit
-    Histogram hit_time;                   // microseconds from the request's head to the response's last byte
+    Counter accept_paused;   // times that accepting was paused near the descriptor limit
+    Histogram hit_time;      // microseconds from the request's head to the response's last byte
     Histogram miss_time;
 
     void add_origin_traffic(Bytes received, Bytes sent) {

@@ -36,8 +36,9 @@ net::awaitable<bool> Tunnel::splice() {
     auto transport = co_await upstream_.open_tunnel(early);
     if (!transport) co_return false;
     if (!co_await establish()) co_return true;
-    std::string_view const read = bumped_.bytes();
-    co_await relay(*transport, read.empty() ? request_.client.leftover() : read, early);
+    std::string_view read = bumped_.bytes();
+    if (read.empty()) read = request_.client.leftover();
+    co_await relay(*transport, read, early);
     co_return true;
 }
 

@@ -19,8 +19,8 @@ public:
 
     /// Handles CONNECT. False when no source reaches the destination: Upstream::failure() has the reason.
     net::awaitable<bool> run();
-    /// For a CONNECT that is refused: shows `refusal` as a page inside the tunnel. False if rules do not bump the tunnel: nothing is
-    /// sent then.
+    /// For a CONNECT that is refused: shows `refusal` as a page inside the tunnel. False if the rules do not bump the tunnel;
+    /// nothing is sent then.
     net::awaitable<bool> show_page(AcceleratedOrigin::Refusal refusal);
     /// Called after a 101 to a request for an upgrade.
     net::awaitable<void> switch_protocols();

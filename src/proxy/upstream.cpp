@@ -1,9 +1,6 @@
 #include "proxy/upstream.hpp"
 
-#include <openssl/x509_vfy.h>
-
 #include "net/address.hpp"
-#include "net/tls_session.hpp"
 #include "proxy/upstream_head.hpp"
 
 namespace garner::proxy {
@@ -26,9 +23,13 @@ bool is_own_error(http::ResponseHead const& response) {
 
 bool is_cut(Trouble trouble) { return trouble == Trouble::closed || trouble == Trouble::reset; }
 
-}   // namespace
+/// The client may have accepted an error of the origin's certificate.
+void accept_fault(net::ConnectTarget& where, Request const& request) {
+    where.accepted_fault = request.accepted_fault();
+    if (where.accepted_fault != 0) where.verification = net::Verification::reported;
+}
 
-bool OriginCertificate::is_valid() const { return certificate && verify_result == X509_V_OK; }
+}   // namespace
 
 net::awaitable<bool> Upstream::ask(RequestChanges const& changes) {
     if (sources_.needs_choice()) co_await sources_.choose();
@@ -97,7 +98,8 @@ net::awaitable<bool> Upstream::ask_current(RequestChanges const& changes) {
         if (request_.client.fetch_turns()) co_await wait_for_turn();
         auto transport = again ? nullptr : take_pooled();
         bool const reused = transport != nullptr;
-        if (!reused) transport = co_await open();
+        if (!reused) transport = co_await connect();
+        if (!reused && transport && sources_.is_tunnelled()) transport = co_await secure_through_peer(std::move(transport));
         if (!transport) co_return false;
         auto& counters = request_.services.counters;
         (reused ? counters.origin_reused : counters.origin_connections).add();
@@ -116,13 +118,6 @@ net::awaitable<void> Upstream::wait_for_turn() {
     auto const executor = request_.executor();
     auto turn = co_await request_.client.fetch_turns()->take(origin, executor);
     turn_ = std::move(turn);
-}
-
-/// Opens a new connection, with TLS where the request needs it.
-net::awaitable<std::unique_ptr<net::Transport>> Upstream::open() {
-    auto transport = co_await connect();
-    if (transport && sources_.is_tunnelled()) transport = co_await secure_through_peer(std::move(transport));
-    co_return transport;
 }
 
 void Upstream::begin_exchange(std::unique_ptr<net::Transport> transport, bool reused) {
@@ -199,7 +194,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect() {
     where.host = std::string(authority.host);
     where.port = authority.port;
     where.tls = request_.target.uri.scheme == http::Scheme::https && request_.head().method != Method::connect;
-    accept_fault(where);
+    accept_fault(where, request_);
     auto const peer = sources_.current().peer;
     if (peer) {
         where.host = peer->options.host;
@@ -242,12 +237,6 @@ net::awaitable<net::Connected> Upstream::connect_to(net::ConnectTarget const& wh
     request_.client.unwatch();
     connecting_ = nullptr;
     co_return connected;
-}
-
-/// The client has accepted this error of the origin's certificate.
-void Upstream::accept_fault(net::ConnectTarget& where) const {
-    where.accepted_fault = request_.accepted_fault();
-    if (where.accepted_fault != 0) where.verification = net::Verification::reported;
 }
 
 /// The mesh learns the round-trip time. A peer with a broken link must be noticed before the origin's deadlines expire.
@@ -358,7 +347,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::secure_through_peer(st
     }
     net::ConnectTarget where;
     where.host = std::string(request_.target.uri.authority.host);
-    accept_fault(where);
+    accept_fault(where, request_);
     auto connected = co_await secure(std::move(transport), where);
     if (connected.transport) {
         connected.transport->expect_life(sources_.peer()->options.connect_timeout);
@@ -381,28 +370,6 @@ net::awaitable<net::Connected> Upstream::secure(std::unique_ptr<net::Transport> 
     request_.client.unwatch();
     connecting_ = nullptr;
     co_return connected;
-}
-
-net::awaitable<OriginCertificate> Upstream::verify_origin() {
-    OriginCertificate found;
-    std::string early;
-    auto transport = co_await open_tunnel(early);
-    if (!transport || !early.empty()) co_return found;
-    bool const direct = !sources_.peer();
-    net::ConnectTarget where;
-    where.host = std::string(request_.target.uri.authority.host);
-    where.verification = net::Verification::reported;
-    auto connected = co_await secure(std::move(transport), where);
-    if (!connected.transport) co_return found;
-    auto const& session = *connected.transport->tls();
-    found.certificate = session.peer_certificate();
-    found.verify_result = session.verify_result();
-    if (found.is_valid() && direct) {
-        write_pool_key(request_, sources_, pool_key_);
-        connected.transport->set_remote(address_);
-        request_.services.worker.pool.give(pool_key_, std::move(connected.transport));
-    }
-    co_return found;
 }
 
 }   // namespace garner::proxy

@@ -14,8 +14,6 @@
 #include "proxy/upload.hpp"
 #include "proxy/upstream_head.hpp"
 
-typedef struct x509_st X509;
-
 namespace garner::proxy {
 
 /// An exchange that continues a truncated body, with its measurement and pool key.
@@ -23,13 +21,6 @@ struct Rest {
     std::unique_ptr<client::Exchange> exchange;   // null: no source continues it
     SourceUse use;
     std::string pool_key;
-};
-
-/// The certificate of an origin and the result of its verification.
-struct OriginCertificate {
-    std::shared_ptr<X509> certificate;   // null: there is no TLS connection with the origin
-    long verify_result = 0;              // X509_V_OK, X509_V_ERR_...
-    bool is_valid() const;
 };
 
 /// Belongs to one request.
@@ -52,9 +43,8 @@ public:
     /// the reason. `early`: the bytes that the peer sent after its 2xx.
     net::awaitable<std::unique_ptr<net::Transport>> open_tunnel(std::string& early);
 
-    /// For CONNECT: makes a TLS connection with the destination and verifies its certificate. The connection is pooled if it is
-    /// direct and the certificate is valid.
-    net::awaitable<OriginCertificate> verify_origin();
+    /// Makes a TLS connection with `where` through a tunnel.
+    net::awaitable<net::Connected> secure(std::unique_ptr<net::Transport> transport, net::ConnectTarget const& where);
 
     client::Exchange& exchange() { return *exchange_; }
     client::Exchange const& exchange() const { return *exchange_; }
@@ -91,7 +81,6 @@ private:
     bool should_try_next_source() const;
     bool enter_source();
     net::awaitable<void> wait_for_turn();
-    net::awaitable<std::unique_ptr<net::Transport>> open();
     void begin_exchange(std::unique_ptr<net::Transport> transport, bool reused);
     bool is_its_own(client::Trouble trouble) const;
     void note_failure(client::Trouble trouble);
@@ -103,8 +92,6 @@ private:
     net::awaitable<std::unique_ptr<net::Transport>> connect_through_peer(std::unique_ptr<net::Transport> transport,
                                                                          std::string& early);
     net::awaitable<std::unique_ptr<net::Transport>> secure_through_peer(std::unique_ptr<net::Transport> transport);
-    net::awaitable<net::Connected> secure(std::unique_ptr<net::Transport> transport, net::ConnectTarget const& where);
-    void accept_fault(net::ConnectTarget& where) const;
     net::awaitable<client::Trouble> send_request(RequestChanges const& changes);
     void note_first_byte(SteadyTime asked);
 

@@ -130,7 +130,7 @@ TEST(Bump, the_command_line_of_the_CA) {
     EXPECT_TRUE(parse({"ca", "export", "--der"}).der);
     EXPECT_EQ(parse({"ca", "show"}).rest, Words{"show"});
     EXPECT_THAT(parse({"ca", "init"}).text, HasSubstr("ca init needs a DIR"));
-    EXPECT_THAT(parse({"ca"}).text, HasSubstr("ca needs one of init, export and show"));
+    EXPECT_THAT(parse({"ca"}).text, HasSubstr("ca needs one of init, export, pins and show"));
     EXPECT_THAT(parse({"ca", "show", "--der"}).text, HasSubstr("--der is for garner ca export"));
 }
 

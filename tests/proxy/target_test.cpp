@@ -174,5 +174,40 @@ TEST(Key, of_the_two_partitions_differ_for_one_url) {
     EXPECT_EQ(accelerated, "ahttp://a/");
 }
 
+class Bumped : public testing::Test {
+protected:
+    Bumped() : origin(origin_at("https://www.example.com:443")) {
+        http::UriError error;
+        origin.uri = *http::parse_absolute(origin.text, error);
+        origin.kind = AcceleratedOrigin::Kind::bumped;
+    }
+    bool is_misdirected(std::string const& target, std::string const& host) const {
+        Read const read("GET", target, host, &origin);
+        EXPECT_EQ(read.fault, "") << target;
+        return proxy::is_misdirected(read.request, origin);
+    }
+    AcceleratedOrigin origin;
+};
+
+TEST_F(Bumped, a_path_is_the_https_URL_of_a_forward_proxy) {
+    Read const read("GET", "/a?b", "www.example.com", &origin);
+    EXPECT_EQ(read.fault, "");
+    EXPECT_EQ(read.target.url, "https://www.example.com/a?b");
+    EXPECT_FALSE(read.target.accelerated);
+    EXPECT_EQ(read.target.partition(), Partition::forward);
+    EXPECT_EQ(Read("GET", "https://www.example.com/a?b").target.url, read.target.url);
+    EXPECT_EQ(Read("CONNECT", "www.example.com:443", "www.example.com", &origin).fault, "CONNECT inside a tunnel");
+}
+
+TEST_F(Bumped, a_request_for_another_origin_is_misdirected) {
+    EXPECT_FALSE(is_misdirected("/", "WWW.example.com"));
+    EXPECT_FALSE(is_misdirected("/", "www.example.com:443"));
+    EXPECT_FALSE(is_misdirected("https://www.example.com/", "www.example.com"));
+    EXPECT_TRUE(is_misdirected("/", "example.com"));
+    EXPECT_TRUE(is_misdirected("/", "www.example.com:8443"));
+    EXPECT_TRUE(is_misdirected("https://example.com/", "www.example.com"));
+    EXPECT_TRUE(is_misdirected("http://www.example.com/", "www.example.com"));
+}
+
 }   // namespace
 }   // namespace garner::proxy
