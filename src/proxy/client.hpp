@@ -16,7 +16,7 @@ struct Client {
     std::uint16_t listener = 0;   // the port that it connected to
     bool secure = false;          // it speaks TLS to this proxy
     bool http2 = false;
-    std::vector<std::string> certificate;   // the names in its certificate, the one that identifies it first
+    std::vector<std::string> certificate = {};   // the names in its certificate, the one that identifies it first
     std::string text = peer.address.text();
 };
 
