@@ -25,12 +25,13 @@ class Fault(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """A peer as Debian has it. `files` are templates below peers/, by the place where the copy goes."""
+    """A peer as Debian has it. `files` maps templates below peers/ to the places of their copies. Templates with one place
+    are joined."""
 
     command: list
     files: dict
     prepare: list = dataclasses.field(default_factory=list)  # run once in a fresh folder
-    reverse: bool = False  # takes origin-form requests, and no CONNECT
+    reverse: bool = False  # takes origin-form requests
     bodies_in_memory: bool = True
     version: list = dataclasses.field(default_factory=list)
 
@@ -87,8 +88,9 @@ class Server:
         self.name, self.kind, self.core = name, kind, core
         self.dir = run.dir / name
         self.shm = run.shm / name
-        self.port, self.admin_port = free_port(), free_port()
-        self.values = {"DIR": self.dir, "SHM": self.shm, "PORT": self.port, "ADMIN_PORT": self.admin_port, **values}
+        self.port, self.tls_port, self.admin_port = free_port(), free_port(), free_port()
+        self.values = {"DIR": self.dir, "SHM": self.shm, "PORT": self.port, "TLS_PORT": self.tls_port,
+                       "ADMIN_PORT": self.admin_port, **values}
         self.process = None
 
     def filled(self, text):
@@ -110,8 +112,11 @@ class Server:
             shutil.copytree("/etc/trafficserver", self.dir / "etc")
             for folder in ("cache", "run", "log"):
                 (self.dir / folder).mkdir()
+        texts = {}
         for template, place in self.kind.files.items():
-            (self.dir / place).write_text(self.filled((HERE / "peers" / template).read_text()))
+            texts[place] = texts.get(place, "") + self.filled((HERE / "peers" / template).read_text())
+        for place, text in texts.items():
+            (self.dir / place).write_text(text)
         if self.kind.prepare:
             subprocess.run([self.filled(word) for word in self.kind.prepare], check=True, capture_output=True, timeout=60)
 
