@@ -69,6 +69,7 @@ NamePointer name_with(std::string_view common_name) {
     check(made != nullptr);
     check(X509_NAME_add_entry_by_NID(made.get(), NID_commonName, MBSTRING_UTF8, octets(common_name),
                                      static_cast<int>(common_name.size()), -1, 0) == 1);
+    check(i2d_X509_NAME(made.get(), nullptr) > 0);   // OpenSSL caches the encoding at its first use, without a lock
     return made;
 }
 
