@@ -2,20 +2,23 @@
 
 #include <algorithm>
 
-#include "http/message.hpp"
 #include "util/text.hpp"
 
 namespace garner::h2 {
-
-using http::Name;
 
 namespace {
 
 constexpr std::string_view head_end = "\r\n\r\n";
 
-bool is_connection_field(Name id) {
-    return id == Name::connection || id == Name::keep_alive || id == Name::proxy_connection || id == Name::transfer_encoding ||
-           id == Name::upgrade;
+constexpr std::string_view connection_fields[] = {"connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"};
+
+bool is_connection_field(std::string_view name) {
+    return std::ranges::any_of(connection_fields, [&](auto field) { return equals_ignoring_case(name, field); });
+}
+
+/// A value that differs in each response would only push others out of the client's header table.
+nghttp2_nv_flag indexing_of(std::string_view name) {
+    return equals_ignoring_case(name, "cache-status") ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE;
 }
 
 }   // namespace
@@ -84,17 +87,17 @@ void HeaderFields::read_lines(std::string_view lines, bool switches) {
         auto const colon = line.find(':');
         if (colon == npos || colon == 0) continue;
         auto const name = line.substr(0, colon), value = trim(line.substr(colon + 1));
-        auto const id = http::name_of(name);
-        if (is_connection_field(id)) continue;
-        if (id == Name::content_length) content_length_ = parse_decimal(value);
-        if (switches && (id == Name::content_length || equals_ignoring_case(name, "sec-websocket-accept"))) continue;
+        if (is_connection_field(name)) continue;
+        bool const length = equals_ignoring_case(name, "content-length");
+        if (length) content_length_ = parse_decimal(value);
+        if (switches && (length || equals_ignoring_case(name, "sec-websocket-accept"))) continue;
         add(name, value);
     }
 }
 
 void HeaderFields::add(std::string_view name, std::string_view value) {
     auto const bytes = [](std::string_view text) { return reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data())); };
-    fields_.push_back({bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE});
+    fields_.push_back({bytes(name), bytes(value), name.size(), value.size(), static_cast<std::uint8_t>(indexing_of(name))});
 }
 
 }   // namespace garner::h2

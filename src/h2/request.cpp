@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t field_overhead = 32;
 constexpr std::size_t kept_capacity = 4 * KiB;
 constexpr std::size_t trailer_bytes = 16 * KiB;
-constexpr std::string_view line_breakers{"\r\n\0", 3};
 
 constexpr std::array<std::string_view, 5> pseudo_names{":method", ":scheme", ":authority", ":path", ":protocol"};
 
@@ -27,11 +26,22 @@ bool has_unprintable(std::string_view text) { return std::ranges::any_of(text, i
 /// True for bytes that end an authority in a URL, or begin user information.
 bool ends_authority(std::string_view text) { return text.find_first_of("/?#@\\") != npos; }
 
+bool has_upper_case(std::string_view text) {
+    return std::ranges::any_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+/// CR, LF or NUL. Without an early end, so that the compiler compares many bytes at once.
+bool has_line_break(std::string_view text) {
+    bool found = false;
+    for (char const c : text) found |= c == '\r' || c == '\n' || c == '\0';
+    return found;
+}
+
 /// Null, or why this field cannot become a line of text.
 char const* fault_of_line(std::string_view name, std::string_view value) {
     if (!http::is_token(name)) return "bad byte in field name";
-    if (std::ranges::any_of(name, [](char c) { return c >= 'A' && c <= 'Z'; })) return "upper case in field name";
-    if (value.find_first_of(line_breakers) != npos) return "CR, LF or NUL in field value";
+    if (has_upper_case(name)) return "upper case in field name";
+    if (has_line_break(value)) return "CR, LF or NUL in field value";
     return nullptr;
 }
 
