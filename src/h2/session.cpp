@@ -197,6 +197,19 @@ void Session::recycle(Stream& stream) {
     free_.push_back(stream);
 }
 
+void Session::begin_head(std::int32_t id) {
+    take_slot(id);
+    end_head();
+    state_ |= inside_head;
+}
+
+/// Frees the memory of a large head.
+void Session::end_head() {
+    state_ &= ~inside_head;
+    charged_.resize(0);
+    request_.begin(limits_.head);
+}
+
 void Session::finish_request(Stream& stream, bool ends_stream) {
     stream.websocket_ = request_.is_websocket();
     stream.connect_ = request_.is_connect();
@@ -212,6 +225,7 @@ void Session::finish_request(Stream& stream, bool ends_stream) {
     // Without a signal of the client (RFC 9218) streams share the connection; a tunnel always does.
     nghttp2_extpri const shared{NGHTTP2_EXTPRI_DEFAULT_URGENCY, 1};
     nghttp2_session_change_extpri_stream_priority(session_, stream.id_, &shared, stream.connect_ || stream.websocket_);
+    end_head();
     report(stream, Stream::news_request);
 }
 
@@ -226,6 +240,7 @@ void Session::close(Stream& stream) {
     stream.open_ = false;
     windows_.close(stream.window_);
     if (!stream.lent_) {
+        if (stream.id_ == last_id_) end_head();   // it may have been malformed
         drop_body(stream);
         return recycle(stream);
     }

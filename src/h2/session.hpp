@@ -58,7 +58,7 @@ public:
     // ---- the connection ----
 
     /// Takes bytes from the client. False after a connection error: fault() has the reason. The caller sends what pull()
-    /// still gives, and closes.
+    /// still gives, and closes. An error may also come up in pull(): see finished().
     bool receive(std::string_view bytes, SteadyTime now);
     /// Writes frames for the client to `room`, which should have at least least_room bytes; returns how many bytes. 0: nothing can
     /// be sent now, or the room is too small.
@@ -75,6 +75,8 @@ public:
     void drain();
     /// Streams that are open or lent.
     std::size_t streams() const { return in_use_; }
+    /// The stream whose request's head has begun and is incomplete; 0: none. The caller's deadline for heads runs.
+    std::int32_t incomplete_head() const { return state_ & inside_head ? last_id_ : 0; }
 
     // ---- a stream that is lent to the handler ----
 
@@ -95,10 +97,22 @@ public:
     void release(Stream& stream);
 
 private:
+    enum State : std::uint8_t {
+        inside = 1,   // one of nghttp2's functions runs
+        delivering = 2,
+        broken = 4,
+        has_settings = 8,
+        draining = 16,
+        awaits_pong = 32,
+        drained = 64,
+        inside_head = 128
+    };
     struct Input;   // nghttp2's callbacks
     struct Output;
     static nghttp2_session_callbacks const* callbacks();
     void submit_settings();
+    void begin_head(std::int32_t id);
+    void end_head();
     void fail(ErrorCode code, std::string_view why);
     void glitch(char const* what);
     void judge_failure(int error);
@@ -139,15 +153,6 @@ private:
     std::string fault_;
     std::int32_t last_id_ = 0;
     std::uint8_t state_ = 0;
-    enum State : std::uint8_t {
-        inside = 1,
-        delivering = 2,
-        broken = 4,
-        has_settings = 8,
-        draining = 16,
-        awaits_pong = 32,
-        drained = 64
-    };
 };
 
 }   // namespace garner::h2

@@ -54,8 +54,7 @@ int Session::Input::on_begin_headers(nghttp2_session* session, nghttp2_frame con
         nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;   // the block is decoded and dropped
     }
-    self.take_slot(id);
-    self.request_.begin(self.limits_.head);
+    self.begin_head(id);
     return 0;
 }
 

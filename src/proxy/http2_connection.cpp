@@ -5,6 +5,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
+#include <utility>
 
 #include "net/address.hpp"
 
@@ -47,22 +48,37 @@ net::awaitable<void> Http2Connection::run() {
 
 /// One read. False when the connection has ended.
 net::awaitable<bool> Http2Connection::receive() {
-    if (session_.streams() == 0) begin_to_wait();
+    if (waits_for_request()) begin_to_wait();
     auto const limit = patience();
+    if (limit <= milliseconds{0}) co_return false;
     auto const read = co_await transport().read_some(input_, limit);
     end_wait();
-    if (read.error == asio::error::timed_out && services_.draining) {
+    if (read.error == asio::error::timed_out && services_.draining && slow_head_ == 0) {
         session_.drain();
         co_return true;
     }
     if (read.error || lost_) co_return false;
     gathering_ = true;
-    co_return session_.receive({input_.data(), read.bytes}, steady_now());
+    auto const now = steady_now();
+    bool const open = session_.receive({input_.data(), read.bytes}, now);
+    watch_head(now);
+    co_return open;
+}
+
+/// Also true while the only stream's head is incomplete.
+bool Http2Connection::waits_for_request() const { return session_.streams() == (slow_head_ > 0 ? 1u : 0u); }
+
+void Http2Connection::watch_head(SteadyTime now) {
+    auto const before = std::exchange(slow_head_, session_.incomplete_head());
+    if (slow_head_ != before) head_until_ = now + services_.options->deadlines.head;
 }
 
 milliseconds Http2Connection::patience() const {
+    auto const& deadlines = services_.options->deadlines;
+    if (slow_head_ > 0) return std::chrono::duration_cast<milliseconds>(head_until_ - steady_now());
     if (services_.draining) return drain_patience;
-    return session_.streams() == 0 ? services_.options->deadlines.keep_alive : while_streams_run;
+    if (session_.streams() > 0) return while_streams_run;
+    return begun_ ? deadlines.keep_alive : deadlines.head;
 }
 
 /// Many requests at once must not delay other connections.
@@ -125,6 +141,11 @@ Http2Connection::Slot* Http2Connection::slot_of(h2::Stream const& stream) {
     auto const found =
         std::ranges::find_if(slots_, [&](auto const& slot) { return slot->stream && &slot->stream->stream() == &stream; });
     return found == slots_.end() ? nullptr : found->get();
+}
+
+void Http2Connection::on_request(h2::Stream& stream) {
+    begun_ = true;
+    arrived_.push_back(&stream);
 }
 
 void Http2Connection::on_body(h2::Stream& stream) {

@@ -33,13 +33,15 @@ private:
     net::awaitable<void> run() override;
     net::awaitable<bool> receive();
     milliseconds patience() const;
+    bool waits_for_request() const;
+    void watch_head(SteadyTime now);
     net::awaitable<void> start_requests();
     void start_request(h2::Stream& stream);
     net::awaitable<void> serve(Slot& slot);
     net::awaitable<void> end();
     Slot* slot_of(h2::Stream const& stream);
 
-    void on_request(h2::Stream& stream) override { arrived_.push_back(&stream); }
+    void on_request(h2::Stream& stream) override;
     void on_body(h2::Stream& stream) override;
     void on_sent(h2::Stream& stream) override;
     void on_reset(h2::Stream& stream) override;
@@ -60,6 +62,9 @@ private:
     List<Slot> free_;
     std::vector<h2::Stream*> arrived_;   // requests that have no slot yet
     std::size_t running_ = 0;            // slots in use
+    std::int32_t slow_head_ = 0;         // the stream with the incomplete head
+    SteadyTime head_until_{};            // when it must be complete
+    bool begun_ = false;                 // a request has arrived
     net::WakeHandle all_ended_;
     net::Buffer gathered_;   // frames to be sent; held only while there are some
     std::size_t sent_ = 0;

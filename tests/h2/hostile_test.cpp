@@ -216,6 +216,21 @@ TEST(H2Hostile, large_heads_of_all_connections_share_the_budget) {
     EXPECT_EQ(server.budget.used(), 0u);
 }
 
+TEST(H2Hostile, an_incomplete_head_is_seen_and_a_malformed_one_holds_no_memory) {
+    Server server;
+    std::string const value(10'000, 'x');
+    std::string const block = field_block(get_fields({{"a", value}, {"connection", "x"}}));
+    server.exchange(opening());
+    EXPECT_EQ(server.session.incomplete_head(), 0);
+    server.exchange(frame(headers_frame, end_stream, 1, block.substr(0, block.size() - 5)));
+    EXPECT_EQ(server.session.incomplete_head(), 1);
+    EXPECT_GT(server.budget.used(), 0u);
+    server.exchange(frame(continuation_frame, end_headers, 1, block.substr(block.size() - 5)));
+    EXPECT_EQ(server.session.incomplete_head(), 0);
+    EXPECT_EQ(server.budget.used(), 0u);
+    EXPECT_EQ(server.session.streams(), 0u);
+}
+
 // ---- streams ----
 
 TEST(H2Hostile, streams_beyond_the_limit_are_refused) {
@@ -231,6 +246,14 @@ TEST(H2Hostile, streams_beyond_the_limit_are_refused) {
         EXPECT_EQ(verdict, expected) << id;
     }
     EXPECT_EQ(server.requests.size(), 3u);
+}
+
+/// nghttp2's own rule, stricter than RFC 9113 5.1.2.
+TEST(H2Hostile, a_client_that_opens_more_streams_than_it_acknowledged_is_ended) {
+    Server server({.streams = 3, .head = {}});
+    server.exchange(opening() + frame(settings_frame, ack, 0));
+    for (std::uint32_t id = 1; id < 6; id += 2) EXPECT_EQ(verdict_in(server.exchange(request_frame(id, get_fields()))), Verdict{});
+    EXPECT_EQ(verdict_in(server.exchange(request_frame(7, get_fields()))).goaway, NGHTTP2_PROTOCOL_ERROR);
 }
 
 TEST(H2Hostile, a_reset_stream_counts_until_its_work_is_over) {

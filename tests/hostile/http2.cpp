@@ -71,7 +71,7 @@ private:
 };
 
 struct Http2Attack : ::testing::Test {
-    Http2Attack() { origin.answer("/page", fresh("x")); }
+    explicit Http2Attack(std::string const& patch = "{}") : proxy(setup(patch)) { origin.answer("/page", fresh("x")); }
 
     /// `attack` sends for one connection until it returns false, or for a second; a victim is served all the while.
     void run(std::function<bool(RawHttp2&, std::uint32_t step)> const& attack, bool is_stopped = true) {
@@ -95,14 +95,23 @@ struct Http2Attack : ::testing::Test {
         EXPECT_EQ(victim.connections(), 1);
     }
 
+    Proxy::Setup setup(std::string const& patch) {
+        return {.patch = patch,
+                .accelerates = origin.url(),
+                .tls = R"({"certificates": [{"chain": ")" + dir.write("chain.pem", certificate.pem()) + R"(", "key": ")" +
+                       dir.write("key.pem", certificate.key_pem()) + R"("}]})",
+                .secure_origin = origin.url()};
+    }
+
     Certificate certificate{"localhost"};
     TempDir dir;
     Origin origin;
-    Proxy proxy{Proxy::Setup{.accelerates = origin.url(),
-                             .tls = R"({"certificates": [{"chain": ")" + dir.write("chain.pem", certificate.pem()) +
-                                    R"(", "key": ")" + dir.write("key.pem", certificate.key_pem()) + R"("}]})",
-                             .secure_origin = origin.url()}};
+    Proxy proxy;
     Client victim{"127.0.0.1", proxy.accelerator()};
+};
+
+struct SlowHttp2 : Http2Attack {
+    SlowHttp2() : Http2Attack(R"({"deadlines": {"head": "300ms"}})") {}
 };
 
 }   // namespace
@@ -165,6 +174,27 @@ TEST_F(Http2Attack, more_streams_than_allowed_are_refused_and_the_others_answere
     EXPECT_EQ(victim.get("/page").body(), "x");
     EXPECT_TRUE(client.receives("here", 100));
     EXPECT_TRUE(client.receives(std::string_view("\0\0\x04\x03\0\0\0\0\xc9\0\0\0\x07", 13), 1)) << "REFUSED_STREAM for stream 201";
+}
+
+TEST_F(SlowHttp2, a_head_that_arrives_byte_by_byte_ends_the_connection) {
+    RawHttp2 client(proxy.secure());
+    ASSERT_TRUE(client.request(1, "/page"));
+    ASSERT_TRUE(client.receives("x", 1));
+    auto const head = frame(headers, end_stream | end_headers, 3, "\x82\x87" + field("x-name", std::string(120, 'v')) +
+                                                                      field("x-name", std::string(120, 'v')));
+    std::size_t sent = 0;
+    while (sent < 200 && client.send(std::string_view(head).substr(sent, 1)) && !client.wire().peer_closed()) {
+        client.wire().receive(Millis{10});
+        ++sent;
+    }
+    EXPECT_TRUE(client.closed());
+    EXPECT_LT(sent, 150u);
+    EXPECT_EQ(victim.get("/page").body(), "x");
+}
+
+TEST_F(SlowHttp2, a_connection_without_a_request_is_ended) {
+    RawHttp2 client(proxy.secure());
+    EXPECT_TRUE(client.closed());
 }
 
 }   // namespace garner::test
