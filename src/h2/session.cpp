@@ -35,6 +35,7 @@ struct OptionDeleter {
     void operator()(nghttp2_option* option) const { nghttp2_option_del(option); }
 };
 
+/// PRIORITY_UPDATE frames stay disabled: nghttp2 1.52 writes to freed memory after such a frame for an idle stream.
 std::unique_ptr<nghttp2_option, OptionDeleter> options_of(SessionLimits const& limits) {
     nghttp2_option* option = nullptr;
     check(nghttp2_option_new(&option) == 0);
@@ -139,6 +140,12 @@ void Session::finish_drain() {
     state_ |= drained;
     nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR, nullptr,
                           0);
+}
+
+void Session::shrink() {
+    if (in_use_ > 0) return;
+    slots_.clear();
+    slots_.shrink_to_fit();
 }
 
 void Session::apply_connection_window() {

@@ -75,6 +75,8 @@ public:
     void drain();
     /// Streams that are open or lent.
     std::size_t streams() const { return in_use_; }
+    /// Frees the memory that is kept for streams to come. Without effect while there are streams.
+    void shrink();
     /// The stream whose request's head has begun and is incomplete; 0: none. The caller's deadline for heads runs.
     std::int32_t incomplete_head() const { return state_ & inside_head ? last_id_ : 0; }
 

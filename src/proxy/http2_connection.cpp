@@ -16,6 +16,7 @@ namespace asio = net::asio;
 namespace {
 
 constexpr std::size_t requests_per_turn = 16;
+constexpr milliseconds keeps_places{5'000};                 // of an idle connection
 constexpr milliseconds drain_patience{1'000};               // for the client's answer to the first GOAWAY
 constexpr milliseconds while_streams_run{24 * 3'600'000};   // each stream has its own deadlines
 
@@ -51,7 +52,7 @@ net::awaitable<bool> Http2Connection::receive() {
     if (waits_for_request()) begin_to_wait();
     auto const limit = patience();
     if (limit <= milliseconds{0}) co_return false;
-    auto const read = co_await transport().read_some(input_, limit);
+    auto const read = co_await this->read(limit);
     end_wait();
     if (read.error == asio::error::timed_out && services_.draining && slow_head_ == 0) {
         session_.drain();
@@ -65,7 +66,23 @@ net::awaitable<bool> Http2Connection::receive() {
     co_return open;
 }
 
-/// Also true while the only stream's head is incomplete.
+/// A connection that is idle for a while keeps no memory for streams to come.
+net::awaitable<net::IoResult> Http2Connection::read(milliseconds limit) {
+    bool const idle = session_.streams() == 0 && running_ == 0;
+    auto const first = idle ? std::min(limit, keeps_places) : limit;
+    auto read = co_await transport().read_some(input_, first);
+    if (read.error != asio::error::timed_out || first == limit) co_return read;
+    shrink();
+    read = co_await transport().read_some(input_, limit - first);
+    co_return read;
+}
+
+void Http2Connection::shrink() {
+    slots_.clear();
+    session_.shrink();
+}
+
+/// True without streams, and while the only one's head is incomplete.
 bool Http2Connection::waits_for_request() const { return session_.streams() == (slow_head_ > 0 ? 1u : 0u); }
 
 void Http2Connection::watch_head(SteadyTime now) {

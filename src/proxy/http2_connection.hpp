@@ -32,6 +32,8 @@ private:
 
     net::awaitable<void> run() override;
     net::awaitable<bool> receive();
+    net::awaitable<net::IoResult> read(milliseconds limit);
+    void shrink();
     milliseconds patience() const;
     bool waits_for_request() const;
     void watch_head(SteadyTime now);

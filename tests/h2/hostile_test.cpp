@@ -234,7 +234,7 @@ TEST(H2Hostile, an_incomplete_head_is_seen_and_a_malformed_one_holds_no_memory) 
 // ---- streams ----
 
 TEST(H2Hostile, streams_beyond_the_limit_are_refused) {
-    Server server({.streams = 3});
+    Server server({.streams = 3, .head = {}});
     server.exchange(opening());
     Verdict expected;
     for (std::uint32_t id = 1; id < 12; id += 2) {
@@ -257,7 +257,7 @@ TEST(H2Hostile, a_client_that_opens_more_streams_than_it_acknowledged_is_ended) 
 }
 
 TEST(H2Hostile, a_reset_stream_counts_until_its_work_is_over) {
-    Server server({.streams = 3});
+    Server server({.streams = 3, .head = {}});
     server.exchange(opening());
     for (std::uint32_t id = 1; id < 6; id += 2)
         server.exchange(request_frame(id, get_fields())), server.exchange(frame(rst_frame, 0, id, number(8)));
