@@ -103,6 +103,12 @@ TEST(House, every_relative_link_of_a_document_leads_somewhere) {
     }
 }
 
+TEST(House, only_the_module_h2_includes_nghttp2) {
+    for (auto const& [file, text] : the_sources())
+        for (auto const& include : includes(text))
+            EXPECT_TRUE(!include.path.starts_with("nghttp2/") || file.starts_with("h2/")) << "src/" << file << ":" << include.line;
+}
+
 TEST(House, the_proxy_names_no_type_of_the_disk) {
     for (auto const& [file, text] : the_sources()) {
         if (!file.starts_with("proxy/")) continue;
