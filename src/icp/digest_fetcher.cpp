@@ -46,7 +46,7 @@ struct DigestFetcher::Location {
 };
 
 /// digest_url, or Squid's path at the peer.
-std::optional<DigestFetcher::Location> DigestFetcher::location_of(PeerOptions const& peer) {
+std::optional<DigestFetcher::Location> DigestFetcher::location_of(PeerOptions const& peer) const {
     constexpr std::string_view usual = "/squid-internal-periodic/store_digest";
     http::Uri uri{.authority = {peer.host, peer.http, peer.host.find(':') != std::string::npos}, .path_and_query = usual};
     if (!peer.digest_url.empty()) {
@@ -57,7 +57,7 @@ std::optional<DigestFetcher::Location> DigestFetcher::location_of(PeerOptions co
     Location location;
     location.target.host = uri.authority.host;
     location.target.port = uri.authority.port;
-    location.target.tls = uri.scheme == http::Scheme::https;
+    if (uri.scheme == http::Scheme::https) location.target.tls = worker_.origin_tls;
     location.request.append("GET ").append(uri.bare_query ? "/" : "").append(uri.path_and_query).append(" HTTP/1.1\r\nHost: ");
     http::append_host(uri, location.request);
     location.request.append("\r\nAccept: application/cache-digest, */*;q=0.1\r\nConnection: close\r\n\r\n");

@@ -61,14 +61,12 @@ net::awaitable<void> PeerMonitor::probe(std::shared_ptr<Peer> peer) {
     net::ConnectStop stop;
     watches_[peer].probing = &stop;
     peer->probed(steady_now());
-    net::ConnectorOptions options;
-    options.timeout = peer->options.connect_timeout;
-    net::Connector connector(worker_.io, worker_.wheel, worker_.resolver, nullptr, options);
     net::ConnectTarget target;
     target.host = peer->options.host;
     target.port = peer->options.http;
+    target.timeout = peer->options.connect_timeout;
     net::AddressFilter const all = [](net::Address const&) -> char const* { return nullptr; };
-    auto const connected = co_await connector.connect(target, all, &stop);
+    auto const connected = co_await worker_.connector.connect(target, all, &stop);
     if (connected.transport) peer->connected(std::nullopt, steady_now());
     watches_[peer].probing = nullptr;
 }

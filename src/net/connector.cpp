@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <deque>
 
+#include "net/tls_session.hpp"
 #include "net/waiter.hpp"
 #include "util/check.hpp"
 
@@ -110,9 +111,8 @@ void ConnectStop::request() {
     if (handshaking_) handshaking_->cancel();
 }
 
-Connector::Connector(asio::io_context& io, DeadlineWheel& wheel, Resolver& resolver, std::shared_ptr<TlsContext> tls,
-                     ConnectorOptions const& options)
-    : io_(io), wheel_(wheel), resolver_(resolver), tls_(std::move(tls)), options_(options) {}
+Connector::Connector(asio::io_context& io, DeadlineWheel& wheel, Resolver& resolver, ConnectorOptions const& options)
+    : io_(io), wheel_(wheel), resolver_(resolver), options_(options) {}
 
 awaitable<Connected> Connector::connect(ConnectTarget const& target, AddressFilter const& allowed, ConnectStop* stop) {
     auto begun = steady_now();
@@ -123,17 +123,28 @@ awaitable<Connected> Connector::connect(ConnectTarget const& target, AddressFilt
         result.failure = ConnectFailure::dns;
         result.reason = names->failure;
     } else {
-        auto options = options_;
-        options.timeout = target.timeout.value_or(options.timeout);
-        auto race = std::make_shared<Race>(io_.get_executor(), names, target.port, allowed, options);
-        co_await run(race, stop);
-        race->close_all_but_the_winner();
-        take_result(*race, result);
-        if (result.transport && target.tls) co_await begin_tls(target, race->give_up, stop, result);
+        bool const again = co_await attempt(target, names, allowed, stop, result);
+        if (again && !(stop && stop->requested())) {
+            result = {};
+            co_await attempt(target, names, allowed, stop, result);
+        }
     }
     if (stop && stop->requested()) cancel(result);
     result.took = std::chrono::ceil<milliseconds>(steady_now() - begun);
     co_return result;
+}
+
+/// True if the server refused the ticket of an earlier session, so that a second attempt may succeed.
+awaitable<bool> Connector::attempt(ConnectTarget const& target, NamesPtr const& names, AddressFilter const& allowed,
+                                   ConnectStop* stop, Connected& result) {
+    auto options = options_;
+    options.timeout = target.timeout.value_or(options.timeout);
+    auto race = std::make_shared<Race>(io_.get_executor(), names, target.port, allowed, options);
+    co_await run(race, stop);
+    race->close_all_but_the_winner();
+    take_result(*race, result);
+    if (!result.transport || !target.tls) co_return false;
+    co_return co_await begin_tls(target, race->give_up, stop, result);
 }
 
 awaitable<Connected> Connector::secure(std::unique_ptr<Transport> tunnel, ConnectTarget const& target, ConnectStop* stop) {
@@ -179,19 +190,21 @@ void Connector::take_result(Race& race, Connected& result) {
     result.transport = std::make_unique<Transport>(std::move(race.winner->socket), wheel_);
 }
 
-awaitable<void> Connector::begin_tls(ConnectTarget const& target, SteadyTime give_up, ConnectStop* stop, Connected& result) {
-    check(tls_ != nullptr);
+awaitable<bool> Connector::begin_tls(ConnectTarget const& target, SteadyTime give_up, ConnectStop* stop, Connected& result) {
+    check(target.tls != nullptr);
     auto& transport = *result.transport;
     if (stop) stop->handshaking_ = &transport;
     auto const& name = target.server_name.empty() ? target.host : target.server_name;
     auto left = std::max(until(give_up), milliseconds{1});
-    Error error = co_await transport.start_tls(*tls_, name, left, target.verification);
+    Error error = co_await transport.start_tls(*target.tls, name, left, target.verification);
     if (stop) stop->handshaking_ = nullptr;
-    if (!error && is_accepted(*transport.tls(), target)) co_return;
+    if (!error && is_accepted(*transport.tls(), target)) co_return false;
+    bool const refused = error && transport.tls() && transport.tls()->ticket_refused();
     result.failure = error == asio::error::timed_out ? ConnectFailure::timed_out : ConnectFailure::tls;
     result.reason = transport.tls_fault().empty() ? "TLS handshake: " + error.message() : transport.tls_fault();
     if (!error) result.reason = "the certificate has another error than the one that the client was shown";
     result.transport.reset();
+    co_return refused;
 }
 
 void Connector::Race::start_next() {

@@ -32,12 +32,12 @@ enum class ConnectFailure : std::uint8_t {
 struct ConnectTarget {
     std::string host;   // a name or an IP literal, IPv6 without brackets
     std::uint16_t port = 80;
-    bool tls = false;
-    std::string server_name;                    // for SNI and the certificate; empty: the host
-    std::optional<milliseconds> timeout = {};   // replaces the timeout of the options
+    std::shared_ptr<TlsContext> tls = nullptr;   // null: plain TCP
+    std::string server_name = {};                // for SNI and the certificate; empty: the host
+    std::optional<milliseconds> timeout = {};    // replaces the timeout of the options
     Verification verification = Verification::required;
-    long accepted_fault =
-        0;   // verification reported: the only result (X509_V_ERR_...) other than X509_V_OK that is accepted; 0: all
+    /// With `reported`: the only result (X509_V_ERR_...) other than X509_V_OK that is accepted; 0: all.
+    long accepted_fault = 0;
 };
 
 struct Connected {
@@ -67,8 +67,7 @@ private:
 /// One per worker; not thread-safe. Must outlive its connect() calls.
 class Connector {
 public:
-    /// `tls` may be null when no target uses TLS.
-    Connector(asio::io_context&, DeadlineWheel&, Resolver&, std::shared_ptr<TlsContext> tls, ConnectorOptions const&);
+    Connector(asio::io_context&, DeadlineWheel&, Resolver&, ConnectorOptions const&);
 
     /// Tries the addresses according to RFC 8305: alternating families, IPv6 first; the next attempt starts after
     /// attempt_delay, or as soon as one fails. The first connected socket wins and has TCP_NODELAY; with TLS, its handshake
@@ -76,22 +75,23 @@ public:
     /// attempts and handshake, but not DNS. `target`, `allowed` and `stop` must live until it returns.
     awaitable<Connected> connect(ConnectTarget const& target, AddressFilter const& allowed, ConnectStop* stop = nullptr);
 
-    /// Starts TLS with `target` over a connection that another proxy has opened to it; the certificate is verified.
-    /// `target` and `stop` must live until it returns.
+    /// Starts TLS with `target` over a connection that another proxy has opened to it; the certificate is verified. The
+    /// connection may be secure itself (TLS in TLS). `target` and `stop` must live until it returns.
     awaitable<Connected> secure(std::unique_ptr<Transport> tunnel, ConnectTarget const& target, ConnectStop* stop = nullptr);
 
     static constexpr std::size_t attempts_max = 16;   // addresses tried for one connection
 
 private:
     struct Race;
+    awaitable<bool> attempt(ConnectTarget const& target, NamesPtr const& names, AddressFilter const& allowed, ConnectStop* stop,
+                            Connected& result);
     awaitable<void> run(std::shared_ptr<Race> race, ConnectStop* stop);
     void take_result(Race& race, Connected& result);
-    awaitable<void> begin_tls(ConnectTarget const& target, SteadyTime give_up, ConnectStop* stop, Connected& result);
+    awaitable<bool> begin_tls(ConnectTarget const& target, SteadyTime give_up, ConnectStop* stop, Connected& result);
 
     asio::io_context& io_;
     DeadlineWheel& wheel_;
     Resolver& resolver_;
-    std::shared_ptr<TlsContext> tls_;
     ConnectorOptions options_;
 };
 

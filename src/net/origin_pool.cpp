@@ -7,12 +7,25 @@
 
 namespace garner::net {
 
+namespace {
+
+/// The number and a line feed.
+void append_number(std::uint64_t number, std::string& to) {
+    char text[24];
+    auto* end = std::to_chars(text, text + sizeof text, number).ptr;
+    *end++ = '\n';
+    to.append(text, end);
+}
+
+}   // namespace
+
 std::string_view pool_key(PoolKey const& key, std::string& buffer) {
     // No part can contain a line feed.
-    buffer.assign(key.tls ? "https\n" : "http\n");
+    buffer.clear();
+    append_number(key.tls, buffer);
+    append_number(key.port, buffer);
+    append_number(key.peer_tls, buffer);
     for (char c : key.host) buffer += to_lower(c);
-    char port[8] = {'\n'};
-    buffer.append(port, std::to_chars(port + 1, port + sizeof port, key.port).ptr);
     buffer += '\n';
     buffer += key.peer;
     buffer += '\n';

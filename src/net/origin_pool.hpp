@@ -17,11 +17,12 @@ namespace garner::net {
 
 /// The properties that two requests must share to use the same connection.
 struct PoolKey {
-    bool tls = false;
+    std::uint64_t tls = 0;   // TlsContext::id() of the session with the host; 0: plain TCP
     std::string_view host;   // in any case
     std::uint16_t port = 80;
-    std::string_view peer;          // the peer it goes through; empty: none
-    std::string_view server_name;   // for SNI; empty: none
+    std::string_view peer{};          // the peer it goes through; empty: none
+    std::uint64_t peer_tls = 0;       // that of the session with this peer, which carries the connection
+    std::string_view server_name{};   // for SNI; empty: none
 };
 
 /// The key's text, written to `buffer` and valid until `buffer` changes.

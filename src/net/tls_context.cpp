@@ -5,9 +5,11 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
+#include <atomic>
 #include <mutex>
 #include <vector>
 
+#include "net/certificate.hpp"
 #include "net/tls_fault.hpp"
 #include "util/check.hpp"
 #include "util/ip.hpp"
@@ -31,21 +33,28 @@ bool identify(SSL* ssl, std::string const& name) {
     return !name.empty() && SSL_set_tlsext_host_name(ssl, name.c_str()) == 1 && SSL_set1_host(ssl, name.c_str()) == 1;
 }
 
+std::uint64_t next_id() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+}
+
 }   // namespace
 
 struct TlsContext::Inside {
     SSL_CTX* context = nullptr;
+    std::shared_ptr<Certificate const> own;
     bool trusts_system = false;
     std::once_flag trust;
     Mutex mutex;
     LruMap<std::vector<Ticket>> tickets GUARDED_BY(mutex);   // by server name, the latest last
+    LruMap<bool> not_resumed GUARDED_BY(mutex);              // names of servers that refuse tickets
 };
 
-TlsContext::TlsContext() : inside_(std::make_unique<Inside>()) {}
+TlsContext::TlsContext() : inside_(std::make_unique<Inside>()), id_(next_id()) {}
 
 TlsContext::~TlsContext() { SSL_CTX_free(inside_->context); }
 
-Result<std::shared_ptr<TlsContext>> TlsContext::make(TlsOptions const& options) {
+Result<std::shared_ptr<TlsContext>> TlsContext::make(TlsOptions const& options, std::shared_ptr<Certificate const> own) {
     std::shared_ptr<TlsContext> made(new TlsContext);
     auto* context = made->inside_->context = SSL_CTX_new(TLS_client_method());
     check(context != nullptr);
@@ -73,7 +82,19 @@ Result<std::shared_ptr<TlsContext>> TlsContext::make(TlsOptions const& options) 
         return Fault{.what = first_tls_fault("the file contains no certificate"),
                      .where = "cannot read certificates from " + options.ca_file};
     }
+    made->inside_->own = std::move(own);
+    if (!made->accepts_own_certificate()) return Fault{first_tls_fault("OpenSSL refuses the certificate")};
     return made;
+}
+
+std::shared_ptr<Certificate const> const& TlsContext::own_certificate() const { return inside_->own; }
+
+/// OpenSSL refuses keys below its security level.
+bool TlsContext::accepts_own_certificate() const {
+    if (!inside_->own) return true;
+    std::unique_ptr<SSL, void (*)(SSL*)> const trial(SSL_new(inside_->context), SSL_free);
+    check(trial != nullptr);
+    return inside_->own->use(trial.get()) == 1;
 }
 
 // Reading more than a hundred certificates takes as long as the rest of the start, and many proxies never need them.
@@ -85,6 +106,7 @@ void TlsContext::load_trust() {
 void TlsContext::remember(std::string const& server_name, SSL_SESSION* ticket) {
     Ticket kept(ticket);
     MutexLock const lock(inside_->mutex);
+    if (inside_->not_resumed.use(server_name)) return;
     auto& tickets = inside_->tickets.get(server_name, names_max);
     tickets.push_back(std::move(kept));
     if (tickets.size() > tickets_per_name) tickets.erase(tickets.begin());
@@ -106,11 +128,18 @@ SSL_SESSION* TlsContext::ticket_for(std::string const& server_name) {
     return latest;
 }
 
+void TlsContext::stop_resuming(std::string const& server_name) {
+    MutexLock const lock(inside_->mutex);
+    inside_->tickets.erase(server_name);
+    inside_->not_resumed.get(server_name, names_max) = true;
+}
+
 SSL* TlsContext::new_session(std::string const& server_name, Verification verification) {
     load_trust();
     auto* ssl = SSL_new(inside_->context);
     check(ssl != nullptr);
     SSL_set_connect_state(ssl);
+    if (inside_->own) check(inside_->own->use(ssl) == 1);
     if (!identify(ssl, server_name)) {
         SSL_free(ssl);
         return nullptr;

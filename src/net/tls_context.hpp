@@ -1,5 +1,6 @@
 // The settings and session tickets of TLS connections to origins and peers.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -12,28 +13,41 @@ typedef struct ssl_session_st SSL_SESSION;
 
 namespace garner::net {
 
+class Certificate;
+
 /// Shared by all workers: trust store, settings, session tickets by server name (bounded). Thread-safe.
 class TlsContext : public std::enable_shared_from_this<TlsContext> {
 public:
-    /// A fault if the CA file cannot be read. The system's certificates are read by the first session.
-    static Result<std::shared_ptr<TlsContext>> make(TlsOptions const&);
+    /// A fault if the CA file cannot be read or the certificate cannot be used; `where` is the CA file or empty. The system's
+    /// certificates are read by the first session. `own`: shown to servers that request a client certificate; null: none.
+    static Result<std::shared_ptr<TlsContext>> make(TlsOptions const&, std::shared_ptr<Certificate const> own = nullptr);
     ~TlsContext();
+
+    /// Shown to servers; null: none.
+    std::shared_ptr<Certificate const> const& own_certificate() const;
+    /// Never 0, and no other context of this process has it: connections of two contexts must not be confused.
+    std::uint64_t id() const { return id_; }
 
     /// A client's session with SNI for names, the check of the certificate against name or address, and an earlier ticket if
     /// there is one. The caller frees it; `server_name` has no final dot and must outlive it. nullptr if the name is none.
     SSL* new_session(std::string const& server_name, Verification verification = Verification::required);
+
+    /// The server refuses handshakes with a ticket: no more are stored for its name.
+    void stop_resuming(std::string const& server_name);
 
     static constexpr std::size_t names_max = 10'000;   // server names with stored tickets
     static constexpr std::size_t tickets_per_name = 4;
 
 private:
     TlsContext();
+    bool accepts_own_certificate() const;
     void load_trust();
     void remember(std::string const& server_name, SSL_SESSION* ticket);
     /// The caller must free it; nullptr when there is none.
     SSL_SESSION* ticket_for(std::string const& server_name);
     struct Inside;
     std::unique_ptr<Inside> inside_;
+    std::uint64_t const id_;
 };
 
 }   // namespace garner::net

@@ -89,6 +89,8 @@ std::string_view text(HandshakeFault fault) {
 
 TlsSession::TlsSession(std::shared_ptr<TlsContext> context, std::string const& server_name, Verification verification)
     : context_(context), server_name_(without_final_dot(server_name)), ssl_(context->new_session(server_name_, verification)) {
+    client_context_ = context.get();
+    offered_ticket_ = ssl_ && SSL_get0_session(ssl_) != nullptr;
     if (ssl_)
         connect_buffers();
     else
@@ -203,6 +205,7 @@ void TlsSession::note_fault() {
     bool const refused = verified != X509_V_OK && (SSL_get_verify_mode(ssl_) & SSL_VERIFY_PEER) != 0;
     fault_kind_ = kind_of(code, refused);
     if (fault_kind_ == HandshakeFault::refused_by_client) alert_ = ERR_GET_REASON(code) - SSL_AD_REASON_OFFSET;
+    if (SSL_in_init(ssl_) && ticket_refused()) client_context_->stop_resuming(server_name_);
     fault_ = refused ? std::string("certificate not accepted: ") + X509_verify_cert_error_string(verified)
                      : "TLS: " + first_tls_fault("protocol error");
 }

@@ -85,6 +85,8 @@ public:
     HandshakeFault fault_kind() const { return fault_kind_; }
     /// The alert that the peer sent (RFC 8446 6); -1 when it sent none.
     int alert() const { return alert_; }
+    /// As a client: the server has answered an earlier session's ticket by an alert. It may accept a handshake without one.
+    bool ticket_refused() const { return offered_ticket_ && alert_ != -1; }
     /// True when the handshake resumed an earlier session (no certificate was sent).
     bool resumed() const;
     /// ALPN selected HTTP/2.
@@ -118,6 +120,8 @@ private:
     HandshakeFault fault_kind_ = HandshakeFault::none;
     int alert_ = -1;
     bool has_read_ = false;
+    bool offered_ticket_ = false;
+    TlsContext* client_context_ = nullptr;   // as a client; kept alive by context_
 };
 
 }   // namespace garner::net

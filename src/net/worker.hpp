@@ -26,8 +26,8 @@ struct WorkerOptions {
 class Worker {
 public:
     Worker(unsigned number, NameCache& names, std::shared_ptr<TlsContext> tls, WorkerOptions const& options)
-        : number(number), io(1), wheel(io), pool(options.pool), resolver(io, wheel, names, options.dns),
-          connector(io, wheel, resolver, std::move(tls), options.connect) {}
+        : number(number), origin_tls(std::move(tls)), io(1), wheel(io), pool(options.pool), resolver(io, wheel, names, options.dns),
+          connector(io, wheel, resolver, options.connect) {}
 
     /// Runs until finish().
     void start();
@@ -36,6 +36,7 @@ public:
     void join();
 
     unsigned const number;
+    std::shared_ptr<TlsContext> const origin_tls;   // for https:// origins; may be null in tests
     asio::io_context io;
     DeadlineWheel wheel;
     BufferPool buffers;

@@ -107,6 +107,7 @@ net::awaitable<OriginCertificate> BumpedTunnel::verify_origin() {
     if (!transport || !early.empty()) co_return found;
     net::ConnectTarget where;
     where.host = std::string(host());
+    where.tls = request_.services.worker.origin_tls;
     where.verification = net::Verification::reported;
     auto connected = co_await upstream_.secure(std::move(transport), where);
     if (!connected.transport) co_return found;

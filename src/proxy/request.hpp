@@ -65,6 +65,8 @@ struct Request {
     net::WakeHandle waiting;       // for abort() to wake
 
     http::RequestHead const& head() const { return client.head(); }
+    /// An https:// request; a CONNECT is none.
+    bool is_https() const { return target.uri.scheme == http::Scheme::https && head().method != http::Method::connect; }
     http::RuleRequest facts() const { return rule_request(head(), target, *client.client(), now); }
     http::Decision permits(http::RuleRequest const& facts, IpAddress const& destination) const {
         return proxy::permits(*options, *services.own, target, facts, destination);

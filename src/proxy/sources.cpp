@@ -48,9 +48,7 @@ std::string Sources::peer_name() const {
     return (peer.type == icp::PeerOptions::Type::parent ? "parent " : "sibling ") + peer.name;
 }
 
-bool Sources::is_tunnelled() const {
-    return current().peer && request_.target.uri.scheme == http::Scheme::https && request_.head().method != http::Method::connect;
-}
+bool Sources::is_tunnelled() const { return current().peer && request_.is_https(); }
 
 bool Sources::has_no_peers() const {
     auto const* agent = request_.services.agent;

@@ -23,10 +23,14 @@ bool is_own_error(http::ResponseHead const& response) {
 
 bool is_cut(Trouble trouble) { return trouble == Trouble::closed || trouble == Trouble::reset; }
 
-/// The client may have accepted an error of the origin's certificate.
-void accept_fault(net::ConnectTarget& where, Request const& request) {
+/// A client may have accepted an error of the origin's certificate.
+net::ConnectTarget origin_target(Request const& request) {
+    auto const& authority = request.target.uri.authority;
+    net::ConnectTarget where{.host = std::string(authority.host), .port = authority.port};
+    if (request.is_https()) where.tls = request.services.worker.origin_tls;
     where.accepted_fault = request.accepted_fault();
     if (where.accepted_fault != 0) where.verification = net::Verification::reported;
+    return where;
 }
 
 }   // namespace
@@ -189,19 +193,9 @@ std::unique_ptr<net::Transport> Upstream::take_pooled() {
 }
 
 net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect() {
-    auto const& authority = request_.target.uri.authority;
-    net::ConnectTarget where;
-    where.host = std::string(authority.host);
-    where.port = authority.port;
-    where.tls = request_.target.uri.scheme == http::Scheme::https && request_.head().method != Method::connect;
-    accept_fault(where, request_);
     auto const peer = sources_.current().peer;
-    if (peer) {
-        where.host = peer->options.host;
-        where.port = peer->options.http;
-        where.tls = false;
-        where.timeout = peer->options.connect_timeout;
-    }
+    auto where = origin_target(request_);
+    if (peer) where = {.host = peer->options.host, .port = peer->options.http, .timeout = peer->options.connect_timeout};
     net::AddressFilter filter = [this, &peer](net::Address const& address) -> char const* {
         if (peer) return nullptr;
         auto decision = request_.permits(request_.facts(), net::to_ip(address));
@@ -345,9 +339,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::secure_through_peer(st
              FailureCause::connection);
         co_return nullptr;
     }
-    net::ConnectTarget where;
-    where.host = std::string(request_.target.uri.authority.host);
-    accept_fault(where, request_);
+    auto const where = origin_target(request_);
     auto connected = co_await secure(std::move(transport), where);
     if (connected.transport) {
         connected.transport->expect_life(sources_.peer()->options.connect_timeout);

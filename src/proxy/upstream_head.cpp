@@ -92,16 +92,15 @@ std::string connect_head(Request const& request, Sources const& sources) {
 
 void write_pool_key(Request const& request, Sources const& sources, std::string& out) {
     auto const& authority = request.target.uri.authority;
-    net::PoolKey key{.tls = request.target.uri.scheme == http::Scheme::https,
+    net::PoolKey key{.tls = request.target.uri.scheme == http::Scheme::https ? request.services.worker.origin_tls->id() : 0,
                      .host = authority.host,
                      .port = authority.port,
-                     .peer = {},
                      .server_name = authority.host};
     auto const& peer = sources.current().peer;
     if (sources.is_tunnelled())
         key.peer = peer->options.name;
     else if (peer)
-        key = {.tls = false, .host = peer->options.host, .port = peer->options.http, .peer = peer->options.name, .server_name = {}};
+        key = {.host = peer->options.host, .port = peer->options.http, .peer = peer->options.name};
     net::pool_key(key, out);
 }
 

@@ -27,8 +27,8 @@ struct ConnectorScene {
     void name(char const* host, std::vector<Address> addresses) { cache.store(host, std::move(addresses), seconds{60}); }
 
     Connected connect(std::string host, std::uint16_t port, AddressFilter allowed = {}, ConnectStop* stop = nullptr) {
-        Connector connector(loop.io, loop.wheel, resolver, nullptr, options);
-        ConnectTarget target{std::move(host), port, false, {}};
+        Connector connector(loop.io, loop.wheel, resolver, options);
+        ConnectTarget target{.host = std::move(host), .port = port};
         auto begun = steady_now();
         auto result = loop.run(connector.connect(target, allowed, stop));
         EXPECT_GE(result.took, milliseconds{0});
@@ -245,8 +245,8 @@ TEST(Connector, can_be_stopped_while_it_resolves_and_before_it_begins) {
 TEST(Connector, unfinished_attempts_may_outlive_everything_but_the_worker) {
     Blackhole dead;
     ConnectorScene scene;
-    Connector connector(scene.loop.io, scene.loop.wheel, scene.resolver, nullptr, scene.options);
-    ConnectTarget target{"127.0.0.1", dead.port(), false, {}};
+    Connector connector(scene.loop.io, scene.loop.wheel, scene.resolver, scene.options);
+    ConnectTarget target{.host = "127.0.0.1", .port = dead.port()};
     AddressFilter all;
     auto ignore = [](std::exception_ptr, Connected) {};
     asio::co_spawn(scene.loop.io, connector.connect(target, all), ignore);

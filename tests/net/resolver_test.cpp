@@ -7,6 +7,7 @@
 #include <memory>
 #include <thread>
 
+#include "net/ip_text.hpp"
 #include "net/loop.hpp"
 #include "net/waiter.hpp"
 #include "support/fake_dns.hpp"
@@ -16,8 +17,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::UnorderedElementsAre;
-
-Address ip(char const* text) { return asio::ip::make_address(text); }
 
 struct ResolverScene {
     ResolverScene() { options.hosts_file = ""; }

@@ -46,6 +46,12 @@ Identity make(CertificateWish const& wish, Identity const* issuer, bool is_autho
     return made;
 }
 
+std::string common_name(X509* certificate) {
+    char name[256] = "";
+    if (certificate) X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName, name, sizeof name);
+    return name;
+}
+
 }   // namespace
 
 Authority::Authority() : own_(make({}, nullptr, true)) {
@@ -69,8 +75,12 @@ TlsServer::TlsServer(Identity const& identity, Script script, Options const& opt
     auto* context = context_.get();
     must(SSL_CTX_use_certificate(context, identity.certificate.get()) && SSL_CTX_use_PrivateKey(context, identity.key.get()));
     SSL_CTX_set_max_proto_version(context, options.max_version);
+    if (!options.client_ca.empty()) {
+        must(SSL_CTX_load_verify_locations(context, options.client_ca.c_str(), nullptr));
+        SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+    }
     unsigned char const name[] = "scene";
-    SSL_CTX_set_session_id_context(context, name, sizeof name);
+    if (options.session_context) SSL_CTX_set_session_id_context(context, name, sizeof name);
     auto choose = [](SSL*, unsigned char const** chosen, unsigned char* length, unsigned char const* offered,
                      unsigned int offered_length, void*) {
         static unsigned char const known[] = "\x02h2\x08http/1.1";
@@ -105,8 +115,11 @@ void TlsServer::serve() {
                 unsigned int length = 0;
                 SSL_get0_alpn_selected(ssl.get(), &protocol, &length);
                 protocol_.assign(reinterpret_cast<char const*>(protocol), length);
+                client_name_ = common_name(SSL_get0_peer_certificate(ssl.get()));
             }
             script_(ssl.get());
+        } else {
+            ++failures;
         }
         ::close(fd);
     }
@@ -120,6 +133,11 @@ std::string TlsServer::server_name() {
 std::string TlsServer::protocol() {
     std::lock_guard lock(mutex_);
     return protocol_;
+}
+
+std::string TlsServer::client_name() {
+    std::lock_guard lock(mutex_);
+    return client_name_;
 }
 
 std::string receive(SSL* ssl, std::size_t count) {

@@ -46,6 +46,8 @@ public:
     struct Options {
         int max_version = TLS1_3_VERSION;
         std::string address = "127.0.0.1";
+        bool session_context = true;   // false: OpenSSL refuses tickets of clients with a certificate by an alert
+        std::string client_ca = "";    // PEM file; given: a client certificate is required
     };
     /// Runs `script` on each connection in turn after its handshake, then closes the socket without close_notify.
     TlsServer(Identity const& identity, Script script, Options const& options);
@@ -56,8 +58,11 @@ public:
     /// From the last finished handshake. The client's side of a TLS 1.3 handshake ends first, so wait for the script before.
     std::string server_name();
     std::string protocol();
+    /// CN of the client's certificate; empty without one.
+    std::string client_name();
     std::atomic<int> handshakes = 0;
     std::atomic<int> resumed = 0;
+    std::atomic<int> failures = 0;   // handshakes
 
 private:
     void serve();
@@ -67,6 +72,7 @@ private:
     std::mutex mutex_;
     std::string server_name_;
     std::string protocol_;
+    std::string client_name_;
     std::atomic<bool> stopping_ = false;
     std::thread thread_;
 };
