@@ -180,15 +180,11 @@ public:
         bool const same = proxy::same_addresses(config_.proxy.listen, loaded.config.proxy.listen);
         auto listen = same ? loaded.config.proxy.listen : config_.proxy.listen;
         auto contexts = server_->make_tls(listen);
-        if (!contexts) {
-            spdlog::error("configuration not reloaded; the running configuration stays in use: {}", contexts.fault().text());
-            return;
-        }
+        if (!contexts) return tell_not_reloaded(contexts.fault());
         auto interception = server_->make_interception(loaded.config.bump);
-        if (!interception) {
-            spdlog::error("configuration not reloaded; the running configuration stays in use: {}", interception.fault().text());
-            return;
-        }
+        if (!interception) return tell_not_reloaded(interception.fault());
+        auto peer_contexts = icp::make_peer_contexts(loaded.config.mesh.peers);
+        if (!peer_contexts) return tell_not_reloaded(peer_contexts.fault());
         for (auto const& key : config::cannot_change(config_, loaded.config))
             spdlog::warn("{} changes only at a restart; the running value stays in use", key);
         config_.bump = loaded.config.bump;
@@ -214,7 +210,7 @@ public:
         server_->use_interception(*std::move(interception));
         server_->reconfigure(proxy_options(config_));
         server_->use_tls(*std::move(contexts));
-        server_->mesh().reconfigure(config_.mesh);
+        server_->mesh().reconfigure(config_.mesh, *std::move(peer_contexts));
         cache_.reconfigure(cache_options(config_, policy_));
         if (config_.memory.policy != asked || config_.memory.size != size) tell_sampling();
         server_->reload_names();
@@ -254,7 +250,7 @@ public:
     }
 
     void warn_of_certificates() {
-        for (auto const& warning : certificate_watch_.due(server_->tls(), wall_now())) spdlog::warn("{}", warning);
+        for (auto const& warning : certificate_watch_.due(server_->certificates(), wall_now())) spdlog::warn("{}", warning);
     }
 
     void say_goodbye() const {
@@ -276,6 +272,10 @@ public:
     }
 
 private:
+    static void tell_not_reloaded(Fault const& fault) {
+        spdlog::error("configuration not reloaded; the running configuration stays in use: {}", fault.text());
+    }
+
     void start() {
         tell_sampling();
         server_->start();

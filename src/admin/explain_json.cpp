@@ -5,6 +5,7 @@
 
 #include "admin/figures.hpp"
 #include "http/dates.hpp"
+#include "icp/https.hpp"
 #include "icp/peer.hpp"
 
 namespace garner::admin {
@@ -194,9 +195,12 @@ Json asked_peers(icp::Resolution const& resolution) {
     return all;
 }
 
-Json ways(icp::Resolution const& resolution) {
+Json ways(icp::Resolution const& resolution, bool of_https) {
     Json all = Json::array();
-    for (auto const& source : resolution.sources) all.push_back({{"why", name_of(source.why)}, {"peer", peer_name(source.peer)}});
+    for (auto const& source : resolution.sources) {
+        auto const reach = source.peer ? Json(icp::reach_of(source.peer->options, of_https)) : Json(nullptr);
+        all.push_back({{"why", name_of(source.why)}, {"peer", peer_name(source.peer)}, {"reach", reach}});
+    }
     return all;
 }
 
@@ -212,7 +216,7 @@ Json sources(Explanation const& explained) {
             {"asked", asked_peers(told.resolution)},
             {"timed_out", told.resolution.timed_out},
             {"took_ms", told.answered ? Json(millis(told.resolution.took)) : Json(nullptr)},
-            {"order", ways(told.resolution)}};
+            {"order", ways(told.resolution, explained.url.starts_with("https:"))}};
 }
 
 }   // namespace

@@ -241,9 +241,18 @@ std::string said(Json const& word, bool timed_out) {
     return who + (timed_out ? "no reply" : "not waited for");
 }
 
-std::string why_no_peer_asked(Json const& sources) {
+/// "SIBLING_HIT/next door (TLS)"
+std::string one_source(Json const& source) {
+    if (!at(source, "peer").is_string()) return text_at(source, "why");
+    auto const reach = text_at(source, "reach");
+    return filled(source, "{why}/{peer}") + (reach.empty() || reach == "clear" ? "" : " (" + reach + ")");
+}
+
+std::string why_no_peer_asked(Json const& sources, bool of_https) {
     if (text_at(sources, "direct") == "always") return "no peer is queried: direct.always";
     if (!is(sources, "hierarchical")) return "no peer is queried: queries are sent only for a GET that every cache may answer";
+    if (of_https)
+        return "no peer is queried: queries are sent in clear text, and https:// URLs only where peers[].https is \"clear\"";
     return "no peer is queried: none is eligible for this host, or the source is already determined";
 }
 
@@ -253,10 +262,9 @@ void sources(Page& page, Json const& all) {
     if (!at(sources, "took_ms").is_number()) return page.line("peers", "the proxy did not query them in time");
     std::string words, ways;
     for (auto const& word : at(sources, "asked")) words += (words.empty() ? "" : "; ") + said(word, is(sources, "timed_out"));
-    page.line("peers", words.empty() ? why_no_peer_asked(sources) : words);
+    page.line("peers", words.empty() ? why_no_peer_asked(sources, text_at(all, "request.url").starts_with("https:")) : words);
     if (is(sources, "timed_out")) page.line("peers", "a peer that was waited for did not reply in time");
-    for (auto const& way : at(sources, "order"))
-        ways += (ways.empty() ? "" : ", then ") + filled(way, at(way, "peer").is_string() ? "{why}/{peer}" : "{why}");
+    for (auto const& way : at(sources, "order")) ways += (ways.empty() ? "" : ", then ") + one_source(way);
     page.line("source", ways);
     if (is(sources, "undecided")) page.line("source", "if the rules allow the addresses of the name; otherwise only the origin");
 }

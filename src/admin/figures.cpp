@@ -45,10 +45,7 @@ Figures take_figures(proxy::Server& server) {
     figures.cache = server.cache().memory().stats();
     if (auto const* disk = server.cache().disk().store()) figures.disk = disk->stats();
     figures.log = server.log_stats();
-    for (auto const& context : server.tls())
-        if (context)
-            for (auto const& certificate : context->certificates())
-                figures.certificates[certificate->subject()] = certificate->not_after();
+    for (auto const& certificate : server.certificates()) figures.certificates[certificate->subject()] = certificate->not_after();
     figures.peers = server.mesh().peers(figures.at);
     figures.icp = server.mesh().figures();
     if (auto* sampling = server.sampling()) figures.what_if = sampling->report(figures.at);

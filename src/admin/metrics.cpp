@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "admin/json_members.hpp"
+#include "icp/https.hpp"
 #include "util/version.hpp"
 
 namespace garner::admin {
@@ -226,7 +227,7 @@ constexpr Metric all_metrics[]{
     {"tls.resumed", "garner_tls_handshakes_resumed_total", "handshakes", counter<&Counters::handshakes_resumed>,
      "Completed TLS handshakes with clients that resumed an earlier session."},
     {"tls.certificates", "garner_tls_certificate_not_after_seconds{certificate}", "seconds", certificates,
-     "End of the validity of each certificate of a listening address, in seconds since 1970."},
+     "End of the validity of each certificate that clients or peers are shown, in seconds since 1970."},
     {"bump.tunnels", "garner_bump_tunnels_total{end}", "tunnels", reasons<&Counters::intercepted>,
      "Tunnels while a rule of interception bumps or terminates, by the end that the rules gave them."},
     {"bump.refused", "garner_bump_certificates_refused_total", "handshakes", counter<&Counters::bump_refused>,
@@ -263,6 +264,10 @@ constexpr Metric all_metrics[]{
     {"peers.type", "", "text", peer<[](Peer const& peer) { return name_of(peer.options.type); }>, "parent or sibling."},
     {"peers.host", "", "text", peer<[](Peer const& peer) { return peer.options.host; }>, "Host."},
     {"peers.http", "", "port", peer<[](Peer const& peer) { return peer.options.http; }>, "HTTP port."},
+    {"peers.tls", "", "true or false", peer<[](Peer const& peer) { return peer.options.tls.has_value(); }>,
+     "true: the HTTP port is reached over TLS."},
+    {"peers.https", "", "text", peer<[](Peer const& peer) { return name_of(https_of(peer.options)); }>,
+     "How the peer gets https:// requests: ask, tunnel, no or clear."},
     {"peers.state", "", "text", peer<state_of_peer>,
      "alive: queried and waited for; suspect: the last query timed out, so it is not waited for; dead: as suspect, and used only "
      "without another source."},

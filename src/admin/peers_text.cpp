@@ -19,6 +19,11 @@ std::string where(Json const& peer) {
     return shown(at(peer, "host"), "text") + ":" + shown(port, "port");
 }
 
+std::string security(Json const& peer) {
+    auto const& tls = at(peer, "tls");
+    return !tls.is_boolean() ? "-" : tls.get<bool>() ? "yes" : "no";
+}
+
 /// The round-trip time of queries, or of connections if the peer is not queried.
 std::string round_trip(Json const& peer) {
     for (auto const* name : {"query_rtt_ms", "connect_rtt_ms"})
@@ -34,9 +39,10 @@ Json const* list_of_peers(Json const& stats) {
 
 // ---- as text ----
 
-constexpr std::size_t width_max = 100;
+constexpr std::size_t width_max = 112;
 constexpr std::size_t name_least = 8;
-constexpr std::size_t texts = 4;   // the first columns are text, left-aligned; the others are numbers, right-aligned
+constexpr std::size_t place = 3;   // the column with the address
+constexpr std::size_t texts = 6;   // the first columns are text, left-aligned; the others are numbers, right-aligned
 
 using Row = std::vector<std::string>;
 
@@ -56,7 +62,7 @@ std::size_t total(std::vector<std::size_t> const& widths, std::size_t gap) {
 /// Names and hosts may have any length, so these columns are narrowed.
 std::size_t fit(std::vector<std::size_t>& widths) {
     if (total(widths, 2) <= width_max) return 2;
-    for (std::size_t const giving : {std::size_t{0}, texts - 1}) {
+    for (std::size_t const giving : {std::size_t{0}, place}) {
         auto const sum = total(widths, 1);
         if (sum <= width_max) break;
         auto const least = std::min(widths[giving], name_least);
@@ -94,14 +100,17 @@ std::optional<SummarySection> peers_table(Json const& stats) {
     auto const* peers = list_of_peers(stats);
     if (!peers) return std::nullopt;
     SummarySection table{
-        "Peers", {"type", "state", "where", "rtt", "queries", "replies", "hits", "false hits", "fetched", "saved"}, {}};
+        "Peers",
+        {"type", "state", "where", "tls", "https", "rtt", "queries", "replies", "hits", "false hits", "fetched", "saved"},
+        {}};
     for (auto const& peer : *peers) {
         auto text = [&peer](char const* path) { return shown(at(peer, path), "text"); };
         auto count = [&peer](char const* path) { return shown(at(peer, path), "short count"); };
-        table.lines.push_back({text("name"),
-                               {text("type"), text("state"), where(peer), round_trip(peer), count("queries"), count("answers"),
-                                count("hits"), count("false_hits"), count("fetches"), shown(at(peer, "bytes_saved"), "bytes")},
-                               text("state") == "dead"});
+        table.lines.push_back(
+            {text("name"),
+             {text("type"), text("state"), where(peer), security(peer), text("https"), round_trip(peer), count("queries"),
+              count("answers"), count("hits"), count("false_hits"), count("fetches"), shown(at(peer, "bytes_saved"), "bytes")},
+             text("state") == "dead"});
     }
     std::ranges::stable_partition(table.lines, [](auto const& line) { return line.is_trouble; });
     return table;

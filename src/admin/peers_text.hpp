@@ -10,7 +10,7 @@ namespace garner::admin {
 
 /// "peers" of /stats.json as a table with one line for each peer; nothing without peers.
 std::optional<SummarySection> peers_table(nlohmann::ordered_json const& stats);
-/// Aligned lines of text, at most 100 columns wide, or a line that reports that there are no peers.
+/// Aligned lines of text, at most 112 columns wide, or a line that reports that there are no peers.
 std::string peers_text(nlohmann::ordered_json const& stats);
 
 }   // namespace garner::admin

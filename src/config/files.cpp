@@ -80,7 +80,7 @@ void try_reload(Reader& reader, std::string const& file, Rights& rights) {
         reader.notice(in_quotes(file) + " cannot be read by a reload: " + rights.why(), "give this user read access");
 }
 
-void try_listen_certificate(Reader& reader, net::CertificateFiles const& files, Rights& rights) {
+void try_certificate(Reader& reader, net::CertificateFiles const& files, Rights& rights) {
     auto const certificate = net::read_certificate(files);
     if (!certificate) {
         auto const& fault = certificate.fault();
@@ -115,9 +115,20 @@ void try_listen_tls(Reader& reader, std::size_t index, net::ListenTls const& tls
     Reader::Step const listener(reader, Reader::Below{"listen", index, "tls"});
     for (std::size_t i = 0; i < tls.certificates.size(); ++i) {
         Reader::Step const item(reader, Reader::Below{"certificates", i});
-        try_listen_certificate(reader, tls.certificates[i], rights);
+        try_certificate(reader, tls.certificates[i], rights);
     }
     try_client_ca(reader, tls.client_ca, rights);
+}
+
+void try_peer_tls(Reader& reader, std::size_t index, icp::PeerTls const& tls, Rights& rights) {
+    Reader::Step const peer(reader, Reader::Below{"peers", index});
+    try_certificates(reader, tls.trust());
+    Reader::Step const key(reader, std::string_view("tls"));
+    if (!tls.ca_file.empty()) {
+        Reader::Step const ca_file(reader, std::string_view("ca_file"));
+        try_reload(reader, tls.ca_file, rights);
+    }
+    if (!tls.chain.empty() && !tls.key.empty()) try_certificate(reader, tls.certificate(), rights);
 }
 
 void try_access_log(Reader& reader, Config const& config, Rights& rights) {
@@ -181,6 +192,8 @@ void try_files(Reader& reader, Config const& config) {
     try_certificates(reader, config.tls);
     for (std::size_t i = 0; i < config.proxy.listen.size(); ++i)
         if (auto const& tls = config.proxy.listen[i].tls) try_listen_tls(reader, i, *tls, rights);
+    for (std::size_t i = 0; i < config.mesh.peers.size(); ++i)
+        if (auto const& tls = config.mesh.peers[i].tls) try_peer_tls(reader, i, *tls, rights);
     try_interception(reader, config.bump);
     try_access_log(reader, config, rights);
     try_hosts(reader, config.dns.hosts_file, rights);

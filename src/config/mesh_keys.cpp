@@ -78,11 +78,43 @@ Form<std::string> url() {
     return form;
 }
 
+Form<icp::PeerTls> peer_tls() {
+    using T = icp::PeerTls;
+    auto const check = [](Reader& reader, Json const&, T& tls) {
+        if (tls.chain.empty() != tls.key.empty())
+            reader.fault({tls.chain.empty() ? "chain" : "key"}, "is missing: a client certificate needs both files", "add it");
+    };
+    return object_of<T>(
+        {
+            key<T>("verify", &T::verify, flag(),
+                   "`true`: the certificate of the peer is verified. `false`: any certificate is accepted."),
+            key<T>("ca_file", &T::ca_file, text(),
+                   "PEM file of the certificates that verify the peer's; each is a trust anchor. Empty: those of the system."),
+            key<T>("server_name", &T::server_name, text(),
+                   "Name that is sent to the peer (SNI) and must be in its certificate; empty: `host`."),
+            key<T>("chain", &T::chain, text(),
+                   "PEM file of the certificate for a peer that requests one, then the intermediate certificates; empty: none."),
+            key<T>("key", &T::key, text(), "PEM file of the private key of `chain`, not encrypted. Reloads read it as `user`."),
+        },
+        check);
+}
+
+/// peers[].https must neither send https:// URLs in clear text without that word, nor ask for what a sibling cannot do.
+void check_https(Reader& reader, icp::PeerOptions const& peer) {
+    using enum icp::Https;
+    if (peer.https == ask && !peer.tls)
+        reader.fault({"https"}, "would send https:// requests in clear text: the peer has no tls",
+                     R"(add "tls": {}, or write "clear" to allow that)");
+    if (peer.https == tunnel && peer.type == icp::PeerOptions::Type::sibling)
+        reader.fault({"https"}, "a sibling opens no tunnels", R"(write "ask" or "no", or "type": "parent")");
+}
+
 }   // namespace
 
 Form<icp::PeerOptions> peer() {
     using T = icp::PeerOptions;
     auto const check = [](Reader& reader, Json const&, T& peer) {
+        check_https(reader, peer);
         bool const parent = peer.type == T::Type::parent;
         auto const only_parent = [&](bool given, char const* name) {
             if (given && !parent)
@@ -102,6 +134,17 @@ Form<icp::PeerOptions> peer() {
                    "`parent`: fetches misses for this proxy. `sibling`: serves only objects that it has."),
             required(key<T>("host", &T::host, host_name(), "Host name or IP address.")),
             key<T>("http", &T::http, port(), "HTTP port."),
+            key<T>("tls", &T::tls, peer_tls(),
+                   "Given, also as `{}`: requests, tunnels, digests and liveness checks reach the HTTP port over TLS."),
+            key<T>("https", &T::https,
+                   one_of<icp::Https>({{"ask", icp::Https::ask},
+                                       {"tunnel", icp::Https::tunnel},
+                                       {"no", icp::Https::no},
+                                       {"clear", icp::Https::clear}}),
+                   "How the peer gets https:// requests. `ask`: over TLS, so that it can store the responses; default with `tls`. "
+                   "`tunnel`: by CONNECT, with TLS to the origin inside; default of parents without `tls`. `no`: not at all, "
+                   "and no CONNECT; default of siblings without `tls`. `clear`: like `ask`, and https:// URLs may leave in "
+                   "clear text, in queries and, without `tls`, in requests."),
             key<T>("icp", &T::icp, port(0), "ICP port; 0: none."),
             key<T>("htcp", &T::htcp, port(0), "HTCP port, queried instead of the ICP port; 0: none."),
             key<T>("digest", &T::digest, flag(),

@@ -8,6 +8,7 @@
 #include <future>
 
 #include "icp/htcp.hpp"
+#include "icp/https.hpp"
 #include "icp/mesh.hpp"
 #include "icp/icp_message.hpp"
 #include "net/waiter.hpp"
@@ -91,9 +92,9 @@ void Agent::stop() {
 
 bool Agent::alone() const { return mesh_.alone(); }
 
-/// Queries are sent in clear, so https URLs are left out. A URL too long for a datagram would make the peers seem dead.
+/// A URL too long for a datagram would make the peers seem dead.
 bool Agent::may_ask_about(std::string_view url) const {
-    return url.size() <= longest_url && !url.starts_with("https:") && !mesh_.changed().has(url, steady_now());
+    return url.size() <= longest_url && !mesh_.changed().has(url, steady_now());
 }
 
 net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* waiting) {
@@ -102,7 +103,8 @@ net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* wa
     auto const peer_table = mesh_.peer_table();
     auto const begun = steady_now();
     std::vector<PeerView> views;
-    for (auto const& peer : peer_table->peers) views.push_back(peer->view(begun));
+    for (auto const& peer : peer_table->peers)
+        if (takes_part(question, peer->options)) views.push_back(peer->view(begun));
     question.turn = mesh_.next_turn();
     auto whom = plan(question, views);
     if (whom.ask.empty()) {
@@ -115,7 +117,7 @@ net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* wa
     round.views = &views;
     round.patience = patience(whom, views, peer_table->options.timeout_min, peer_table->options.timeout);
     counters.questions.add();
-    ask_all(round, peer_table->peers);
+    ask_all(round);
     for (;;) {
         auto const left = std::chrono::ceil<milliseconds>(round.worth() - since(round.asked_at, steady_now()));
         if (left <= milliseconds{0}) break;
@@ -147,17 +149,19 @@ net::awaitable<net::Wake> Agent::wait(Round& round, milliseconds limit, net::Wak
     co_return woken;
 }
 
-/// Lookups that reply at once come first: their HIT spares the other peers the query. Peers that are not queried are not
-/// waited for.
-void Agent::ask_all(Round& round, Peers peers) {
-    Query const query{round.number, round.question->url};
+/// Lookups that reply at once come first: their HIT spares the other peers the query. They send nothing, so they take URLs
+/// that must not be named in clear text, too. Peers that are not queried are not waited for.
+void Agent::ask_all(Round& round) {
+    auto const url = round.question->url;
+    Query const query{round.number, url};
     auto left = round.plan->ask;
     for (std::size_t i = 0; i < lookups_.size(); ++i) {
         auto const& row = icp::lookups()[i];
         std::vector<std::shared_ptr<Peer>> reached;
         std::erase_if(left, [&](std::size_t index) {
-            auto const& peer = peers[index];
-            if (!lookups_[i]->reaches(*peer)) return false;
+            auto const& peer = (*round.views)[index].peer;
+            bool const nameable = row.at_once || may_name(url, peer->options);
+            if (!nameable || !lookups_[i]->reaches(*peer)) return false;
             reached.push_back(peer);
             round.asked.push_back({peer, row.protocol, index});
             if (!row.at_once) peer->asked(row.protocol, round.asked_at);
@@ -176,10 +180,11 @@ net::awaitable<bool> Agent::is_there(std::shared_ptr<Peer> peer, std::string_vie
     while (by < rows.size() && (rows[by].at_once || !lookups_[by]->reaches(*peer))) ++by;
     bool const askable = by < rows.size() && !peer->options.no_query && peer->endpoint(rows[by].protocol);
     if (!askable || url.size() > longest_url) co_return true;
-    auto& round = begin_round(url);
+    auto const named = may_name(url, peer->options) ? std::string(url) : own_url(peer->options);
+    auto& round = begin_round(named);
     round.asked.push_back({peer, rows[by].protocol});
     peer->asked(rows[by].protocol, round.asked_at);
-    Query const query{round.number, url};
+    Query const query{round.number, named};
     lookups_[by]->ask(query, std::span(&peer, 1));
     if (!round.all_answered()) co_await wait(round, sign_of_life, waiting);
     bool const answered = round.all_answered();
@@ -194,8 +199,10 @@ net::awaitable<std::vector<PurgeResult>> Agent::clear(std::string url) {
     if (peer_table->purged.empty()) co_return results;
     auto& round = begin_round(url);
     round.of_purge = true;
-    for (auto const& peer : peer_table->purged)
-        if (url.size() <= htcp::url_max && peer->endpoint(Protocol::htcp)) round.asked.push_back({peer, Protocol::htcp});
+    for (auto const& peer : peer_table->purged) {
+        bool const told = url.size() <= htcp::url_max && may_name(url, peer->options);
+        if (told && peer->endpoint(Protocol::htcp)) round.asked.push_back({peer, Protocol::htcp});
+    }
     Query const query{round.number, url};
     for (unsigned tries = 0; tries < clear_tries && !round.all_answered(); ++tries) {
         std::vector<std::shared_ptr<Peer>> silent;
@@ -205,17 +212,19 @@ net::awaitable<std::vector<PurgeResult>> Agent::clear(std::string url) {
         if (co_await wait(round, clear_again, nullptr) == net::Wake::shutdown) break;
     }
     for (auto const& peer : peer_table->purged) {
+        if (!may_keep(url, peer->options)) continue;
         auto const asked = std::ranges::find(round.asked, peer, &Round::Asked::peer);
-        results.push_back({peer->options.name, asked == round.asked.end() ? ReplyKind::nothing : asked->reply});
+        auto const reply = asked == round.asked.end() ? ReplyKind::nothing : asked->reply;
+        results.push_back({peer->options.name, reply, may_name(url, peer->options)});
     }
     end_round(round, steady_now());
     co_return results;
 }
 
-/// HTCP would send an https URL in clear, so peers are not told of its purge.
 bool Agent::concerns_peers(std::string_view url) const {
     auto const peer_table = mesh_.peer_table();
-    return !(peer_table->peers.empty() && peer_table->purged.empty()) && !url.starts_with("https:");
+    auto const concerned = [&](std::shared_ptr<Peer> const& peer) { return may_keep(url, peer->options); };
+    return std::ranges::any_of(peer_table->peers, concerned) || std::ranges::any_of(peer_table->purged, concerned);
 }
 
 net::awaitable<std::vector<PurgeResult>> Agent::purge(std::string url) {
@@ -229,7 +238,8 @@ net::awaitable<std::vector<PurgeResult>> Agent::purge(std::string url) {
         });
     };
     auto const peer_table = mesh_.peer_table();
-    if (std::ranges::all_of(peer_table->peers, acknowledged)) mesh_.changed().unmark(url, mark);
+    auto const is_done = [&](std::shared_ptr<Peer> const& peer) { return !may_keep(url, peer->options) || acknowledged(peer); };
+    if (std::ranges::all_of(peer_table->peers, is_done)) mesh_.changed().unmark(url, mark);
     co_return told;
 }
 

@@ -96,7 +96,7 @@ private:
     Round& begin_round(std::string_view url);
     void end_round(Round& round, SteadyTime now);
     net::awaitable<net::Wake> wait(Round& round, milliseconds limit, net::WakeHandle* waiting);
-    void ask_all(Round& round, Peers peers);
+    void ask_all(Round& round);
     void take(Reply const&);
     void take_purge_reply(Round&, Reply const&);
     void note_overdue(Round&);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "icp/https.hpp"
 #include "icp/score.hpp"
 
 namespace garner::icp {
@@ -30,9 +31,11 @@ public:
     void hits();
     void nearest_origin();
     void misses();
-    void unasked(Health);
+    void unasked(std::vector<std::size_t> const& theirs);
     void unheard();
     void last_resort();
+    std::vector<std::size_t> parents(Health) const;
+    std::vector<std::size_t> readers(Health) const;
     std::vector<Source> take();
 
 private:
@@ -44,7 +47,7 @@ private:
     std::vector<Missed> missed() const;
     std::vector<std::size_t> of_its_group(Missed const& one, std::vector<Missed> const& all) const;
     bool may_fetch(std::size_t place) const;
-    std::vector<std::size_t> parents(Health) const;
+    bool is_unqueried(std::size_t place) const;
     void groups(std::vector<std::size_t> const& parents);
     void in_turn(std::vector<std::size_t> const& parents);
     void add(std::size_t place, Hierarchy why);
@@ -85,6 +88,13 @@ std::vector<std::size_t> Choice::parents(Health health) const {
     for (std::size_t place = 0; place < views_.size(); ++place)
         if (views_[place].health == health && !views_[place].full && may_fetch(place)) found.push_back(place);
     return found;
+}
+
+/// Without the parents that only tunnel the request.
+std::vector<std::size_t> Choice::readers(Health health) const {
+    auto theirs = parents(health);
+    if (question_.https) std::erase_if(theirs, [&](std::size_t place) { return !reads_https(*views_[place].options); });
+    return theirs;
 }
 
 void Choice::bound(Health health) {
@@ -170,14 +180,19 @@ void Choice::in_turn(std::vector<std::size_t> const& parents) {
     for (std::size_t i = 0; i < those.size(); ++i) add(those[(question_.turn + i) % those.size()], Hierarchy::roundrobin_parent);
 }
 
-void Choice::unasked(Health health) {
-    auto const theirs = parents(health);
+/// Used without a query. A query in clear text must not name an https:// URL.
+bool Choice::is_unqueried(std::size_t place) const {
+    auto const& options = *views_[place].options;
+    return options.no_query || (question_.https && question_.hierarchical && https_of(options) == Https::ask);
+}
+
+void Choice::unasked(std::vector<std::size_t> const& theirs) {
     groups(theirs);
     for (auto const place : theirs)
         if (views_[place].options->is_default) add(place, Hierarchy::default_parent);
     in_turn(theirs);
     for (auto const place : theirs)
-        if (views_[place].options->no_query || question_.direct == Direct::never) add(place, Hierarchy::firstup_parent);
+        if (is_unqueried(place) || question_.direct == Direct::never) add(place, Hierarchy::firstup_parent);
 }
 
 /// A digest's HIT spared the query to the parents, but may be false: they follow as a fallback, before the origin.
@@ -186,7 +201,7 @@ void Choice::unheard() {
         return one.reply == ReplyKind::hit && one.protocol == Protocol::digest;
     });
     if (!by_digest) return;
-    auto theirs = parents(Health::alive);
+    auto theirs = readers(Health::alive);
     auto const way = [&](std::size_t place) {
         auto const rtt = rtt_of(views_[place]).value_or(microseconds::max());
         return static_cast<double>(rtt.count()) / weight_of(views_[place]);
@@ -221,10 +236,11 @@ std::vector<Source> choose(Question const& question, std::span<PeerView const> v
     choice.hits();
     choice.nearest_origin();
     choice.misses();
-    choice.unasked(Health::alive);
+    choice.unasked(choice.readers(Health::alive));
     choice.unheard();
     choice.origin(Hierarchy::direct);
-    choice.unasked(Health::suspect);
+    choice.unasked(choice.parents(Health::alive));
+    choice.unasked(choice.parents(Health::suspect));
     choice.last_resort();
     return choice.take();
 }

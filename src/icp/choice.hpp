@@ -22,6 +22,7 @@ struct Question {
     std::string_view url;   // absolute, in normal form
     std::string_view host;
     bool hierarchical = true;   // a GET that any cache may answer: peers are queried
+    bool https = false;         // an https:// URL, or a CONNECT
     enum class Direct : std::uint8_t { may, always, never };
     Direct direct = Direct::may;                    // decided by the direct lists
     std::optional<Bytes> size = {};                 // size of the requested body, if known
@@ -35,8 +36,9 @@ struct PeerView {
     std::shared_ptr<Peer> peer;   // handed on to the sources; source selection never reads it
     PeerOptions const* options = nullptr;
     Health health = Health::alive;
-    bool full = false;     // has reached max_connections
-    bool askable = true;   // takes queries at a known address, or its digest is present
+    bool full = false;         // has reached max_connections
+    bool askable = true;       // takes queries at a known address
+    bool has_digest = false;   // its digest is present
     std::optional<microseconds> query_rtt = {};
     std::optional<microseconds> connect_rtt = {};
     std::optional<double> throughput = {};   // bytes per second
@@ -72,7 +74,15 @@ microseconds worth_waiting(Question const&, Plan const&, std::span<PeerView cons
 ///   1 direct list   2 bound parents   3 HITs by (round trip + size / throughput) / weight, the origin among them
 ///   4 the closest parent that missed, else the first; in a group, the owner of the URL   5 group, by rendezvous
 ///   6 default   7 round robin   8 the origin, or else any parent
+/// https:// URLs are not named in queries: a parent that reads them (`ask`) counts as one without queries. Parents that only
+/// tunnel them come after the origin, unless they are bound.
 std::vector<Source> choose(Question const&, std::span<PeerView const>, std::span<Told const>);
+
+/// The peer may be a source of the response.
+bool takes_part(Question const&, PeerOptions const&);
+
+/// True if the peer can be queried for the URL, or looked up in its digest.
+bool can_be_asked(Question const&, PeerView const&);
 
 /// How a peer's `domains` apply to a host.
 enum class Binding : std::uint8_t { none, eligible, bound };

@@ -46,18 +46,24 @@ struct DigestFetcher::Location {
 };
 
 /// digest_url, or Squid's path at the peer.
-std::optional<DigestFetcher::Location> DigestFetcher::location_of(PeerOptions const& peer) const {
+std::optional<DigestFetcher::Location> DigestFetcher::location_of(Peer const& peer) const {
     constexpr std::string_view usual = "/squid-internal-periodic/store_digest";
-    http::Uri uri{.authority = {peer.host, peer.http, peer.host.find(':') != std::string::npos}, .path_and_query = usual};
-    if (!peer.digest_url.empty()) {
-        auto const other = http::parse_absolute(peer.digest_url);
+    auto const& options = peer.options;
+    http::Uri const own{.scheme = options.tls ? http::Scheme::https : http::Scheme::http,
+                        .authority = {options.host, options.http, options.host.find(':') != std::string::npos},
+                        .path_and_query = usual};
+    auto uri = own;
+    if (!options.digest_url.empty()) {
+        auto const other = http::parse_absolute(options.digest_url);
         if (!other) return std::nullopt;
         uri = *other;
     }
     Location location;
-    location.target.host = uri.authority.host;
-    location.target.port = uri.authority.port;
-    if (uri.scheme == http::Scheme::https) location.target.tls = worker_.origin_tls;
+    location.target = peer.target();
+    if (!http::same_origin(uri, own)) {
+        auto const tls = uri.scheme == http::Scheme::https ? worker_.origin_tls : nullptr;
+        location.target = {.host = std::string(uri.authority.host), .port = uri.authority.port, .tls = tls};
+    }
     location.request.append("GET ").append(uri.bare_query ? "/" : "").append(uri.path_and_query).append(" HTTP/1.1\r\nHost: ");
     http::append_host(uri, location.request);
     location.request.append("\r\nAccept: application/cache-digest, */*;q=0.1\r\nConnection: close\r\n\r\n");
@@ -105,7 +111,7 @@ net::awaitable<void> DigestFetcher::renew(std::shared_ptr<Watch> watch) {
     watch->digest.reset();
     watch->life.reset();
     watch->fault.clear();
-    auto const location = location_of(watch->peer->options);
+    auto const location = location_of(*watch->peer);
     if (location)
         co_await fetch(*watch, *location);
     else

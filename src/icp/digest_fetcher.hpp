@@ -25,7 +25,7 @@ private:
     net::awaitable<void> renew(std::shared_ptr<Watch> watch);
     net::awaitable<void> fetch(Watch& watch, Location const& location);
     net::awaitable<void> receive(Watch& watch, Location const& location);
-    std::optional<Location> location_of(PeerOptions const&) const;
+    std::optional<Location> location_of(Peer const&) const;
 
     std::map<std::shared_ptr<Peer>, std::shared_ptr<Watch>> watches_;
 };

@@ -56,10 +56,12 @@ net::awaitable<void> DigestPublisher::make(milliseconds life) {
     co_await read_disk(scan);
     if (stopped_) co_return;
     auto const entries = scan.entries();
-    auto digest = std::make_shared<std::string const>(std::move(scan).finish());
+    auto digests = std::move(scan).finish();
     auto const took = std::chrono::duration_cast<milliseconds>(steady_now() - begun).count();
-    spdlog::debug("cache digest built: {} URLs, {} bytes, in {} ms", entries, digest->size(), took);
-    mesh_.publish({std::move(digest), expires});
+    spdlog::debug("cache digest built: {} URLs, {} bytes, in {} ms", entries, digests.all.size(), took);
+    mesh_.publish({.digest = std::make_shared<std::string const>(std::move(digests.without_https)),
+                   .with_https = std::make_shared<std::string const>(std::move(digests.all)),
+                   .expires = expires});
 }
 
 /// The index holds no URLs: they are read from the disk, one segment at a time.

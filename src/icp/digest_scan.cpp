@@ -33,14 +33,13 @@ std::optional<std::string_view> digested_url(store::Object const& object, WallTi
     auto key = object.key();
     if (!key.starts_with(static_cast<char>(cache::Partition::forward))) return std::nullopt;
     key.remove_prefix(1);
-    if (key.starts_with("https:")) return std::nullopt;   // queries are sent in clear, so peers never ask for it
     auto const end = key.find(cache::variant_text({}, {}));
     if (end != std::string_view::npos && !selects_by_encoding_alone(key.substr(end + 1))) return std::nullopt;
     return key.substr(0, end);
 }
 
 DigestScan::DigestScan(cache::Cache const& cache, WallTime fresh_till)
-    : cache_(cache), fresh_till_(fresh_till), builder_(expected_entries(cache)) {}
+    : cache_(cache), fresh_till_(fresh_till), all_(expected_entries(cache)), without_https_(expected_entries(cache)) {}
 
 bool DigestScan::step() {
     bool const more = cache_.memory().walk(walk_, met_);
@@ -51,7 +50,15 @@ bool DigestScan::step() {
 }
 
 void DigestScan::add(store::Object const& object) {
-    if (auto const url = digested_url(object, fresh_till_)) builder_.add(digest_key(*url));
+    auto const url = digested_url(object, fresh_till_);
+    if (!url) return;
+    auto const key = digest_key(*url);
+    all_.add(key);
+    if (!url->starts_with("https:")) without_https_.add(key);
+}
+
+DigestScan::Digests DigestScan::finish() && {
+    return {.all = std::move(all_).finish(), .without_https = std::move(without_https_).finish()};
 }
 
 }   // namespace garner::icp

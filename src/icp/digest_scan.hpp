@@ -16,7 +16,7 @@ namespace garner::icp {
 /// variants, too.
 std::optional<std::string_view> digested_url(store::Object const&, WallTime fresh_till);
 
-/// Used by one thread; the cache may be used by others meanwhile.
+/// Builds two digests: with and without https:// URLs. Used by one thread; the cache may be used by others meanwhile.
 class DigestScan {
 public:
     DigestScan(cache::Cache const& cache, WallTime fresh_till);
@@ -25,14 +25,20 @@ public:
     bool step();
     /// Adds an object that is on disk only; the caller reads it.
     void add(store::Object const& object);
-    std::uint64_t entries() const { return builder_.entries(); }
-    std::string finish() && { return std::move(builder_).finish(); }
+    /// Of all URLs.
+    std::uint64_t entries() const { return all_.entries(); }
+    struct Digests {
+        std::string all;
+        std::string without_https;
+    };
+    Digests finish() &&;
 
 private:
     cache::Cache const& cache_;
     WallTime fresh_till_;
     cache::MemoryTier::Walk walk_;
-    DigestBuilder builder_;
+    DigestBuilder all_;
+    DigestBuilder without_https_;
     std::vector<store::ObjectPtr> met_;
 };
 

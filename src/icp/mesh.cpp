@@ -5,6 +5,7 @@
 #include "icp/peer_monitor.hpp"
 #include "icp/digest_fetcher.hpp"
 #include "icp/digest_publisher.hpp"
+#include "util/check.hpp"
 
 namespace garner::icp {
 
@@ -21,11 +22,15 @@ PeerOptions listener_of_purges(IpEndpoint const& place) {
     return options;
 }
 
-/// The equal peer from `before` with its state, or a new one.
-std::shared_ptr<Peer> peer_like(PeerOptions const& options, std::span<std::shared_ptr<Peer> const> before) {
-    for (auto const& peer : before)
-        if (peer->options == options) return peer;
-    return std::make_shared<Peer>(options);
+/// The equal peer from `before` with its state, or a new one. Both use `tls` from now on.
+std::shared_ptr<Peer> peer_like(PeerOptions const& options, std::shared_ptr<net::TlsContext> tls,
+                                std::span<std::shared_ptr<Peer> const> before) {
+    for (auto const& peer : before) {
+        if (peer->options != options) continue;
+        peer->set_tls(std::move(tls));
+        return peer;
+    }
+    return std::make_shared<Peer>(options, std::move(tls));
 }
 
 template <class From, class To>
@@ -56,13 +61,16 @@ std::shared_ptr<Peer> PeerTable::at(IpEndpoint const& from, Protocol protocol) c
     return nullptr;
 }
 
-Mesh::Mesh(Options options, cache::Cache& cache) : cache_(cache), peer_table_(make_peer_table(std::move(options), nullptr)) {
+Mesh::Mesh(Options options, PeerContexts contexts, cache::Cache& cache)
+    : cache_(cache), peer_table_(make_peer_table(std::move(options), std::move(contexts), nullptr)) {
     note_company();
 }
 Mesh::~Mesh() = default;
 
 Result<std::unique_ptr<Mesh>> Mesh::make(Options options, std::span<net::Worker* const> workers, cache::Cache& cache) {
-    std::unique_ptr<Mesh> mesh(new Mesh(std::move(options), cache));
+    auto contexts = make_peer_contexts(options.peers);
+    if (!contexts) return contexts.fault();
+    std::unique_ptr<Mesh> mesh(new Mesh(std::move(options), *std::move(contexts), cache));
     for (auto* worker : workers) {
         mesh->agents_.push_back(std::make_unique<Agent>(*mesh, *worker));
         if (auto const opened = mesh->agents_.back()->open(); !opened) return opened.fault();
@@ -73,18 +81,21 @@ Result<std::unique_ptr<Mesh>> Mesh::make(Options options, std::span<net::Worker*
     return mesh;
 }
 
-PeerTablePtr Mesh::make_peer_table(Options options, PeerTable const* before) {
+PeerTablePtr Mesh::make_peer_table(Options options, PeerContexts contexts, PeerTable const* before) {
+    check(contexts.size() == options.peers.size());
     auto peer_table = std::make_shared<PeerTable>();
     std::span<std::shared_ptr<Peer> const> known, purged;
     if (before) {
         known = before->peers;
         purged = before->purged;
     }
-    for (auto const& peer : options.peers) {
-        peer_table->peers.push_back(peer_like(peer, known));
+    for (std::size_t i = 0; i < options.peers.size(); ++i) {
+        auto const& peer = options.peers[i];
+        peer_table->peers.push_back(peer_like(peer, std::move(contexts[i]), known));
         if (peer.htcp != 0) peer_table->purged.push_back(peer_table->peers.back());
     }
-    for (auto const& place : options.htcp.purge_to) peer_table->purged.push_back(peer_like(listener_of_purges(place), purged));
+    for (auto const& place : options.htcp.purge_to)
+        peer_table->purged.push_back(peer_like(listener_of_purges(place), nullptr, purged));
     peer_table->options = std::move(options);
     return peer_table;
 }
@@ -100,13 +111,13 @@ void Mesh::stop(unsigned worker) {
     for (auto& task : tasks_) task->stop();
 }
 
-void Mesh::reconfigure(Options options) {
+void Mesh::reconfigure(Options options, PeerContexts contexts) {
     MutexLock const lock(mutex_);
     options.address = peer_table_->options.address;
     options.port = peer_table_->options.port;
     options.htcp.address = peer_table_->options.htcp.address;
     options.htcp.port = peer_table_->options.htcp.port;
-    peer_table_ = make_peer_table(std::move(options), peer_table_.get());
+    peer_table_ = make_peer_table(std::move(options), std::move(contexts), peer_table_.get());
     note_company();
 }
 

@@ -13,6 +13,7 @@
 #include "icp/options.hpp"
 #include "icp/origin_times.hpp"
 #include "icp/peer.hpp"
+#include "icp/peer_contexts.hpp"
 #include "icp/replay_guard.hpp"
 #include "net/worker.hpp"
 #include "util/mutex.hpp"
@@ -36,7 +37,7 @@ using PeerTablePtr = std::shared_ptr<PeerTable const>;
 /// Thread-safe unless stated otherwise. Outlives everything that runs on the workers.
 class Mesh {
 public:
-    /// Takes the ports; the fault names the address.
+    /// Takes the ports and reads the files of the peers; the fault names the address or the key.
     static Result<std::unique_ptr<Mesh>> make(Options options, std::span<net::Worker* const> workers, cache::Cache& cache);
     ~Mesh();
 
@@ -47,8 +48,8 @@ public:
     /// From now on other caches are told not to fetch here: no new clients are accepted.
     void drain() { draining_.store(true, std::memory_order_relaxed); }
     bool draining() const { return draining_.load(std::memory_order_relaxed); }
-    /// Addresses and ports do not change until a restart.
-    void reconfigure(Options options);
+    /// Addresses and ports do not change until a restart. `contexts`: of options.peers. Running connections keep theirs.
+    void reconfigure(Options options, PeerContexts contexts);
 
     PeerTablePtr peer_table() const;
     /// True when there is no peer, and no rule that forbids the origin.
@@ -70,8 +71,9 @@ public:
 
     /// This cache's digest in Squid's format, as last built; null before the first one.
     struct Published {
-        std::shared_ptr<std::string const> digest;
-        WallTime expires{};   // when the next one is due
+        std::shared_ptr<std::string const> digest;       // without https:// URLs, for readers in clear text
+        std::shared_ptr<std::string const> with_https;   // of all URLs
+        WallTime expires{};                              // when the next one is due
     };
     Published published() const;
     void publish(Published digest);
@@ -80,9 +82,9 @@ public:
     bool take_digest_wanted() { return digest_wanted_.exchange(false); }
 
 private:
-    Mesh(Options options, cache::Cache& cache);
+    Mesh(Options options, PeerContexts contexts, cache::Cache& cache);
     void note_company() REQUIRES(mutex_);
-    static PeerTablePtr make_peer_table(Options options, PeerTable const* before);
+    static PeerTablePtr make_peer_table(Options options, PeerContexts contexts, PeerTable const* before);
 
     cache::Cache& cache_;
     mutable Mutex mutex_;

@@ -1,10 +1,12 @@
 // The options of the mesh: peers, how they are queried, and which caches get replies. One immutable snapshot.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "http/rule.hpp"
+#include "net/options.hpp"
 #include "util/bytes.hpp"
 #include "util/clock.hpp"
 #include "util/ip.hpp"
@@ -16,6 +18,26 @@ struct Domain {
     http::HostPattern host;
     bool excluded = false;
     friend bool operator==(Domain const&, Domain const&) = default;
+};
+
+/// How a peer gets https:// requests; its digest and queries to it follow (icp/https).
+enum class Https : std::uint8_t {
+    ask,      // in absolute-form, over TLS with the peer: the peer caches the responses
+    tunnel,   // by CONNECT through the parent, with TLS to the origin inside
+    no,       // not at all, and no CONNECT
+    clear     // like `ask`, and https:// URLs may be sent in clear text: in queries and purges, and if it has no TLS
+};
+
+/// TLS of the connections to one peer.
+struct PeerTls {
+    bool verify = true;
+    std::string ca_file;       // PEM; empty: the system's store
+    std::string server_name;   // for SNI and the certificate; empty: the peer's host
+    std::string chain;         // PEM files of the certificate that is shown to the peer, and of its key; both or none
+    std::string key;
+    net::TlsOptions trust() const { return {verify, ca_file}; }
+    net::CertificateFiles certificate() const { return {chain, key}; }
+    friend bool operator==(PeerTls const&, PeerTls const&) = default;
 };
 
 struct PeerOptions {
@@ -42,6 +64,8 @@ struct PeerOptions {
     std::string login;                   // "user:password", sent as Proxy-Authorization (Basic)
     std::string group;                   // parents of one group share the URLs by rendezvous hashing
     milliseconds connect_timeout{2'000};
+    std::optional<PeerTls> tls = std::nullopt;   // given: TLS at its HTTP port
+    std::optional<Https> https = std::nullopt;   // not given: https_of() decides
     friend bool operator==(PeerOptions const&, PeerOptions const&) = default;
 };
 

@@ -16,7 +16,7 @@ std::string title_of(PeerOptions const& options) {
     auto const type = options.type == PeerOptions::Type::parent ? "parent" : "sibling";
     auto const literal = parse_ip(options.host);
     auto const place = literal ? IpEndpoint{*literal, options.http}.text() : options.host + ":" + std::to_string(options.http);
-    return std::string(type) + " \"" + options.name + "\" (" + place + ")";
+    return std::string(type) + " \"" + options.name + "\" (" + place + (options.tls ? ", TLS)" : ")");
 }
 
 std::uint16_t port_of(PeerOptions const& options, Protocol protocol) {
@@ -38,7 +38,8 @@ void count(PeerFigures& figures, ReplyKind kind) {
 
 }   // namespace
 
-Peer::Peer(PeerOptions given) : options(std::move(given)) {
+Peer::Peer(PeerOptions given, std::shared_ptr<net::TlsContext> tls) : options(std::move(given)), tls_(std::move(tls)) {
+    check(options.tls.has_value() == (tls_ != nullptr));
     if (auto const literal = parse_ip(options.host)) addresses_.push_back(*literal);
 }
 
@@ -50,7 +51,8 @@ PeerView Peer::view(SteadyTime now) {
     MutexLock const lock(mutex_);
     view.health = liveness_.health(now);
     bool const takes_queries = !options.no_query && (options.icp != 0 || options.htcp != 0);
-    view.askable = (takes_queries && !addresses_.empty()) || digest_ != nullptr;
+    view.askable = takes_queries && !addresses_.empty();
+    view.has_digest = digest_ != nullptr;
     view.query_rtt = query_rtt_.mean_time();
     view.connect_rtt = connect_rtt_.mean_time();
     view.throughput = throughput_.mean();
@@ -153,6 +155,28 @@ void Peer::fetched(Source const& as, Bytes bytes, microseconds took) {
 void Peer::false_hit() {
     MutexLock const lock(mutex_);
     ++figures_.false_hits;
+}
+
+// ---- TLS ----
+
+std::shared_ptr<net::TlsContext> Peer::tls() const {
+    if (!options.tls) return nullptr;
+    MutexLock const lock(mutex_);
+    return tls_;
+}
+
+void Peer::set_tls(std::shared_ptr<net::TlsContext> tls) {
+    check(options.tls.has_value() == (tls != nullptr));
+    MutexLock const lock(mutex_);
+    tls_.swap(tls);   // the previous context is freed outside the lock, with the argument
+}
+
+net::ConnectTarget Peer::target() const {
+    return {.host = options.host,
+            .port = options.http,
+            .tls = tls(),
+            .server_name = options.tls ? options.tls->server_name : std::string(),
+            .timeout = options.connect_timeout};
 }
 
 // ---- addresses ----

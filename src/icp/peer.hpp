@@ -11,6 +11,7 @@
 #include "icp/liveness.hpp"
 #include "icp/options.hpp"
 #include "icp/smoothed.hpp"
+#include "net/connector.hpp"
 #include "util/mutex.hpp"
 
 namespace garner::icp {
@@ -20,7 +21,8 @@ class Digest;
 /// Thread-safe: one mutex, held for a few stores; locked only for misses.
 class Peer : public std::enable_shared_from_this<Peer> {
 public:
-    explicit Peer(PeerOptions options);
+    /// `tls`: null if the options have none.
+    explicit Peer(PeerOptions options, std::shared_ptr<net::TlsContext> tls = nullptr);
 
     PeerOptions const options;
 
@@ -50,6 +52,14 @@ public:
     /// The peer did not have the response that it had announced.
     void false_hit();
 
+    // ---- TLS ----
+    /// Null: the peer speaks plain HTTP.
+    std::shared_ptr<net::TlsContext> tls() const;
+    /// For later connections; null only if the options have no TLS.
+    void set_tls(std::shared_ptr<net::TlsContext> tls);
+    /// Its HTTP port, with TLS and its time limit.
+    net::ConnectTarget target() const;
+
     // ---- addresses ----
     /// The resolved addresses; those of a literal from the start. Empty: unknown yet.
     std::vector<IpAddress> addresses() const;
@@ -78,6 +88,7 @@ private:
     PeerFigures figures_ GUARDED_BY(mutex_);
     std::vector<IpAddress> addresses_ GUARDED_BY(mutex_);
     std::shared_ptr<Digest const> digest_ GUARDED_BY(mutex_);
+    std::shared_ptr<net::TlsContext> tls_ GUARDED_BY(mutex_);
     std::atomic<std::uint32_t> connections_{0};
 };
 

@@ -61,10 +61,7 @@ net::awaitable<void> PeerMonitor::probe(std::shared_ptr<Peer> peer) {
     net::ConnectStop stop;
     watches_[peer].probing = &stop;
     peer->probed(steady_now());
-    net::ConnectTarget target;
-    target.host = peer->options.host;
-    target.port = peer->options.http;
-    target.timeout = peer->options.connect_timeout;
+    auto const target = peer->target();
     net::AddressFilter const all = [](net::Address const&) -> char const* { return nullptr; };
     auto const connected = co_await worker_.connector.connect(target, all, &stop);
     if (connected.transport) peer->connected(std::nullopt, steady_now());

@@ -29,7 +29,7 @@ private:
     void look_around();
     /// Resolves again every minute, and every few seconds while the name does not resolve.
     net::awaitable<void> find(std::shared_ptr<Peer> peer);
-    /// Tries a connection to the HTTP port of a peer whose connections failed.
+    /// Tries a connection to the HTTP port of a peer whose connections failed, with its TLS handshake.
     net::awaitable<void> probe(std::shared_ptr<Peer> peer);
 
     std::unordered_map<std::shared_ptr<Peer>, Watch> watches_;

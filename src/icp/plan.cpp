@@ -1,6 +1,7 @@
 // Plans which peers to query.
 #include <algorithm>
 
+#include "icp/https.hpp"
 #include "icp/score.hpp"
 
 namespace garner::icp {
@@ -10,10 +11,18 @@ namespace {
 bool is_parent(PeerView const& view) { return view.options->type == PeerOptions::Type::parent; }
 
 bool is_asked(Question const& question, PeerView const& view) {
-    return view.askable && !view.full && binding_of(*view.options, question.host) != Binding::none;
+    return can_be_asked(question, view) && !view.full && binding_of(*view.options, question.host) != Binding::none;
 }
 
 }   // namespace
+
+bool takes_part(Question const& question, PeerOptions const& options) { return !question.https || https_of(options) != Https::no; }
+
+bool can_be_asked(Question const& question, PeerView const& view) {
+    bool const by_query = view.askable && (!question.https || https_of(*view.options) == Https::clear);
+    bool const by_digest = view.has_digest && (!question.https || reads_https(*view.options));
+    return by_query || by_digest;
+}
 
 Plan plan(Question const& question, std::span<PeerView const> views) {
     if (question.direct == Question::Direct::always || !question.hierarchical) return {};

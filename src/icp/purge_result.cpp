@@ -5,6 +5,7 @@
 namespace garner::icp {
 
 std::string_view words_of(PurgeResult const& result) {
+    if (!result.told) return "not told (peers[].https)";
     switch (result.reply) {
     case ReplyKind::hit: return "purged";
     case ReplyKind::miss: return "had nothing";

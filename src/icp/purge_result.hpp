@@ -12,9 +12,10 @@ namespace garner::icp {
 struct PurgeResult {
     std::string name;                       // the peer's name, or its address
     ReplyKind reply = ReplyKind::nothing;   // hit: removed; miss: not stored; nothing: no acknowledgement
+    bool told = true;                       // false: the message must not name the URL to this peer (icp/https)
 };
 
-/// "purged", "had nothing", "refused", "did not answer".
+/// "purged", "had nothing", "refused", "did not answer", "not told (peers[].https)".
 std::string_view words_of(PurgeResult const&);
 
 /// True if at least one peer had the URL and has removed it.

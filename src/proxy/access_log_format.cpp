@@ -250,7 +250,9 @@ void json_line(Line& line, LogEntry const& entry) {
         << ",\"http\":\"" << entry.version << "\",\"hierarchy\":\"";
     put_hierarchy(line, entry);
     line << "\"";
-    line.member("peer", entry.peer).member("content_type", entry.content_type);
+    line.member("peer", entry.peer);
+    if (!entry.peer_reach.empty()) line.member("peer_reach", entry.peer_reach);
+    line.member("content_type", entry.content_type);
     line.member("referer", entry.referer, LogFieldLimits::referer);
     line.member("user_agent", entry.user_agent, LogFieldLimits::user_agent);
     line.member("reason", entry.reason);

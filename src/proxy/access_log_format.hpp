@@ -56,6 +56,7 @@ struct LogEntry {
     Hierarchy hierarchy = Hierarchy::none;
     bool peers_timed_out = false;   // some queried peers had not replied
     std::string_view peer;          // the origin's or peer's address or name
+    std::string_view peer_reach;    // how the request reached the peer: "TLS"; empty: the source is no peer
     std::string_view content_type;
     std::string_view referer;
     std::string_view user_agent;
@@ -79,7 +80,8 @@ using LineBuffer = std::array<char, 16 * KiB>;
 /// The line with its newline, inside the buffer. Allocates nothing.
 ///   squid     Squid's default logformat: time.ms elapsed client tag/status bytes method url user hierarchy/peer type
 ///   combined  Apache's; in UTC, with the id as ident
-///   json      one object a line, valid UTF-8; the only one with reason and cache status; the id, if any, is its last member
+///   json      one object a line, valid UTF-8; the only one with reason, cache status and the way to the peer; the id, if any,
+///             is its last member
 std::string_view format_line(LogFormat, LogEntry const&, LineBuffer&);
 
 }   // namespace garner::proxy

@@ -21,20 +21,18 @@ std::string text_of(net::Certificate const& certificate, WallTime now) {
 
 }   // namespace
 
-std::vector<std::string> CertificateWatch::due(TlsContexts const& contexts, WallTime now) {
+std::vector<std::string> CertificateWatch::due(std::span<std::shared_ptr<net::Certificate const> const> certificates,
+                                               WallTime now) {
     std::vector<std::string> warnings;
-    for (auto const& context : contexts) {
-        if (!context) continue;
-        for (auto const& certificate : context->certificates()) {
-            auto const left = std::chrono::floor<std::chrono::days>(certificate->not_after() - now).count();
-            auto const* step = std::ranges::find_if(warning_days, [left](int days) { return left < days; });
-            if (step == warning_days.end()) continue;
-            auto const key = certificate->subject() + std::to_string(certificate->not_after().time_since_epoch().count());
-            auto const [known, is_new] = told_.try_emplace(key, *step);
-            if (!is_new && known->second <= *step) continue;
-            known->second = *step;
-            warnings.push_back(text_of(*certificate, now));
-        }
+    for (auto const& certificate : certificates) {
+        auto const left = std::chrono::floor<std::chrono::days>(certificate->not_after() - now).count();
+        auto const* step = std::ranges::find_if(warning_days, [left](int days) { return left < days; });
+        if (step == warning_days.end()) continue;
+        auto const key = certificate->subject() + std::to_string(certificate->not_after().time_since_epoch().count());
+        auto const [known, is_new] = told_.try_emplace(key, *step);
+        if (!is_new && known->second <= *step) continue;
+        known->second = *step;
+        warnings.push_back(text_of(*certificate, now));
     }
     return warnings;
 }

@@ -1,10 +1,12 @@
-// Warns before the certificates of listening addresses expire.
+// Warns before the certificates that this proxy shows to clients and peers expire.
 #pragma once
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "proxy/listen_tls.hpp"
+#include "net/certificate.hpp"
 #include "util/clock.hpp"
 
 namespace garner::proxy {
@@ -13,7 +15,7 @@ namespace garner::proxy {
 class CertificateWatch {
 public:
     /// The warnings that are due, one for each certificate: "the certificate CN = proxy.example expires in 7 days, on …".
-    std::vector<std::string> due(TlsContexts const& contexts, WallTime now);
+    std::vector<std::string> due(std::span<std::shared_ptr<net::Certificate const> const> certificates, WallTime now);
 
 private:
     std::map<std::string, int> told_;   // the days of the last warning, by subject and end

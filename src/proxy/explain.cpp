@@ -176,6 +176,7 @@ private:
     void ask_peers(bool source_matters) {
         SourceQuestion const asked{.url = target_.url,
                                    .host = std::string(target_.uri.authority.host),
+                                   .https = target_.uri.scheme == http::Scheme::https,
                                    .hierarchical = is_fetch() && is_hierarchical(request_, control_),
                                    .destination = parse_ip(target_.uri.authority.host),
                                    .source_matters = source_matters};

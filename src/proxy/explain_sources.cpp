@@ -60,6 +60,7 @@ SourceExplanation explain_sources(Server& server, SourceQuestion const& question
     asked.host = asking->host;
     asked.hierarchical = question.hierarchical;
     asked.direct = out.direct;
+    asked.https = question.https;
     if (peer_table->options.source_ping) {
         auto const known = mesh.origins().find(asked.host, steady_now());
         asked.origin_rtt = known.rtt;

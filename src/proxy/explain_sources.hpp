@@ -17,6 +17,7 @@ class Server;
 struct SourceQuestion {
     std::string url;   // normal form
     std::string host;
+    bool https = false;                          // an https:// URL or a CONNECT
     bool hierarchical = false;                   // a miss that any cache may answer
     std::optional<IpAddress> destination = {};   // the address of a literal host
     bool source_matters = false;                 // an access rule depends on the origin's address

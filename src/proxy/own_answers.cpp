@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "http/dates.hpp"
+#include "icp/https.hpp"
 #include "icp/peer.hpp"
 
 namespace garner::proxy {
@@ -17,6 +18,11 @@ constexpr seconds next_soon{10};   // the next digest is late, and is being buil
 
 std::string const unconfirmed = "The object is purged, but the disk has not confirmed it, so the object may return after a "
                                 "crash, or after the disk works again. ";
+
+bool is_at(icp::Peer const& peer, IpAddress const& address) {
+    auto const addresses = peer.addresses();
+    return std::ranges::find(addresses, address) != addresses.end();
+}
 
 }   // namespace
 
@@ -81,13 +87,18 @@ net::awaitable<void> OwnAnswers::answer_as_last_hop() {
 /// The digest reveals what clients have requested: only peers, caches in an allow list and this machine may have it.
 bool OwnAnswers::is_other_cache(IpAddress const& client) const {
     auto const peer_table = request_.services.mesh->peer_table();
-    auto const is_peer = [&](auto const& peer) {
-        auto const addresses = peer->addresses();
-        return std::ranges::find(addresses, client) != addresses.end();
-    };
     auto const& icp = peer_table->options;
     return client.is_loopback() || is_among(client, icp.allow) || is_among(client, icp.htcp.allow) ||
-           std::ranges::any_of(peer_table->peers, is_peer);
+           std::ranges::any_of(peer_table->peers, [&](auto const& peer) { return is_at(*peer, client); });
+}
+
+/// The digest of https:// URLs is sent in clear text only to a peer that the operator allows to get such URLs so.
+bool OwnAnswers::may_read_https() const {
+    auto const& client = *request_.client.client();
+    auto const peer_table = request_.services.mesh->peer_table();
+    return client.secure || std::ranges::any_of(peer_table->peers, [&](auto const& peer) {
+               return icp::https_of(peer->options) == icp::Https::clear && is_at(*peer, client.peer.address);
+           });
 }
 
 net::awaitable<void> OwnAnswers::answer_internally() {
@@ -102,13 +113,14 @@ net::awaitable<void> OwnAnswers::answer_internally() {
         co_return co_await writer_.error(403, "Only peers of this cache are allowed to fetch its digest.", "icp.allow");
     }
     auto const published = mesh->published();
-    if (!published.digest) {
+    auto const& digest = may_read_https() ? published.with_https : published.digest;
+    if (!digest) {
         mesh->rebuild_digest();
         co_return co_await writer_.error(404, "This cache has no digest, or is building its first one.", "internal");
     }
     auto const expires = std::max<WallTime>(published.expires, request_.now + next_soon);
     auto const extra = "Expires: " + http::format_http_date(unix_seconds(expires)) + "\r\n";
-    co_await writer_.own_answer(200, "application/cache-digest", *published.digest, extra);
+    co_await writer_.own_answer(200, "application/cache-digest", *digest, extra);
 }
 
 // ---- for clients ----

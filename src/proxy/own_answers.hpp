@@ -21,6 +21,7 @@ private:
     net::awaitable<void> send_root();
     bool may_purge() const;
     bool is_other_cache(IpAddress const& client) const;
+    bool may_read_https() const;
 
     Request& request_;
     ResponseWriter& writer_;

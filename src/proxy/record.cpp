@@ -120,6 +120,7 @@ void Record::log(Request const& request, milliseconds elapsed) const {
     entry.version = version_text(head, *request.client.client());
     entry.hierarchy = hierarchy;
     entry.peer = peer;
+    entry.peer_reach = peer_reach;
     entry.peers_timed_out = peers_timed_out;
     entry.content_type = texts.content_type;
     if (auto const* referer = head.fields.find("Referer")) entry.referer = logged_url(request, referer->value);

@@ -33,7 +33,8 @@ public:
     Answer answer = Answer::own;
     ResultTag tag = ResultTag::none;
     Hierarchy hierarchy = Hierarchy::none;
-    std::string peer;   // name or address of the response's source
+    std::string peer;              // name or address of the response's source
+    std::string_view peer_reach;   // icp::reach_of(); empty: no peer
     bool peers_timed_out = false;
     std::uint16_t sent_status = 0;
     bool truncated = false;   // the client got an incomplete response, and did not cause that

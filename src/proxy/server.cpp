@@ -230,9 +230,17 @@ void Server::use_tls(TlsContexts contexts) {
     tls_ = std::move(contexts);
 }
 
-TlsContexts Server::tls() const {
-    MutexLock const lock(options_mutex_);
-    return tls_;
+std::vector<std::shared_ptr<net::Certificate const>> Server::certificates() const {
+    std::vector<std::shared_ptr<net::Certificate const>> all;
+    {
+        MutexLock const lock(options_mutex_);
+        for (auto const& context : tls_)
+            if (context) all.insert(all.end(), context->certificates().begin(), context->certificates().end());
+    }
+    auto const peer_table = mesh_->peer_table();
+    for (auto const& peer : peer_table->peers)
+        if (auto const tls = peer->tls(); tls && tls->own_certificate()) all.push_back(tls->own_certificate());
+    return all;
 }
 
 std::vector<Counters const*> Server::counters() const {

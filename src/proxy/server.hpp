@@ -42,8 +42,8 @@ public:
     Result<TlsContexts> make_tls(std::span<Listen const> listen) const { return make_tls_contexts(listen, ticket_keys_); }
     /// Later connections use these contexts; they have the order of options.listen.
     void use_tls(TlsContexts contexts);
-    /// The contexts in use.
-    TlsContexts tls() const;
+    /// The certificates that clients and peers are shown now.
+    std::vector<std::shared_ptr<net::Certificate const>> certificates() const;
     /// For a reload. The fault names the file, and nothing has changed.
     Result<std::shared_ptr<Interception const>> make_interception(bump::Options const& options) const {
         return Interception::make(options, interception().get());

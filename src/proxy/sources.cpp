@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "icp/https.hpp"
 #include "net/address.hpp"
 #include "proxy/way.hpp"
 
@@ -39,7 +40,12 @@ void Sources::note_current() {
     auto& record = request_.record;
     record.hierarchy = current().why;
     record.texts.source.clear();
-    if (current().peer) record.texts.source.append(name_of(record.hierarchy)).append("/").append(current().peer->options.name);
+    record.peer_reach = {};
+    if (current().peer) {
+        auto const& peer = current().peer->options;
+        record.texts.source.append(name_of(record.hierarchy)).append("/").append(peer.name);
+        record.peer_reach = icp::reach_of(peer, request_.is_https());
+    }
     record.cache_status.source = record.texts.source;
 }
 
@@ -48,7 +54,10 @@ std::string Sources::peer_name() const {
     return (peer.type == icp::PeerOptions::Type::parent ? "parent " : "sibling ") + peer.name;
 }
 
-bool Sources::is_tunnelled() const { return current().peer && request_.is_https(); }
+bool Sources::is_tunnelled() const {
+    auto const& peer = current().peer;
+    return peer && request_.is_https() && icp::https_of(peer->options) == icp::Https::tunnel;
+}
 
 bool Sources::has_no_peers() const {
     auto const* agent = request_.services.agent;
@@ -85,6 +94,7 @@ icp::Question Sources::question() const {
     asked.url = request_.target.url;
     asked.host = request_.target.uri.authority.host;
     asked.hierarchical = hierarchical_ && is_hierarchical(request_.head(), request_.control);
+    asked.https = request_.target.uri.scheme == http::Scheme::https;
     asked.direct = direct_of(peer_table->options.direct, request_.facts(), destination);
     if (size_) asked.size = *size_;
     if (peer_table->options.source_ping) {

@@ -2,6 +2,7 @@
 
 #include "net/address.hpp"
 #include "proxy/upstream_head.hpp"
+#include "util/one_of.hpp"
 
 namespace garner::proxy {
 
@@ -194,8 +195,7 @@ std::unique_ptr<net::Transport> Upstream::take_pooled() {
 
 net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect() {
     auto const peer = sources_.current().peer;
-    auto where = origin_target(request_);
-    if (peer) where = {.host = peer->options.host, .port = peer->options.http, .timeout = peer->options.connect_timeout};
+    auto const where = peer ? peer->target() : origin_target(request_);
     net::AddressFilter filter = [this, &peer](net::Address const& address) -> char const* {
         if (peer) return nullptr;
         auto decision = request_.permits(request_.facts(), net::to_ip(address));
@@ -213,7 +213,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect() {
     failure_ = failure_of(connected, sources_.name(), peer != nullptr);
     if (peer) failure_ = at_peer(std::move(failure_));
     using enum net::ConnectFailure;
-    bool const theirs = connected.failure == refused || connected.failure == unreachable || connected.failure == timed_out;
+    bool const theirs = is_one_of<refused, unreachable, timed_out, tls>(connected.failure);
     if (peer && theirs) peer->connect_failed(connected.reason, steady_now());
     co_return nullptr;
 }

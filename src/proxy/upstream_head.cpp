@@ -1,6 +1,7 @@
 #include "proxy/upstream_head.hpp"
 
 #include "http/range.hpp"
+#include "icp/https.hpp"
 #include "net/origin_pool.hpp"
 #include "proxy/head_writer.hpp"
 #include "proxy/via.hpp"
@@ -15,9 +16,10 @@ using http::Method;
 using http::Name;
 
 /// RFC 9112 3.2.2: absolute-form.
-std::string absolute_form(Target const& target) {
-    check(target.uri.scheme != http::Scheme::https);   // never in clear text
-    return "http://" + target.host_field + (target.path == "*" ? "" : target.path);
+std::string absolute_form(Target const& target, icp::PeerOptions const& peer) {
+    bool const in_clear = !peer.tls && icp::https_of(peer) != icp::Https::clear;
+    check(target.uri.scheme != http::Scheme::https || !in_clear);
+    return std::string(http::text(target.uri.scheme)) + "://" + target.host_field + (target.path == "*" ? "" : target.path);
 }
 
 /// A sibling is asked only for stored responses; it must not fetch (RFC 2187 5.2).
@@ -55,7 +57,7 @@ void write_upstream_head(Request const& request, Sources const& sources, Request
     std::string absolute, for_peer;
     extras.target = request.target.path;
     if (sources.current().peer && !sources.is_tunnelled()) {
-        extras.target = absolute = absolute_form(request.target);
+        extras.target = absolute = absolute_form(request.target, sources.current().peer->options);
         extras.peer_lines = for_peer = lines_for_peer(request, sources.current().peer->options);
     }
     extras.host = request.target.host_field;
@@ -97,10 +99,14 @@ void write_pool_key(Request const& request, Sources const& sources, std::string&
                      .port = authority.port,
                      .server_name = authority.host};
     auto const& peer = sources.current().peer;
-    if (sources.is_tunnelled())
+    auto const peer_tls = peer ? peer->tls() : nullptr;
+    auto const peer_id = peer_tls ? peer_tls->id() : 0;
+    if (sources.is_tunnelled()) {
         key.peer = peer->options.name;
-    else if (peer)
-        key = {.host = peer->options.host, .port = peer->options.http, .peer = peer->options.name};
+        key.peer_tls = peer_id;
+    } else if (peer) {
+        key = {.tls = peer_id, .host = peer->options.host, .port = peer->options.http, .peer = peer->options.name};
+    }
     net::pool_key(key, out);
 }
 

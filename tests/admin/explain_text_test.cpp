@@ -121,6 +121,26 @@ TEST(Explain, sources_are_told_with_times_and_reasons) {
                           "  source      SIBLING_HIT/next door, then HIER_DIRECT\n"));
 }
 
+TEST(Explain, the_way_to_each_peer_is_told) {
+    icp::PeerOptions options;
+    options.name = "campus";
+    options.https = icp::Https::tunnel;
+    auto explained = stale_page();
+    auto& told = explained.sources.emplace();
+    told.hierarchical = told.answered = true;
+    told.resolution.sources = {{std::make_shared<icp::Peer>(options), icp::Hierarchy::default_parent}};
+    auto const ends_with_source = [&](char const* source) {
+        return HasSubstr(std::string("\n  source      DEFAULT_PARENT/campus") + source + "\n");
+    };
+    EXPECT_EQ(explain_json(explained)["sources"]["order"][0]["reach"], "clear");
+    EXPECT_THAT(explain_text(explain_json(explained)), ends_with_source(""));
+    explained.url = "https://www.example.org/";
+    EXPECT_EQ(explain_json(explained)["sources"]["order"][0]["reach"], "CONNECT");
+    auto const text = explain_text(explain_json(explained));
+    EXPECT_THAT(text, ends_with_source(" (CONNECT)"));
+    EXPECT_THAT(text, HasSubstr("no peer is queried: queries are sent in clear text"));
+}
+
 TEST(Explain, why_nobody_was_asked_is_told) {
     struct Row {
         char const* direct;

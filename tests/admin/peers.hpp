@@ -26,6 +26,8 @@ inline Report report_with_peers() {
     campus.fetches = 9'000;
     campus.saved = 5 * MiB;
     campus.options.login = "user:secret";
+    campus.options.tls.emplace();
+    campus.options.https = icp::Https::tunnel;
     auto next_door = a_peer("next door", icp::PeerOptions::Type::sibling);
     next_door.health = icp::Health::dead;
     Report report;

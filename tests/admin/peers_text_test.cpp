@@ -19,12 +19,12 @@ using testing::Not;
 
 TEST(Peers, are_a_table) {
     EXPECT_EQ(peers_text(stats_json(report_with_peers())),
-              "name      type    state where                 rtt queries replies hits false hits fetched    saved\n"
-              "next door sibling dead  cache.example:3128      -       0       0    0          0       0      0 B\n"
-              "campus    parent  alive 10.0.0.3:3128      812 µs   12.3k   12.3k  700          3   9.00k 5.00 MiB\n");
+              "name      type    state where              tls https     rtt queries replies hits false hits fetched    saved\n"
+              "next door sibling dead  cache.example:3128 no  no          -       0       0    0          0       0      0 B\n"
+              "campus    parent  alive 10.0.0.3:3128      yes tunnel 812 µs   12.3k   12.3k  700          3   9.00k 5.00 MiB\n");
 }
 
-TEST(Peers, however_long_their_names_fit_on_a_hundred_columns) {
+TEST(Peers, however_long_their_names_fit_on_112_columns) {
     auto report = report_with_peers();
     for (auto const* name : {"the parent in the cellar of the neighbour's house", "μηχανή που είναι πολύ μακριά από εδώ"}) {
         report.figures.peers[0].options.name = name;
@@ -32,7 +32,7 @@ TEST(Peers, however_long_their_names_fit_on_a_hundred_columns) {
         report.figures.peers[0].queries = UINT64_MAX;
         auto const text = peers_text(stats_json(report));
         std::istringstream lines(text);
-        for (std::string line; std::getline(lines, line);) EXPECT_EQ(columns(line), 100u) << text;
+        for (std::string line; std::getline(lines, line);) EXPECT_EQ(columns(line), 112u) << text;
         EXPECT_THAT(text, HasSubstr("…"));
         EXPECT_THAT(text, HasSubstr("18.4E"));
     }

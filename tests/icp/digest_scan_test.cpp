@@ -28,7 +28,7 @@ std::shared_ptr<Digest const> digest_of(Scene& scene, milliseconds life = 100s) 
     while (scan.step()) {
     }
     auto const entries = scan.entries();
-    auto digest = test::made(Digest::read(std::move(scan).finish()));
+    auto digest = test::made(Digest::read(std::move(scan).finish().all));
     EXPECT_EQ(digest->entries(), entries);
     return digest;
 }
@@ -63,6 +63,23 @@ TEST(DigestScan, leaves_out_an_accelerators_objects) {
     Scene scene;
     scene.store(key_of("http://a/", cache::Partition::accelerator));
     EXPECT_EQ(digest_of(scene)->entries(), 0u);
+}
+
+TEST(DigestScan, builds_one_digest_without_https_URLs) {
+    Scene scene;
+    scene.store(key_of("http://a/open"));
+    scene.store(key_of("https://a/secret"));
+    DigestScan scan(scene.cache, wall_now() + 100s);
+    while (scan.step()) {
+    }
+    auto digests = std::move(scan).finish();
+    auto const all = test::made(Digest::read(std::move(digests.all)));
+    auto const open = test::made(Digest::read(std::move(digests.without_https)));
+    EXPECT_EQ(all->entries(), 2u);
+    EXPECT_TRUE(all->may_have(digest_key("https://a/secret")));
+    EXPECT_EQ(open->entries(), 1u);
+    EXPECT_TRUE(open->may_have(digest_key("http://a/open")));
+    EXPECT_FALSE(open->may_have(digest_key("https://a/secret")));
 }
 
 TEST(DigestScan, takes_variants_by_accept_encoding_alone) {

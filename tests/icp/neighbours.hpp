@@ -7,6 +7,7 @@
 
 #include "icp/choice.hpp"
 #include "icp/peer.hpp"
+#include "support/made.hpp"
 
 namespace garner::icp {
 
@@ -20,6 +21,15 @@ inline PeerOptions a_peer(std::string name, PeerOptions::Type type) {
 inline PeerOptions parent(std::string name) { return a_peer(std::move(name), PeerOptions::Type::parent); }
 inline PeerOptions sibling(std::string name) { return a_peer(std::move(name), PeerOptions::Type::sibling); }
 
+inline PeerOptions secured(PeerOptions options) {
+    options.tls.emplace();
+    return options;
+}
+inline PeerOptions with_https(PeerOptions options, Https https) {
+    options.https = https;
+    return options;
+}
+
 /// Parses "!.mil.edu" or ".edu".
 inline Domain domain(std::string_view text) {
     bool const excluded = text.front() == '!';
@@ -30,7 +40,9 @@ struct Neighbours {
     std::vector<PeerView> views;
 
     PeerView& add(PeerOptions options) {
-        auto peer = std::make_shared<Peer>(std::move(options));
+        static auto const context = test::made(net::TlsContext::make({}));
+        auto const tls = options.tls ? context : nullptr;
+        auto peer = std::make_shared<Peer>(std::move(options), tls);
         views.push_back(peer->view(SteadyTime{}));
         return views.back();
     }

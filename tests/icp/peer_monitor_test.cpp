@@ -149,6 +149,17 @@ TEST_F(PeerMonitors, leaves_one_dead_that_does_not_take_the_probe) {
     EXPECT_FALSE(soon([&] { return peer->view(steady_now()).health == Health::alive; }, 500ms));
 }
 
+TEST_F(PeerMonitors, leaves_one_dead_whose_port_accepts_and_speaks_no_TLS) {
+    Port const port;   // accepts by its backlog, and never answers
+    auto options = a_parent("127.0.0.1", port.number());
+    options.tls.emplace();
+    options.connect_timeout = 300ms;
+    auto const peer = start(options);
+    peer->connect_failed("certificate not accepted", steady_now() - Liveness::probe_interval);
+    EXPECT_TRUE(soon([&] { return !peer->wants_probe(steady_now()); })) << "it has been probed";
+    EXPECT_FALSE(soon([&] { return peer->view(steady_now()).health == Health::alive; }, 1s));
+}
+
 TEST_F(PeerMonitors, keeps_nobody_from_ending_while_a_probe_runs) {
     Port port(0);
     port.fill();
@@ -170,11 +181,11 @@ TEST_F(PeerMonitors, follows_the_roster) {
     Options changed;
     changed.peers = {a_parent("one.test"), a_parent("two.test")};
     changed.peers.back().name = "q";
-    mesh_->reconfigure(changed);
+    mesh_->reconfigure(changed, PeerContexts(2));
     EXPECT_EQ(mesh_->peer_table()->peers.front(), one) << "one that stays the same keeps what is known of it";
     auto const two = mesh_->peer_table()->peers.back();
     EXPECT_TRUE(soon([&] { return !two->addresses().empty(); }));
-    mesh_->reconfigure({});
+    mesh_->reconfigure({}, {});
     EXPECT_EQ(mesh_->peer_table()->peers.size(), 0u);
 }
 

@@ -164,10 +164,11 @@ TEST(APeer, that_is_not_to_be_queried_is_asked_by_its_digest_only) {
     Peer peer(options);
     EXPECT_FALSE(peer.view(start).askable);
     peer.set_digest(test::made(Digest::read(DigestBuilder(1).finish())));
-    EXPECT_TRUE(peer.view(start).askable);
+    EXPECT_FALSE(peer.view(start).askable);
+    EXPECT_TRUE(peer.view(start).has_digest);
     EXPECT_TRUE(peer.stats(start).has_digest);
     peer.set_digest(nullptr);
-    EXPECT_FALSE(peer.view(start).askable);
+    EXPECT_FALSE(peer.view(start).has_digest);
 }
 
 TEST(APeer, without_ports_is_not_asked) {

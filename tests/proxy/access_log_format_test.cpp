@@ -150,6 +150,15 @@ TEST(LogEntry, combined_lets_nobody_leave_the_quotes) {
     EXPECT_EQ(quotes, 6);
 }
 
+TEST(LogEntry, json_alone_has_the_way_to_a_peer) {
+    auto entry = hit();
+    EXPECT_EQ(json(entry).find("peer_reach"), std::string::npos);
+    entry.peer = "campus";
+    entry.peer_reach = "CONNECT over TLS";
+    EXPECT_NE(json(entry).find(R"("peer":"campus","peer_reach":"CONNECT over TLS",)"), std::string::npos) << json(entry);
+    EXPECT_EQ(squid(entry).find("TLS"), std::string::npos);
+}
+
 TEST(LogEntry, json_stays_one_valid_object) {
     auto text = json(forged());
     EXPECT_EQ(std::ranges::count(text, '\n'), 1);
