@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "support/certificate.hpp"
 #include "support/child.hpp"
 #include "support/client.hpp"
 #include "support/programs.hpp"
@@ -43,6 +44,7 @@ public:
         std::uint16_t http = free_port();
         std::uint16_t icp = free_port();
         std::uint16_t htcp = free_port();
+        std::uint16_t https = free_port();   // TLS, if the setup has a certificate
     };
     struct Setup {
         /// Additional configuration: cache_peer lines and rules. Placed before the tests' own, so that its rules come first.
@@ -50,6 +52,12 @@ public:
         Ports ports = {};
         /// With a cache_dir: without one it never publishes a digest.
         bool disk = false;
+        /// Shown at Ports::https, where requests of a proxy are answered over TLS.
+        Certificate const* certificate = nullptr;
+        /// PEM file; given: clients of Ports::https must show a certificate of this authority.
+        std::string client_ca = "";
+        /// PEM file: the authority of https:// origins. Empty: those of the system.
+        std::string origin_ca = "";
     };
     Squid() : Squid(Setup{}) {}
     explicit Squid(std::string const& directives) : Squid(Setup{.directives = directives}) {}
@@ -84,6 +92,8 @@ public:
 private:
     std::filesystem::path folder() const { return dir_.path("squid"); }
     std::vector<std::string> command(std::string const& file) const;
+    /// The directives for TLS; empty without a certificate.
+    std::string tls_directives(Setup const&) const;
     std::string service_name() const;
     void make_disk(std::string const& file) const;
     void remove_shared_memory() const;

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "story/mesh/squid.hpp"
+#include "story/tls/secure_listener.hpp"
 
 namespace garner::test {
 
@@ -205,5 +206,30 @@ TEST_F(Digests, squid_reads_ours) {
 }
 
 }   // namespace
+
+// ---- https ----
+
+TEST_F(Digests, https_pages_are_only_in_the_digest_that_is_read_over_TLS) {
+    CertificateFiles files, origin_files;
+    Origin open, secure({.certificate = &origin_files.certificate});
+    open.answer("/page", fresh("x"));
+    secure.answer("/page", fresh("x"));
+    auto patch = json::parse(publishing());
+    patch["tls"]["ca_file"] = origin_files.chain();
+    Proxy proxy(Proxy::Setup{.patch = patch.dump(), .tls = files.tls()});
+    get(proxy, open, "/page").body();
+    get(proxy, secure, "/page").body();
+    auto over_tls = secure_client(proxy);
+    auto const read = [](Client& client) { return ReadDigest(client.get(digest_path).body()); };
+    auto const both = [&] {
+        auto const digest = read(over_tls);
+        return digest.whole() && digest.has(open.url("/page")) && digest.has(secure.url("/page"));
+    };
+    EXPECT_TRUE(eventually(both, 60s));
+    auto in_clear = at(proxy);
+    auto const digest = read(in_clear);
+    EXPECT_TRUE(digest.has(open.url("/page")));
+    EXPECT_EQ(digest.entries(), 1);
+}
 
 }   // namespace garner::test
