@@ -153,6 +153,7 @@ private:
     std::span<char> room_;     // during pull()
     SteadyTime now_{};
     std::string fault_;
+    Bytes decoded_ = 0;   // size of the fields of this head or trailer section so far
     std::int32_t last_id_ = 0;
     std::uint8_t state_ = 0;
 };

@@ -45,6 +45,7 @@ int Session::Input::on_begin_frame(nghttp2_session*, nghttp2_frame_hd const* fra
 
 int Session::Input::on_begin_headers(nghttp2_session* session, nghttp2_frame const* frame, void* user) noexcept {
     auto& self = session_in(user);
+    self.decoded_ = 0;
     if (!starts_request(*frame)) {
         self.trailers_.begin();
         return 0;
@@ -61,6 +62,13 @@ int Session::Input::on_begin_headers(nghttp2_session* session, nghttp2_frame con
 int Session::Input::on_header(nghttp2_session*, nghttp2_frame const* frame, std::uint8_t const* name, std::size_t name_size,
                               std::uint8_t const* value, std::size_t value_size, std::uint8_t, void* user) noexcept {
     auto& self = session_in(user);
+    // One byte may decode to a field of 4 KiB (RFC 9113 10.5.1): reading such a head to its end would delay other clients.
+    self.decoded_ += name_size + value_size;
+    if (self.decoded_ > 2 * self.limits_.head.bytes) {
+        self.fail(ErrorCode::calm, "a head of more than twice the limit");
+        self.end_head();
+        return NGHTTP2_ERR_CALLBACK_FAILURE;
+    }
     auto const name_text = text_of(name, name_size), value_text = text_of(value, value_size);
     if (!starts_request(*frame)) {
         self.trailers_.add(name_text, value_text);

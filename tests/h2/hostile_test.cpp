@@ -173,7 +173,17 @@ std::string bomb(std::uint32_t id, int repeats) {
     return frame(headers_frame, end_stream | end_headers, id, block);
 }
 
-TEST(H2Hostile, header_bombs_are_answered_431_and_the_connection_lives) {
+TEST(H2Hostile, a_head_of_more_than_twice_the_limit_ends_the_connection) {
+    Server server;
+    server.exchange(opening());
+    server.exchange(bomb(1, 8'000));
+    EXPECT_EQ(server.session.fault(), "a head of more than twice the limit");
+    EXPECT_TRUE(server.session.finished());
+    EXPECT_TRUE(server.requests.empty());
+    EXPECT_EQ(server.budget.used(), 0u);
+}
+
+TEST(H2Hostile, large_heads_are_answered_431_and_the_connection_lives) {
     Server server;
     std::string const page = "HTTP/1.1 431 Too Large\r\nContent-Length: 0\r\n\r\n";
     server.answer = [&](Stream& stream) {
@@ -183,7 +193,7 @@ TEST(H2Hostile, header_bombs_are_answered_431_and_the_connection_lives) {
         server.session.release(stream);
     };
     server.exchange(opening());
-    for (std::uint32_t id = 1; id < 200; id += 2) EXPECT_EQ(verdict_in(server.exchange(bomb(id, 8'000))), Verdict{});
+    for (std::uint32_t id = 1; id < 200; id += 2) EXPECT_EQ(verdict_in(server.exchange(bomb(id, 25))), Verdict{});
     EXPECT_EQ(server.requests.size(), 100u);
     EXPECT_EQ(server.budget.used(), 0u);
     server.answer = nullptr;
