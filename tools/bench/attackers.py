@@ -10,6 +10,8 @@ import os
 import resource
 import socket
 
+import http2_attackers
+
 MIB = 1 << 20
 BIG = 6_000_000  # bytes: a send buffer takes up to 4 MB
 HINTS = 15  # 103 responses of 60 kB before a final one: an origin may send 16
@@ -87,10 +89,10 @@ def run_origin(listening):
 # ---- the attackers ----
 
 class Attackers:
-    """Source addresses: 127.0.0.2 to 127.0.0.9 by attack, 127.0.1.1 to 127.0.1.8 for unfinished heads."""
+    """Source addresses: 127.0.0.2 to 127.0.0.11 by attack, 127.0.1.1 to 127.0.1.8 for unfinished heads."""
 
-    def __init__(self, proxy, origin, slots):
-        self.proxy, self.origin, self.slots = proxy, origin, slots
+    def __init__(self, proxy, secure, origin, slots):
+        self.proxy, self.secure, self.origin, self.slots = proxy, secure, origin, slots
 
     def run(self, names):
         os.nice(NICENESS)
@@ -190,3 +192,13 @@ class Attackers:
 
     async def drip(self):
         await asyncio.gather(*(self.repeat(1, act) for _ in range(250) for act in (self.upload, self.download)))
+
+    async def floods(self):
+        def one(frames):
+            return lambda: http2_attackers.flood(self.secure, "127.0.0.10", self.origin, frames)
+        await asyncio.gather(*(self.repeat(0.1, one(frames)) for frames in http2_attackers.FLOODS))
+
+    async def handshakes(self):
+        whole_ones = [self.repeat(0.05, lambda: http2_attackers.handshake(self.secure, "127.0.0.11")) for _ in range(10)]
+        broken_ones = [self.repeat(0.2, lambda: http2_attackers.broken(self.secure, "127.0.0.11")) for _ in range(50)]
+        await asyncio.gather(*whole_ones, *broken_ones)

@@ -54,7 +54,10 @@ MODES = {
     "heads": Mode("2,000 unfinished heads of up to 63 KiB", ("heads",)),
     "film": Mode("slow readers of a shared uncacheable body", ("film",), ("film",)),
     "drip": Mode("500 uploads and downloads of a byte a minute at a limit of 400", ("drip",), connections=400, share=True),
-    "mix": Mode("all at once at a limit of 1,200 connections", ("silent", "unread", "lead", "evil", "heads", "film", "drip"),
+    "floods": Mode("eleven floods of HTTP/2 frames", ("floods",), share=True),
+    "handshakes": Mode("200 TLS handshakes a second without a request, and broken ones", ("handshakes",), share=True),
+    "mix": Mode("all at once at a limit of 1,200 connections",
+                ("silent", "unread", "lead", "evil", "heads", "film", "drip", "floods", "handshakes"),
                 ("lead", "evil", "film"), connections=1_200, share=True),
 }
 
@@ -156,11 +159,18 @@ def free_port():
     return port
 
 
+def make_certificate(folder):
+    chain, key = folder / "chain.pem", folder / "key.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                    "-subj", "/CN=localhost", "-keyout", key, "-out", chain], check=True, capture_output=True)
+    return {"chain": str(chain), "key": str(key)}
+
+
 class Proxy:
     def __init__(self, program, mode, folder):
         self.program, self.file, self.errors = program, folder / "garner.json", folder / "errors.txt"
-        port, self.admin = free_port(), free_port()
-        self.address = ("127.0.0.1", port)
+        port, secure, self.admin = free_port(), free_port(), free_port()
+        self.address, self.secure = ("127.0.0.1", port), ("127.0.0.1", secure)
         self.config = {
             "listen": [{"address": f"127.0.0.1:{port}"}],
             "workers": 2,
@@ -173,6 +183,8 @@ class Proxy:
         }
         if os.getuid() == 0:
             self.add_if_known("user", "root")
+        tls = {"certificates": [make_certificate(folder)]}
+        self.add_if_known("listen", self.config["listen"] + [{"address": f"127.0.0.1:{secure}", "tls": tls}])
         # The share is the default of programs that know client_prefix4.
         if mode.share and self.add_if_known("limits", self.config["limits"] | {"client_prefix4": 32}):
             self.config["limits"]["connections_per_client"] = mode.connections // 4
@@ -268,7 +280,7 @@ def load(proxy, origin, mode, seconds):
     hits, shared = multiprocessing.Queue(), multiprocessing.Queue()
     with processes() as start:
         if mode.attacks:
-            start(attackers.Attackers(proxy.address, origin, slots).run, mode.attacks)
+            start(attackers.Attackers(proxy.address, proxy.secure, origin, slots).run, mode.attacks)
             time.sleep(3)  # until all attackers are there
         until = time.monotonic() + seconds
         start(ask_hits, Client(proxy.address, origin, HITS_PATIENCE), until, hits)
