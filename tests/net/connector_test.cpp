@@ -22,7 +22,7 @@ using testing::HasSubstr;
 struct ConnectorScene {
     ConnectorScene() {
         options.attempt_delay = milliseconds{250};
-        options.timeout = milliseconds{1'500};
+        options.timeout = seconds{10};
     }
     void name(char const* host, std::vector<Address> addresses) { cache.store(host, std::move(addresses), seconds{60}); }
 
@@ -103,7 +103,7 @@ TEST(Connector, the_next_address_is_tried_at_once_when_one_fails) {
     scene.name("origin.test", {ip("127.0.0.1"), ip("127.0.0.2"), ip("127.0.0.3")});
     auto result = scene.connect("origin.test", listener.port());
     EXPECT_EQ(result.address, ip("127.0.0.3"));
-    EXPECT_LT(result.took, milliseconds{1'000});
+    EXPECT_LT(result.took, scene.options.timeout / 2);
 }
 
 TEST(Connector, a_dead_first_address_costs_the_attempt_delay_only) {
@@ -114,7 +114,7 @@ TEST(Connector, a_dead_first_address_costs_the_attempt_delay_only) {
     auto result = scene.connect("origin.test", dead.port());
     EXPECT_EQ(result.address, ip("127.0.0.2"));
     EXPECT_GE(result.took, milliseconds{250});
-    EXPECT_LT(result.took, milliseconds{1'000});
+    EXPECT_LT(result.took, scene.options.timeout / 2);
     scene.loop.run_for(milliseconds{50});   // the losing attempt ends by itself
 }
 
@@ -139,7 +139,7 @@ TEST(Connector, a_dead_ipv6_falls_back_to_ipv4) {
     Listener alive("127.0.0.1", dead.port());
     auto result = scene.connect("localhost", dead.port());
     EXPECT_EQ(result.address, ip("127.0.0.1"));
-    EXPECT_LT(result.took, milliseconds{1'000});
+    EXPECT_LT(result.took, scene.options.timeout / 2);
 }
 
 TEST(Connector, a_silent_origin_is_given_up_at_the_timeout) {
