@@ -10,6 +10,7 @@
 #include "describe_commands.hpp"
 #include "sim/sim_options.hpp"
 #include "support.hpp"
+#include "support/child.hpp"
 #include "util/version.hpp"
 
 namespace garner::config {
@@ -102,8 +103,8 @@ using Words = std::vector<std::string>;
 
 /// The words of each call of garner in a command line, split like a shell. Nothing is executed.
 std::vector<Words> calls_in(std::string const& example) {
-    std::string const folder = testing::TempDir();
-    auto const script = folder + "garner_example.sh", calls = folder + "garner_example.calls";
+    test::TempDir const dir;   // other tests do this at the same time
+    auto const script = dir.path("example.sh").string(), calls = dir.path("calls").string();
     std::ofstream(calls, std::ios::trunc);
     std::ofstream(script) << "exec </dev/null; cd $(mktemp -d) && touch urls.txt && trap 'rm -r \"$PWD\"' EXIT\n"
                           << "garner() { printf '%s\\n' call \"$@\" >>" << calls << "; cat >/dev/null; }\n"
@@ -118,8 +119,6 @@ std::vector<Words> calls_in(std::string const& example) {
         else
             found.back().push_back(line);
     }
-    std::remove(script.c_str());
-    std::remove(calls.c_str());
     return found;
 }
 
