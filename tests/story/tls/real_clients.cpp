@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include <fstream>
+#include <sstream>
 
 #include "story/tls/secure_listener.hpp"
 
@@ -49,6 +50,21 @@ TEST(RealTlsClients, curl_gets_http_and_https_pages_through_an_HTTPS_proxy) {
     EXPECT_EQ(origin.requests("/film", 1u), 1u);
     EXPECT_TRUE(curl(proxy, files, {"--cacert", origin.certificate_file(), origin.secure_url("/film")}) == film);
     EXPECT_EQ(proxy.logged(origin.secure_url("").substr(8)).method, "CONNECT");
+}
+
+TEST(RealTlsClients, sslscan_finds_nothing_weak) {
+    NEEDS("sslscan");
+    CertificateFiles files;
+    Proxy proxy(Proxy::Setup{.tls = files.tls()});
+    auto const scan = run({"sslscan", "--no-colour", place_of(proxy)}, 60s).output;
+    for (std::string const old : {"SSLv2     ", "SSLv3     ", "TLSv1.0   ", "TLSv1.1   "})
+        EXPECT_THAT(scan, HasSubstr(old + "disabled"));
+    EXPECT_THAT(scan, HasSubstr("Session renegotiation not supported"));
+    EXPECT_THAT(scan, HasSubstr("TLSv1.2 not vulnerable to heartbleed"));
+    std::istringstream lines(scan);
+    for (std::string line; std::getline(lines, line);)
+        if (line.starts_with("Accepted") || line.starts_with("Preferred"))
+            EXPECT_THAT(line, testing::ContainsRegex("TLS_(AES|CHACHA20)|ECDHE-ECDSA-(AES...-GCM|CHACHA20)"));
 }
 
 TEST(RealTlsClients, a_session_is_resumed_on_every_worker_and_after_a_reload) {
