@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "http/rule.hpp"
+#include "http/matcher.hpp"
 #include "net/options.hpp"
 #include "util/bytes.hpp"
 #include "util/clock.hpp"

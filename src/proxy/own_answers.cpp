@@ -32,10 +32,9 @@ bool is_at(icp::Peer const& peer, IpAddress const& address) {
 bool OwnAnswers::may_purge() const {
     auto const& options = *request_.options;
     if (options.purge.empty()) return request_.client.peer().address.is_loopback() && !request_.accelerates;
-    http::AccessRules rules(options.purge);
     auto facts = request_.facts();
     facts.accelerated = false;   // a visitor may read, but not purge
-    return rules.decide(facts, std::nullopt).allowed();
+    return options.purge.decide(facts, std::nullopt).allowed();
 }
 
 net::awaitable<void> OwnAnswers::purge() {
