@@ -9,11 +9,11 @@
 namespace garner::auth {
 namespace {
 
-using Fault = CredentialsFault;
+using Problem = CredentialsFault;
 
 constexpr std::size_t encoded_size(std::size_t bytes) { return (bytes + 2) / 3 * 4; }
 
-Credentials refused(Scheme scheme, Fault fault) {
+Credentials refused(Scheme scheme, Problem fault) {
     Credentials credentials;
     credentials.fault = fault;
     credentials.scheme = scheme;
@@ -24,15 +24,15 @@ bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7
 
 /// RFC 7617 2: the user has no colon, and neither part a control character.
 Credentials parse_basic(std::string_view text) {
-    if (text.size() > encoded_size(Credentials::basic_max)) return refused(Scheme::basic, Fault::too_long);
+    if (text.size() > encoded_size(Credentials::basic_max)) return refused(Scheme::basic, Problem::too_long);
     auto const decoded = decode_base64(text);
-    if (!decoded) return refused(Scheme::basic, Fault::malformed_base64);
+    if (!decoded) return refused(Scheme::basic, Problem::malformed_base64);
     auto const pair = decoded->view();
     auto const colon = pair.find(':');
-    if (colon == npos) return refused(Scheme::basic, Fault::no_colon);
-    if (std::ranges::any_of(pair, is_control)) return refused(Scheme::basic, Fault::control_byte);
-    if (colon == 0) return refused(Scheme::basic, Fault::no_user);
-    if (colon > Credentials::user_max) return refused(Scheme::basic, Fault::user_too_long);
+    if (colon == npos) return refused(Scheme::basic, Problem::no_colon);
+    if (std::ranges::any_of(pair, is_control)) return refused(Scheme::basic, Problem::control_byte);
+    if (colon == 0) return refused(Scheme::basic, Problem::no_user);
+    if (colon > Credentials::user_max) return refused(Scheme::basic, Problem::user_too_long);
     Credentials credentials;
     credentials.user = Secret(pair.substr(0, colon));
     credentials.secret = Secret(pair.substr(colon + 1));
@@ -42,12 +42,12 @@ Credentials parse_basic(std::string_view text) {
 bool is_token68(char c) { return is_alpha(c) || is_digit(c) || std::string_view("-._~+/").find(c) != npos; }
 
 Credentials parse_bearer(std::string_view text) {
-    if (text.size() > Credentials::bearer_max) return refused(Scheme::bearer, Fault::too_long);
+    if (text.size() > Credentials::bearer_max) return refused(Scheme::bearer, Problem::too_long);
     auto const padding = std::min(text.find('='), text.size());
     bool const good = padding > 0 && std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(padding), is_token68) &&
                       text.find_first_not_of('=', padding) == npos;
-    if (!good) return refused(Scheme::bearer, Fault::malformed_base64);
-    auto credentials = refused(Scheme::bearer, Fault::none);
+    if (!good) return refused(Scheme::bearer, Problem::malformed_base64);
+    auto credentials = refused(Scheme::bearer, Problem::none);
     credentials.secret = Secret(text);
     return credentials;
 }
@@ -60,38 +60,38 @@ bool has_ntlm(std::string_view token) {
 }
 
 Credentials parse_negotiate(std::string_view text) {
-    if (text.size() > encoded_size(Credentials::negotiate_max)) return refused(Scheme::negotiate, Fault::too_long);
+    if (text.size() > encoded_size(Credentials::negotiate_max)) return refused(Scheme::negotiate, Problem::too_long);
     auto token = decode_base64(text);
-    if (!token) return refused(Scheme::negotiate, Fault::malformed_base64);
-    if (has_ntlm(token->view())) return refused(Scheme::negotiate, Fault::ntlm);
-    auto credentials = refused(Scheme::negotiate, Fault::none);
+    if (!token) return refused(Scheme::negotiate, Problem::malformed_base64);
+    if (has_ntlm(token->view())) return refused(Scheme::negotiate, Problem::ntlm);
+    auto credentials = refused(Scheme::negotiate, Problem::none);
     credentials.secret = *std::move(token);
     return credentials;
 }
 
-struct Row {
+struct SchemeRow {
     std::string_view name;
     Scheme scheme;
     Credentials (*parse)(std::string_view);
 };
-constexpr Row schemes[]{{"basic", Scheme::basic, parse_basic},
-                        {"bearer", Scheme::bearer, parse_bearer},
-                        {"negotiate", Scheme::negotiate, parse_negotiate}};
+constexpr SchemeRow schemes[]{{"basic", Scheme::basic, parse_basic},
+                              {"bearer", Scheme::bearer, parse_bearer},
+                              {"negotiate", Scheme::negotiate, parse_negotiate}};
 
 }   // namespace
 
 char const* text_of(CredentialsFault fault) {
     switch (fault) {
-    case Fault::none: return "the credentials are well formed";
-    case Fault::unknown_scheme: return "the scheme is none of Basic, Bearer and Negotiate";
-    case Fault::no_parameter: return "the scheme has no credentials after it";
-    case Fault::too_long: return "the credentials are too long";
-    case Fault::malformed_base64: return "the credentials are not in base64";
-    case Fault::no_colon: return "the Basic credentials have no colon";
-    case Fault::no_user: return "the Basic credentials have an empty user name";
-    case Fault::user_too_long: return "the user name is longer than 256 bytes";
-    case Fault::control_byte: return "the Basic credentials have a control character";
-    case Fault::ntlm: return "the client offers NTLM inside of Negotiate, which is not supported";
+    case Problem::none: return "the credentials are well formed";
+    case Problem::unknown_scheme: return "the scheme is none of Basic, Bearer and Negotiate";
+    case Problem::no_parameter: return "the scheme has no credentials after it";
+    case Problem::too_long: return "the credentials are too long";
+    case Problem::malformed_base64: return "the credentials are not in base64";
+    case Problem::no_colon: return "the Basic credentials have no colon";
+    case Problem::no_user: return "the Basic credentials have an empty user name";
+    case Problem::user_too_long: return "the user name is longer than 256 bytes";
+    case Problem::control_byte: return "the Basic credentials have a control character";
+    case Problem::ntlm: return "the client offers NTLM inside of Negotiate, which is not supported";
     }
     return "";
 }
@@ -100,10 +100,10 @@ Credentials parse_credentials(std::string_view field) {
     field = trim(field);
     auto const end = std::min(field.find_first_of(" \t"), field.size());
     auto const name = field.substr(0, end);
-    auto const row = std::ranges::find_if(schemes, [&](Row const& one) { return equals_ignoring_case(one.name, name); });
-    if (row == std::end(schemes)) return refused(Scheme::basic, Fault::unknown_scheme);
+    auto const row = std::ranges::find_if(schemes, [&](SchemeRow const& one) { return equals_ignoring_case(one.name, name); });
+    if (row == std::end(schemes)) return refused(Scheme::basic, Problem::unknown_scheme);
     auto const text = trim(field.substr(end));
-    return text.empty() ? refused(row->scheme, Fault::no_parameter) : row->parse(text);
+    return text.empty() ? refused(row->scheme, Problem::no_parameter) : row->parse(text);
 }
 
 }   // namespace garner::auth

@@ -9,11 +9,11 @@
 namespace garner::auth {
 namespace {
 
-using Fault = CredentialsFault;
+using Problem = CredentialsFault;
 
 std::string basic(std::string_view pair) { return "Basic " + encode_base64(pair); }
 
-Fault fault_of(std::string_view field) { return parse_credentials(field).fault; }
+Problem fault_of(std::string_view field) { return parse_credentials(field).fault; }
 
 TEST(Credentials, basic_gives_user_and_password) {
     auto const credentials = parse_credentials(basic("alice:op:en"));
@@ -46,32 +46,32 @@ TEST(Credentials, negotiate_gives_the_decoded_token) {
 }
 
 TEST(Credentials, each_malformed_value_has_its_reason) {
-    EXPECT_EQ(fault_of(""), Fault::unknown_scheme);
-    EXPECT_EQ(fault_of("Digest username=\"a\""), Fault::unknown_scheme);
-    EXPECT_EQ(fault_of("NTLM TlRMTVNTUAAB"), Fault::unknown_scheme);
-    EXPECT_EQ(fault_of("Basic"), Fault::no_parameter);
-    EXPECT_EQ(fault_of("Negotiate "), Fault::no_parameter);
-    EXPECT_EQ(fault_of("Basic !!!!"), Fault::malformed_base64);
-    EXPECT_EQ(fault_of("Basic YTpi="), Fault::malformed_base64);
-    EXPECT_EQ(fault_of("Basic YTp="), Fault::malformed_base64);
-    EXPECT_EQ(fault_of("Basic YTpi YTpi"), Fault::malformed_base64);
-    EXPECT_EQ(fault_of("Bearer a b"), Fault::malformed_base64);
-    EXPECT_EQ(fault_of("Bearer ="), Fault::malformed_base64);
-    EXPECT_EQ(fault_of(basic("alice")), Fault::no_colon);
-    EXPECT_EQ(fault_of(basic(":secret")), Fault::no_user);
-    EXPECT_EQ(fault_of(basic("al\nice:secret")), Fault::control_byte);
-    EXPECT_EQ(fault_of(basic(std::string_view("alice:se\0cret", 13))), Fault::control_byte);
-    EXPECT_EQ(fault_of(basic("alice:\x7f")), Fault::control_byte);
-    EXPECT_EQ(fault_of(basic(std::string(257, 'a') + ":b")), Fault::user_too_long);
-    EXPECT_EQ(fault_of(basic("a:" + std::string(Credentials::basic_max, 'b'))), Fault::too_long);
-    EXPECT_EQ(fault_of("Bearer " + std::string(Credentials::bearer_max + 1, 'b')), Fault::too_long);
-    EXPECT_EQ(fault_of("Negotiate " + encode_base64(std::string(Credentials::negotiate_max + 3, 'b'))), Fault::too_long);
+    EXPECT_EQ(fault_of(""), Problem::unknown_scheme);
+    EXPECT_EQ(fault_of("Digest username=\"a\""), Problem::unknown_scheme);
+    EXPECT_EQ(fault_of("NTLM TlRMTVNTUAAB"), Problem::unknown_scheme);
+    EXPECT_EQ(fault_of("Basic"), Problem::no_parameter);
+    EXPECT_EQ(fault_of("Negotiate "), Problem::no_parameter);
+    EXPECT_EQ(fault_of("Basic !!!!"), Problem::malformed_base64);
+    EXPECT_EQ(fault_of("Basic YTpi="), Problem::malformed_base64);
+    EXPECT_EQ(fault_of("Basic YTp="), Problem::malformed_base64);
+    EXPECT_EQ(fault_of("Basic YTpi YTpi"), Problem::malformed_base64);
+    EXPECT_EQ(fault_of("Bearer a b"), Problem::malformed_base64);
+    EXPECT_EQ(fault_of("Bearer ="), Problem::malformed_base64);
+    EXPECT_EQ(fault_of(basic("alice")), Problem::no_colon);
+    EXPECT_EQ(fault_of(basic(":secret")), Problem::no_user);
+    EXPECT_EQ(fault_of(basic("al\nice:secret")), Problem::control_byte);
+    EXPECT_EQ(fault_of(basic(std::string_view("alice:se\0cret", 13))), Problem::control_byte);
+    EXPECT_EQ(fault_of(basic("alice:\x7f")), Problem::control_byte);
+    EXPECT_EQ(fault_of(basic(std::string(257, 'a') + ":b")), Problem::user_too_long);
+    EXPECT_EQ(fault_of(basic("a:" + std::string(Credentials::basic_max, 'b'))), Problem::too_long);
+    EXPECT_EQ(fault_of("Bearer " + std::string(Credentials::bearer_max + 1, 'b')), Problem::too_long);
+    EXPECT_EQ(fault_of("Negotiate " + encode_base64(std::string(Credentials::negotiate_max + 3, 'b'))), Problem::too_long);
 }
 
 TEST(Credentials, ntlm_inside_of_negotiate_is_recognised) {
     std::string const ntlm("NTLMSSP\0\1\0\0\0", 12);
-    EXPECT_EQ(fault_of("Negotiate " + encode_base64(ntlm)), Fault::ntlm);
-    EXPECT_EQ(fault_of("Negotiate " + encode_base64("\x60\x48\x06\x06+\x06\x01\x05\x05\x02" + ntlm)), Fault::ntlm);
+    EXPECT_EQ(fault_of("Negotiate " + encode_base64(ntlm)), Problem::ntlm);
+    EXPECT_EQ(fault_of("Negotiate " + encode_base64("\x60\x48\x06\x06+\x06\x01\x05\x05\x02" + ntlm)), Problem::ntlm);
 }
 
 TEST(Base64, each_value_has_one_spelling) {
