@@ -38,7 +38,7 @@ Answer unavailable(std::string reason) {
 
 std::shared_ptr<RunningCheck> done(Answer answer) { return std::make_shared<RunningCheck>(std::move(answer)); }
 
-/// What find() would have answered.
+/// The answer that find() would have led to.
 std::optional<Answer> answer_of(Verified::Found const& found) {
     using Kind = Verified::Found::Kind;
     if (found.kind == Kind::accepted) return Answer{.kind = Answer::Kind::accepted, .identity = found.identity};

@@ -19,7 +19,7 @@ enum class CredentialsFault : std::uint8_t {
     unknown_scheme,
     no_parameter,       // only a scheme
     too_long,           // more than the maximum below
-    malformed_base64,   // for Bearer: not a b64token (RFC 6750 2.1)
+    malformed_base64,   // for Bearer: no b64token (RFC 6750 2.1)
     no_colon,
     no_user,
     user_too_long,

@@ -18,7 +18,7 @@ struct Claim {
 struct Facts {
     std::string user = {};                       // in lower case
     std::string source = {};                     // Source::name()
-    std::vector<std::string> ldap_groups = {};   // as normal_dn() writes them
+    std::vector<std::string> ldap_groups = {};   // in the spelling of normal_dn()
     std::vector<Claim> claims = {};
     WallTime until = WallTime::max();   // the end of the ticket or token
 };

@@ -28,7 +28,7 @@ public:
 
     /// The names of the groups that the user is a member of, in the order of the configuration.
     std::vector<std::string> of(Facts const&) const EXCLUDES(mutex_);
-    /// The DNs of all groups of the directory, as normal_dn() writes them.
+    /// The DNs of all groups of the directory, in the spelling of normal_dn().
     std::vector<std::string> const& ldap_groups() const { return ldap_groups_; }
     /// Reads changed files again. A file that cannot be read keeps its last users. Changes::all: a file has changed.
     Changes refresh() EXCLUDES(mutex_, refresh_mutex_);

@@ -13,7 +13,7 @@ struct Htpasswd {
     static constexpr std::size_t faults_max = 20;
     std::unordered_map<std::string, std::string> hashes = {};   // by the user's name in lower case
     std::string typical = {};                                   // a hash of the most common kind and cost; empty without users
-    std::vector<Fault> faults = {};                             // of bad lines, which are left out; at most faults_max and a sum
+    std::vector<Fault> faults = {};                             // the bad lines, which are left out; at most faults_max and a sum
 };
 
 /// "user:hash" in each line; later fields, blank lines and lines that begin with `#` are ignored. Fault::where is "FILE:LINE". No

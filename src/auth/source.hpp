@@ -28,7 +28,7 @@ struct Verdict {
 /// What Source::refresh() found.
 struct Changes {
     bool all = false;                      // every user of this source may have changed
-    std::vector<std::string> users = {};   // users who were added, removed or changed, in lower case
+    std::vector<std::string> users = {};   // added, removed or changed users, in lower case
     std::vector<Fault> notices = {};       // for the log
 
     bool any() const { return all || !users.empty(); }

@@ -4,45 +4,56 @@
 #include <utility>
 
 #include "auth/htpasswd_source.hpp"
+#include "auth/jwt_source.hpp"
+#include "auth/ldap_source.hpp"
+#include "auth/negotiate_source.hpp"
 #include "util/text.hpp"
 
 namespace garner::auth {
 namespace {
 
+/// `key`: that of the only file. Empty: Fault::where has the key.
 template <class T>
-Result<std::unique_ptr<Source>> as_source(Result<std::unique_ptr<T>> loaded, char const* key) {
+Result<std::unique_ptr<Source>> as_source(Result<std::unique_ptr<T>> loaded, std::string const& key) {
     if (loaded) return std::unique_ptr<Source>(*std::move(loaded));
     auto const& fault = loaded.fault();
+    if (key.empty()) return fault;
     return Fault{(fault.where.empty() ? "" : fault.where + ": ") + fault.what, fault.mend, key};
 }
 
 }   // namespace
 
 Result<void> Sources::add(SourceOptions const& options, std::vector<Fault>& notices) {
-    auto take = [&](auto loaded, char const* key) -> Result<void> {
+    auto take = [&](auto loaded, std::string const& key) -> Result<void> {
         auto source = as_source(std::move(loaded), key);
         if (!source) return source.fault();
         sources_.push_back(*std::move(source));
         return {};
     };
     if (auto const* const one = std::get_if<HtpasswdOptions>(&options)) return take(HtpasswdSource::load(*one, notices), "file");
+    if (auto const* const one = std::get_if<LdapOptions>(&options))
+        return take(LdapSource::load(*one, groups_->ldap_groups(), options_.timeout), "");
+    if (auto const* const one = std::get_if<NegotiateOptions>(&options)) return take(NegotiateSource::load(*one), "keytab");
+    if (auto const* const one = std::get_if<JwtOptions>(&options)) return take(JwtSource::load(*one, notices), "keys");
     if (auto const* const one = std::get_if<AddressOptions>(&options))
         for (auto const& [address, user] : one->users) users_by_address_.emplace(address, lower_case(user));
     if (std::holds_alternative<CertificateOptions>(options)) takes_certificates_ = true;
     return {};
 }
 
-Result<Sources::Loaded> Sources::load(Options const& options) {
+Sources::Loaded Sources::load(Options const& options) {
+    Loaded loaded;
     auto sources = std::make_shared<Sources>();
-    std::vector<Fault> notices;
     sources->options_ = options;
-    auto groups = Groups::load(options.groups);
-    if (!groups) return groups.fault().at("groups." + groups.fault().where);
-    sources->groups_ = *std::move(groups);
+    if (auto groups = Groups::load(options.groups))
+        sources->groups_ = *std::move(groups);
+    else
+        loaded.faults.push_back(groups.fault().at("groups." + groups.fault().where));
     for (std::size_t i = 0; i < options.sources.size(); ++i)
-        if (auto const added = sources->add(options.sources[i], notices); !added)
-            return added.fault().at("auth.sources[" + std::to_string(i) + "]." + added.fault().where);
-    return Loaded{std::move(sources), std::move(notices)};
+        if (auto const added = sources->add(options.sources[i], loaded.notices); !added)
+            loaded.faults.push_back(added.fault().at("auth.sources[" + std::to_string(i) + "]." + added.fault().where));
+    if (loaded.faults.empty()) loaded.sources = std::move(sources);
+    return loaded;
 }
 
 std::shared_ptr<Sources const> Sources::of(Options options, std::vector<std::unique_ptr<Source>> list) {

@@ -17,9 +17,8 @@ namespace garner::auth {
 class Sources {
 public:
     struct Loaded;
-    /// Opens the files. Fault::where is the key below the configuration's root: "auth.sources[1].file", "groups.staff.user[0]". A
-    /// directory is not asked.
-    static Result<Loaded> load(Options const&);
+    /// Opens the files, but asks no directory.
+    static Loaded load(Options const&);
 
     /// For tests: these sources, and the groups of the options.
     static std::shared_ptr<Sources const> of(Options, std::vector<std::unique_ptr<Source>>);
@@ -50,8 +49,10 @@ private:
 };
 
 struct Sources::Loaded {
-    std::shared_ptr<Sources const> sources;
-    std::vector<Fault> notices = {};   // bad lines and the like; Fault::where is a place or a key
+    std::shared_ptr<Sources const> sources = {};   // empty if there are faults
+    /// Fault::where is a key from the configuration's root: "auth.sources[1].file", "groups.staff.user[0]".
+    std::vector<Fault> faults = {};
+    std::vector<Fault> notices = {};   // bad lines; Fault::where is their place, "users:7"
 };
 
 }   // namespace garner::auth

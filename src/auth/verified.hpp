@@ -32,7 +32,7 @@ public:
         WallTime checked{};
     };
 
-    /// Of the value of Proxy-Authorization. Allocates nothing.
+    /// The digest of a value of Proxy-Authorization. Allocates nothing.
     SipDigest digest(std::string_view field) const { return sip_hash(field, key_); }
 
     /// Allocates nothing. Counts as a use.

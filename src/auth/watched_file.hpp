@@ -33,7 +33,7 @@ private:
 
     std::string path_;
     Bytes size_max_;
-    std::optional<State> read_;   // of the last reading
+    std::optional<State> read_;   // at the last reading
     std::string fault_;           // the last one reported
 };
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "config/auth_files.hpp"
 #include "config/bump_files.hpp"
 #include "config/form.hpp"
 #include "config/run_as.hpp"
@@ -120,6 +121,12 @@ void try_listen_tls(Reader& reader, std::size_t index, net::ListenTls const& tls
     try_client_ca(reader, tls.client_ca, rights);
 }
 
+void try_login_files(Reader& reader, auth::Options const& options, Rights& rights) {
+    try_logins(reader, options);
+    Reader::Step const key(reader, std::string_view("auth"));
+    for (auto const& file : watched_files(options)) try_reload(reader, file, rights);
+}
+
 void try_access_log(Reader& reader, Config const& config, Rights& rights) {
     auto const& file = config.proxy.log.access;
     if (file.empty() || file == "-") return;
@@ -182,6 +189,7 @@ void try_files(Reader& reader, Config const& config) {
     for (std::size_t i = 0; i < config.proxy.listen.size(); ++i)
         if (auto const& tls = config.proxy.listen[i].tls) try_listen_tls(reader, i, *tls, rights);
     try_interception(reader, config.bump);
+    try_login_files(reader, config.auth, rights);
     try_access_log(reader, config, rights);
     try_hosts(reader, config.dns.hosts_file, rights);
     try_disk(reader, config, rights);

@@ -11,12 +11,12 @@ namespace {
 
 using Problem = CredentialsFault;
 
-std::string basic(std::string_view pair) { return "Basic " + encode_base64(pair); }
+std::string basic_pair(std::string_view pair) { return "Basic " + encode_base64(pair); }
 
 Problem fault_of(std::string_view field) { return parse_credentials(field).fault; }
 
 TEST(Credentials, basic_gives_user_and_password) {
-    auto const credentials = parse_credentials(basic("alice:op:en"));
+    auto const credentials = parse_credentials(basic_pair("alice:op:en"));
     ASSERT_TRUE(credentials);
     EXPECT_EQ(credentials.scheme, Scheme::basic);
     EXPECT_EQ(credentials.user.view(), "alice");
@@ -25,7 +25,7 @@ TEST(Credentials, basic_gives_user_and_password) {
 }
 
 TEST(Credentials, an_empty_password_is_for_the_source_to_judge) {
-    auto const credentials = parse_credentials(basic("alice:"));
+    auto const credentials = parse_credentials(basic_pair("alice:"));
     ASSERT_TRUE(credentials);
     EXPECT_EQ(credentials.secret.size(), 0u);
 }
@@ -57,13 +57,13 @@ TEST(Credentials, each_malformed_value_has_its_reason) {
     EXPECT_EQ(fault_of("Basic YTpi YTpi"), Problem::malformed_base64);
     EXPECT_EQ(fault_of("Bearer a b"), Problem::malformed_base64);
     EXPECT_EQ(fault_of("Bearer ="), Problem::malformed_base64);
-    EXPECT_EQ(fault_of(basic("alice")), Problem::no_colon);
-    EXPECT_EQ(fault_of(basic(":secret")), Problem::no_user);
-    EXPECT_EQ(fault_of(basic("al\nice:secret")), Problem::control_byte);
-    EXPECT_EQ(fault_of(basic(std::string_view("alice:se\0cret", 13))), Problem::control_byte);
-    EXPECT_EQ(fault_of(basic("alice:\x7f")), Problem::control_byte);
-    EXPECT_EQ(fault_of(basic(std::string(257, 'a') + ":b")), Problem::user_too_long);
-    EXPECT_EQ(fault_of(basic("a:" + std::string(Credentials::basic_max, 'b'))), Problem::too_long);
+    EXPECT_EQ(fault_of(basic_pair("alice")), Problem::no_colon);
+    EXPECT_EQ(fault_of(basic_pair(":secret")), Problem::no_user);
+    EXPECT_EQ(fault_of(basic_pair("al\nice:secret")), Problem::control_byte);
+    EXPECT_EQ(fault_of(basic_pair(std::string_view("alice:se\0cret", 13))), Problem::control_byte);
+    EXPECT_EQ(fault_of(basic_pair("alice:\x7f")), Problem::control_byte);
+    EXPECT_EQ(fault_of(basic_pair(std::string(257, 'a') + ":b")), Problem::user_too_long);
+    EXPECT_EQ(fault_of(basic_pair("a:" + std::string(Credentials::basic_max, 'b'))), Problem::too_long);
     EXPECT_EQ(fault_of("Bearer " + std::string(Credentials::bearer_max + 1, 'b')), Problem::too_long);
     EXPECT_EQ(fault_of("Negotiate " + encode_base64(std::string(Credentials::negotiate_max + 3, 'b'))), Problem::too_long);
 }

@@ -1,5 +1,7 @@
 // Fields of Proxy-Authorization, and waits for checks.
 #pragma once
+#include <gtest/gtest.h>
+
 #include <string>
 #include <string_view>
 #include <thread>
@@ -35,8 +37,8 @@ inline Answer log_in(Authenticator& authenticator, std::string const& field, IpA
 /// The sources, or an empty pointer and a failed test.
 inline std::shared_ptr<Sources const> load(Options const& options) {
     auto loaded = Sources::load(options);
-    EXPECT_TRUE(loaded) << loaded.fault_text();
-    return loaded ? loaded->sources : nullptr;
+    for (auto const& fault : loaded.faults) ADD_FAILURE() << fault.text();
+    return loaded.sources;
 }
 
 }   // namespace garner::auth
