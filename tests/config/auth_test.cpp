@@ -20,64 +20,58 @@ std::string told_with_files(std::string const& text) {
 }
 
 TEST(Auth, the_keys_are_read) {
-    auto const loaded = load(R"({"auth": {"realm": "Uni", "remember": "1m", "remember_failures": "1s", "entries_max": 7, "threads": 3,
-        "timeout": "2s", "grace": "2h", "failures_per_minute": 5, "sources": [
+    auto const loaded = load(R"json({"auth": {"realm": "Uni", "remember": "1m", "remember_failures": "1s", "entries_max": 7,
+        "threads": 3, "timeout": "2s", "grace": "2h", "failures_per_minute": 5, "sources": [
           {"type": "negotiate", "keytab": "k", "realm": "UNI.EXAMPLE"},
-          {"type": "ldap", "url": "ldaps://ldap.example", "base": "dc=uni", "filter": "(uid={user})", "bind_dn": "", "bind_password_file": "", "ca_file": ""},
+          {"type": "ldap", "url": "ldaps://ldap.example", "base": "dc=uni", "filter": "(uid={user})",
+           "bind_dn": "", "bind_password_file": "", "ca_file": ""},
           {"type": "htpasswd", "file": "u"},
           {"type": "jwt", "keys": "j", "issuer": "", "audience": "garner", "user": "email"},
           {"type": "address", "users": {"10.3.0.7": "kiosk"}},
-          {"type": "certificate"}]
-}
-, "groups" : {
-    "staff" : {"user" : [ "file:/s", "alice" ], "ldap" : "cn=staff,dc=uni"}, "ci" : {
-        "claim" : { "repository" : "uni/*" }
-    }
-}
-})");
+          {"type": "certificate"}]},
+        "groups": {"staff": {"user": ["file:/s", "alice"], "ldap": "cn=staff,dc=uni"}, "ci": {"claim": {"repository": "uni/*"}}}})json");
     EXPECT_EQ(told(loaded), "");
-auto const& options = loaded.config.auth;
-EXPECT_EQ(options.realm, "Uni");
-EXPECT_EQ(options.remember, std::chrono::minutes(1));
-EXPECT_EQ(options.grace, std::chrono::hours(2));
-EXPECT_EQ(options.failures_per_minute, 5u);
-ASSERT_EQ(options.sources.size(), 6u);
-EXPECT_EQ(std::get<auth::NegotiateOptions>(options.sources[0]).realm, "UNI.EXAMPLE");
-EXPECT_EQ(std::get<auth::LdapOptions>(options.sources[1]).base, "dc=uni");
-EXPECT_EQ(std::get<auth::HtpasswdOptions>(options.sources[2]).file, "u");
-EXPECT_EQ(std::get<auth::JwtOptions>(options.sources[3]).user, "email");
-EXPECT_EQ(std::get<auth::AddressOptions>(options.sources[4]).users[0].second, "kiosk");
-ASSERT_EQ(options.groups.size(), 2u);
-EXPECT_EQ(options.groups[0], (auth::GroupOptions{.name = "ci", .claims = {{"repository", {"uni/*"}}}}));
-EXPECT_EQ(options.groups[1], (auth::GroupOptions{.name = "staff", .users = {"file:/s", "alice"}, .ldap = {"cn=staff,dc=uni"}}));
+    auto const& options = loaded.config.auth;
+    EXPECT_EQ(options.realm, "Uni");
+    EXPECT_EQ(options.remember, std::chrono::minutes(1));
+    EXPECT_EQ(options.grace, std::chrono::hours(2));
+    EXPECT_EQ(options.failures_per_minute, 5u);
+    ASSERT_EQ(options.sources.size(), 6u);
+    EXPECT_EQ(std::get<auth::NegotiateOptions>(options.sources[0]).realm, "UNI.EXAMPLE");
+    EXPECT_EQ(std::get<auth::LdapOptions>(options.sources[1]).base, "dc=uni");
+    EXPECT_EQ(std::get<auth::HtpasswdOptions>(options.sources[2]).file, "u");
+    EXPECT_EQ(std::get<auth::JwtOptions>(options.sources[3]).user, "email");
+    EXPECT_EQ(std::get<auth::AddressOptions>(options.sources[4]).users[0].second, "kiosk");
+    ASSERT_EQ(options.groups.size(), 2u);
+    EXPECT_EQ(options.groups[0], (auth::GroupOptions{.name = "ci", .claims = {{"repository", {"uni/*"}}}}));
+    EXPECT_EQ(options.groups[1], (auth::GroupOptions{.name = "staff", .users = {"file:/s", "alice"}, .ldap = {"cn=staff,dc=uni"}}));
 }
 
 TEST(Auth, each_fault_has_its_key_and_a_mend) {
     struct Case {
-        char const* auth;
+        char const* source;
         char const* fault;
     };
-    for (auto const& [auth, fault] : {
-             Case{R"({"sources": [{}]})", "auth.sources[0]: has no type"},
-             Case{R"({"sources": [{"type": "ldapp"}]})", "did you mean \"ldap\"?"},
-             Case{R"({"sources": [{"type": "htpasswd"}]})", "auth.sources[0]: has no file"},
-             Case{R"({"sources": [{"type": "htpasswd", "file": "f", "keytab": "k"}]})", "auth.sources[0].keytab: unknown key"},
-             Case{R"({"sources": [{"type": "ldap", "url": "http://x", "base": "dc=uni"}]})", "auth.sources[0].url: \"http://x\" is not the URL"},
-             Case{R"({"sources": [{"type": "ldap", "url": "ldaps://x/y", "base": "dc=uni"}]})", "has no host, or more than"},
-             Case{R"({"sources": [{"type": "ldap", "url": "ldaps://x", "base": "dc=uni", "filter": "(uid=*)"}]})
-        ", " does not have { user }
-    "},
-        Case{R"({"sources": [{"type": "ldap", "url": "ldaps://x", "base": "dc=uni", "filter": "uid={user}"}]})",
-             "is not a search filter"},
-        Case{R"({"sources": [{"type": "ldap", "url": "ldaps://x", "base": "dc=uni", "bind_dn": "cn=a"}]})",
-             "auth.sources[0].bind_dn: has no password"},
-        Case{R"({"sources": [{"type": "address", "users": {"x": "kiosk"}}]})", "auth.sources[0].users.x: \"x\" is not an address"},
-        Case{R"({"sources": {}})", "expects a list"}, Case{R"({"realm": "a\"b"})", "auth.realm: \"a\\\"b\" has a quote"},
-        Case{R"({"threads": 0})", "auth.threads: 0 is out of range"},
-})
-        EXPECT_THAT(told(load(R"({"auth": )" + std::string(auth) + "}")), HasSubstr(fault)) << auth;
-EXPECT_THAT(told(load(R"({"groups": {"staff": {"users": "a"}}})")), HasSubstr("groups.staff.users: unknown key"));
-EXPECT_THAT(told(load(R"({"groups": {"staff": {"user": ""}}})")), HasSubstr("is empty"));
+    constexpr Case cases[]{
+        {R"json({})json", "auth.sources[0]: has no type"},
+        {R"json({"type": "ldapp"})json", "did you mean \"ldap\"?"},
+        {R"json({"type": "htpasswd"})json", "auth.sources[0]: has no file"},
+        {R"json({"type": "htpasswd", "file": "f", "keytab": "k"})json", "auth.sources[0].keytab: unknown key"},
+        {R"json({"type": "ldap", "url": "http://x", "base": "dc=uni"})json", "auth.sources[0].url: \"http://x\" is not the URL"},
+        {R"json({"type": "ldap", "url": "ldaps://x/y", "base": "dc=uni"})json", "has no host, or more than"},
+        {R"json({"type": "ldap", "url": "ldaps://x", "base": "dc=uni", "filter": "(uid=*)"})json", "does not have {user}"},
+        {R"json({"type": "ldap", "url": "ldaps://x", "base": "dc=uni", "filter": "uid={user}"})json", "is not a search filter"},
+        {R"json({"type": "ldap", "url": "ldaps://x", "base": "dc=uni", "bind_dn": "cn=a"})json",
+         "auth.sources[0].bind_dn: has no password"},
+        {R"json({"type": "address", "users": {"x": "kiosk"}})json", "auth.sources[0].users.x: \"x\" is not an address"},
+    };
+    for (auto const& [source, fault] : cases)
+        EXPECT_THAT(told(load("{\"auth\": {\"sources\": [" + std::string(source) + "]}}")), HasSubstr(fault)) << source;
+    EXPECT_THAT(told(load("{}", {"auth.sources={}"})), HasSubstr("expects a list"));
+    EXPECT_THAT(told(load("{}", {"auth.realm=a\"b"})), HasSubstr("has a quote"));
+    EXPECT_THAT(told(load("{}", {"auth.threads=0"})), HasSubstr("auth.threads: 0 is out of range"));
+    EXPECT_THAT(told(load("{}", {"groups.staff.users=a"})), HasSubstr("groups.staff.users: unknown key"));
+    EXPECT_THAT(told(load("{}", {"groups.staff.user="})), HasSubstr("is empty"));
 }
 
 TEST(Auth, files_that_cannot_be_used_are_faults_of_their_keys) {
