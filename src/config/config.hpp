@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "auth/options.hpp"
 #include "bump/options.hpp"
 #include "cache/options.hpp"
 #include "icp/options.hpp"
@@ -51,6 +52,7 @@ struct Config {
     net::TlsOptions tls;
     net::PoolOptions pool;
     bump::Options bump;
+    auth::Options auth;   // from the keys auth and groups
     Admin admin;
     seen::Options seen = no_seen();
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "config/auth_files.hpp"
 #include "config/bump_files.hpp"
 #include "config/form.hpp"
 #include "config/run_as.hpp"
@@ -131,6 +132,12 @@ void try_peer_tls(Reader& reader, std::size_t index, icp::PeerTls const& tls, Ri
     if (!tls.chain.empty() && !tls.key.empty()) try_certificate(reader, tls.certificate(), rights);
 }
 
+void try_login_files(Reader& reader, auth::Options const& options, Rights& rights) {
+    try_logins(reader, options);
+    Reader::Step const key(reader, std::string_view("auth"));
+    for (auto const& file : watched_files(options)) try_reload(reader, file, rights);
+}
+
 void try_access_log(Reader& reader, Config const& config, Rights& rights) {
     auto const& file = config.proxy.log.access;
     if (file.empty() || file == "-") return;
@@ -195,6 +202,7 @@ void try_files(Reader& reader, Config const& config) {
     for (std::size_t i = 0; i < config.mesh.peers.size(); ++i)
         if (auto const& tls = config.mesh.peers[i].tls) try_peer_tls(reader, i, *tls, rights);
     try_interception(reader, config.bump);
+    try_login_files(reader, config.auth, rights);
     try_access_log(reader, config, rights);
     try_hosts(reader, config.dns.hosts_file, rights);
     try_disk(reader, config, rights);

@@ -42,6 +42,11 @@ Row<T> address_key(Form<IpEndpoint> form, std::string const& preset, std::string
 
 Form<bump::Options> interception();
 
+// ---- auth_keys.cpp ----
+
+Form<auth::Options> logins();
+Form<std::vector<auth::GroupOptions>> groups();
+
 // ---- tier_keys.cpp ----
 
 Form<cache::Options> memory();

@@ -485,6 +485,21 @@ void check_mesh(Reader& reader, Config const& config) {
         reader.fault({"htcp"}, "uses the same address and port as icp", "give each its own port, such as 3130 and 4827");
 }
 
+/// Anyone on the way can read a password of Basic (RFC 7617 4).
+void check_passwords(Reader& reader, Config const& config) {
+    auto const by_password = [](auth::SourceOptions const& source) {
+        return std::holds_alternative<auth::HtpasswdOptions>(source) || std::holds_alternative<auth::LdapOptions>(source);
+    };
+    if (std::ranges::none_of(config.auth.sources, by_password)) return;
+    for (std::size_t i = 0; i < config.proxy.listen.size(); ++i) {
+        auto const& listen = config.proxy.listen[i];
+        auto const address = parse_ip(listen.address);
+        if (listen.tls || listen.origin || (address && address->is_loopback())) continue;
+        reader.notice({"listen", i}, "clients send passwords to this address unencrypted", "add tls, or use negotiate");
+        return;
+    }
+}
+
 void check_whole(Reader& reader, Json const& value, Config& config) {
     static Json const default_listen = Json::parse(R"([{"address": "127.0.0.1:3128"}])");
     check_listen(reader, value.contains("listen") ? value["listen"] : default_listen, config.admin, config.seen);
@@ -497,6 +512,7 @@ void check_whole(Reader& reader, Json const& value, Config& config) {
     check_rights(reader, config);
     check_peer_names(reader, config.mesh.peers);
     check_mesh(reader, config);
+    check_passwords(reader, config);
 }
 
 Table<Config> keys() {
@@ -524,6 +540,9 @@ Table<Config> keys() {
         key<Config>("access", [](Config& c) -> auto& { return c.proxy.access; }, rules_of(access_rule()),
                     "Access rules (Squid: http_access): the first that matches decides. If none matches, only clients on "
                     "loopback are allowed."),
+        key<Config>("auth", &Config::auth, logins(), "Logins."),
+        key<Config>("groups", [](Config& c) -> auto& { return c.auth.groups; }, groups(),
+                    "Groups of users for `group` in rules, by name."),
         key<Config>("purge", [](Config& c) -> auto& { return c.proxy.purge; }, purge(),
                     "Access rules for PURGE, as for `access`. At an accelerator, PURGE is denied unless a rule allows it: behind "
                     "a TLS terminator on this machine every client has a loopback address."),

@@ -44,6 +44,8 @@ constexpr RestartKey table_of_keys[]{
     {"connect", same<[](Config const& c) { return c.connect; }>},
     {"tls", same<[](Config const& c) { return c.tls; }>},
     {"pool", same<[](Config const& c) { return c.pool; }>},
+    {"auth.threads",   // started with the first sources
+     [](Config const& a, Config const& b) { return a.auth.threads == b.auth.threads || a.auth.sources.empty(); }},
     {"limits.connections_max", same<[](Config const& c) { return c.proxy.limits.connections; }>},
     {"via", same<[](Config const& c) { return c.proxy.via_name; }>},
     {"log.access", same<[](Config const& c) { return c.proxy.log.access; }>},

@@ -1,14 +1,19 @@
-// The identity of a client, for the matchers `user` and `group`.
+// The identity of a client, for the matchers `user` and `group`, and for logs.
 #pragma once
 #include <string>
 #include <vector>
 
+#include "util/clock.hpp"
+
 namespace garner::http {
 
-/// The result of authentication. Immutable once it is shared. Names are compared without case, as directories do.
+/// The result of authentication. Immutable once it is shared between threads. Names are in lower case (ASCII), because
+/// directories ignore the case of names.
 struct Identity {
     std::string user;                       // empty: the client did not log in, and will not be asked to
-    std::vector<std::string> groups = {};   // of the user
+    std::vector<std::string> groups = {};   // names of the key `groups`
+    std::string source = {};                // "htpasswd", "ldap", "negotiate", …
+    WallTime until = {};                    // the client must log in again from then on
     bool groups_known = true;               // false: only the user's name is known, as in an access log
 };
 

@@ -1,0 +1,197 @@
+#include "auth/authenticator.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "io/account.hpp"
+
+namespace garner::auth {
+
+struct Authenticator::Job {
+    Credentials credentials;
+    SipDigest digest{};
+    IpAddress client;
+    WallTime queued{};
+    std::shared_ptr<RunningCheck> check = std::make_shared<RunningCheck>();
+    bool was_accepted = false;                     // these credentials, at their last check
+    std::atomic<bool> has_other_clients = false;   // requests of other addresses wait for it, too
+
+    bool is_remembered() const { return credentials.scheme != Scheme::negotiate; }
+};
+
+namespace {
+
+constexpr seconds silent_retry{5};
+/// The time after which a silent source is asked again about a user within the grace time.
+constexpr seconds grace_step{10};
+
+Answer limited(milliseconds wait) {
+    return {.kind = Answer::Kind::limited,
+            .reason = "too many failed logins from this address",
+            .retry_after = std::max(seconds{1}, std::chrono::ceil<seconds>(wait))};
+}
+
+Answer unavailable(std::string reason) {
+    return {.kind = Answer::Kind::unavailable, .reason = std::move(reason), .retry_after = silent_retry};
+}
+
+std::shared_ptr<RunningCheck> done(Answer answer) { return std::make_shared<RunningCheck>(std::move(answer)); }
+
+/// The answer that find() would have led to.
+std::optional<Answer> answer_of(Verified::Found const& found) {
+    using Kind = Verified::Found::Kind;
+    if (found.kind == Kind::accepted) return Answer{.kind = Answer::Kind::accepted, .identity = found.identity};
+    if (found.kind == Kind::wrong) return Answer{.reason = "these credentials were rejected a moment ago"};
+    return std::nullopt;
+}
+
+}   // namespace
+
+Authenticator::~Authenticator() {
+    std::unique_ptr<io::Pool> pool;
+    {
+        MutexLock const lock(mutex_);
+        pool.swap(pool_);
+    }
+    if (pool) pool->stop();
+}
+
+void Authenticator::apply(std::shared_ptr<Sources const> sources) {
+    if (!sources->empty()) io::forbid_core_dumps();
+    {
+        MutexLock const lock(mutex_);
+        if (sources->options() == sources_->options()) return;
+        sources_.swap(sources);
+        if (!pool_ && !sources_->empty()) pool_ = std::make_unique<io::Pool>(sources_->options().threads, queued_max);
+        ++generation_;
+    }
+    verified_.drop([](Facts const&) { return true; });
+}
+
+std::shared_ptr<Sources const> Authenticator::sources() const {
+    MutexLock const lock(mutex_);
+    return sources_;
+}
+
+Verified::Found Authenticator::find(std::string_view field, WallTime now) { return verified_.find(verified_.digest(field), now); }
+
+std::shared_ptr<RunningCheck> Authenticator::verify(std::string_view field, IpAddress const& client, WallTime now) {
+    auto credentials = parse_credentials(field);
+    if (!credentials) {
+        bool const is_ntlm = credentials.fault == CredentialsFault::ntlm;
+        return done({.reason = text_of(credentials.fault), .negotiate_failed = is_ntlm});
+    }
+    auto job = std::make_shared<Job>();
+    job->credentials = std::move(credentials);
+    job->digest = verified_.digest(field);
+    job->client = client;
+    job->queued = now;
+    return join_or_begin(std::move(job), now);
+}
+
+std::shared_ptr<RunningCheck> Authenticator::join_or_begin(std::shared_ptr<Job> job, WallTime now) {
+    MutexLock const lock(mutex_);
+    if (!pool_ || !sources_->takes(job->credentials.scheme)) return done({.reason = "no source takes this scheme"});
+    if (job->is_remembered()) {
+        // A check may have ended since the caller's find().
+        if (auto answer = answer_of(verified_.find(job->digest, now))) return done(*std::move(answer));
+        if (auto const found = running_.find(job->digest); found != running_.end()) {
+            if (found->second->client != job->client) found->second->has_other_clients = true;
+            return found->second->check;
+        }
+        job->was_accepted = verified_.last_accepted(job->digest).has_value();
+    }
+    auto const wait = failures_.blocked(job->client, sources_->options().failures_per_minute, now);
+    if (wait && !job->was_accepted) return done(limited(*wait));
+    if (job->is_remembered()) running_.emplace(job->digest, job);
+    auto check = job->check;
+    if (pool_->run([this, job] { work(*job); })) return check;
+    running_.erase(job->digest);
+    return done(unavailable("too many logins wait for their check"));
+}
+
+void Authenticator::work(Job& job) {
+    auto answer = refuse_unchecked(job, clock_());
+    if (!answer) {
+        auto const generation = this->generation();
+        auto verdict = sources()->check(job.credentials, clock_());
+        answer = conclude(job, std::move(verdict), generation, clock_());
+    }
+    {
+        MutexLock const lock(mutex_);
+        if (job.is_remembered()) running_.erase(job.digest);
+    }
+    job.check->finish(*std::move(answer));
+}
+
+/// The limit counts again when a queued check begins, so that many at once from one address take no time from others.
+std::optional<Answer> Authenticator::refuse_unchecked(Job const& job, WallTime now) {
+    if (now > job.queued + queue_time_max) return unavailable("the login waited too long for its check");
+    MutexLock const lock(mutex_);
+    if (job.was_accepted || job.has_other_clients) return std::nullopt;
+    auto const wait = failures_.blocked(job.client, sources_->options().failures_per_minute, now);
+    return wait ? std::optional(limited(*wait)) : std::nullopt;
+}
+
+Answer Authenticator::conclude(Job const& job, Verdict verdict, std::uint64_t generation, WallTime now) {
+    MutexLock const lock(mutex_);
+    // A change of users during the check: its result may be old.
+    bool const remember = job.is_remembered() && generation == this->generation();
+    if (verdict.kind == Verdict::Kind::accepted) return accept(job, verdict, remember, now);
+    if (verdict.kind == Verdict::Kind::unavailable) return use_grace(job, verdict, now);
+    return reject(job, verdict, remember, now);
+}
+
+Answer Authenticator::accept(Job const& job, Verdict& verdict, bool remember, WallTime now) {
+    auto const& options = sources_->options();
+    auto const until = job.is_remembered() ? now + options.remember : WallTime::max();
+    auto identity = sources_->identity(verdict.facts, until);
+    if (remember) verified_.accept(job.digest, std::move(verdict.facts), identity, now, identity->until, options.entries_max);
+    return {.kind = Answer::Kind::accepted, .identity = std::move(identity), .reply = std::move(verdict.reply)};
+}
+
+Answer Authenticator::reject(Job const& job, Verdict& verdict, bool remember, WallTime now) {
+    failures_.note(job.client, now);
+    auto const& options = sources_->options();
+    if (remember) verified_.reject(job.digest, now + options.remember_failures, options.entries_max);
+    return {.reason = std::move(verdict.reason)};
+}
+
+Answer Authenticator::use_grace(Job const& job, Verdict& verdict, WallTime now) {
+    auto const& options = sources_->options();
+    auto known = job.is_remembered() ? verified_.last_accepted(job.digest) : std::nullopt;
+    if (!known || now >= std::min(known->checked + options.grace, known->facts.until))
+        return unavailable(std::move(verdict.reason));
+    auto const until = now + grace_step;
+    auto identity = sources_->identity(known->facts, until);
+    verified_.accept(job.digest, std::move(known->facts), identity, known->checked, identity->until, options.entries_max);
+    return {.kind = Answer::Kind::accepted, .identity = std::move(identity)};
+}
+
+Authenticator::Identity Authenticator::find_without_credentials(IpAddress const& client, std::span<std::string const> certificate,
+                                                                WallTime now) {
+    auto const sources = this->sources();
+    auto const facts = sources->facts_of(client, certificate);
+    return facts.user.empty() ? nullptr : sources->identity(facts, now + sources->options().remember);
+}
+
+std::vector<Fault> Authenticator::refresh() {
+    auto const sources = this->sources();
+    auto users = sources->refresh_users();
+    auto groups = sources->refresh_groups();
+    // Checks that began before remember nothing (conclude), so that nothing old is added after drop().
+    if (users.any() || groups.any()) {
+        MutexLock const lock(mutex_);
+        ++generation_;
+    }
+    if (users.any()) {
+        std::unordered_set<std::string> const changed(users.users.begin(), users.users.end());
+        verified_.drop([&](Facts const& facts) { return users.all || changed.contains(facts.user); });
+    }
+    if (groups.any()) verified_.rebuild([&](Facts const& facts, WallTime until) { return sources->identity(facts, until); });
+    std::ranges::move(groups.notices, std::back_inserter(users.notices));
+    return std::move(users.notices);
+}
+
+}   // namespace garner::auth

@@ -1,0 +1,87 @@
+// Finds the user of a request by its credentials.
+#pragma once
+#include <atomic>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "auth/answer.hpp"
+#include "auth/failures.hpp"
+#include "auth/running_check.hpp"
+#include "auth/sources.hpp"
+#include "auth/verified.hpp"
+#include "io/pool.hpp"
+#include "util/clock.hpp"
+#include "util/ip.hpp"
+#include "util/mutex.hpp"
+
+namespace garner::auth {
+
+/// Thread-safe. find() and verify() never block. Checks run on `auth.threads` threads of its own, one at a time for the same
+/// credentials.
+class Authenticator {
+public:
+    using Identity = std::shared_ptr<http::Identity const>;
+    static constexpr std::size_t queued_max = 10'000;
+    static constexpr seconds queue_time_max{60};
+
+    /// `clock`: the time of checks; another one in tests.
+    explicit Authenticator(WallTime (*clock)() = wall_now) : clock_(clock) {}
+    /// Waits for running checks. No request waits for one any more.
+    ~Authenticator();
+    Authenticator(Authenticator const&) = delete;
+    Authenticator& operator=(Authenticator const&) = delete;
+
+    /// At the start and after a reload. Forgets all results if the options differ from those before. With the same
+    /// options it keeps all and ignores `sources`. The first sources start the threads; a later change of `auth.threads` has no effect. With sources the process
+    /// makes no core dumps from then on, because passwords are in its memory.
+    void apply(std::shared_ptr<Sources const> sources) EXCLUDES(mutex_);
+    /// Never nullptr. For the challenges and the realm of a 407.
+    std::shared_ptr<Sources const> sources() const EXCLUDES(mutex_);
+
+    /// The remembered result for this value of Proxy-Authorization. Kind::unknown: call verify(). Allocates nothing; takes less
+    /// than 1 µs. Negotiate is always unknown: its tokens are used once, and the result belongs to the connection.
+    Verified::Found find(std::string_view field, WallTime now);
+
+    /// Checks credentials that find() does not know. The result may be there at once: malformed credentials, too many failures of
+    /// this address (other addresses and remembered users are not affected), or a full queue. Else see
+    /// RunningCheck::wake_when_done(); the time limit is the caller's, options().timeout.
+    std::shared_ptr<RunningCheck> verify(std::string_view field, IpAddress const& client, WallTime now) EXCLUDES(mutex_);
+
+    /// The user of a request without credentials: `client` is an address of an `address` source, or `certificate` has the names in
+    /// a verified client certificate. nullptr: the client must log in. Allocates: keep it with generation().
+    Identity find_without_credentials(IpAddress const& client, std::span<std::string const> certificate, WallTime now);
+
+    /// Changes when remembered identities may have changed: compare it before a kept identity is used again.
+    std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+
+    /// Reads changed files of users, groups and keys again. Call it once a second from a thread that may block. Returns notices for
+    /// the log.
+    std::vector<Fault> refresh() EXCLUDES(mutex_);
+
+    std::size_t remembered() { return verified_.size(); }
+
+private:
+    struct Job;
+    std::shared_ptr<RunningCheck> join_or_begin(std::shared_ptr<Job>, WallTime now) EXCLUDES(mutex_);
+    void work(Job&) EXCLUDES(mutex_);
+    std::optional<Answer> refuse_unchecked(Job const&, WallTime now) EXCLUDES(mutex_);
+    Answer conclude(Job const&, Verdict, std::uint64_t generation, WallTime now) EXCLUDES(mutex_);
+    Answer accept(Job const&, Verdict&, bool remember, WallTime now) REQUIRES(mutex_);
+    Answer reject(Job const&, Verdict&, bool remember, WallTime now) REQUIRES(mutex_);
+    Answer use_grace(Job const&, Verdict&, WallTime now) REQUIRES(mutex_);
+
+    WallTime (*const clock_)();
+    Verified verified_;
+    std::atomic<std::uint64_t> generation_{0};
+    mutable Mutex mutex_;
+    std::shared_ptr<Sources const> sources_ GUARDED_BY(mutex_) = std::make_shared<Sources const>();
+    Failures failures_ GUARDED_BY(mutex_);
+    std::map<SipDigest, std::shared_ptr<Job>> running_ GUARDED_BY(mutex_);
+    std::unique_ptr<io::Pool> pool_ GUARDED_BY(mutex_);
+};
+
+}   // namespace garner::auth

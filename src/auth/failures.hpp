@@ -1,0 +1,32 @@
+// Failed logins of each source address. Pure.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "util/clock.hpp"
+#include "util/ip.hpp"
+#include "util/lru_map.hpp"
+
+namespace garner::auth {
+
+/// Not thread-safe. An IPv6 client usually has a whole /64, which counts as one source.
+class Failures {
+public:
+    static constexpr std::size_t sources_max = 10'000;
+    static constexpr std::chrono::minutes window{1};
+
+    void note(IpAddress const& client, WallTime now);
+    /// The time to wait if there were `most` failures within the minute that began with the first one. `most` 0: no limit.
+    std::optional<milliseconds> blocked(IpAddress const& client, std::uint32_t most, WallTime now);
+
+private:
+    struct Count {
+        WallTime begin{};
+        std::uint32_t failures = 0;
+        bool is_over(WallTime now) const { return now >= begin + window || now < begin; }
+    };
+    LruMap<Count> counts_;   // by the bytes of the address
+};
+
+}   // namespace garner::auth

@@ -1,0 +1,153 @@
+#include "auth/ldap_source.hpp"
+
+#include <ldap.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "auth/ldap_groups.hpp"
+#include "auth/ldap_names.hpp"
+#include "auth/secret_file.hpp"
+#include "util/text.hpp"
+
+namespace garner::auth {
+namespace {
+
+using Outcome = Verdict::Kind;
+
+Verdict silent(std::string reason) { return {.kind = Outcome::unavailable, .reason = std::move(reason)}; }
+
+/// The name as the directory has it: it may take "BOB" and " bob" for bob.
+std::string canonical_user(LdapEntry const& entry, std::string_view typed) {
+    auto const same = [&](std::string const& value) { return equals_ignoring_case(value, typed); };
+    if (entry.values.empty() || std::ranges::any_of(entry.values, same)) return lower_case(trim(typed));
+    return lower_case(entry.values.front());
+}
+
+}   // namespace
+
+Result<std::unique_ptr<LdapSource>> LdapSource::load(LdapOptions const& options, std::vector<std::string> groups,
+                                                     milliseconds timeout) {
+    if (auto const connection = LdapConnection::make(options.url, options.ca_file); !connection) return connection.fault();
+    if (normal_dn(options.base).empty()) return Fault{"\"" + options.base + "\" is not a DN", R"(write it like "dc=uni")", "base"};
+    if (!options.bind_dn.empty())
+        if (auto const password = read_secret(options.bind_password_file); !password)
+            return password.fault().at("bind_password_file");
+    return std::unique_ptr<LdapSource>(new LdapSource(options, std::move(groups), std::min(timeout, answer_max)));
+}
+
+Verdict LdapSource::check(Credentials const& credentials, WallTime) {
+    // Directories accept a bind with an empty password without a check (RFC 4513 5.1.2).
+    if (credentials.secret.size() == 0) return {.kind = Outcome::wrong, .reason = "the password is empty"};
+    if (!may_try()) return silent("the directory did not answer a moment ago");
+    auto const deadline = steady_now() + limit_;
+    bool may_retry = false;
+    auto verdict = check_once(credentials, deadline, may_retry);
+    if (may_retry) verdict = check_once(credentials, deadline, may_retry);
+    MutexLock const lock(mutex_);
+    if (verdict.kind == Outcome::unavailable)
+        silent_until_ = steady_now() + retry_interval;
+    else
+        silent_until_.reset();
+    return verdict;
+}
+
+/// `may_retry`: a kept connection was closed meanwhile.
+Verdict LdapSource::check_once(Credentials const& credentials, SteadyTime deadline, bool& may_retry) {
+    auto link = take_idle();
+    may_retry = link != nullptr;
+    if (!link) {
+        auto connected = connect(deadline);
+        if (!connected) return silent(connected.fault().text());
+        link = *std::move(connected);
+    }
+    auto verdict = ask(*link, credentials, deadline);
+    if (verdict.kind == Outcome::unavailable) {
+        drop_all();
+        may_retry = may_retry && steady_now() < deadline;
+        return verdict;
+    }
+    keep(std::move(link));
+    may_retry = false;
+    return verdict;
+}
+
+Verdict LdapSource::ask(Link& link, Credentials const& credentials, SteadyTime deadline) {
+    auto const typed = credentials.user.view();
+    std::vector<LdapEntry> found;
+    auto const status = link.search->search({.base = options_.base,
+                                             .filter = filter_for(options_.filter, typed),
+                                             .attribute = user_attribute(options_.filter),
+                                             .entries_max = 2},
+                                            deadline, found);
+    if (found.size() > 1) return {.kind = Outcome::wrong, .reason = "the filter finds more than one entry for the user"};
+    if (!status.good()) return silent("search for the user: " + status.text);
+    if (found.empty()) return {.reason = "the directory does not have the user"};
+    auto const& entry = found.front();
+    if (entry.dn.empty()) return {.kind = Outcome::wrong, .reason = "the entry has no DN"};
+    auto const bound = link.users->bind(entry.dn, credentials.secret.view(), deadline);
+    if (bound.refused()) return {.kind = Outcome::wrong, .reason = bound.text};
+    if (!bound.good()) return silent("bind of the user: " + bound.text);
+    return find_groups(link, entry.dn, {.user = canonical_user(entry, typed)}, deadline);
+}
+
+Verdict LdapSource::find_groups(Link& link, std::string const& dn, Facts facts, SteadyTime deadline) {
+    if (groups_.empty()) return {.kind = Outcome::accepted, .facts = std::move(facts)};
+    auto kind = kind_.load();
+    if (kind == Kind::unknown) {
+        bool active = false;
+        if (auto const status = is_active_directory(*link.search, deadline, active); !status.good())
+            return silent("search for the kind of directory: " + status.text);
+        kind_ = kind = active ? Kind::active_directory : Kind::other;
+    }
+    auto const status = find_ldap_groups(*link.search, kind == Kind::active_directory, options_.base, {dn, facts.user}, groups_,
+                                         deadline, facts.ldap_groups);
+    if (!status.good()) return silent("search for groups: " + status.text);
+    return {.kind = Outcome::accepted, .facts = std::move(facts)};
+}
+
+Result<std::unique_ptr<LdapSource::Link>> LdapSource::connect(SteadyTime deadline) {
+    auto search = LdapConnection::make(options_.url, options_.ca_file);
+    auto users = LdapConnection::make(options_.url, options_.ca_file);
+    if (!search || !users) return (search ? users : search).fault();
+    if (!options_.bind_dn.empty()) {
+        auto const password = read_secret(options_.bind_password_file);
+        if (!password) return password.fault();
+        auto const status = (*search)->bind(options_.bind_dn, password->view(), deadline);
+        if (!status.good()) return Fault{"bind of " + options_.bind_dn + ": " + status.text};
+    }
+    auto link = std::make_unique<Link>();
+    link->search = *std::move(search);
+    link->users = *std::move(users);
+    return link;
+}
+
+/// The one check that tries again moves the time, so that the others do not wait as well.
+bool LdapSource::may_try() {
+    MutexLock const lock(mutex_);
+    auto const now = steady_now();
+    if (silent_until_ && now < *silent_until_) return false;
+    if (silent_until_) silent_until_ = now + limit_ + retry_interval;
+    return true;
+}
+
+std::unique_ptr<LdapSource::Link> LdapSource::take_idle() {
+    MutexLock const lock(mutex_);
+    if (idle_.empty()) return nullptr;
+    auto link = std::move(idle_.back());
+    idle_.pop_back();
+    return link;
+}
+
+void LdapSource::keep(std::unique_ptr<Link> link) {
+    MutexLock const lock(mutex_);
+    idle_.push_back(std::move(link));
+}
+
+void LdapSource::drop_all() {
+    Links dropped;
+    MutexLock const lock(mutex_);
+    dropped.swap(idle_);
+}
+
+}   // namespace garner::auth

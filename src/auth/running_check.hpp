@@ -1,0 +1,32 @@
+// A check of credentials that is queued, running or done.
+#pragma once
+#include <atomic>
+#include <optional>
+#include <vector>
+
+#include "auth/answer.hpp"
+#include "net/wake.hpp"
+#include "util/mutex.hpp"
+
+namespace garner::auth {
+
+/// Thread-safe. Shared by all requests that wait for the result.
+class RunningCheck {
+public:
+    RunningCheck() = default;
+    explicit RunningCheck(Answer answer) : answer_(std::move(answer)) {}
+
+    /// Nothing while it runs. The result never changes.
+    std::optional<Answer> answer() const EXCLUDES(mutex_);
+    /// Wakes the handle with Wake::ready when there is an answer: now, or later from another thread.
+    void wake_when_done(net::WakeHandle) EXCLUDES(mutex_);
+    /// Called once.
+    void finish(Answer) EXCLUDES(mutex_);
+
+private:
+    mutable Mutex mutex_;
+    std::optional<Answer> answer_ GUARDED_BY(mutex_);
+    std::vector<net::WakeHandle> waiting_ GUARDED_BY(mutex_);
+};
+
+}   // namespace garner::auth

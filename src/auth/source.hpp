@@ -1,0 +1,50 @@
+// The interface of the sources of users: a file, a directory, Kerberos, tokens.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "auth/credentials.hpp"
+#include "auth/facts.hpp"
+#include "util/result.hpp"
+
+namespace garner::auth {
+
+/// The result of one check.
+struct Verdict {
+    enum class Kind : std::uint8_t {
+        accepted,
+        wrong,
+        not_known,    // the user or the issuer of the token is not of this source: another source may know it
+        unavailable   // the source cannot tell now
+    };
+    Kind kind = Kind::not_known;
+    std::string reason = {};   // for the log, unless accepted; never has the password or a token
+    Facts facts = {};          // accepted
+    std::string reply = {};    // Negotiate: the token for the client in base64 (RFC 4559 5), may be empty
+};
+
+/// What Source::refresh() found.
+struct Changes {
+    bool all = false;                      // every user of this source may have changed
+    std::vector<std::string> users = {};   // added, removed or changed users, in lower case
+    std::vector<Fault> notices = {};       // for the log
+
+    bool any() const { return all || !users.empty(); }
+};
+
+/// Thread-safe. Checks run on several threads at once.
+class Source {
+public:
+    virtual ~Source() = default;
+    /// "htpasswd". A literal.
+    virtual std::string_view name() const = 0;
+    virtual bool takes(Scheme) const = 0;
+    /// May block. `credentials` are without a fault, and of a scheme that it takes.
+    virtual Verdict check(Credentials const& credentials, WallTime now) = 0;
+    /// Reads changed files again; may block. Called about once a second by one thread.
+    virtual Changes refresh() { return {}; }
+};
+
+}   // namespace garner::auth

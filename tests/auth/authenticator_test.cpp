@@ -1,0 +1,330 @@
+#include "auth/authenticator.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <map>
+
+#include "auth/logins.hpp"
+#include "auth/md5_crypt.hpp"
+#include "net/waiter.hpp"
+#include "support/child.hpp"
+
+namespace garner::auth {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Kind = Answer::Kind;
+using Found = Verified::Found::Kind;
+
+std::atomic<std::int64_t> clock_ms{1'000'000};
+WallTime test_now() { return WallTime(milliseconds(clock_ms.load())); }
+void pass(milliseconds time) { clock_ms += time.count(); }
+
+/// Knows users whose password is their name backwards. Counts checks, and may be silent or wait.
+class FakeSource : public Source {
+public:
+    std::string_view name() const override { return "fake"; }
+    bool takes(Scheme scheme) const override { return scheme != Scheme::bearer; }
+    Verdict check(Credentials const& credentials, WallTime) override {
+        ++checks;
+        while (held) std::this_thread::sleep_for(milliseconds{1});
+        if (silent) return {.kind = Verdict::Kind::unavailable, .reason = "no answer"};
+        std::string const user(credentials.user.view());
+        if (std::string(user.rbegin(), user.rend()) != credentials.secret.view())
+            return {.kind = Verdict::Kind::wrong, .reason = "wrong password"};
+        return {.kind = Verdict::Kind::accepted, .facts = {.user = user, .until = until}};
+    }
+    Changes refresh() override { return std::exchange(changes, {}); }
+
+    std::atomic<int> checks{0};
+    std::atomic<bool> held{false}, silent{false};
+    WallTime until = WallTime::max();
+    Changes changes;
+};
+
+struct House {
+    explicit House(Options options = {}) {
+        auto made = std::make_unique<FakeSource>();
+        source = made.get();
+        std::vector<std::unique_ptr<Source>> all;
+        all.push_back(std::move(made));
+        options.realm = "test";   // differs from the default options
+        sources = Sources::of(std::move(options), std::move(all));
+        authenticator.apply(sources);
+    }
+    Answer log_in(std::string const& field, IpAddress const& client = here) {
+        return auth::log_in(authenticator, field, client, test_now());
+    }
+    Found find(std::string const& field) { return authenticator.find(field, test_now()).kind; }
+
+    FakeSource* source;
+    std::shared_ptr<Sources const> sources;
+    Authenticator authenticator{test_now};
+};
+
+std::string const alice_login = basic("alice", "ecila"), wrong_login = basic("alice", "wrong");
+
+TEST(Authenticator, a_checked_login_is_remembered_for_its_time) {
+    House house({.remember = std::chrono::minutes(5)});
+    EXPECT_EQ(house.find(alice_login), Found::unknown);
+    auto const answer = house.log_in(alice_login);
+    ASSERT_EQ(answer.kind, Kind::accepted);
+    EXPECT_EQ(answer.identity->user, "alice");
+    EXPECT_EQ(answer.identity->source, "fake");
+    EXPECT_EQ(answer.identity->until, test_now() + std::chrono::minutes(5));
+    EXPECT_EQ(house.authenticator.find(alice_login, test_now()).identity, answer.identity);
+    pass(std::chrono::minutes(5) - milliseconds(1));
+    EXPECT_EQ(house.find(alice_login), Found::accepted);
+    EXPECT_EQ(house.log_in(alice_login).kind, Kind::accepted);
+    EXPECT_EQ(house.source->checks, 1);
+    pass(milliseconds(1));
+    EXPECT_EQ(house.find(alice_login), Found::unknown);
+    EXPECT_EQ(house.log_in(alice_login).kind, Kind::accepted);
+    EXPECT_EQ(house.source->checks, 2);
+}
+
+TEST(Authenticator, a_failed_login_is_remembered_for_a_shorter_time) {
+    House house({.remember_failures = seconds(30)});
+    auto const answer = house.log_in(wrong_login);
+    EXPECT_EQ(answer.kind, Kind::rejected);
+    EXPECT_EQ(answer.reason, "fake: wrong password");
+    EXPECT_EQ(house.find(wrong_login), Found::wrong);
+    EXPECT_EQ(house.find(alice_login), Found::unknown);
+    pass(seconds(30));
+    EXPECT_EQ(house.find(wrong_login), Found::unknown);
+}
+
+TEST(Authenticator, a_token_is_remembered_no_longer_than_it_is_valid) {
+    House house;
+    house.source->until = test_now() + seconds(10);
+    EXPECT_EQ(house.log_in(alice_login).identity->until, test_now() + seconds(10));
+    pass(seconds(10));
+    EXPECT_EQ(house.find(alice_login), Found::unknown);
+}
+
+TEST(Authenticator, malformed_credentials_are_rejected_without_a_check) {
+    House house;
+    for (auto const* field : {"", "Basic", "Basic ???", "Digest a=b", "Bearer abc"}) {
+        auto const answer = house.log_in(field);
+        EXPECT_EQ(answer.kind, Kind::rejected);
+        EXPECT_FALSE(answer.reason.empty());
+    }
+    EXPECT_TRUE(house.log_in("Negotiate TlRMTVNTUAABAAAA").negotiate_failed);
+    EXPECT_EQ(house.source->checks, 0);
+    EXPECT_EQ(house.authenticator.remembered(), 0u);
+}
+
+TEST(Authenticator, requests_with_the_same_credentials_share_one_check) {
+    House house;
+    house.source->held = true;
+    std::vector<std::shared_ptr<RunningCheck>> checks;
+    for (int i = 0; i < 100; ++i) checks.push_back(house.authenticator.verify(alice_login, here, test_now()));
+    EXPECT_FALSE(checks[0]->answer());
+    house.source->held = false;
+    for (auto const& check : checks) EXPECT_EQ(answer_of(*check).kind, Kind::accepted);
+    EXPECT_EQ(house.source->checks, 1);
+}
+
+TEST(Authenticator, a_waiting_coroutine_is_woken) {
+    House house;
+    net::asio::io_context loop;
+    net::Waiter waiter(loop.get_executor());
+    house.source->held = true;
+    auto const check = house.authenticator.verify(alice_login, here, test_now());
+    check->wake_when_done(waiter.handle());
+    auto woken = net::Wake::shutdown;
+    net::asio::co_spawn(
+        loop, [&]() -> net::awaitable<void> { woken = co_await waiter.wait(seconds(30)); }, net::asio::detached);
+    house.source->held = false;
+    loop.run();
+    EXPECT_EQ(woken, net::Wake::ready);
+    EXPECT_EQ(check->answer()->kind, Kind::accepted);
+}
+
+TEST(Authenticator, failures_block_their_address_but_neither_others_nor_remembered_users) {
+    House house({.failures_per_minute = 3});
+    EXPECT_EQ(house.log_in(alice_login).kind, Kind::accepted);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(house.log_in(basic("bob", std::to_string(i))).kind, Kind::rejected);
+    auto const answer = house.log_in(basic("bob", "bob"));
+    EXPECT_EQ(answer.kind, Kind::limited);
+    EXPECT_EQ(answer.retry_after, seconds(60));
+    EXPECT_EQ(house.source->checks, 4);
+    EXPECT_EQ(house.find(alice_login), Found::accepted);
+    EXPECT_EQ(house.log_in(basic("bob", "bob"), there).kind, Kind::accepted);
+    EXPECT_EQ(house.log_in(basic("bob", "bob"), here).kind, Kind::accepted);   // remembered now
+    pass(seconds(59));
+    EXPECT_EQ(house.log_in(basic("carol", "lorac")).kind, Kind::limited);
+    pass(seconds(1));
+    EXPECT_EQ(house.log_in(basic("carol", "lorac")).kind, Kind::accepted);
+}
+
+TEST(Authenticator, a_user_whose_login_was_right_is_checked_again_from_a_blocked_address) {
+    House house({.remember = std::chrono::seconds(20), .failures_per_minute = 1});
+    EXPECT_EQ(house.log_in(alice_login).kind, Kind::accepted);
+    EXPECT_EQ(house.log_in(wrong_login).kind, Kind::rejected);
+    pass(seconds(20));
+    EXPECT_EQ(house.log_in(alice_login).kind, Kind::accepted);
+    EXPECT_EQ(house.source->checks, 3);
+}
+
+TEST(Authenticator, queued_checks_of_a_blocked_address_cost_nothing) {
+    House house({.threads = 1, .failures_per_minute = 2});
+    house.source->held = true;
+    std::vector<std::shared_ptr<RunningCheck>> checks;
+    for (int i = 0; i < 100; ++i) checks.push_back(house.authenticator.verify(basic("bob", std::to_string(i)), here, test_now()));
+    auto const other = house.authenticator.verify(alice_login, there, test_now());
+    house.source->held = false;
+    int limited = 0;
+    for (auto const& check : checks) limited += answer_of(*check).kind == Kind::limited ? 1 : 0;
+    EXPECT_EQ(limited, 98);
+    EXPECT_EQ(answer_of(*other).kind, Kind::accepted);
+    EXPECT_EQ(house.source->checks, 3);
+}
+
+TEST(Authenticator, a_full_queue_is_unavailable_and_a_late_check_too) {
+    House house({.threads = 1, .failures_per_minute = 0});
+    house.source->held = true;
+    house.authenticator.verify(alice_login, here, test_now());
+    while (house.source->checks == 0) std::this_thread::yield();   // its job has left the queue
+    std::shared_ptr<RunningCheck> last;
+    for (std::size_t i = 0; i < Authenticator::queued_max; ++i)
+        last = house.authenticator.verify(basic("u" + std::to_string(i), "x"), here, test_now());
+    EXPECT_FALSE(last->answer());
+    auto const refused = house.authenticator.verify(basic("one", "more"), here, test_now());
+    ASSERT_TRUE(refused->answer());
+    EXPECT_EQ(refused->answer()->kind, Kind::unavailable);
+    EXPECT_GE(refused->answer()->retry_after, seconds(1));
+    pass(Authenticator::queue_time_max + seconds(1));
+    house.source->held = false;
+    EXPECT_EQ(answer_of(*last).kind, Kind::unavailable);
+    EXPECT_EQ(house.source->checks, 1);
+}
+
+TEST(Authenticator, known_users_go_on_for_the_grace_time_of_a_silent_source) {
+    House house({.remember = seconds(60), .grace = std::chrono::hours(1)});
+    EXPECT_EQ(house.log_in(alice_login).kind, Kind::accepted);
+    house.source->silent = true;
+    pass(seconds(60));
+    auto const answer = house.log_in(alice_login);
+    ASSERT_EQ(answer.kind, Kind::accepted);
+    EXPECT_EQ(answer.identity->user, "alice");
+    EXPECT_EQ(house.find(alice_login), Found::accepted);
+    auto const other = house.log_in(basic("bob", "bob"));
+    EXPECT_EQ(other.kind, Kind::unavailable);
+    EXPECT_EQ(other.reason, "fake: no answer");
+    pass(std::chrono::hours(1) - seconds(60));
+    EXPECT_EQ(house.log_in(alice_login).kind, Kind::unavailable);
+}
+
+TEST(Authenticator, a_change_of_users_forgets_them_and_the_failures) {
+    House house;
+    auto const bob = basic("bob", "bob");
+    for (auto const& field : {alice_login, bob, wrong_login}) house.log_in(field);
+    auto const generation = house.authenticator.generation();
+    EXPECT_TRUE(house.authenticator.refresh().empty());
+    EXPECT_EQ(house.authenticator.generation(), generation);
+    house.source->changes = {.users = {"alice"}};
+    house.authenticator.refresh();
+    EXPECT_NE(house.authenticator.generation(), generation);
+    EXPECT_EQ(house.find(alice_login), Found::unknown);
+    EXPECT_EQ(house.find(wrong_login), Found::unknown);
+    EXPECT_EQ(house.find(bob), Found::accepted);
+}
+
+TEST(Authenticator, a_check_that_began_before_a_change_is_not_remembered) {
+    House house;
+    house.source->held = true;
+    auto const check = house.authenticator.verify(alice_login, here, test_now());
+    while (house.source->checks == 0) std::this_thread::yield();
+    house.source->changes = {.users = {"alice"}};
+    house.authenticator.refresh();
+    house.source->held = false;
+    EXPECT_EQ(answer_of(*check).kind, Kind::accepted);
+    EXPECT_EQ(house.find(alice_login), Found::unknown);
+}
+
+TEST(Authenticator, negotiate_is_never_remembered) {
+    House house;
+    house.log_in("Negotiate YIIB");
+    EXPECT_EQ(house.find("Negotiate YIIB"), Found::unknown);
+    house.log_in("Negotiate YIIB");
+    EXPECT_EQ(house.source->checks, 2);
+}
+
+TEST(Authenticator, at_most_entries_max_are_remembered) {
+    House house({.entries_max = 10, .failures_per_minute = 0});
+    for (int i = 0; i < 50; ++i) house.log_in(basic("u" + std::to_string(i), "x"));
+    EXPECT_EQ(house.authenticator.remembered(), 10u);
+}
+
+TEST(Authenticator, a_reload_with_other_options_forgets_all) {
+    House house;
+    house.log_in(alice_login);
+    house.authenticator.apply(house.sources);
+    EXPECT_EQ(house.find(alice_login), Found::accepted);
+    house.authenticator.apply(std::make_shared<Sources const>());
+    EXPECT_EQ(house.find(alice_login), Found::unknown);
+    EXPECT_EQ(house.log_in(alice_login).kind, Kind::rejected);
+}
+
+TEST(Authenticator, it_ends_while_checks_are_queued) {
+    House house({.threads = 1});
+    house.source->held = true;
+    for (int i = 0; i < 10; ++i) house.authenticator.verify(basic("u" + std::to_string(i), "x"), here, test_now());
+    house.source->held = false;
+}
+
+TEST(Authenticator, a_users_file_and_groups_decide_and_change_within_a_refresh) {
+    test::TempDir const dir;
+    auto const line = [](std::string const& user, std::string_view password) {
+        return user + ":{SHA}" + base64_sha1(password) + "\n";
+    };
+    auto const users = dir.write("users", line("alice", "a") + line("bob", "b"));
+    auto const staff = dir.write("staff", "bob\n");
+    Authenticator authenticator;
+    authenticator.apply(load({.sources = {HtpasswdOptions{users}, AddressOptions{{{there, "Kiosk"}}}, CertificateOptions{}},
+                              .groups = {{.name = "staff", .users = {"file:" + staff}}}}));
+    EXPECT_THAT(log_in(authenticator, basic("BOB", "b")).identity->groups, ElementsAre("staff"));
+    EXPECT_THAT(log_in(authenticator, basic("alice", "a")).identity->groups, ElementsAre());
+    EXPECT_THAT(log_in(authenticator, basic("carol", "c")).reason, HasSubstr("does not have the user"));
+
+    dir.write("staff", "alice\nkiosk\n");
+    authenticator.refresh();
+    EXPECT_THAT(authenticator.find(basic("alice", "a"), wall_now()).identity->groups, ElementsAre("staff"));
+    EXPECT_THAT(authenticator.find(basic("BOB", "b"), wall_now()).identity->groups, ElementsAre());
+    dir.write("users", line("alice", "changed") + line("bob", "b"));
+    authenticator.refresh();
+    EXPECT_EQ(authenticator.find(basic("alice", "a"), wall_now()).kind, Found::unknown);
+    EXPECT_EQ(log_in(authenticator, basic("alice", "a")).kind, Kind::rejected);
+    EXPECT_EQ(authenticator.find(basic("BOB", "b"), wall_now()).kind, Found::accepted);
+
+    EXPECT_EQ(authenticator.find_without_credentials(here, {}, wall_now()), nullptr);
+    auto const kiosk = authenticator.find_without_credentials(there, {}, wall_now());
+    ASSERT_TRUE(kiosk);
+    EXPECT_EQ(kiosk->user, "kiosk");
+    EXPECT_EQ(kiosk->source, "address");
+    EXPECT_THAT(kiosk->groups, ElementsAre("staff"));
+    std::vector<std::string> const names{"Alice@uni.example", "alice"};
+    EXPECT_EQ(authenticator.find_without_credentials(here, names, wall_now())->user, "alice@uni.example");
+}
+
+TEST(Failures, a_64_of_ipv6_is_one_source) {
+    Failures failures;
+    auto const now = WallTime(seconds(1'000));
+    failures.note(*parse_ip("2001:db8::1"), now);
+    EXPECT_TRUE(failures.blocked(*parse_ip("2001:db8::2"), 1, now));
+    EXPECT_FALSE(failures.blocked(*parse_ip("2001:db8:0:1::1"), 1, now));
+    EXPECT_FALSE(failures.blocked(*parse_ip("2001:db8::2"), 0, now));
+    EXPECT_EQ(*failures.blocked(*parse_ip("2001:db8::1"), 1, now + seconds(20)), seconds(40));
+    EXPECT_FALSE(failures.blocked(*parse_ip("2001:db8::1"), 1, now - seconds(1)));   // the clock was set back
+}
+
+}   // namespace
+}   // namespace garner::auth

@@ -1,0 +1,44 @@
+// Fields of Proxy-Authorization, and waits for checks.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "auth/authenticator.hpp"
+#include "auth/base64.hpp"
+#include "util/clock.hpp"
+
+namespace garner::auth {
+
+inline std::string basic(std::string_view user, std::string_view password) {
+    return "Basic " + encode_base64(std::string(user) + ":" + std::string(password));
+}
+
+inline constexpr IpAddress here = IpAddress::v4(192, 0, 2, 1), there = IpAddress::v4(192, 0, 2, 2);
+
+/// The answer within 30 s.
+inline Answer answer_of(RunningCheck const& check) {
+    auto const limit = steady_now() + seconds{30};
+    for (;;) {
+        if (auto answer = check.answer()) return *std::move(answer);
+        if (steady_now() > limit) return {.kind = Answer::Kind::unavailable, .reason = "the check does not end"};
+        std::this_thread::sleep_for(milliseconds{1});
+    }
+}
+
+inline Answer log_in(Authenticator& authenticator, std::string const& field, IpAddress const& client = here,
+                     WallTime now = wall_now()) {
+    return answer_of(*authenticator.verify(field, client, now));
+}
+
+/// The sources, or an empty pointer and a failed test.
+inline std::shared_ptr<Sources const> load(Options const& options) {
+    auto loaded = Sources::load(options);
+    for (auto const& fault : loaded.faults) ADD_FAILURE() << fault.text();
+    return loaded.sources;
+}
+
+}   // namespace garner::auth
