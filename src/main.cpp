@@ -3,6 +3,7 @@
 #include <atomic>
 #include <signal.h>
 #include <spdlog/sinks/stdout_sinks.h>
+#include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include <thread>
 
 #include "admin/admin_server.hpp"
+#include "admin/ask.hpp"
 #include "admin/cache_command.hpp"
 #include "admin/commands.hpp"
 #include "bump/ca_command.hpp"
@@ -47,6 +49,7 @@ config::Loaded load(CommandLine const& line, config::NamedFiles files) {
 std::shared_ptr<proxy::Options const> proxy_options(config::Config const& config) {
     auto options = std::make_shared<proxy::Options>(config.proxy);
     options->bump = config.bump;
+    options->logins = !config.auth.sources.empty();
     return options;
 }
 
@@ -163,6 +166,7 @@ public:
             if (auto const opened = open_disk(); !opened) return opened;
         if (auto const opened = server_->open_log(); !opened) return opened;
         if (auto const opened = server_->open_interception(); !opened) return opened;
+        if (auto const opened = use_logins(auth::Sources::load(config_.auth)); !opened) return opened;
         if (!config_.seen.address.empty())
             if (auto const opened = keep(seen_, seen::Service::open(config_.seen)); !opened) return opened;
         start();
@@ -186,6 +190,9 @@ public:
         if (!interception) return tell_not_reloaded(interception.fault());
         auto peer_contexts = icp::make_peer_contexts(loaded.config.mesh.peers);
         if (!peer_contexts) return tell_not_reloaded(peer_contexts.fault());
+        auto const logins = use_logins(auth::Sources::load(loaded.config.auth));
+        if (!logins) return tell_not_reloaded(logins.fault());
+        config_.auth = loaded.config.auth;
         for (auto const& key : config::cannot_change(config_, loaded.config))
             spdlog::warn("{} changes only at a restart; the running value stays in use", key);
         config_.bump = loaded.config.bump;
@@ -227,6 +234,7 @@ public:
     /// Called every second.
     void look_after() {
         follow_best_policy();
+        for (auto const& notice : server_->logins().refresh()) spdlog::warn("{}", notice.text());
         if (looks_ % looks_a_day == 0) warn_of_certificates();
         if (++looks_ % looks_a_complaint == 0) complain();
         if (looks_ % looks_a_minute == 0) tell_handshake_failures();
@@ -275,6 +283,14 @@ public:
 private:
     static void tell_not_reloaded(Fault const& fault) {
         spdlog::error("configuration not reloaded; the running configuration stays in use: {}", fault.text());
+    }
+
+    /// A fault changes nothing.
+    Result<void> use_logins(auth::Sources::Loaded loaded) {
+        if (!loaded.faults.empty()) return loaded.faults.front();
+        for (auto const& notice : loaded.notices) spdlog::warn("{}", notice.text());
+        server_->logins().apply(std::move(loaded.sources));
+        return {};
     }
 
     void start() {
@@ -482,6 +498,35 @@ int ask(CommandLine const& line) {
     return admin::run_command(command, std::cout, std::cerr);
 }
 
+/// `garner rules why --id`: repeats the refused request that the running proxy has under this id.
+Result<void> take_refusal(CommandLine& line) {
+    auto loaded = load(line, config::NamedFiles::believed);
+    if (!loaded.faults.empty()) return loaded.faults.front();
+    auto const place = admin::place_at(loaded.config.admin.address, loaded.config.admin.port);
+    if (!place) return place.fault();
+    auto const answer =
+        admin::ask({.place = *place, .method = "POST", .target = "/refusal", .form = {{"id", line.rules.id}}}, "refusal");
+    if (!answer) return answer.fault();
+    auto const& refused = answer->at("refusal");
+    line.url = refused.at("url");
+    line.method = refused.at("method");
+    line.client = refused.at("source");
+    line.rules.at = refused.at("at");
+    line.rules.user = refused.at("user");
+    line.rules.groups = refused.at("groups");
+    line.rules.listener = refused.at("listener");
+    return {};
+}
+
+int rules(CommandLine line) {
+    if (!line.rules.id.empty())
+        if (auto const taken = take_refusal(line); !taken) {
+            std::fprintf(stderr, "garner: %s\n", taken.fault().text().c_str());
+            return exit_failed;
+        }
+    return config::rules_command(line, std::cin, std::cout, std::cerr);
+}
+
 }   // namespace
 
 int main(int argc, char** argv) {
@@ -490,7 +535,7 @@ int main(int argc, char** argv) {
     case CommandLine::Command::help: std::fputs(line.text.c_str(), stdout); return 0;
     case CommandLine::Command::wrong: std::fputs(line.text.c_str(), stderr); return exit_usage;
     case CommandLine::Command::check: return config::check_command(line.config_file, line.sets, std::cout);
-    case CommandLine::Command::rules: return config::rules_command(line, std::cin, std::cout, std::cerr);
+    case CommandLine::Command::rules: return rules(std::move(line));
     case CommandLine::Command::sim: return sim::sim_command(line.rest, std::cout, std::cerr);
     case CommandLine::Command::seen: return config::seen_command(line.rest, std::cin, std::cout, std::cerr);
     // clang-format off

@@ -230,6 +230,8 @@ constexpr Metric all_metrics[]{
      "End of the validity of each certificate that clients or peers are shown, in seconds since 1970."},
     {"bump.tunnels", "garner_bump_tunnels_total{end}", "tunnels", reasons<&Counters::intercepted>,
      "Tunnels while a rule of interception bumps or terminates, by the end that the rules gave them."},
+    {"logins", "garner_logins_total{result}", "logins", reasons<&Counters::logins>,
+     "Checks of credentials that were not remembered, by result."},
     {"bump.refused", "garner_bump_certificates_refused_total", "handshakes", counter<&Counters::bump_refused>,
      "Handshakes in which clients refused the minted certificate of a valid origin."},
     {"client.received_bytes", "garner_client_received_bytes_total", "bytes", counter<&Counters::client_received>,

@@ -8,6 +8,7 @@
 #include "admin/metrics.hpp"
 #include "admin/page.hpp"
 #include "http/uri.hpp"
+#include "proxy/moment.hpp"
 #include "store/disk_store.hpp"
 #include "util/text.hpp"
 
@@ -39,6 +40,7 @@ Routes::Row const Routes::rows[]{
     {"/rebuild-digest", "POST", true, true, &Routes::rebuild_digest},
     {"/bump/pins", "GET, HEAD", false, false, &Routes::pins},
     {"/bump/pins/erase", "POST", true, false, &Routes::erase_pins},
+    {"/refusal", "POST", false, false, &Routes::refusal},
     {"/cache/list", "POST", true, true, &Routes::cache_page},
     {"/cache/verify", "POST", true, true, &Routes::cache_page},
     {"/cache/purge", "POST", true, true, &Routes::cache_page},
@@ -204,6 +206,23 @@ Reply Routes::erase_pins(Asked const& asked) {
     auto const interception = server_.interception();
     auto const host = form_value(asked.body, "host");
     return in_json({{"erased", interception ? interception->pins->erase(host, wall_now()) : 0}});
+}
+
+/// The refused request with this `id`, as `garner rules why --id` repeats it.
+Reply Routes::refusal(Asked const& asked) {
+    auto const id = form_value(asked.body, "id");
+    auto const found = server_.refusals().find(id);
+    if (!found) return refused(404, "No refused request has the id " + id + ", or it was too long ago");
+    return in_json({{"refusal",
+                     {{"id", found->id},
+                      {"at", proxy::moment_text(found->at)},
+                      {"source", found->client.text()},
+                      {"listener", found->listener},
+                      {"user", found->user},
+                      {"groups", found->groups},
+                      {"method", found->method},
+                      {"url", found->url},
+                      {"rule", found->rule}}}});
 }
 
 Reply Routes::cache_page(Asked const& asked) {

@@ -42,6 +42,7 @@ private:
     web::Reply rebuild_digest(Asked const&);
     web::Reply cache_page(Asked const&);
     web::Reply explain(Asked const&);
+    web::Reply refusal(Asked const&);
     web::Reply pins(Asked const&);
     web::Reply erase_pins(Asked const&);
     Report report();

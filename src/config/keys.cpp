@@ -331,6 +331,20 @@ Form<seen::Options> seen_urls() {
         check);
 }
 
+Form<proxy::RefusalOptions> refusals() {
+    using T = proxy::RefusalOptions;
+    auto const accept = [](std::string const& text, std::string&) {
+        return text.empty() || http::parse_authority(text).has_value();
+    };
+    auto page = checked("text", "a host name", R"(write it like "garner.internal")", accept);
+    page.show = [](std::string const& value) { return in_quotes(value); };
+    return object_of<T>({
+        key<T>(
+            "page", &T::page, page,
+            "Host of the page that lists a client's own last 50 refused requests, by plain HTTP through this proxy; empty: none."),
+    });
+}
+
 Form<std::string> via_name() {
     auto const accept = [](std::string const& text, std::string&) {
         constexpr std::size_t longest = 255;   // every response contains it twice
@@ -546,6 +560,7 @@ Table<Config> keys() {
         key<Config>("purge", [](Config& c) -> auto& { return c.proxy.purge; }, purge(),
                     "Access rules for PURGE, as for `access`. At an accelerator, PURGE is denied unless a rule allows it: behind "
                     "a TLS terminator on this machine every client has a loopback address."),
+        key<Config>("refusals", [](Config& c) -> auto& { return c.proxy.refusals; }, refusals(), "Requests that the rules refused."),
         key<Config>("private_networks", [](Config& c) -> auto& { return c.proxy.private_closed; },
                     one_of<bool>({{"open", false}, {"closed", true}}),
                     "`closed`: private, shared, multicast, reserved, documentation and benchmark networks and the addresses of "

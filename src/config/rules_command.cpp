@@ -58,9 +58,6 @@ Result<proxy::RuleQuestion> question_of(CommandLine const& line) {
 }
 
 int explain_rules(CommandLine const& line, std::ostream& out, std::ostream& err) {
-    if (!line.rules.id.empty())
-        return err << who << "--id needs the refusals of a running proxy, which this version does not keep; give a URL\n",
-               exit_failed;
     auto const config = load_rules(line.config_file, line.sets, err);
     if (!config) return exit_failed;
     auto const question = question_of(line);

@@ -87,6 +87,7 @@ Decision AccessRules::decide(RuleRequest const& request, std::optional<IpAddress
     Decision decision = first_match(request, destination ? &*destination : nullptr);
     if (!decision.allowed()) return decision;
     if (!decision.opens_port) decision.closed = blocked_port(request);
+    decision.closed_port = decision.closed != nullptr;
     if (decision.closed) {
         decision.verdict = deny;
     } else if (!decision.opens_address && !destination && opened_to_others(request)) {

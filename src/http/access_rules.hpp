@@ -51,6 +51,7 @@ struct Decision {
     std::string_view name = {};
     std::string_view because = {};
     char const* closed = nullptr;   // deny although the rule allows: the default that blocks it, a literal
+    bool closed_port = false;       // `closed` is about the port, not the address
 
     bool allowed() const { return verdict == Verdict::allow; }
     bool denied() const { return verdict == Verdict::deny; }

@@ -257,6 +257,7 @@ void json_line(Line& line, LogEntry const& entry) {
     line.member("user_agent", entry.user_agent, LogFieldLimits::user_agent);
     line.member("reason", entry.reason);
     line.member("cache_status", entry.cache_status, LogFieldLimits::cache_status);
+    if (!entry.id.empty() && !entry.rule.empty()) line.member("rule", entry.rule);
     if (!entry.id.empty()) line.member("id", entry.id);
     line << "}";
 }

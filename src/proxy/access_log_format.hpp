@@ -62,6 +62,7 @@ struct LogEntry {
     std::string_view user_agent;
     std::string_view reason;         // Garner's own reason: the rule that decided
     std::string_view cache_status;   // sent to the client (RFC 9211)
+    std::string_view rule;           // the access rule that refused, as the client was told; empty for other responses
     std::string_view id;             // the id in the error page that was sent; empty for other responses
 };
 

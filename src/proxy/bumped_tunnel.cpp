@@ -9,6 +9,7 @@
 #include "net/tls_session.hpp"
 #include "proxy/http1_connection.hpp"
 #include "proxy/http2_connection.hpp"
+#include "proxy/login_check.hpp"
 
 namespace garner::proxy {
 
@@ -171,7 +172,7 @@ net::awaitable<void> BumpedTunnel::serve(std::shared_ptr<AcceleratedOrigin> cons
     ListenPoint const point{client.client()->listener, origin.get()};
     auto const network = first_bits(client.peer().address, limits.client_prefix4, limits.client_prefix6);
     Accepted accepted{std::shared_ptr<net::Transport>(std::shared_ptr<void>(), &transport), client.peer(), Seat::uncounted(network),
-                      point, client.client()};
+                      point, inside_client()};
     std::unique_ptr<Connection> connection;
     if (transport.tls()->http2())
         connection = std::make_unique<Http2Connection>(request_.services, std::move(accepted));
@@ -180,6 +181,12 @@ net::awaitable<void> BumpedTunnel::serve(std::shared_ptr<AcceleratedOrigin> cons
     inside_ = connection.get();
     co_await Connection::run_to_end(std::move(connection));
     inside_ = nullptr;
+}
+
+/// Inside the tunnel nobody is asked to log in.
+std::shared_ptr<Client const> BumpedTunnel::inside_client() const {
+    if (!request_.identity && request_.options->logins) LoginCheck(request_).look();
+    return request_.kept_client();
 }
 
 /// A client that trusts only certain certificates is spliced the next time.

@@ -89,8 +89,7 @@ void CacheSide::start_refresh() {
     auto& services = request_.services;
     bool const room = services.refreshing < services.shared.refreshes_max;
     if (state_.found.lead && room && !failed_.is_remembered())
-        Refresh::start(services, request_.client, request_.target.host_field, request_.only_origin(), request_.options,
-                       std::move(state_.found.lead), state_.found.object);
+        Refresh::start(request_, std::move(state_.found.lead), state_.found.object);
 }
 
 Step CacheSide::deliver(bool refreshes) {

@@ -2,9 +2,11 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <memory>
 #include <string_view>
 #include <vector>
 
+#include "http/identity.hpp"
 #include "http/message.hpp"
 #include "util/ip.hpp"
 
@@ -16,7 +18,9 @@ struct Client {
     std::uint16_t listener = 0;   // the port that it connected to
     bool secure = false;          // it speaks TLS to this proxy
     bool http2 = false;
-    std::vector<std::string> certificate = {};   // the names in its certificate, the one that identifies it first
+    std::vector<std::string> certificate = {};                  // the names in its certificate, the one that identifies it first
+    std::shared_ptr<http::Identity const> identity = nullptr;   // of all its requests; nullptr: each request logs in
+    std::uint64_t generation = 0;                               // Authenticator::generation() of `identity`
     std::string text = peer.address.text();
 };
 

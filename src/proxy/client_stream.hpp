@@ -25,6 +25,8 @@ public:
     virtual ~ClientStream() = default;
 
     std::shared_ptr<Client const> const& client() const { return client_; }
+    /// For later requests of the connection.
+    void set_client(std::shared_ptr<Client const> client) { client_ = std::move(client); }
     IpEndpoint const& peer() const { return client_->peer; }
     /// The local address that the client connected to.
     virtual IpAddress own_address() const = 0;

@@ -17,6 +17,18 @@ char const* text(Intercepted end) {
     return "";
 }
 
+char const* text(auth::Answer::Kind answer) {
+    using enum auth::Answer::Kind;
+    switch (answer) {
+    case accepted: return "accepted";
+    case rejected: return "rejected";
+    case limited: return "limited";
+    case unavailable: return "unavailable";
+    case count_: break;
+    }
+    return "";
+}
+
 char const* text(StaleUse use) {
     switch (use) {
     case StaleUse::while_revalidate: return http::text(http::ReuseReason::stale_while_revalidate);

@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "auth/answer.hpp"
 #include "http/cacheability.hpp"
 #include "http/freshness.hpp"
 #include "net/tls_session.hpp"
@@ -45,6 +46,8 @@ enum class Intercepted : std::uint8_t {
 };
 char const* text(Intercepted);
 
+char const* text(auth::Answer::Kind);
+
 /// One counter for each value of an enumeration that ends with count_.
 template <class Enum>
 class CounterOf {
@@ -61,8 +64,9 @@ private:
 struct TlsCounters {
     CounterOf<net::HandshakeFault> handshakes;   // by result
     Counter handshakes_resumed;
-    CounterOf<Intercepted> intercepted;   // tunnels, while a rule bumps or terminates
-    Counter bump_refused;                 // clients that refused a minted certificate of a valid origin
+    CounterOf<Intercepted> intercepted;     // tunnels, while a rule bumps or terminates
+    CounterOf<auth::Answer::Kind> logins;   // checked credentials; remembered ones are not counted
+    Counter bump_refused;                   // clients that refused a minted certificate of a valid origin
 };
 
 struct Counters : TlsCounters {

@@ -3,45 +3,11 @@
 #include "http/accept.hpp"
 #include "proxy/error_help.hpp"
 #include "proxy/head_writer.hpp"
+#include "proxy/page_text.hpp"
 
 namespace garner::proxy {
 
 namespace {
-
-constexpr std::string_view head_of_page = R"(<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<style>
-:root { color-scheme: light dark; --page: #ffffff; --text: #111827; --soft: #545b68; --line: #d1d5db; }
-@media (prefers-color-scheme: dark) { :root { --page: #111827; --text: #f3f4f6; --soft: #9ca3af; --line: #374151; } }
-body { background: var(--page); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
-body { margin: 0 auto; max-width: 40rem; padding: 2rem 1rem; }
-h1 { font-size: 1.4rem; line-height: 1.25; }
-ul { padding-left: 1.2rem; }
-dl { border-top: 1px solid var(--line); padding-top: 1rem; }
-dt, .status { color: var(--soft); font-size: .85rem; }
-dd { margin: 0 0 .6rem; }
-h1, dd { overflow-wrap: anywhere; }
-</style>
-)";
-
-/// Appends with escapes for HTML or JSON.
-void append_character(std::string& out, char c, ErrorFormat format) {
-    bool const html = format == ErrorFormat::html;
-    switch (c) {
-    case '&': out += html ? "&amp;" : "&"; break;
-    case '<': out += html ? "&lt;" : "<"; break;
-    case '>': out += html ? "&gt;" : ">"; break;
-    case '"': out += html ? "&quot;" : format == ErrorFormat::json ? "\\\"" : "\""; break;
-    case '\\': out += format == ErrorFormat::json ? "\\\\" : "\\"; break;
-    default: out += c;
-    }
-}
-
-void append_escaped(std::string& out, std::string_view text, ErrorFormat format) {
-    constexpr std::size_t most = 512;
-    for (char c : text.substr(0, most)) append_character(out, c < ' ' || c > '~' ? '?' : c, format);
-    if (text.size() > most) out += "...";
-}
 
 /// "502 Bad Gateway"
 std::string status_text(std::uint16_t status) {
@@ -68,7 +34,7 @@ std::string page_as_html(ErrorPage const& page, ErrorHelp const& help) {
     constexpr auto format = ErrorFormat::html;
     std::string heading;
     append_escaped(heading, help.heading, format);
-    std::string out(head_of_page);
+    std::string out(head_of_page());
     out.append("<title>").append(heading).append("</title></head>\n<body><p class=\"status\">").append(status_text(page.status));
     out.append("</p>\n<h1>").append(heading).append("</h1>\n<ul>\n");
     for (auto const hint : help.hints) out.append("<li>").append(hint).append("</li>\n");
@@ -82,11 +48,24 @@ std::string page_as_html(ErrorPage const& page, ErrorHelp const& help) {
     return out;
 }
 
+/// Two lines: scripts and terminals show them whole.
+std::string refusal_as_text(ErrorPage const& page) {
+    constexpr auto format = ErrorFormat::text;
+    std::string out = "Decided by: ";
+    append_escaped(out, page.rule, format);
+    if (!page.because.empty()) out.append(": ");
+    append_escaped(out, page.because, format);
+    out.append("\nRequest id: ");
+    append_escaped(out, page.id, format);
+    return out.append("\n");
+}
+
 std::string page_as_text(ErrorPage const& page, ErrorHelp const& help) {
     constexpr auto format = ErrorFormat::text;
     auto out = status_text(page.status).append(": ");
     append_escaped(out, help.heading, format);
     out.append(".\n");
+    if (page.status == 403 && !page.rule.empty()) return out + refusal_as_text(page);
     for (auto const hint : help.hints) out.append("- ").append(hint).append("\n");
     for_each_row(page, [&](std::string_view name, std::string_view value) {
         out.append(name).append(": ");

@@ -167,6 +167,7 @@ std::string_view reason_phrase(std::uint16_t status) {
     case 403: return "Forbidden";
     case 404: return "Not Found";
     case 405: return "Method Not Allowed";
+    case 407: return "Proxy Authentication Required";
     case 408: return "Request Timeout";
     case 413: return "Content Too Large";
     case 414: return "URI Too Long";

@@ -12,4 +12,11 @@ bool is_internal(Target const& target, http::OwnAddresses const& own) {
     return address && uri.scheme == http::Scheme::http && http::is_own_listener(*address, uri.authority.port, own);
 }
 
+bool is_refusals_page(Target const& target, http::Method method, Options const& options) {
+    auto const& uri = target.uri;
+    bool const is_read = method == http::Method::get || method == http::Method::head;
+    return is_read && !target.accelerated && uri.scheme == http::Scheme::http && !options.refusals.page.empty() &&
+           uri.authority.host == options.refusals.page && uri.authority.port == 80;
+}
+
 }   // namespace garner::proxy

@@ -5,6 +5,7 @@
 
 #include "http/access_rules.hpp"
 #include "proxy/interception.hpp"
+#include "proxy/options.hpp"
 #include "proxy/target.hpp"
 
 namespace garner::proxy {
@@ -14,5 +15,8 @@ inline bool is_internal_path(std::string_view path) { return path.starts_with("/
 /// True when such a path is requested from this proxy itself: in origin-form, or at one of its listening addresses. All
 /// other requests to the proxy's own addresses are refused.
 bool is_internal(Target const&, http::OwnAddresses const&);
+
+/// The page of refusals, requested through this proxy by plain HTTP.
+bool is_refusals_page(Target const&, http::Method, Options const&);
 
 }   // namespace garner::proxy

@@ -63,4 +63,12 @@ std::optional<WallTime> parse_moment(std::string_view text) {
     return parse_weekly(text);
 }
 
+std::string moment_text(WallTime at) {
+    std::time_t const seconds = unix_seconds(at);
+    std::tm parts{};
+    gmtime_r(&seconds, &parts);
+    char text[32];
+    return {text, std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
 }   // namespace garner::proxy

@@ -88,6 +88,10 @@ struct Http2 {
     std::uint32_t glitches = 100;   // frames a second that no orderly client sends; ten times as many at once
 };
 
+struct RefusalOptions {
+    std::string page = "garner.internal";   // its host, by plain HTTP; empty: there is none
+};
+
 struct Options {
     std::vector<Listen> listen{Listen{"127.0.0.1", 3128, std::nullopt}};
     Limits limits;
@@ -95,6 +99,8 @@ struct Options {
     Deadlines deadlines;
     Caching caching;
     http::AccessRules access;
+    RefusalOptions refusals;
+    bool logins = false;                    // auth.sources is not empty
     http::AccessRules purge;                // clients that may PURGE; empty: clients on loopback, no client at accelerators
     bool private_closed = false;            // destinations in private networks need a rule that names `destination`
     std::vector<http::AccessRule> misses;   // access rules for cache misses (Squid: miss_access); no matching rule allows

@@ -5,6 +5,8 @@
 #include "http/dates.hpp"
 #include "icp/https.hpp"
 #include "icp/peer.hpp"
+#include "proxy/login_check.hpp"
+#include "proxy/refusals_page.hpp"
 
 namespace garner::proxy {
 
@@ -101,6 +103,7 @@ bool OwnAnswers::may_read_https() const {
 }
 
 net::awaitable<void> OwnAnswers::answer_internally() {
+    if (is_refusals_page(request_.target, request_.head().method, *request_.options)) co_return co_await send_refusals();
     if (request_.target.path == root_path) co_return co_await send_root();
     auto const method = request_.head().method;
     auto* mesh = request_.services.mesh;
@@ -132,6 +135,21 @@ net::awaitable<void> OwnAnswers::send_root() {
         co_return co_await writer_.error(404, "This proxy has no root certificate to install.", "bump.ca_chain");
     auto const kept = interception;
     co_await writer_.own_answer(200, "application/x-x509-ca-cert", kept->root, "Cache-Control: no-cache\r\n");
+}
+
+/// A proxy in between has many users behind one address, so it gets none.
+net::awaitable<void> OwnAnswers::send_refusals() {
+    std::vector<Refused> refused;
+    if (!request_.head().fields.has(Name::via)) {
+        LoginCheck login(request_);
+        auto const state = login.look();
+        std::string_view const user = state == LoginCheck::State::known ? std::string_view(request_.identity->user) : "";
+        refused = request_.services.shared.refusals.of(request_.client.peer().address, user);
+    }
+    auto const format = error_format(request_.head().fields);
+    auto const page = refusals_page(refused, format);
+    auto const type = format == ErrorFormat::json ? std::string_view("application/json") : content_type(format);
+    co_await writer_.own_answer(200, type, page, "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n");
 }
 
 }   // namespace garner::proxy

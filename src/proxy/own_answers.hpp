@@ -19,6 +19,7 @@ public:
 
 private:
     net::awaitable<void> send_root();
+    net::awaitable<void> send_refusals();
     bool may_purge() const;
     bool is_other_cache(IpAddress const& client) const;
     bool may_read_https() const;

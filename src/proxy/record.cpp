@@ -38,6 +38,7 @@ void Record::set_rule(http::Decision const& decision) {
     texts.rule = decision.text_for_client();
     texts.because = decision.because;
     texts.logged_rule = decision.text();
+    by_destination = decision.closed && !decision.closed_port;
 }
 
 std::string_view Record::draw_id() {
@@ -110,7 +111,10 @@ void Record::log(Request const& request, milliseconds elapsed) const {
     entry.end = drawn_at_.value_or(wall_now());   // the error page's reader finds the line by this time
     entry.elapsed = elapsed;
     entry.client = request.client.client()->text;
-    if (!request.client.client()->certificate.empty()) entry.user = request.client.client()->certificate.front();
+    if (request.identity && !request.identity->user.empty())
+        entry.user = request.identity->user;
+    else if (!request.client.client()->certificate.empty())
+        entry.user = request.client.client()->certificate.front();
     entry.tag = tag;
     entry.aborted = request.client_gone;
     entry.truncated = truncated;
@@ -128,6 +132,7 @@ void Record::log(Request const& request, milliseconds elapsed) const {
     if (auto const* agent = head.fields.find("User-Agent")) entry.user_agent = agent->value;
     entry.reason = texts.reason;
     entry.id = texts.id;
+    entry.rule = texts.rule;
     char text[http::cache_status_bytes];
     entry.cache_status = {text, http::write_cache_status(text, cache_status)};
     request.services.log->write(request.services.worker.number, entry);

@@ -38,7 +38,8 @@ public:
     std::string_view peer_reach;   // icp::reach_of(); empty: no peer
     bool peers_timed_out = false;
     std::uint16_t sent_status = 0;
-    bool truncated = false;   // the client got an incomplete response, and did not cause that
+    bool by_destination = false;   // the rules or defaults refused the address of the origin
+    bool truncated = false;        // the client got an incomplete response, and did not cause that
     Bytes body_sent = 0;
     Texts& texts;
 

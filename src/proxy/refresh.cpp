@@ -8,19 +8,20 @@
 
 namespace garner::proxy {
 
-Refresh::Refresh(Services& services, ClientStream const& client, std::string_view host, AcceleratedOrigin const* origin)
-    : services_(services), nobody_(whole_request(client.head(), host), client.client()), origin_(origin),
-      kept_(origin ? origin->weak_from_this().lock() : nullptr) {
+Refresh::Refresh(Request const& request)
+    : services_(request.services), nobody_(whole_request(request.head(), request.target.host_field), request.kept_client()),
+      origin_(request.only_origin()), kept_(origin_ ? origin_->weak_from_this().lock() : nullptr) {
+    auto& services = services_;
     services.refreshes.push_back(*this);
     ++services.refreshing;
 }
 
 Refresh::~Refresh() { --services_.refreshing; }
 
-void Refresh::start(Services& services, ClientStream const& client, std::string_view host, AcceleratedOrigin const* origin,
-                    std::shared_ptr<Options const> options, cache::FillLease lead, store::ObjectPtr stale) {
-    std::unique_ptr<Refresh> refresh(new Refresh(services, client, host, origin));
-    auto running = run(std::move(refresh), std::move(options), std::move(lead), std::move(stale));
+void Refresh::start(Request const& request, cache::FillLease lead, store::ObjectPtr stale) {
+    auto& services = request.services;
+    std::unique_ptr<Refresh> refresh(new Refresh(request));
+    auto running = run(std::move(refresh), request.options, std::move(lead), std::move(stale));
     net::asio::post(services.worker.io, [&services, running = std::move(running)]() mutable {
         net::asio::co_spawn(services.worker.io.get_executor(), std::move(running), net::asio::detached);
     });

@@ -12,9 +12,8 @@ namespace garner::proxy {
 class Refresh : public Link {
 public:
     /// Runs detached, and starts only when the caller next waits: the client's response goes first. The caller must respect
-    /// Shared::refreshes_max of the worker. `host`: for a request without Host.
-    static void start(Services& services, ClientStream const& client, std::string_view host, AcceleratedOrigin const* origin,
-                      std::shared_ptr<Options const> options, cache::FillLease lead, store::ObjectPtr stale);
+    /// Shared::refreshes_max of the worker.
+    static void start(Request const& request, cache::FillLease lead, store::ObjectPtr stale);
 
     ~Refresh();
 
@@ -24,7 +23,7 @@ public:
     }
 
 private:
-    Refresh(Services& services, ClientStream const& client, std::string_view host, AcceleratedOrigin const* origin);
+    explicit Refresh(Request const& request);
     static net::awaitable<void> run(std::unique_ptr<Refresh> refresh, std::shared_ptr<Options const> options, cache::FillLease lead,
                                     store::ObjectPtr stale);
 

@@ -1,6 +1,7 @@
 #include "proxy/request.hpp"
 
 #include "http/hop_by_hop.hpp"
+#include "proxy/login_check.hpp"
 #include "proxy/way.hpp"
 
 namespace garner::proxy {
@@ -23,6 +24,7 @@ Request::Request(Services& services, ClientStream& client, AcceleratedOrigin con
     : services(services), client(client), accelerates(if_kind(only_origin, AcceleratedOrigin::Kind::accelerated)),
       bumped(if_kind(only_origin, AcceleratedOrigin::Kind::bumped)), scratch(scratch), options(options), target(scratch.target),
       record(scratch.record, services.shared.via_name), close(!http::keeps_alive(client.head()) || services.draining) {
+    identity = bound_identity(services, *client.client(), bumped || client.nobody());
     target.url.clear();
     target.secure = client.client()->secure;
     if (scratch.targeted_of == options) return;
@@ -32,6 +34,8 @@ Request::Request(Services& services, ClientStream& client, AcceleratedOrigin con
 }
 
 bool Request::may_have_misses() const { return options->misses.empty() || proxy::may_have_misses(options->misses, facts()); }
+
+std::shared_ptr<Client const> Request::kept_client() const { return with_identity(client.client(), identity, 0); }
 
 IpAddress Request::client_network() const {
     auto const& limits = options->limits;

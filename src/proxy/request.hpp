@@ -52,6 +52,7 @@ struct Request {
     cache::Key key;
     WallTime now = wall_now();   // reference time for freshness; updated when a response arrives
     SteadyTime const started = steady_now();
+    std::shared_ptr<http::Identity const> identity;   // nullptr: no rule has needed it yet
     Record record;
 
     bool close;   // the connection closes after the response
@@ -67,7 +68,11 @@ struct Request {
     http::RequestHead const& head() const { return client.head(); }
     /// An https:// request; a CONNECT is none.
     bool is_https() const { return target.uri.scheme == http::Scheme::https && head().method != http::Method::connect; }
-    http::RuleRequest facts() const { return rule_request(head(), target, *client.client(), now); }
+    http::RuleRequest facts() const {
+        auto facts = rule_request(head(), target, *client.client(), now);
+        facts.identity = identity.get();
+        return facts;
+    }
     http::Decision permits(http::RuleRequest const& facts, IpAddress const& destination) const {
         return proxy::permits(*options, *services.own, target, facts, destination);
     }
@@ -82,6 +87,8 @@ struct Request {
     AcceleratedOrigin const* only_origin() const { return accelerates ? accelerates : bumped; }
     /// X509_V_ERR_... of the origin's certificate that the client has accepted; 0: none.
     long accepted_fault() const { return bumped ? bumped->accepted_fault : 0; }
+    /// The client with the identity of this request, for requests that continue it without the client.
+    std::shared_ptr<Client const> kept_client() const;
     /// Addresses of one network count as one client. A gateway that is trusted to name its clients does not count itself.
     IpAddress client_network() const;
     /// The freshness options for a response of this media type. The view in them lives as long as the request.

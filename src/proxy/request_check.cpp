@@ -25,9 +25,9 @@ std::optional<Verdict> RequestCheck::check() {
         return refused(508, "The request has passed this proxy before, or has passed too many proxies (limits.hops_max).", "Via");
     if (head.target == "*" && !request_.only_origin()) {
         auto decision = request_.options->access.decide(request_.facts(), std::nullopt);
-        bool const is_open = decision.allowed() || decision.verdict == http::Decision::Verdict::needs_destination;
-        return is_open ? Verdict::own_answer : denied(decision);
+        return decision.denied() ? denied(decision) : Verdict::own_answer;
     }
+    if (is_refusals_page(request_.target, head.method, *request_.options)) return Verdict::internal;
     if (is_internal(request_.target, *request_.services.own)) return check_internal();
     request_.control = http::parse_request_cache_control(head.fields);
     apply_reload_rule();
@@ -46,13 +46,68 @@ std::optional<Verdict> RequestCheck::check_inside() {
 
 /// If a rule needs the destination and the host is a name, it is resolved first: a hit must not bypass a deny.
 std::optional<Verdict> RequestCheck::check_access() {
-    auto admission = admit(*request_.options, *request_.services.own, request_.target, request_.facts());
-    request_.source_matters = admission.source_matters;
-    if (admission.decision.verdict == http::Decision::Verdict::needs_destination) return std::nullopt;
-    return admission.decision.allowed() ? Verdict::go_on : denied(admission.decision);
+    using enum http::Decision::Verdict;
+    for (;;) {
+        auto const admission = admit(*request_.options, *request_.services.own, request_.target, request_.facts());
+        request_.source_matters = admission.source_matters;
+        if (admission.decision.allowed()) return Verdict::go_on;
+        if (admission.decision.denied()) return denied(admission.decision);
+        if (admission.decision.verdict == needs_destination) {
+            missing_ = user_may_matter() && login_.look() == LoginCheck::State::unknown ? Missing::login : Missing::names;
+            return std::nullopt;
+        }
+        missing_ = Missing::login;
+        auto const verdict = judge(login_.look());
+        if (verdict || !request_.identity) return verdict;
+    }
 }
 
-net::awaitable<Verdict> RequestCheck::check_names() {
+/// The rules depend on the destination. A stored object may have come from an address for which they need the user, too.
+bool RequestCheck::user_may_matter() const { return !request_.identity && request_.options->logins; }
+
+/// Nothing: the identity is known, or the credentials must be verified.
+std::optional<Verdict> RequestCheck::judge(LoginCheck::State state) {
+    using enum LoginCheck::State;
+    switch (state) {
+    case malformed: return refused(400, "two lines of Proxy-Authorization", "RFC 9110 11.7.2");
+    case wanted: break;
+    case limited: return refused(429, "Too many logins from this address have failed. Wait a minute.", "auth.failures_per_minute");
+    case silent: return refused(503, "The login cannot be checked now.", "auth");
+    default: return std::nullopt;
+    }
+    request_.record.tag = ResultTag::tcp_denied;
+    // RFC 9110 15.5.8: a 407 needs a challenge.
+    if (login_.cannot_ask()) return refused(403, "The rules of this proxy allow known users only.", "auth");
+    return refused(407, "This proxy requires a login.", "auth");
+}
+
+net::awaitable<Verdict> RequestCheck::check_further() {
+    std::optional<Verdict> verdict;
+    while (!verdict) {
+        if (missing_ == Missing::names)
+            verdict = co_await check_names();
+        else
+            verdict = co_await check_login();
+    }
+    co_return *verdict;
+}
+
+net::awaitable<std::optional<Verdict>> RequestCheck::check_login() {
+    auto const state = co_await login_.verify();
+    auto const verdict = judge(state);
+    if (verdict) co_return verdict;
+    co_return resume_access();
+}
+
+/// The verdict of the rules, now that the user is known.
+std::optional<Verdict> RequestCheck::resume_access() {
+    auto const verdict = check_access();
+    if (verdict != Verdict::go_on) return verdict;
+    return prepare();
+}
+
+net::awaitable<std::optional<Verdict>> RequestCheck::check_names() {
+    using enum http::Decision::Verdict;
     auto& resolver = request_.services.worker.resolver;
     auto const& host = request_.target.uri.authority.host;
     if (request_.reloads()) resolver.forget_failure(host);
@@ -60,19 +115,24 @@ net::awaitable<Verdict> RequestCheck::check_names() {
     request_.waiting = {};
     // Stored objects are checked by the address they came from. A fetch meets the resolution failure again, and reports it.
     if (!names->failure.empty()) co_return prepare();
-    auto facts = request_.facts();
+    auto const facts = request_.facts();
     http::Decision decision;
     for (auto const& address : names->addresses) {
-        decision = request_.permits(facts, net::to_ip(address));
-        if (decision.allowed()) co_return prepare();
+        auto const of_address = request_.permits(facts, net::to_ip(address));
+        if (of_address.allowed()) co_return prepare();
+        if (decision.verdict != needs_identity) decision = of_address;
     }
-    co_return denied(decision);
+    if (decision.verdict != needs_identity) co_return denied(decision);
+    auto const verdict = judge(login_.look());
+    if (!verdict && !request_.identity) missing_ = Missing::login;
+    co_return verdict;
 }
 
-/// The destination for the rules is the local address that the client connected to.
+/// The destination for the rules is the local address that the client connected to. Other caches and clients that fetch the root
+/// certificate do not log in.
 Verdict RequestCheck::check_internal() {
     auto const decision = request_.options->access.decide(request_.facts(), request_.client.own_address());
-    return decision.allowed() ? Verdict::internal : denied(decision);
+    return decision.denied() ? denied(decision) : Verdict::internal;
 }
 
 Verdict RequestCheck::prepare() {
@@ -96,13 +156,14 @@ void RequestCheck::refuse_to_fetch() {
 }
 
 Verdict RequestCheck::refused(std::uint16_t status, std::string_view what, std::string_view rule) {
-    refusal_ = {status, what, rule};
+    refusal_ = {status, what, rule, cache::FailureKind::other, login_.fields()};
     request_.record.answer = Answer::refused;
     request_.close = request_.close || status == 400 || status == 501 || !request_.client.body_done();
     return Verdict::refused;
 }
 
 Verdict RequestCheck::denied(http::Decision const& decision) {
+    if (decision.verdict == http::Decision::Verdict::needs_identity) return *judge(LoginCheck::State::wanted);
     request_.record.tag = ResultTag::tcp_denied;
     request_.close = true;   // a denied client keeps no connection
     request_.record.set_rule(decision);

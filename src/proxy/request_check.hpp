@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "proxy/login_check.hpp"
 #include "proxy/request.hpp"
 
 namespace garner::proxy {
@@ -10,7 +11,7 @@ namespace garner::proxy {
 /// Belongs to one request.
 class RequestCheck {
 public:
-    explicit RequestCheck(Request& request) : request_(request) {}
+    explicit RequestCheck(Request& request) : request_(request), login_(request) {}
 
     enum class Verdict : std::uint8_t {
         go_on,
@@ -18,16 +19,17 @@ public:
         internal,     // a path of the proxy itself, for other caches
         refused       // refusal() has the reason
     };
-    /// All checks that need no waiting; nothing when names must be resolved for the rules: then check_names() follows. A
-    /// plain function, so that a hit allocates no coroutine frame.
+    /// All checks that need no waiting; nothing when names must be resolved for the rules, or credentials be verified: then
+    /// check_further() follows. A plain function, so that a hit allocates no coroutine frame.
     std::optional<Verdict> check();
-    net::awaitable<Verdict> check_names();
+    net::awaitable<Verdict> check_further();
 
     struct Refusal {
         std::uint16_t status = 400;
         std::string_view what;
         std::string_view rule;
         cache::FailureKind kind = cache::FailureKind::other;
+        std::string_view fields = {};   // lines for the response
     };
     Refusal const& refusal() const { return refusal_; }
     /// This client is allowed cached responses only.
@@ -40,12 +42,22 @@ public:
 private:
     std::optional<Verdict> check_inside();
     std::optional<Verdict> check_access();
+    std::optional<Verdict> resume_access();
+    net::awaitable<std::optional<Verdict>> check_names();
+    net::awaitable<std::optional<Verdict>> check_login();
+    std::optional<Verdict> judge(LoginCheck::State);
+    bool user_may_matter() const;
     Verdict check_internal();
     Verdict prepare();
     Verdict refused(std::uint16_t status, std::string_view what, std::string_view rule);
     void apply_reload_rule();
 
+    /// The next wait of check_further().
+    enum class Missing : std::uint8_t { names, login };
+
     Request& request_;
+    LoginCheck login_;
+    Missing missing_ = Missing::names;
     Refusal refusal_;
 };
 

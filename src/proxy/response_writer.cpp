@@ -5,6 +5,7 @@
 
 #include "http/dates.hpp"
 #include "http/hop_by_hop.hpp"
+#include "proxy/proxy_status.hpp"
 #include "util/gather.hpp"
 
 namespace garner::proxy {
@@ -127,6 +128,25 @@ void ResponseWriter::log_reason(std::string_view what, std::string_view rule) {
     if (!logged.empty() && texts.reason != logged) texts.reason.append(" [").append(logged).append("]");
 }
 
+/// Proxy-Status. Visitors of an accelerator have no page of refusals.
+std::string ResponseWriter::note_refusal() {
+    auto const& texts = request_.record.texts;
+    auto const& server = request_.services.shared.via_name;
+    if (request_.accelerates) return proxy_status(server, request_.record.by_destination, {}, texts.id);
+    auto const url = std::string_view(request_.target.url);
+    request_.services.shared.refusals.add({.id = texts.id,
+                                           .at = wall_now(),
+                                           .method = std::string(request_.head().method_text),
+                                           .url = std::string(url.substr(0, url.find('?'))),
+                                           .groups = request_.identity ? request_.identity->groups : std::vector<std::string>(),
+                                           .user = request_.identity ? request_.identity->user : std::string(),
+                                           .rule = texts.rule,
+                                           .because = texts.because,
+                                           .listener = request_.client.client()->listener,
+                                           .client = request_.client.peer().address});
+    return proxy_status(server, request_.record.by_destination, texts.rule, texts.id);
+}
+
 net::awaitable<void> ResponseWriter::error(std::uint16_t status, std::string_view what, std::string_view rule,
                                            cache::FailureKind kind, std::string_view more) {
     if (request_.head_sent) {
@@ -144,6 +164,7 @@ net::awaitable<void> ResponseWriter::error(std::uint16_t status, std::string_vie
     extra.append(more);
     // A rule of access is for the log; a visitor of an accelerator learns only that there is one.
     bool const is_access_rule = !rule.empty() && rule == request_.record.texts.rule;
+    if (is_access_rule) extra += note_refusal();
     request_.record.cache_status.detail = request_.accelerates && is_access_rule ? "access" : rule;
     co_await own_answer(status, content_type(format), body, extra);
 }
@@ -157,10 +178,10 @@ net::awaitable<void> ResponseWriter::own_answer(std::uint16_t status, std::strin
     append_status_line(status, reason_phrase(status), head);
     head.append("Date: ").append(http::format_http_date(unix_seconds(wall_now()))).append("\r\n");
     if (!type.empty()) head.append("Content-Type: ").append(type).append("\r\n");
+    head.append(extra);   // challenges may be longer than a patch
     Patch patch;
     patch.status = request_.record.cache_status;
     patch.content_length = body.size();
-    patch.extra = extra;
     auto tail = patch_of(patch);
     request_.head_sent = true;
     Gather<3> pieces;

@@ -32,8 +32,7 @@ public:
     /// RFC 9110 15.2. The response is dropped rather than wait for a client that does not read. False: the client is gone.
     bool pass_interim(http::ResponseHead const& interim);
 
-    /// Sends an error page; a response that was begun is truncated instead. `more`: further fields, each with CRLF; at most
-    /// 64 bytes.
+    /// Sends an error page; a response that was begun is truncated instead. `more`: further fields, each with CRLF.
     net::awaitable<void> error(std::uint16_t status, std::string_view what, std::string_view rule = {},
                                cache::FailureKind kind = cache::FailureKind::other, std::string_view more = {});
     net::awaitable<void> own_answer(std::uint16_t status, std::string_view type, std::string_view body,
@@ -46,6 +45,7 @@ private:
     net::Error send_interim_rest();
     ErrorPage page_of(std::uint16_t status, std::string_view what, std::string_view rule) const;
     void log_reason(std::string_view what, std::string_view rule);
+    std::string note_refusal();
 
     Request& request_;
     SlowClientGuard pace_;

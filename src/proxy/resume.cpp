@@ -6,10 +6,9 @@ namespace garner::proxy {
 
 using client::Trouble;
 
-Resumption::Resumption(Services& services, ClientStream const& client, std::string_view host, std::vector<icp::Source> sources,
-                       std::size_t at, http::BrokenBody body)
-    : services_(services), request_(whole_request(client.head(), host)), client_(client.client()), sources_(std::move(sources)),
-      at_(at), body_(body) {}
+Resumption::Resumption(Request const& request, std::vector<icp::Source> sources, std::size_t at, http::BrokenBody body)
+    : services_(request.services), request_(whole_request(request.head(), request.target.host_field)),
+      client_(request.kept_client()), sources_(std::move(sources)), at_(at), body_(body) {}
 
 net::awaitable<Rest> Resumption::find(std::shared_ptr<Options const> const& options, store::Object const& growing,
                                       Trouble trouble) {

@@ -14,10 +14,8 @@ namespace garner::proxy {
 /// connection until a body is truncated. Belongs to one worker.
 class Resumption {
 public:
-    /// `at`: index in `sources` of the peer that sends the body. `host`: for a request without Host. `body`: before it
-    /// began.
-    Resumption(Services& services, ClientStream const& client, std::string_view host, std::vector<icp::Source> sources,
-               std::size_t at, http::BrokenBody body);
+    /// `at`: index in `sources` of the peer that sends the body. `body`: before it began.
+    Resumption(Request const& request, std::vector<icp::Source> sources, std::size_t at, http::BrokenBody body);
 
     /// Asks the remaining sources until one has the rest of the growing object; each is asked once in total. `trouble`: how
     /// the body was truncated.

@@ -54,6 +54,7 @@ Result<void> Server::open() {
         auto one = std::make_unique<PerWorker>();
         one->worker = std::make_unique<net::Worker>(number, *names_, *tls, net);
         one->services.reset(new Services{*one->worker, cache_, shared_, nullptr, one->counters, options});
+        one->services->logins = logins_.get();
         one->services->heads.max = heads_of_worker(options->limits, workers);
         shared_.workers.push_back(one->services.get());
         if (sampling_) one->services->sampler = &sampling_->of_worker(number);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "auth/authenticator.hpp"
 #include "net/address_watch.hpp"
 #include "proxy/listen_tls.hpp"
 #include "proxy/listener.hpp"
@@ -51,6 +52,9 @@ public:
     void use_interception(std::shared_ptr<Interception const> interception);
     /// Never null after open_interception().
     std::shared_ptr<Interception const> interception() const;
+    /// Of all requests that must log in.
+    auth::Authenticator& logins() { return *logins_; }
+    Refusals const& refusals() const { return shared_.refusals; }
     HandshakeFailures::Summary take_handshake_failures() { return shared_.handshake_failures.take(); }
     /// For use after the log file was renamed. Returns the error's text, or an empty string.
     std::string reopen_log() { return log_ ? log_->reopen() : std::string(); }
@@ -120,6 +124,8 @@ private:
     std::vector<IpEndpoint> listening_;
     std::uint32_t idle_to_origins_max_ = 0;   // of all workers
     std::vector<std::unique_ptr<PerWorker>> workers_;
+    // Destroyed before the workers: a check wakes their coroutines.
+    std::unique_ptr<auth::Authenticator> const logins_ = std::make_unique<auth::Authenticator>();
     std::unique_ptr<net::AddressWatch> watch_;   // on the first worker
     std::unique_ptr<icp::Mesh> mesh_;            // destroyed before the workers that its sockets run on
     std::vector<std::string> addresses_;

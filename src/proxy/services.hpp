@@ -16,8 +16,13 @@
 #include "proxy/head_budget.hpp"
 #include "proxy/interception.hpp"
 #include "proxy/options.hpp"
+#include "proxy/refusals.hpp"
 #include "proxy/sampling.hpp"
 #include "util/link.hpp"
+
+namespace garner::auth {
+class Authenticator;
+}
 
 namespace garner::proxy {
 
@@ -36,6 +41,7 @@ struct Shared {
     ClientCounts clients;                    // connections by client address
     std::string via_name;                    // this proxy in Via and Cache-Status; unique to this process
     HandshakeFailures handshake_failures;
+    Refusals refusals;
     h2::Budget http2_memory{64 * MiB};   // of all HTTP/2 connections, beyond what each may hold in any case
     std::vector<Services*> workers;      // all of them, by number; complete before the first one runs
 };
@@ -51,6 +57,7 @@ struct Services {
     std::shared_ptr<Options const> options;
     std::shared_ptr<http::OwnAddresses const> own{};      // swapped by post, too
     std::shared_ptr<Interception const> interception{};   // swapped by post, too; null until it was opened
+    auth::Authenticator* logins = nullptr;                // null: nobody logs in
     Sampler* sampler = nullptr;                           // null: nothing is sampled
     icp::Mesh* mesh = nullptr;
     icp::Agent* agent = nullptr;   // this worker's, in the mesh

@@ -190,9 +190,7 @@ void Storing::start_pump(std::unique_ptr<cache::Writer> writer, std::optional<By
     auto pump = std::make_unique<FillPump>(request_.services, request_.options, std::move(writer), std::move(fetch.exchange),
                                            std::move(fetch.use), std::move(fetch.pool_key));
     auto const& sources = upstream_.sources();
-    if (rest_.may_go_on())
-        pump->may_resume(std::make_unique<Resumption>(request_.services, request_.client, request_.target.host_field, sources.all(),
-                                                      sources.at(), coming));
+    if (rest_.may_go_on()) pump->may_resume(std::make_unique<Resumption>(request_, sources.all(), sources.at(), coming));
     if (request_.client.nobody()) pump->keep_until(steady_now() + request_.options->deadlines.fill);
     FillPump::start(std::move(pump));
 }

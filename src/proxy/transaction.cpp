@@ -8,7 +8,7 @@ using http::Method;
 
 net::awaitable<void> Transaction::run() {
     auto verdict = check_.check();
-    if (!verdict) verdict = co_await check_.check_names();
+    if (!verdict) verdict = co_await check_.check_further();
     auto step = first_step(*verdict);
     while (step < Step::refuse) step = co_await take(step);
     if (step != Step::done) co_await end(step);
@@ -84,7 +84,7 @@ net::awaitable<void> Transaction::refuse() {
         bool const shown = co_await tunnel_.show_page(std::move(told));
         if (shown) co_return;
     }
-    co_await writer_.error(refusal.status, refusal.what, refusal.rule, refusal.kind);
+    co_await writer_.error(refusal.status, refusal.what, refusal.rule, refusal.kind, refusal.fields);
 }
 
 net::awaitable<void> Transaction::tunnel() {
@@ -103,7 +103,7 @@ void Transaction::finish() {
 
 net::awaitable<bool> Transaction::is_allowed() {
     auto verdict = check_.check();
-    if (!verdict) verdict = co_await check_.check_names();
+    if (!verdict) verdict = co_await check_.check_further();
     co_return *verdict == Verdict::go_on;
 }
 

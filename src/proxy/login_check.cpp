@@ -1,0 +1,118 @@
+#include "proxy/login_check.hpp"
+
+#include "auth/authenticator.hpp"
+#include "net/waiter.hpp"
+#include "proxy/challenge.hpp"
+
+namespace garner::proxy {
+
+using http::Name;
+using State = LoginCheck::State;
+
+namespace {
+
+constexpr seconds try_again{5};   // without a hint of the source
+
+/// A client that did not log in, and is not asked to.
+std::shared_ptr<http::Identity const> const& no_user() {
+    static auto const none = std::make_shared<http::Identity const>();
+    return none;
+}
+
+std::string retry_after(seconds wait) { return "Retry-After: " + std::to_string(wait.count()) + "\r\n"; }
+
+}   // namespace
+
+State LoginCheck::look() {
+    auto* logins = request_.services.logins;
+    if (!logins || request_.client.nobody() || request_.bumped) {
+        request_.identity = no_user();
+        return State::known;
+    }
+    auto const& fields = request_.head().fields;
+    if (!fields.has(Name::proxy_authorization)) return look_without_credentials();
+    if (fields.count(Name::proxy_authorization) > 1) return State::malformed;
+    auto found = logins->find(fields.first(Name::proxy_authorization), request_.now);
+    using Kind = auth::Verified::Found::Kind;
+    if (found.kind == Kind::unknown) return State::unknown;
+    if (found.kind == Kind::wrong) {
+        request_.record.texts.reason = "login refused: wrong user or password";
+        return ask();
+    }
+    request_.identity = std::move(found.identity);
+    return State::known;
+}
+
+/// The address and the certificate belong to the connection, so its later requests need no look-up.
+State LoginCheck::look_without_credentials() {
+    auto& logins = *request_.services.logins;
+    auto& client = request_.client;
+    auto const generation = logins.generation();
+    request_.identity = logins.find_without_credentials(client.peer().address, client.client()->certificate, request_.now);
+    if (!request_.identity) return ask();
+    client.set_client(with_identity(client.client(), request_.identity, generation));
+    return State::known;
+}
+
+net::awaitable<State> LoginCheck::verify() {
+    auto& logins = *request_.services.logins;
+    auto const field = request_.head().fields.first(Name::proxy_authorization);
+    auto const generation = logins.generation();
+    auto const limit = logins.sources()->options().timeout;
+    auto const check = logins.verify(field, request_.client.peer().address, wall_now());
+    net::Waiter waiter(request_.executor());
+    request_.waiting = waiter.handle();
+    check->wake_when_done(waiter.handle());
+    co_await waiter.wait(limit);
+    request_.waiting = {};
+    auth::Answer late;
+    late.kind = auth::Answer::Kind::unavailable;
+    late.reason = "login not checked: no answer within auth.timeout";
+    late.retry_after = try_again;
+    auto const state = take(check->answer().value_or(std::move(late)));
+    if (state == State::known && may_bind())
+        request_.client.set_client(with_identity(request_.client.client(), request_.identity, generation));
+    co_return state;
+}
+
+State LoginCheck::take(auth::Answer const& answer) {
+    using Kind = auth::Answer::Kind;
+    request_.services.counters.logins.add(answer.kind);
+    if (answer.kind == Kind::accepted) {
+        request_.identity = answer.identity;
+        return State::known;
+    }
+    request_.record.texts.reason = answer.reason;
+    if (answer.kind == Kind::rejected) return ask(answer.negotiate_failed);
+    fields_ = retry_after(answer.retry_after);
+    return answer.kind == Kind::limited ? State::limited : State::silent;
+}
+
+State LoginCheck::ask(bool without_negotiate) {
+    fields_ = challenges(*request_.services.logins->sources(), without_negotiate);
+    return State::wanted;
+}
+
+/// A Negotiate token is used once, so its result is the connection's. A proxy in between shares one connection among its users,
+/// and the streams of HTTP/2 do not wait for each other.
+bool LoginCheck::may_bind() const {
+    auto const& client = *request_.client.client();
+    return request_.identity->source == "negotiate" && !client.http2 && !request_.head().fields.has(Name::via);
+}
+
+std::shared_ptr<http::Identity const> bound_identity(Services const& services, Client const& client, bool is_inside_tunnel) {
+    if (!client.identity || is_inside_tunnel) return client.identity;
+    bool const holds = services.logins && services.logins->generation() == client.generation && client.identity->until > wall_now();
+    return holds ? client.identity : nullptr;
+}
+
+std::shared_ptr<Client const> with_identity(std::shared_ptr<Client const> client, std::shared_ptr<http::Identity const> identity,
+                                            std::uint64_t generation) {
+    if (!identity || client->identity == identity) return client;
+    auto changed = *client;
+    changed.identity = std::move(identity);
+    changed.generation = generation;
+    return std::make_shared<Client const>(std::move(changed));
+}
+
+}   // namespace garner::proxy

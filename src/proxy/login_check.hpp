@@ -1,0 +1,53 @@
+// Finds the user of a request, when an access rule needs it.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "auth/answer.hpp"
+#include "proxy/request.hpp"
+
+namespace garner::proxy {
+
+/// Belongs to one request. Requests inside a decrypted tunnel and requests without a client are never asked to log in: they
+/// have the identity of the request that they belong to, or none.
+class LoginCheck {
+public:
+    explicit LoginCheck(Request& request) : request_(request) {}
+
+    enum class State : std::uint8_t {
+        known,       // request.identity is set
+        unknown,     // verify() must check the credentials
+        malformed,   // two lines of Proxy-Authorization
+        wanted,      // 407: there are no credentials, or wrong ones
+        limited,     // 429: too many failures of this client
+        silent       // 503: no source of users responds
+    };
+    /// Without waiting. Remembered credentials allocate nothing and take less than 1 µs.
+    State look();
+    /// After `unknown`. Never returns `unknown`.
+    net::awaitable<State> verify();
+    /// Lines for the response to `wanted`, `limited` and `silent`: challenges, or Retry-After.
+    std::string const& fields() const { return fields_; }
+    /// No scheme of the configuration can be asked for: users are known by address or certificate alone.
+    bool cannot_ask() const { return fields_.empty(); }
+
+private:
+    State look_without_credentials();
+    State ask(bool without_negotiate = false);
+    State take(auth::Answer const&);
+    bool may_bind() const;
+
+    Request& request_;
+    std::string fields_;
+};
+
+/// The identity that a request has from its connection: bound by Negotiate (RFC 4559), or that of the tunnel around it. nullptr:
+/// none, or it has ended.
+std::shared_ptr<http::Identity const> bound_identity(Services const&, Client const&, bool is_inside_tunnel);
+
+/// The same client with this identity for its later requests; the same object if there is none.
+std::shared_ptr<Client const> with_identity(std::shared_ptr<Client const>, std::shared_ptr<http::Identity const>,
+                                            std::uint64_t generation);
+
+}   // namespace garner::proxy

@@ -1,0 +1,46 @@
+#include "proxy/page_text.hpp"
+
+namespace garner::proxy {
+
+namespace {
+
+constexpr std::string_view page_begin = R"(<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+:root { color-scheme: light dark; --page: #ffffff; --text: #111827; --soft: #545b68; --line: #d1d5db; }
+@media (prefers-color-scheme: dark) { :root { --page: #111827; --text: #f3f4f6; --soft: #9ca3af; --line: #374151; } }
+body { background: var(--page); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
+body { margin: 0 auto; max-width: 40rem; padding: 2rem 1rem; }
+h1 { font-size: 1.4rem; line-height: 1.25; }
+ul { padding-left: 1.2rem; }
+dl { border-top: 1px solid var(--line); padding-top: 1rem; }
+dt, .status { color: var(--soft); font-size: .85rem; }
+dd { margin: 0 0 .6rem; }
+h1, dd { overflow-wrap: anywhere; }
+</style>
+)";
+
+/// Appends with escapes for HTML or JSON.
+void append_character(std::string& out, char c, ErrorFormat format) {
+    bool const html = format == ErrorFormat::html;
+    switch (c) {
+    case '&': out += html ? "&amp;" : "&"; break;
+    case '<': out += html ? "&lt;" : "<"; break;
+    case '>': out += html ? "&gt;" : ">"; break;
+    case '"': out += html ? "&quot;" : format == ErrorFormat::json ? "\\\"" : "\""; break;
+    case '\\': out += format == ErrorFormat::json ? "\\\\" : "\\"; break;
+    default: out += c;
+    }
+}
+
+}   // namespace
+
+std::string_view head_of_page() { return page_begin; }
+
+void append_escaped(std::string& out, std::string_view text, ErrorFormat format) {
+    constexpr std::size_t most = 512;
+    for (char c : text.substr(0, most)) append_character(out, c < ' ' || c > '~' ? '?' : c, format);
+    if (text.size() > most) out += "...";
+}
+
+}   // namespace garner::proxy

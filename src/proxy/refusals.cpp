@@ -1,0 +1,34 @@
+#include "proxy/refusals.hpp"
+
+#include <utility>
+
+namespace garner::proxy {
+
+void Refusals::add(Refused refused) {
+    MutexLock const lock(mutex_);
+    auto& latest = clients_.get(refused.client.text(), clients_max);
+    latest.push_front(std::move(refused));
+    if (latest.size() > of_client_max) latest.pop_back();
+}
+
+std::vector<Refused> Refusals::of(IpAddress const& client, std::string_view user) const {
+    std::vector<Refused> found;
+    MutexLock const lock(mutex_);
+    auto const* latest = clients_.find(client.text());
+    if (!latest) return found;
+    for (auto const& one : *latest)
+        if (one.user.empty() || one.user == user) found.push_back(one);
+    return found;
+}
+
+std::optional<Refused> Refusals::find(std::string_view id) const {
+    std::optional<Refused> found;
+    MutexLock const lock(mutex_);
+    clients_.for_each([&](std::string const&, std::deque<Refused> const& latest) {
+        for (auto const& one : latest)
+            if (one.id == id) found = one;
+    });
+    return found;
+}
+
+}   // namespace garner::proxy

@@ -1,0 +1,45 @@
+// The last refused requests of each client, for the page of refusals and for `garner rules why --id`.
+#pragma once
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "util/clock.hpp"
+#include "util/ip.hpp"
+#include "util/lru_map.hpp"
+#include "util/mutex.hpp"
+
+namespace garner::proxy {
+
+/// A request that the access rules refused.
+struct Refused {
+    std::string id;
+    WallTime at{};
+    std::string method;
+    std::string url;                   // without a query
+    std::vector<std::string> groups;   // of the user
+    std::string user;                  // empty: the client had not logged in
+    std::string rule;                  // for the client
+    std::string because;               // may be empty
+    std::uint16_t listener = 0;
+    IpAddress client;
+};
+
+/// Thread-safe. Holds at most 50 requests of each of 2,000 clients; the client that was refused longest ago is dropped first.
+class Refusals {
+public:
+    static constexpr std::size_t of_client_max = 50, clients_max = 2'000;
+
+    void add(Refused refused) EXCLUDES(mutex_);
+    /// Of this client and user, latest first. A client behind an address that many share sees no requests of other users.
+    std::vector<Refused> of(IpAddress const& client, std::string_view user) const EXCLUDES(mutex_);
+    std::optional<Refused> find(std::string_view id) const EXCLUDES(mutex_);
+
+private:
+    mutable Mutex mutex_;
+    mutable LruMap<std::deque<Refused>> clients_ GUARDED_BY(mutex_);
+};
+
+}   // namespace garner::proxy

@@ -1,0 +1,253 @@
+// Users: logins by file, directory, Kerberos and address, and refusals that help.
+#include <signal.h>
+
+#include <nlohmann/json.hpp>
+
+#include "story/scene.hpp"
+#include "support/certificate.hpp"
+#include "support/kdc.hpp"
+#include "support/programs.hpp"
+#include "support/slapd.hpp"
+
+namespace garner::test {
+
+namespace {
+
+using nlohmann::json;
+
+// {SHA} of "wonder" and of "builder".
+constexpr char const* alice = "alice:{SHA}w3QkzGJswDXW5OKZHAJw0FELjfM=\n";
+constexpr char const* bob = "bob:{SHA}9SMYoF5RilWWASry7TjeaKwmpGg=\n";
+
+/// "Basic …" of user:password.
+std::string basic(std::string const& text) {
+    static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string out = "Basic ";
+    for (std::size_t i = 0; i < text.size(); i += 3) {
+        std::uint32_t bits = 0;
+        for (std::size_t k = 0; k < 3; ++k) bits = bits << 8 | (i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0);
+        for (std::size_t k = 0; k < 4; ++k) out += i + k <= text.size() ? digits[bits >> (18 - 6 * k) & 63] : '=';
+    }
+    return out;
+}
+
+Fields login(std::string const& user) { return {{"Proxy-Authorization", basic(user)}}; }
+
+struct Logins : ::testing::Test {
+    TempDir dir;
+    std::string const users = dir.write("users", std::string(alice) + bob);
+    Origin origin;
+
+    /// Users of the file, and these rules.
+    json patch(json access, json more = json::object()) const {
+        json all{{"workers", 1},
+                 {"log", {{"format", "json"}}},
+                 {"auth", {{"realm", "Uni"}, {"sources", {{{"type", "htpasswd"}, {"file", users}}}}}},
+                 {"groups", {{"staff", {{"user", {"bob"}}}}}},
+                 {"access", std::move(access)}};
+        all.merge_patch(more);
+        return all;
+    }
+    json const known_users{{{"allow", {{"user", "*"}, {"destination", "127.0.0.0/8"}, {"port", "1-65535"}}}}, {{"deny", "all"}}};
+};
+
+}   // namespace
+
+TEST_F(Logins, are_asked_for_and_share_what_is_stored) {
+    origin.answer("/page", fresh("page"));
+    Proxy proxy(patch(known_users).dump());
+    Client client(proxy, origin);
+    auto const asked = client.get("/page");
+    EXPECT_EQ(asked.status(), 407);
+    EXPECT_EQ(asked.field("Proxy-Authenticate"), R"(Basic realm="Uni", charset="UTF-8")");
+    EXPECT_EQ(origin.requests("/page"), 0u);
+    EXPECT_EQ(client.get("/page", login("alice:wrong")).status(), 407);
+    EXPECT_EQ(client.get("/page", login("alice:wonder")).body(), "page");
+    EXPECT_EQ(client.get("/page", login("Alice:wonder")).body(), "page");
+    EXPECT_TRUE(client.get("/page", login("bob:builder")).hit());
+    EXPECT_EQ(client.get("/page").status(), 407);   // each request logs in
+    EXPECT_EQ(client.connections(), 1);
+    EXPECT_EQ(origin.requests("/page"), 1u);
+    EXPECT_EQ(proxy.logged("/page", 5).all["user"], "bob");
+    EXPECT_FALSE(origin.last("/page").head.has("Proxy-Authorization"));
+    EXPECT_THAT(read_file(proxy.log_file()), Not(HasSubstr("wonder")));
+}
+
+TEST_F(Logins, are_not_asked_for_by_rules_that_need_none) {
+    origin.answer("/open", fresh("open"));
+    origin.answer("/closed", fresh("closed"));
+    Proxy proxy(patch({{{"deny", {{"url_contains", "/closed"}}}},
+                       {{"allow", {{"url_contains", "/open"}, {"destination", "127.0.0.0/8"}}}},
+                       {{"allow", {{"group", "staff"}, {"destination", "127.0.0.0/8"}}}}})
+                    .dump());
+    Client client(proxy, origin);
+    EXPECT_EQ(client.get("/open").body(), "open");
+    EXPECT_EQ(client.get("/closed").status(), 403);
+    EXPECT_EQ(client.get("/other").status(), 407);
+    EXPECT_EQ(client.get("/other", login("alice:wonder")).status(), 403);   // known, but no member
+    EXPECT_EQ(client.get("/other", login("bob:builder")).status(), 404);
+}
+
+TEST_F(Logins, malformed_credentials_are_refused_without_a_check) {
+    Proxy proxy(patch(known_users).dump());
+    Client client(proxy, origin);
+    for (auto const* value : {"Basic !!!", "Basic YWxpY2U=", "Digest a=b", "Basic", "Basic AAA6AA=="})
+        EXPECT_EQ(client.get("/page", {{"Proxy-Authorization", value}}).status(), 407) << value;
+    auto two = login("alice:wonder");
+    two.push_back(two.front());
+    EXPECT_EQ(client.get("/page", two).status(), 400);
+    EXPECT_EQ(client.get("/page", {{"Proxy-Authorization", "Basic " + std::string(60'000, 'A')}}).status(), 407);
+    EXPECT_EQ(origin.requests("/page"), 0u);
+}
+
+TEST_F(Logins, failures_of_one_address_do_not_lock_out_another) {
+    origin.answer("/page", fresh("page"));
+    Proxy proxy(patch(known_users, {{"auth", {{"failures_per_minute", 3}}}}).dump());
+    Client guesser(proxy, origin);
+    guesser.from("127.0.0.9");
+    int limited = 0;
+    for (int i = 0; i < 6; ++i) limited += guesser.get("/page", login("alice:" + std::to_string(i))).status() == 429;
+    EXPECT_EQ(limited, 3);
+    Client client(proxy, origin);
+    EXPECT_EQ(client.get("/page", login("alice:wonder")).body(), "page");
+}
+
+TEST_F(Logins, follow_the_users_file_within_two_seconds) {
+    origin.answer("/page", fresh("page"));
+    Proxy proxy(patch(known_users).dump());
+    Client client(proxy, origin);
+    EXPECT_EQ(client.get("/page", login("alice:wonder")).status(), 200);
+    dir.write("users", bob);
+    EXPECT_TRUE(eventually([&] { return client.get("/page", login("alice:wonder")).status() == 407; }));
+    EXPECT_EQ(client.get("/page", login("bob:builder")).status(), 200);
+}
+
+TEST_F(Logins, curl_logs_in_for_GET_POST_and_CONNECT) {
+    NEEDS("curl");
+    origin.answer("/page", fresh("page"));
+    origin.answer("/form", no_store("taken"));
+    Certificate const certificate("localhost");
+    Origin secure({.certificate = &certificate});
+    secure.answer("/page", fresh("secure"));
+    Proxy proxy(patch(known_users).dump());
+    auto const curl = [&](std::string const& user, std::vector<std::string> const& more) {
+        std::vector<std::string> command{"curl",         "-sSk", "--max-time", "20", "-x", proxy.url(), "--proxy-anyauth",
+                                         "--proxy-user", user};
+        command.insert(command.end(), more.begin(), more.end());
+        return run(command, 30s);
+    };
+    EXPECT_EQ(curl("alice:wonder", {origin.url("/page")}).output, "page");
+    EXPECT_EQ(curl("alice:wonder", {"-d", "a=b", origin.url("/form")}).output, "taken");
+    EXPECT_EQ(curl("alice:wonder", {"https://localhost:" + std::to_string(secure.port()) + "/page"}).output, "secure");
+    EXPECT_EQ(curl("alice:guess", {"https://localhost:" + std::to_string(secure.port()) + "/page"}).code, 56);
+    EXPECT_EQ(proxy.logged(std::to_string(secure.port()), 2).all["user"], "alice");
+}
+
+TEST_F(Logins, a_directory_knows_users_and_groups) {
+    NEEDS("slapd");
+    Slapd directory(
+        "dn: uid=carol,dc=uni\nobjectClass: account\nobjectClass: simpleSecurityObject\nuid: carol\nuserPassword: secret\n");
+    origin.answer("/page", fresh("page"));
+    auto const more = json{{"auth", {{"sources", {{{"type", "ldap"}, {"url", directory.url()}, {"base", "dc=uni"}}}}}}};
+    Proxy proxy(patch(known_users, more).dump());
+    Client client(proxy, origin);
+    EXPECT_EQ(client.get("/page", login("carol:secret")).body(), "page");
+    EXPECT_EQ(client.get("/page", login("carol:secret")).body(), "page");
+    EXPECT_EQ(directory.binds("uid=carol,dc=uni"), 1u);
+    EXPECT_EQ(client.get("/page", login("carol:")).status(), 407);
+    directory.stop();
+    EXPECT_EQ(client.get("/page", login("carol:secret")).body(), "page");   // remembered
+    auto const unknown = client.get("/page", login("dave:x"));
+    EXPECT_EQ(unknown.status(), 503);
+    EXPECT_NE(unknown.field("Retry-After"), "");
+}
+
+TEST_F(Logins, a_ticket_opens_the_connection) {
+    NEEDS("curl");
+    NEEDS("krb5kdc");
+    Kdc kdc;
+    kdc.add_user("erin", "secret");
+    auto const keytab = kdc.add_service("HTTP/localhost");
+    auto const as_erin = kdc.log_in("erin", "secret");
+    origin.answer("/page", fresh("page"));
+    auto const more = json{{"auth", {{"sources", {{{"type", "negotiate"}, {"keytab", keytab}, {"realm", Kdc::realm}}}}}}};
+    Proxy proxy({.patch = patch(known_users, more).dump(), .environment = kdc.environment()});
+    std::vector<std::string> command{"env"};
+    command.insert(command.end(), as_erin.begin(), as_erin.end());
+    for (auto const& word : {std::string("curl"), std::string("-sS"), std::string("--max-time"), std::string("20"),
+                             std::string("--proxy-negotiate"), std::string("--proxy-user"), std::string(":"), std::string("-x"),
+                             "http://localhost:" + std::to_string(proxy.port()), origin.url("/page"), origin.url("/page")})
+        command.push_back(word);
+    auto const got = run(command, 30s);
+    EXPECT_EQ(got.output, "pagepage") << got.errors;
+    EXPECT_EQ(proxy.logged("/page", 2).all["user"], "erin");
+    Client client(proxy, origin);
+    EXPECT_EQ(client.get("/page").field("Proxy-Authenticate"), "Negotiate");
+}
+
+TEST_F(Logins, an_address_is_a_user_without_a_password) {
+    origin.answer("/page", fresh("page"));
+    auto const more = json{{"auth", {{"sources", {{{"type", "address"}, {"users", {{"127.0.0.7", "kiosk"}}}}}}}}};
+    Proxy proxy(patch(known_users, more).dump());
+    Client kiosk(proxy, origin);
+    kiosk.from("127.0.0.7");
+    EXPECT_EQ(kiosk.get("/page").body(), "page");
+    EXPECT_EQ(kiosk.get("/page").body(), "page");
+    EXPECT_EQ(proxy.logged("/page", 2).all["user"], "kiosk");
+    Client other(proxy, origin);
+    EXPECT_EQ(other.get("/page").status(), 403);   // there is nothing to ask for
+}
+
+TEST_F(Logins, a_background_revalidation_has_the_user_of_its_request) {
+    origin.answer("/page",
+                  {.fields = {{"Cache-Control", "max-age=0, stale-while-revalidate=60"}, {"ETag", "\"1\""}}, .body = "page"});
+    Proxy proxy(patch(known_users).dump());
+    Client client(proxy, origin);
+    EXPECT_EQ(client.get("/page", login("alice:wonder")).body(), "page");
+    EXPECT_EQ(client.get("/page", login("alice:wonder")).body(), "page");
+    EXPECT_TRUE(eventually([&] { return origin.requests("/page") == 2u; }));
+}
+
+TEST_F(Logins, a_refusal_names_its_rule_and_can_be_looked_up) {
+    json const rules{{{"name", "exams"}, {"deny", {{"url_contains", "/game"}}}, {"because", "Until noon."}},
+                     {{"allow", {{"destination", "127.0.0.0/8"}, {"port", "1-65535"}}}}};
+    Proxy proxy(patch(rules).dump());
+    Client client(proxy, origin);
+    auto const refused = client.get("/game?secret=1", {{"Accept", "application/json"}});
+    EXPECT_EQ(refused.status(), 403);
+    auto const told = json::parse(refused.body());
+    EXPECT_EQ(told["because"], "Until noon.");
+    std::string const id = told["id"];
+    EXPECT_THAT(refused.field("Proxy-Status"),
+                HasSubstr("; error=http_request_denied; details=\"exams (access[0]: deny)\"; id=\"" + id));
+    auto const logged = proxy.logged("/game").all;
+    EXPECT_EQ(logged["id"], id);
+    EXPECT_EQ(logged["rule"], "exams (access[0]: deny)");
+    EXPECT_EQ(std::ranges::count(client.get("/game").body(), '\n'), 3);
+
+    Client browser(proxy);
+    auto const page = browser.get("http://garner.internal/", {{"Accept", "text/html"}});
+    EXPECT_EQ(page.status(), 200);
+    EXPECT_THAT(page.body(), HasSubstr(id));
+    EXPECT_THAT(page.body(), Not(HasSubstr("secret")));
+    EXPECT_THAT(browser.get("http://garner.internal/", {{"Via", "1.1 child"}}).body(), Not(HasSubstr(id)));
+    Client other(proxy);
+    other.from("127.0.0.8");
+    EXPECT_THAT(other.get("http://garner.internal/").body(), HasSubstr("No request"));
+
+    auto const why = run({garner_binary(), "rules", "why", "--id", id, "--config", proxy.dir().path("garner.json").string()});
+    EXPECT_THAT(why.output, HasSubstr("exams")) << why.errors;
+}
+
+TEST_F(Logins, without_users_nobody_is_asked) {
+    origin.answer("/page", fresh("page"));
+    Proxy proxy;
+    Client client(proxy, origin);
+    EXPECT_EQ(client.get("/page", login("alice:wonder")).body(), "page");
+    EXPECT_EQ(client.get("/page").body(), "page");
+    Proxy broken({.patch = "{}"});
+    auto const file = broken.dir().write("users.json", R"({"access": [{"allow": {"user": "alice"}}]})");
+    EXPECT_THAT(run({garner_binary(), "check", file}).output, HasSubstr("auth"));
+}
+
+}   // namespace garner::test
