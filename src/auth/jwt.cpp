@@ -29,6 +29,12 @@ struct FreeToken {
 };
 using Token = std::unique_ptr<cjose_jws_t, FreeToken>;
 
+/// cjose stops the process at base64url whose length leaves one character (`assert(shift != 1)`).
+bool is_base64url(std::string_view text) {
+    return text.size() % 4 != 1 &&
+           std::ranges::all_of(text, [](char c) { return is_alpha(c) || is_digit(c) || c == '-' || c == '_'; });
+}
+
 JsonValue parse_json(std::string_view text) {
     return JsonValue(json_loadb(text.data(), text.size(), JSON_REJECT_DUPLICATES, nullptr));
 }
@@ -64,6 +70,8 @@ std::string fault_of(JwtKey const& key, json_t* json) {
     if (!use.empty() && use != "sig") return "is for \"" + use + "\"";
     // RFC 7518 3.2: at least as long as the hash.
     if (key.type == "oct" && text_member(json, "k").size() < 43) return "has less than 256 bits";
+    for (auto const* const member : {"n", "e", "d", "p", "q", "dp", "dq", "qi", "x", "y", "k"})
+        if (!is_base64url(text_member(json, member))) return std::string("has a member that is not in base64url: ") + member;
     if (std::ranges::none_of(algorithms, [&](Algorithm const& one) { return fits(key, one); }))
         return "has a type or an algorithm that is not supported";
     return "";
@@ -191,8 +199,10 @@ Result<JwtKeys> parse_jwt_keys(std::string_view text) {
 }
 
 bool looks_like_jwt(std::string_view token) {
-    constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
-    return std::ranges::count(token, '.') == 2 && token.find_first_not_of(alphabet) == npos && token.starts_with("eyJ");
+    auto const first = token.find('.'), last = token.rfind('.');
+    if (first == npos || first == last || !token.starts_with("eyJ")) return false;
+    return is_base64url(token.substr(0, first)) && is_base64url(token.substr(first + 1, last - first - 1)) &&
+           is_base64url(token.substr(last + 1));
 }
 
 Verdict check_jwt(std::string_view text, JwtKeys const& keys, JwtOptions const& options, WallTime now) {

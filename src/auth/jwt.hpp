@@ -31,7 +31,7 @@ struct JwtKeys {
 /// A fault: the text is no JWK set, or none of its keys can check signatures.
 Result<JwtKeys> parse_jwt_keys(std::string_view text);
 
-/// True for the three parts of a compact signed token (RFC 7515 3.1), whatever they have.
+/// True for three parts in base64url, of which the first may be a JSON object (RFC 7515 3.1).
 bool looks_like_jwt(std::string_view token);
 
 /// Accepts a token with a valid signature by the key that its `kid` names (without `kid`: by the only key of its algorithm), of an

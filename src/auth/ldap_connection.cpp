@@ -3,21 +3,15 @@
 #include <ldap.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
-#include <sys/time.h>
 
-#include <algorithm>
 #include <utility>
+
+#include "auth/ldap_deadline.hpp"
 
 namespace garner::auth {
 namespace {
 
 constexpr char const* system_ca_file = "/etc/ssl/certs/ca-certificates.crt";
-
-/// At least 1 ms: libldap takes zero for "no waiting" in one place and for "for ever" in another.
-timeval time_until(SteadyTime deadline) {
-    auto const left = std::max(std::chrono::duration_cast<microseconds>(deadline - steady_now()), microseconds{1'000});
-    return {static_cast<time_t>(left.count() / 1'000'000), static_cast<suseconds_t>(left.count() % 1'000'000)};
-}
 
 bool has_certificate(std::string const& file) {
     std::unique_ptr<BIO, decltype(&BIO_free)> const bytes(BIO_new_file(file.c_str(), "r"), &BIO_free);
@@ -69,6 +63,7 @@ Result<std::unique_ptr<LdapConnection>> LdapConnection::make(std::string const& 
     if (auto const code = ldap_initialize(&ldap, url.c_str()); code != LDAP_SUCCESS)
         return Fault{"\"" + url + "\" cannot be used: " + ldap_err2string(code), R"(write it like "ldaps://ldap.example")", "url"};
     std::unique_ptr<LdapConnection> connection(new LdapConnection(ldap));
+    connection->deadline_->use_in(ldap);
     int const version = LDAP_VERSION3, demand = LDAP_OPT_X_TLS_HARD, for_client = 0;
     ldap_set_option(ldap, LDAP_OPT_PROTOCOL_VERSION, &version);
     ldap_set_option(ldap, LDAP_OPT_REFERRALS, LDAP_OPT_OFF);
@@ -84,7 +79,13 @@ Result<std::unique_ptr<LdapConnection>> LdapConnection::make(std::string const& 
     return connection;
 }
 
-LdapConnection::~LdapConnection() { ldap_unbind_ext_s(ldap_, nullptr, nullptr); }
+LdapConnection::LdapConnection(LDAP* ldap) : deadline_(std::make_unique<LdapDeadline>()), ldap_(ldap) {}
+
+/// The unbind request must not wait for a directory that does not read.
+LdapConnection::~LdapConnection() {
+    deadline_->set(steady_now());
+    ldap_unbind_ext_s(ldap_, nullptr, nullptr);
+}
 
 LdapStatus LdapConnection::status(int code) const {
     if (code == LDAP_SUCCESS) return {};
@@ -95,6 +96,7 @@ LdapStatus LdapConnection::status(int code) const {
 }
 
 void LdapConnection::limit(SteadyTime deadline) {
+    deadline_->set(deadline);
     auto const time = time_until(deadline);
     ldap_set_option(ldap_, LDAP_OPT_NETWORK_TIMEOUT, &time);
 }

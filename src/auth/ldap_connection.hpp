@@ -12,6 +12,8 @@ typedef struct ldap LDAP;
 
 namespace garner::auth {
 
+class LdapDeadline;
+
 struct LdapEntry {
     std::string dn;
     std::vector<std::string> values = {};   // the values of the attribute in the search
@@ -52,11 +54,12 @@ public:
     LdapStatus search(Search const&, SteadyTime deadline, std::vector<LdapEntry>& into);
 
 private:
-    explicit LdapConnection(LDAP* ldap) : ldap_(ldap) {}
+    explicit LdapConnection(LDAP* ldap);
     struct Message;
     LdapStatus wait(int message, SteadyTime deadline, Message& into);
     LdapStatus status(int code) const;
     void limit(SteadyTime deadline);
+    std::unique_ptr<LdapDeadline> const deadline_;
     LDAP* const ldap_;
 };
 

@@ -149,7 +149,8 @@ TEST(Jwt, signatures_and_keys_cannot_be_confused) {
     EXPECT_NE(keys.check(with_key).kind, Outcome::accepted);
     auto const critical = base64url(R"({"alg":"RS256","kid":"r","crit":["b64"],"b64":false})");
     EXPECT_EQ(keys.check(critical + "." + payload + signature).reason, "the token has critical extensions (crit)");
-    for (std::string const text : {"", ".", "..", "eyJ..", "eyJ.a.b.c", "eyJhbGciOiJSUzI1NiJ9.!.a", "opensesame"})
+    for (std::string const text : {"", ".", "..", "eyJ..", "eyJ.a.b.c", "eyJhbGciOiJSUzI1NiJ9.!.a", "opensesame",
+                                   "eyJhbGciOiJSUzI1NiIsImtpZCI6InIifQ.a.a", "eyJhbGciOiJSUzI1NiIsImtpZCI6InIifQ.e30.aaaaa"})
         EXPECT_NE(keys.check(text).kind, Outcome::accepted) << text;
 }
 
@@ -163,7 +164,8 @@ TEST(Jwt, without_a_kid_there_must_be_one_key_of_the_algorithm) {
 TEST(Jwt, a_set_without_a_usable_key_is_a_fault) {
     for (std::string const text :
          {"", "x", "[]", "{}", R"({"keys":{}})", R"({"keys":[]})", R"({"keys":[{"kty":"RSA"}]})",
-          R"({"keys":[{"kty":"oct","k":"c2hvcnQ"}]})", R"({"keys":[{"kty":"OKP","crv":"Ed25519","x":"AA"}]})"})
+          R"({"keys":[{"kty":"oct","k":"c2hvcnQ"}]})", R"({"keys":[{"kty":"EC","crv":"P-256","x":"AAAAA","y":"AAAAA"}]})",
+          R"({"keys":[{"kty":"RSA","n":"A","e":"AQAB"}]})", R"({"keys":[{"kty":"OKP","crv":"Ed25519","x":"AA"}]})"})
         EXPECT_FALSE(parse_jwt_keys(text)) << text;
     Signer const good("EC", "e");
     auto const keys = parse_jwt_keys(set_of({good.json(), R"({"kty":"OKP"})", R"({"kty":"RSA","use":"enc"})", "7"}));
