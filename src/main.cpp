@@ -17,6 +17,7 @@
 #include "bump/ca_command.hpp"
 #include "config/check_command.hpp"
 #include "config/command_line.hpp"
+#include "config/import_command.hpp"
 #include "config/load.hpp"
 #include "config/restart_keys.hpp"
 #include "config/run_as.hpp"
@@ -489,6 +490,7 @@ int main(int argc, char** argv) {
     case CommandLine::Command::help: std::fputs(line.text.c_str(), stdout); return 0;
     case CommandLine::Command::wrong: std::fputs(line.text.c_str(), stderr); return exit_usage;
     case CommandLine::Command::check: return config::check_command(line.config_file, line.sets, std::cout);
+    case CommandLine::Command::import: return config::import_command(line.url, std::cout, std::cerr);
     case CommandLine::Command::sim: return sim::sim_command(line.rest, std::cout, std::cerr);
     case CommandLine::Command::seen: return config::seen_command(line.rest, std::cin, std::cout, std::cerr);
     // clang-format off
