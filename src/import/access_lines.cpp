@@ -67,7 +67,7 @@ public:
             case Step::Kind::differs: add_atom(step->atom, conditions.is_not, conditions, false); break;
             case Step::Kind::never: return;
             case Step::Kind::login:
-                // Nobody can log in.
+                // No client can log in.
                 if (!writer_.acls_.has_auth()) return add(false, conditions, &line, true);
                 if (asked) break;
                 asked = true;

@@ -36,9 +36,9 @@ public:
 
     /// A list of rules that ends with a rule for all requests. If no line matches, Squid does the opposite of the last line.
     Json access(std::vector<AccessLine> const& lines);
-    /// The same for requests to purge.
+    /// Rules for requests to purge.
     Json purge(std::vector<AccessLine> const& lines);
-    /// The same for misses, where there are neither users nor destinations.
+    /// Rules for misses, which know neither users nor destinations.
     Json misses(std::vector<AccessLine> const& lines);
 
     /// Matchers of the requests that the lines allow, or deny: one of them is enough. A matcher without members is every request.

@@ -20,7 +20,7 @@ struct Atom {
     Json matcher;
     bool needs_destination = false;
     bool needs_user = false;
-    std::optional<bool> takes_purge = {};   // of a matcher by method alone: whether PURGE is among them
+    std::optional<bool> takes_purge = {};   // for a matcher by method alone: whether it has PURGE
 };
 
 /// An ACL by itself. It matches where one of its atoms does; a doubtful one may match other requests, too.
@@ -29,8 +29,8 @@ struct Leaf {
     bool always = false;
     bool asks = false;                     // Squid asks for a login when it reaches the ACL
     bool doubtful = false;                 // some of it has no translation
-    AddressSet sources = {};               // of the type src
-    std::vector<std::string> hosts = {};   // of the type dstdomain
+    AddressSet sources = {};               // values of the type src
+    std::vector<std::string> hosts = {};   // values of the type dstdomain
 };
 
 /// Another ACL in a line or a group: "!office".

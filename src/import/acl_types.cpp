@@ -22,10 +22,11 @@ struct Build {
     Files const& files;
     Report& report;
     Line const* line = nullptr;
-    ValueList list = {};           // of the line, behind its flags
+    ValueList list = {};           // values of the line
     bool ignore_case = false;      // -i
     bool addresses_only = false;   // -n
     Leaf leaf = {};
+    std::map<IpAddress, IpAddress> taken = {};                                  // the first and last addresses of the ranges so far
     std::map<std::string, std::vector<std::string>, std::less<>> values = {};   // by matcher
     std::vector<Json> others = {};                                              // matchers of more than one key
 
@@ -67,7 +68,7 @@ void add_expressions(Build& build, std::string_view key, std::string const& befo
             build.report.drop(*build.line, "Squid skips the expression " + printable(value) + ": " + translated.why);
         else if (translated.kind == Translated::Kind::unsupported)
             build.doubt(value, "has no equivalent for RE2: " + translated.why);
-        // Not the name of a file.
+        // Garner would read a file named by "file:".
         for (auto const& pattern : translated.patterns)
             build.add(key, before + (pattern.starts_with("file:") ? "(?:)" : "") + pattern);
     }
@@ -103,10 +104,10 @@ void request_header(Build& build) {
 /// Destinations that Garner blocks by itself.
 AddressSet const& closed_destinations() {
     static AddressSet const closed = [] {
-        std::vector<AddressRange> ranges;
+        AddressSet set;
         for (auto const* text : {"0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "::/128", "::1/128", "fe80::/10"})
-            for (auto const& range : *parse_addresses(text)) ranges.push_back(range);
-        return AddressSet(std::move(ranges));
+            set = set.united(AddressSet(*parse_addresses(text)));
+        return set;
     }();
     return closed;
 }
@@ -117,6 +118,20 @@ bool is_blocked_anyway(Build const& build, AddressSet const& set) {
     return is_standard && set.without(closed_destinations()).empty();
 }
 
+/// False if the value overlaps an earlier one: Squid ignores it then, even if it is the larger one.
+bool take(Build& build, std::string const& value, std::vector<AddressRange> const& ranges) {
+    for (auto const& range : ranges) {
+        auto next = build.taken.upper_bound(range.last);
+        if (next == build.taken.begin() || (--next)->second < range.first) continue;
+        bool const inside = next->first <= range.first && range.last <= next->second;
+        if (!inside)
+            build.report.drop(*build.line, "Squid ignores " + printable(value) + ", which overlaps an earlier value of the ACL");
+        return false;
+    }
+    for (auto const& range : ranges) build.taken.emplace(range.first, range.last);
+    return true;
+}
+
 template <char const* key>
 void addresses(Build& build) {
     for (auto const& value : build.list.values) {
@@ -125,9 +140,9 @@ void addresses(Build& build) {
             build.doubt(value, ranges.fault().text());
             continue;
         }
+        if (!take(build, value, *ranges)) continue;
         AddressSet const set(*ranges);
         if (is_blocked_anyway(build, set)) continue;
-        if (std::string_view(key) == "source") build.leaf.sources = build.leaf.sources.united(set);
         if (set.is_all() && !build.addresses_only) {
             build.leaf.always = true;
             continue;
@@ -170,7 +185,7 @@ void hosts(Build& build) {
         if (equals_ignoring_case(host, "none") && !build.addresses_only)
             build.doubt(value, "is Squid's name for addresses without a name, which Garner does not look up");
         else if (host.ends_with('.'))
-            build.doubt(value, "ends with a dot");
+            build.report.drop(*build.line, "the host " + printable(value) + " ends with a dot and never matches in Squid");
         else if (is_host(host))
             build.add("host", build.leaf.hosts.emplace_back(host));
         else
@@ -244,13 +259,16 @@ void users(Build& build) {
         build.values["user"] = {"*"};
         return;
     }
+    // The flag of any line holds for all of them.
+    bool const ignore_case = std::ranges::any_of(
+        build.acl.lines, [](Line const& line) { return split(line.rest).size() > 0 && split(line.rest).front() == "-i"; });
     for (auto const& value : values) {
         if (value == "*" || printable(value) != value) {
             build.doubt(value, "is not a name of a user here");
             continue;
         }
         // Squid writes users of Basic in lower case, and compares them with case.
-        bool const never = !build.facts.exact_users && !build.ignore_case && lower_case(value) != value;
+        bool const never = !build.facts.exact_users && !ignore_case && lower_case(value) != value;
         if (never)
             build.report.drop(*build.line,
                               "the user " + printable(value) + " never matches in Squid, which writes users in lower case");
@@ -394,6 +412,12 @@ void read_line(Build& build, Type const& type, Line const& line) {
     type.read(build);
 }
 
+AddressSet sources_of(Build const& build) {
+    std::vector<AddressRange> ranges;
+    for (auto const& [first, last] : build.taken) ranges.push_back({first, last});
+    return AddressSet(std::move(ranges));
+}
+
 /// An atom for each matcher: one of them is enough.
 std::vector<Atom> atoms_of(Build const& build, Type const& type) {
     std::vector<Json> matchers = build.others;
@@ -423,6 +447,7 @@ Leaf leaf_of(Acl const& acl, AclFacts const& facts, Files const& files, Report& 
     auto const* const type = find_type(acl.type);
     for (auto const& line : acl.lines) read_line(build, type ? *type : unknown, line);
     build.leaf.atoms = atoms_of(build, type ? *type : unknown);
+    if (acl.type == "src") build.leaf.sources = sources_of(build);
     build.leaf.doubtful = build.leaf.doubtful || acl.mixed;
     return std::move(build.leaf);
 }

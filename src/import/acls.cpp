@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t paths_max = 1'000;
 constexpr std::size_t work_max = 100'000;
-constexpr unsigned groups_depth_max = 32;   // of groups in groups
+constexpr unsigned groups_depth_max = 32;   // nesting of groups
 
 /// The ACLs of Squid itself. `manager` never matches: Garner has no such page.
 struct BuiltIn {
@@ -257,7 +257,7 @@ bool Acls::asks(std::string const& name, unsigned depth) {
     if (!known || depth > groups_depth_max) return false;
     if (!is_group(known->acl.type)) return leaf(*known).asks;
     if (known->asks) return *known->asks;
-    known->asks = false;   // of a group inside itself
+    known->asks = false;   // ends the search in a group inside itself
     bool found = false;
     for (auto const& line : known->acl.lines) found = found || asks(uses_in(split(line.rest)), depth + 1);
     known->asks = found;

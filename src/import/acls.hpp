@@ -30,7 +30,7 @@ struct Reading {
     bool doubt_matches = false;   // a deny line matches where it may match, an allow line only where it must
     bool has_users = false;
     bool has_destination = false;
-    bool quiet = false;   // the same lines were reported already
+    bool quiet = false;   // for lines that were reported already
 };
 
 class Acls {
@@ -45,10 +45,10 @@ public:
     /// The ways in which all of these are true, or not all of them if `negated`. Reports unknown ACLs at `line`. Nothing if
     /// there are more than 1,000 ways.
     std::optional<Paths> paths(std::vector<AclUse> const& uses, bool negated, Reading const& reading, Line const& line);
-    /// The same for two lists, both of which must be true; nothing beyond the bound.
+    /// Combines two lists, both of which must be true. Nothing beyond the bound.
     static std::optional<Paths> both(Paths const& first, Paths const& second);
 
-    /// The matcher of every user who has logged in.
+    /// Matches every user with a login.
     Atom const* any_user() const { return &any_user_; }
     bool has_auth() const { return facts_.has_auth; }
 
@@ -67,7 +67,7 @@ private:
     struct Known {
         Acl acl;
         std::optional<Leaf> leaf = {};
-        std::optional<bool> asks = {};   // of a group
+        std::optional<bool> asks = {};   // for groups
         bool used = false;
     };
 
@@ -90,9 +90,9 @@ private:
     AclFacts facts_;
     std::map<std::string, Known> known_;   // by name in lower case
     Atom any_user_;
-    std::map<Atom const*, std::string> names_;   // of the used ones
+    std::map<Atom const*, std::string> names_;   // names in use
     Json matchers_ = Json::object();
-    // Of the running call of paths().
+    // State during a call of paths().
     Reading reading_;
     Line const* line_ = nullptr;
     unsigned depth_ = 0;

@@ -44,7 +44,7 @@ std::optional<unsigned> prefix_of(IpAddress const& mask) {
     return prefix;
 }
 
-/// Of 128, for "8" and "255.0.0.0" behind an IPv4 address, and for "64" behind an IPv6 address.
+/// The prefix of 128 bits for "8" and "255.0.0.0" behind an IPv4 address, and for "64" behind an IPv6 address.
 std::optional<unsigned> parse_mask(std::string_view text, bool v4) {
     if (auto const bits = parse_decimal(text)) {
         if (*bits > (v4 ? 32u : address_bits)) return std::nullopt;
@@ -70,7 +70,7 @@ Result<std::vector<AddressRange>> parse_addresses(std::string_view text) {
     constexpr std::array<std::string_view, 6> everything{
         "all", "0/0", "0.0.0.0/0", "0.0.0.0/0.0.0.0", "0.0.0.0-255.255.255.255", "0.0.0.0-0.0.0.0/0"};
     if (std::ranges::find(everything, text) != everything.end()) return std::vector<AddressRange>{{IpAddress{}, last_address}};
-    if (text == "ipv4") return ranges_of({"0.0.0.0/0"});
+    if (text == "ipv4") return Fault{"matches no address in Squid 5", "write all, or 0.0.0.0/1 and 128.0.0.0/1"};
     if (text == "ipv6")
         return ranges_of({"1000::/4", "2000::/3", "4000::/2", "8000::/2", "c000::/3", "e000::/4", "fc00::/7", "fe80::/10"});
 
@@ -82,6 +82,8 @@ Result<std::vector<AddressRange>> parse_addresses(std::string_view text) {
     if (!first || !last) return Fault{"is not an address", "write the addresses of a name instead of the name"};
     if (first->is_v4() != last->is_v4()) return Fault{"is a range from one family of addresses to the other"};
     auto const prefix = slash == npos ? std::optional(address_bits) : parse_mask(text.substr(slash + 1), first->is_v4());
+    if (prefix && *prefix == (first->is_v4() ? v4_prefix : 0))
+        return Fault{"has a mask of 0 bits, with which Squid 5 matches no address", "write all"};
     if (!prefix) return Fault{"has a mask that is no prefix", "write the networks one by one"};
     AddressRange const range{with_bits_after(*first, *prefix, false), with_bits_after(*last, *prefix, true)};
     if (range.first > range.last) return Fault{"ends before it begins", "exchange the addresses"};

@@ -19,8 +19,8 @@ struct AddressRange {
 
 inline constexpr IpAddress last_address{{255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}};
 
-/// A value of `src` or `dst`: "10.0.0.1", "10.0.0.0/8", "10.0.0.0/255.0.0.0", "10.0.0.1-10.0.0.9/32", "all", "ipv4", "ipv6".
-/// Host bits behind the mask do not count. A fault for a name and for a mask with gaps.
+/// A value of `src` or `dst`: "10.0.0.1", "10.0.0.0/8", "10.0.0.0/255.0.0.0", "10.0.0.1-10.0.0.9/32", "all", "ipv6".
+/// Host bits behind the mask do not count. A fault for a name, for a mask with gaps, and for what matches nothing in Squid.
 Result<std::vector<AddressRange>> parse_addresses(std::string_view text);
 
 /// The networks that together have exactly the addresses of the range.

@@ -16,7 +16,7 @@
 namespace garner::importing {
 
 struct Peer {
-    std::string name;   // as cache_peer_access names it
+    std::string name;   // name in cache_peer_access
     Json json;
 };
 

@@ -104,7 +104,7 @@ constexpr auto rows = std::to_array<Directive>({
     {"cache_access_log", take_access_log},
     {"cache_dir", take_cache_dir},
     {"cache_effective_group", drop, "`user` has the group of its account"},
-    {"cache_effective_user", drop, "`user` is garner, or nobody; set it if another account is needed"},
+    {"cache_effective_user", drop, "`user` names an account if the default does not fit"},
     {"cache_log", drop, "messages go to standard error"},
     {"cache_mem", take_size, "memory.size", 16 * MiB, size_max},
     {"cache_mgr", drop, own_page},

@@ -66,7 +66,7 @@ void write_direct(Context& context, AccessWriter& writer) {
     }
 }
 
-/// Rules that store nothing come first: of two rules with the same key the first one counts.
+/// Rules that store nothing come first, because the first rule with a key counts.
 void write_caching(Context& context, AccessWriter& writer) {
     auto rules = Json::array();
     for (auto const& matcher : writer.selected(lines_of(context, "cache"), false, {.doubt_matches = true})) {

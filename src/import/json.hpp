@@ -41,7 +41,7 @@ private:
     Json(Kind kind, std::string text) : kind_(kind), text_(std::move(text)) {}
 
     Kind kind_ = Kind::object;
-    std::string text_;   // of a plain value
+    std::string text_;   // a plain value
     std::vector<std::pair<std::string, Json>> members_;
 };
 

@@ -21,7 +21,7 @@ struct Files {
 
 struct Directives {
     std::vector<Line> lines;   // those in a condition that is false are reported and left out
-    std::size_t count = 0;     // of all lines, with these
+    std::size_t count = 0;     // all lines, including these
 };
 
 /// A fault: too many or too large files, or included files that are too deep.

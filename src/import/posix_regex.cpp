@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Translated::Kind;
 
-constexpr std::size_t pattern_max = 1'024;   // of Garner's regular expressions
+constexpr std::size_t pattern_max = 1'024;   // limit of Garner's regular expressions
 constexpr unsigned group_depth_max = 100;
 constexpr unsigned repeat_max = 1'000;   // of RE2
 
@@ -51,8 +51,9 @@ private:
     bool at_end() const { return at_ == text_.size(); }
     unsigned char peek() const { return static_cast<unsigned char>(text_[at_]); }
     bool is_next(std::string_view text) const { return text_.substr(at_).starts_with(text); }
-    unsigned char lower(unsigned char c) const {
-        return ignore_case_ ? static_cast<unsigned char>(to_lower(static_cast<char>(c))) : c;
+    /// Without case the C library compares capitals.
+    unsigned char capital(unsigned char c) const {
+        return ignore_case_ && is_lower(static_cast<char>(c)) ? static_cast<unsigned char>(c - 32) : c;
     }
     [[noreturn]] static void invalid(char const* why) { throw Stop{Kind::invalid, why}; }
     [[noreturn]] static void unsupported(char const* why) { throw Stop{Kind::unsupported, why}; }
@@ -73,6 +74,8 @@ private:
             auto piece = element();
             if (!piece.anchor) repeat(piece);
             if (piece.word_end && !last.word) unsupported("\\> is supported only behind a letter, digit or _");
+            // The C library matches such expressions where no reading of POSIX would.
+            if (last.text == "$" || (piece.text == "^" && !out.empty())) unsupported("an anchor is in the middle");
             if (last.word_begin && !piece.word) unsupported("\\< is supported only before a letter, digit or _");
             out += piece.text;
             last = std::move(piece);
@@ -135,6 +138,8 @@ private:
         case '\'': return {.text = "\\z", .anchor = true};
         default:
             if (c >= '1' && c <= '9') unsupported("it refers back to a group");
+            // The C library does not capitalise an escaped letter of the expression.
+            if (capital(c) != c) return {.text = "[^\\x00-\\xff]"};
             return literal(c);
         }
     }
@@ -226,9 +231,9 @@ private:
             std::string const close{open[1], ']'};
             if (text_.size() < at_ + 5 || text_.substr(at_ + 3, 2) != close) unsupported("it names a collating element");
             at_ += 5;
-            return lower(static_cast<unsigned char>(text_[at_ - 3]));
+            return capital(static_cast<unsigned char>(text_[at_ - 3]));
         }
-        return lower(static_cast<unsigned char>(text_[at_++]));
+        return capital(static_cast<unsigned char>(text_[at_++]));
     }
 
     std::string escaped_member(unsigned char c) const {

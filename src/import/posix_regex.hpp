@@ -15,7 +15,7 @@ struct Translated {
     };
     Kind kind = Kind::done;
     std::vector<std::string> patterns = {};   // one of them matches where the original does
-    std::string why = {};                     // of the other kinds
+    std::string why = {};                     // the reason of the other kinds
 };
 
 /// Matches the same texts in the C locale, byte for byte.

@@ -1,4 +1,4 @@
-// What became of each line: translated, dropped, or left to the operator.
+// The result of each line: translated, dropped, or left to the operator.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -10,7 +10,7 @@ namespace garner::importing {
 /// A directive of squid.conf or of an included file.
 struct Line {
     std::string file;
-    unsigned number = 0;     // of its first line, from 1
+    unsigned number = 0;     // its first line, from 1
     std::string name;        // "http_access"
     std::string rest;        // behind the name
     std::size_t index = 0;   // among all directives
@@ -25,8 +25,8 @@ public:
 
     /// The number of lines that need the operator.
     std::size_t needing() const { return count(Kind::needs_you); }
-    /// "FILE:LINE: dropped: DIRECTIVE: reason" in the order of the lines, then the totals of `lines` directives. A line counts
-    /// once: as needing the operator if anything of it does, else as dropped if anything of it was.
+    /// "FILE:LINE: dropped: DIRECTIVE: reason" in the order of the lines, then the totals of `lines` directives. Each line
+    /// counts once. It needs the operator if any part of it does. Otherwise it is dropped if any part of it was.
     std::string text(std::size_t lines) const;
 
 private:

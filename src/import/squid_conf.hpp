@@ -15,7 +15,7 @@ struct Imported {
 };
 
 /// Reads the text of the file `name`, and other files through `files`. The configuration refuses each request that Squid would
-/// refuse; what has no certain translation denies. A fault if the text cannot be read as a whole (see read_directives).
+/// refuse: an ACL without a certain translation denies. A fault if the text cannot be read as a whole (see read_directives).
 Result<Imported> import_squid(std::string const& name, std::string_view text, Files const& files);
 
 }   // namespace garner::importing
