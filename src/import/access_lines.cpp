@@ -153,7 +153,7 @@ Json AccessWriter::rules(std::vector<AccessLine> const& lines, Reading reading, 
         if (!paths->empty() || reading.quiet) continue;
         reading.doubt_matches = true;
         if (auto const possible = acls_.paths(line.uses, false, reading, line.line); possible && possible->empty())
-            report_.drop(line.line, "it never matches here: Garner has no manager page, and blocks its own and loopback addresses");
+            report_.drop(line.line, "no request matches it here: it needs manager, to_localhost or an ACL without values");
     }
     if (!rules.complete()) rules.add(!lines.empty() && !lines.back().allow, {}, nullptr);
     return rules.take();
