@@ -20,6 +20,7 @@
 #include "config/import_command.hpp"
 #include "config/load.hpp"
 #include "config/restart_keys.hpp"
+#include "config/rules_command.hpp"
 #include "config/run_as.hpp"
 #include "config/seen_command.hpp"
 #include "proxy/certificate_watch.hpp"
@@ -451,7 +452,7 @@ int run_ca(CommandLine const& line, config::Config const& config) {
 
 /// purge, stats, peers and explain ask a running proxy at the admin address of the same configuration.
 int ask(CommandLine const& line) {
-    auto loaded = load(line, config::NamedFiles::believed);
+    auto loaded = load(line, config::NamedFiles::left);
     if (!loaded.faults.empty()) {
         config::print_faults(loaded.faults, std::cerr);
         return exit_failed;
@@ -491,6 +492,7 @@ int main(int argc, char** argv) {
     case CommandLine::Command::wrong: std::fputs(line.text.c_str(), stderr); return exit_usage;
     case CommandLine::Command::check: return config::check_command(line.config_file, line.sets, std::cout);
     case CommandLine::Command::import: return config::import_command(line.url, std::cout, std::cerr);
+    case CommandLine::Command::rules: return config::rules_command(line, std::cin, std::cout, std::cerr);
     case CommandLine::Command::sim: return sim::sim_command(line.rest, std::cout, std::cerr);
     case CommandLine::Command::seen: return config::seen_command(line.rest, std::cin, std::cout, std::cerr);
     // clang-format off

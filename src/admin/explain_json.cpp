@@ -24,6 +24,7 @@ Json decision(http::Decision const& decision) {
               {"closed", decision.closed ? Json(decision.closed) : Json(nullptr)},
               {"opens_closed", decision.opens_address || decision.opens_port}};
     if (decision.verdict == Verdict::needs_destination) json["needs"] = "the name's addresses";
+    if (decision.verdict == Verdict::needs_identity) json["needs"] = "a login";
     return json;
 }
 

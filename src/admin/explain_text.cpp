@@ -102,6 +102,7 @@ void verdict(Page& page, Json const& all) {
 }
 
 std::string told(Json const& decision) {
+    if (text_at(decision, "needs") == "a login") return filled(decision, "undecided until the client logs in: {rule}");
     if (text_at(decision, "verdict") == "undecided") return filled(decision, "undecided until the name is resolved: {rule}");
     bool const closed = !text_at(decision, "closed").empty();
     return filled(decision, closed ? "denied: {closed}, blocked unless a rule allows it ({rule})" : "{verdict} by {rule}");

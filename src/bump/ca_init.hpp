@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "http/rule.hpp"
+#include "http/host_pattern.hpp"
 #include "util/clock.hpp"
 #include "util/result.hpp"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "http/rule.hpp"
+#include "http/host_pattern.hpp"
 #include "util/ip.hpp"
 
 typedef struct x509_st X509;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "http/rule.hpp"
+#include "http/matcher.hpp"
 
 namespace garner::bump {
 

@@ -1,7 +1,7 @@
 // Forms for addresses, networks, hosts and origins.
 #pragma once
 #include "config/form.hpp"
-#include "http/rule.hpp"
+#include "http/host_pattern.hpp"
 #include "util/ip.hpp"
 
 namespace garner::config {

@@ -3,7 +3,7 @@
 
 #include "bump/splice_list.hpp"
 #include "config/key_parts.hpp"
-#include "config/rule_form.hpp"
+#include "config/matcher_form.hpp"
 
 namespace garner::config {
 namespace {
@@ -23,14 +23,18 @@ constexpr char const* rule_mend = R"(write { "splice": … }, { "bump": … } or
 
 /// Matchers of the CONNECT request; the other ones would match a part of it that has another meaning, or none.
 bool check_matchers(Reader& reader, http::Matcher const& match) {
+    using enum http::Matcher::Member;
     struct Row {
         char const* name;
         bool is_given;
     };
+    constexpr char const* mend = "use host, port, source, listener or time";
     for (auto const& row : {Row{"destination", !match.destination.empty()}, Row{"method", !match.method.empty()},
                             Row{"url_contains", !match.url_contains.empty()}, Row{"url_matches", !match.url_matches.empty()}})
-        if (row.is_given) return reader.fault({row.name}, "is not for tunnels", "use host, port, source, listener or time");
-    return true;
+        if (row.is_given) return reader.fault({row.name}, "is not for tunnels", mend);
+    if (match.has(destination) || match.has(request))
+        return reader.fault("matchers of destination, URL and fields are not for tunnels", mend);
+    return check_without_users(reader, match);
 }
 
 bool read_rule(Reader& reader, Json const& value, bump::Rule& into, Form<http::Matcher> const& match) {
@@ -48,6 +52,8 @@ bool read_rule(Reader& reader, Json const& value, bump::Rule& into, Form<http::M
         }
         good = match.read(reader, matchers, into.match) && check_matchers(reader, into.match) && good;
         into.action = verb->action;
+        if (into.action == bump::Action::bump && into.match.host.has_lists())
+            good = reader.fault("hosts from a file are not for bump: the CA's constraints name each host", "write the hosts here");
         into.name = reader.path().substr(0, reader.path().rfind('.')) + ": " + name;
         into.matchers = text_of_matchers(matchers);
     }
@@ -56,7 +62,7 @@ bool read_rule(Reader& reader, Json const& value, bump::Rule& into, Form<http::M
 }
 
 Form<bump::Rule> bump_rule() {
-    auto const match = matcher();
+    auto const match = matcher_form();
     auto read = [match](Reader& reader, Json const& value, bump::Rule& into) { return read_rule(reader, value, into, match); };
     Schema properties;
     std::vector<KeyNote> notes;

@@ -57,6 +57,13 @@ constexpr char const* about_ca_files = "init writes root.pem, root.key, chain.pe
                                        "signing certificate below this root. "
                                        "export and show read DIR, or without it the file of bump.ca_chain.";
 
+constexpr char const* about_rules = "Asks the access rules of a configuration, and replays logs.\n"
+                                    "Asks no running proxy and opens no files of auth. A user who is given counts as logged in.";
+
+constexpr char const* about_rule_lines = "decide reads {\"url\": ...} with at, source, listener, user, groups, method, destination "
+                                         "and fields. The verdicts are allow, deny, "
+                                         "login (a user is missing) and undecided (the destination is missing).";
+
 constexpr char const* about_completion =
     "Prints the completion script for bash or zsh.\n"
     "The script completes commands, options, file names and known values. For bash, put the first example into ~/.bashrc. For "
@@ -71,6 +78,18 @@ std::string check_url(CommandLine& line) {
     bool const authority = line.method == "CONNECT" && http::parse_authority(given);
     if (authority) line.url = "https://" + given + "/";
     return http::parse_absolute(line.url) ? "" : quoted_word(given) + " is not a URL like http://example.com/page";
+}
+
+/// "0.1%" as a share.
+CommandForm::Take percent_into(std::optional<double>& to) {
+    return [&to](std::string_view name, std::string_view value) -> std::string {
+        auto const digits = value.ends_with('%') ? value.substr(0, value.size() - 1) : value;
+        double percent = 0;
+        bool const good = read_whole_number(digits, percent) && percent >= 0 && percent <= 100;
+        if (!good) return std::string(name) + ": " + quoted_word(value) + " is not a share like 0.1%";
+        to = percent / 100;
+        return {};
+    };
 }
 
 CommandForm::Take shell_into(std::string& to) {
@@ -133,6 +152,7 @@ public:
         declare_peers();
         declare_cache();
         declare_purge();
+        declare_rules();
         declare_ca();
         root_.subcommand("sim", {}, is(Command::sim), &line_.rest).own_form(sim::use_sim_form);
         root_.subcommand("seen", {}, is(Command::seen), &line_.rest).own_form(use_seen_form);
@@ -225,6 +245,38 @@ private:
             .exit_statuses({{0, "done"}, {1, "failure"}, {2, "wrong command line"}})
             .examples({"garner explain http://example.org/",
                        "garner explain http://example.org/ -H 'Accept-Language: de' --client 10.0.0.7"});
+    }
+
+    void declare_rules() {
+        auto& rules = root_.subcommand("rules", about_rules, {}).group("inspect");
+        auto const part = [&](char const* name, char const* about) -> CommandForm& {
+            return rules.subcommand(name, about, [this, name] { line_.command = Command::rules, line_.rest = {name}; });
+        };
+        auto& why = part("why", "Shows for one request which rules match, which one decides, and the nearest that would allow it.");
+        why.operand("[URL]", line_.url)
+            .option("--user NAME", "why: the user who has logged in", line_.rules.user)
+            .option("--group NAME", "why: a group of the user; repeatable", appended_to(line_.rules.groups))
+            .option("--source ADDRESS", "why: the client's address; default: 127.0.0.1", line_.client)
+            .option("--listener PORT", "why: the port that the client connects to",
+                    number_into<std::uint16_t>(line_.rules.listener, 1, 65'535))
+            .option("--method NAME", "why: the method; default: CONNECT for https, else GET", line_.method)
+            .option("--at TIME", "why: \"Mon 09:00\" or 2026-11-23T09:30:10Z; default: now", line_.rules.at)
+            .option("--destination ADDRESS", "why: the origin's address", line_.rules.destination)
+            .option("-H,--header 'FIELD: VALUE'", "why: a field of the request; repeatable", appended_to(line_.fields))
+            .option("--id ID", "why: a refusal of the running proxy, by the id of its page", line_.rules.id)
+            .flag("--json", "why: prints JSON", line_.json)
+            .check([this] { return line_.url.empty() == line_.rules.id.empty() ? "rules why takes a URL, or --id" : ""; });
+        part("decide", "Reads requests as lines of JSON from standard input, and writes a decision for each.");
+        part("test", "Replays an access log: squid, combined or JSON, also packed by gzip or zstd.")
+            .required("--log FILE", "test: the log", line_.rules.log)
+            .option("--against FILE", "test: compares with the rules of this configuration; default: with the log",
+                    line_.rules.against)
+            .option("--max-new-denials PERCENT", "test: exits with 1 if more requests are newly denied, such as 0.1%",
+                    percent_into(line_.rules.new_denials_max));
+        rules.notes(about_rule_lines)
+            .exit_statuses({{0, "done"}, {1, "failure, a faulty line, or too many new denials"}, {2, "wrong command line"}})
+            .examples({"garner rules why http://example.org/ --source 10.0.0.7 --at 'Mon 09:00' --config garner.json",
+                       "garner rules test --log access.log.gz --against garner.json --config new.json"});
     }
 
     void declare_peers() {

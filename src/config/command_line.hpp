@@ -1,5 +1,7 @@
 // The parsed command line of the program.
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +22,7 @@ struct CommandLine {
         explain,   // explain why `url` is, or is not, answered from the cache
         cache,     // the cache's content: `rest` is the operation and a pattern
         ca,        // the certificate authority of interception: `rest` is the operation and a directory
+        rules,     // ask the access rules: `rest` is the operation
         sim,       // replay a trace: `rest` are the simulator's arguments
         seen,      // a crawler's URL-seen caches: `rest` are their arguments
         help,      // print `text`, a help, the version or a completion script, and end with 0
@@ -31,7 +34,7 @@ struct CommandLine {
     std::string url;                   // purge, explain
     std::string method = {};           // explain, like the following; empty: derived from the URL
     std::vector<std::string> fields;   // "Accept-Language: de", in order
-    std::string client;                // an address; empty: this machine
+    std::string client;                // an address; empty: this machine; rules: --source
     bool accelerator = false;
     bool json = false;               // explain, peers, cache
     Bytes rate = 100 * MiB;          // cache verify: most bytes per second to read; 0: no limit
@@ -41,7 +44,15 @@ struct CommandLine {
     bool erase = false;              // ca pins
     bool der = false;                // ca export
     std::vector<std::string> rest;   // sim, seen: all following words; cache, ca: "purge", "http://example.com/"
-    std::string text;                // help, wrong: printed unchanged, including the last newline
+    struct Rules {
+        std::string user, destination, at, id;   // why; empty: not given
+        std::vector<std::string> groups;         // why
+        std::uint16_t listener = 0;              // why; 0: the first forward proxy's
+        std::string log, against;                // test
+        std::optional<double> new_denials_max;   // test: share of the requests, 0 to 1; nothing: any
+    };
+    Rules rules = {};
+    std::string text;   // help, wrong: printed unchanged, including the last newline
 };
 
 /// `arguments` without the program's name. `--help` anywhere prints the help of the subcommand before it. Options and

@@ -10,6 +10,7 @@
 #include "icp/options.hpp"
 #include "net/options.hpp"
 #include "proxy/options.hpp"
+#include "proxy/rule_question.hpp"
 #include "seen/options.hpp"
 #include "store/disk_options.hpp"
 
@@ -32,10 +33,17 @@ inline seen::Options no_seen() {
     return off;
 }
 
+/// A request, and the decision of the access rules that the operator expects.
+struct RuleTest {
+    proxy::RuleQuestion question = {.at = wall_now()};
+    std::string expect;   // "deny exams"
+};
+
 struct Config {
     unsigned workers = 0;   // 0: one per core
     std::string user;       // account to switch to when started as root; empty: garner, else nobody
     proxy::Options proxy;
+    std::vector<RuleTest> tests;   // of proxy.access; they were run when the configuration was loaded
     cache::Options memory;
     store::DiskOptions disk;
     net::ResolverOptions dns;

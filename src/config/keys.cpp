@@ -6,7 +6,10 @@
 
 #include "config/address_form.hpp"
 #include "config/key_parts.hpp"
+#include "config/matcher_form.hpp"
+#include "config/rule_context.hpp"
 #include "config/rule_form.hpp"
+#include "config/rule_tests.hpp"
 #include "http/uri.hpp"
 #include "seen/link_status.hpp"
 #include "util/text.hpp"
@@ -94,8 +97,8 @@ Form<proxy::Caching> caching() {
     });
 }
 
-Form<http::AccessRules> access() {
-    auto const rules = list_of(access_rule());
+Form<http::AccessRules> rules_of(Form<http::AccessRule> rule) {
+    auto const rules = list_of(std::move(rule));
     auto read = [rules](Reader& reader, Json const& value, http::AccessRules& into) {
         std::vector<http::AccessRule> all;
         bool const good = rules.read(reader, value, all);
@@ -110,15 +113,31 @@ Form<http::AccessRule> rule_without_destination(char const* why_not) {
     auto form = access_rule();
     form.read = [rule = form.read, why_not](Reader& reader, Json const& value, http::AccessRule& into) {
         if (!rule(reader, value, into)) return false;
-        if (into.match.destination.empty()) return true;
+        if (!into.match.has(http::Matcher::Member::destination)) return true;
         return reader.fault(why_not, "use source, host, port or URL");
     };
     form.inner.clear();   // documented at `access`
     return form;
 }
 
-Form<http::AccessRule> purge_rule() { return rule_without_destination("a purge has no destination"); }
-Form<http::AccessRule> miss_rule() { return rule_without_destination("the destination is not known when this rule is checked"); }
+Form<http::AccessRules> purge() { return rules_of(rule_without_destination("a purge has no destination")); }
+
+Form<http::AccessRule> miss_rule() {
+    auto form = rule_without_destination("the destination is not known when this rule is checked");
+    form.read = [rule = form.read](Reader& reader, Json const& value, http::AccessRule& into) {
+        return rule(reader, value, into) && check_without_users(reader, into.match);
+    };
+    return form;
+}
+
+/// The matchers are kept by the rules that use them: the configuration has no member for them.
+Row<Config> matchers_key() {
+    auto const matcher = matcher_form();
+    std::string const what = "Matchers with names, for `is` and `not` in rules and in other matchers.";
+    auto read = [](Reader& reader, Json const& value, Config&) { return reader.rules().named.read_all(reader, value); };
+    auto schema = type_schema("object").object("additionalProperties", matcher.schema).text("description", what);
+    return {"matchers", read, std::move(schema), {{"matchers.NAME", matcher.written, "", what}}};
+}
 
 Form<proxy::Limits> limits() {
     using T = proxy::Limits;
@@ -379,7 +398,7 @@ void check_overlap(Reader& reader, std::vector<proxy::Listen> const& all) {
         }
 }
 
-/// Notices an open proxy, and rules after one that matches every request.
+/// Notices an open proxy.
 void check_access(Reader& reader, Config const& config) {
     auto const& rules = config.proxy.access.rules();
     auto const all = std::ranges::find_if(rules, [](auto const& rule) { return rule.match.matches_all(); });
@@ -393,9 +412,21 @@ void check_access(Reader& reader, Config const& config) {
     if (all->allow && open != config.proxy.listen.end())
         reader.notice({"access", index}, "allows every client that can reach " + text_of(*open) + ": this is an open proxy",
                       R"(name the clients' networks: { "allow": { "source": ["10.0.0.0/8"] } })");
-    if (index + 1 == rules.size()) return;
-    reader.notice({"access", index + 1}, "is never reached: access[" + std::to_string(index) + "] matches every request",
-                  "move it before that rule, or remove it");
+}
+
+/// Notices rules that an earlier one leaves no request. The comparison of many rules takes the square of their number.
+void check_dead_rules(Reader& reader, std::string_view list, std::span<http::AccessRule const> rules) {
+    constexpr std::size_t rules_compared = 2'000;
+    for (std::size_t later = 1; later < std::min(rules.size(), rules_compared); ++later) {
+        auto const& rule = rules[later];
+        auto const covers = [&](http::AccessRule const& earlier) { return earlier.covers(rule); };
+        auto const found = std::ranges::find_if(rules.first(later), covers);
+        if (found == rules.begin() + static_cast<std::ptrdiff_t>(later)) continue;
+        auto const by = std::string(list) + "[" + std::to_string(found - rules.begin()) + "]";
+        auto const whole = found->match.matches_all();
+        reader.notice({list, later}, "is never reached: " + by + " matches " + (whole ? "every request" : "all its requests"),
+                      "move it before that rule, or remove it");
+    }
 }
 
 /// Notices rules that match a path, which an https request does not reveal.
@@ -406,7 +437,7 @@ void check_paths(Reader& reader, std::span<http::AccessRule const> rules) {
         bool const meets_connect = match.method.empty() || std::ranges::count(match.method, "CONNECT") > 0;
         bool const by_text = !match.url_contains.empty() && std::ranges::all_of(match.url_contains, has_path);
         auto const& patterns = match.url_matches;
-        bool const by_pattern = !patterns.empty() && std::ranges::all_of(patterns, has_path, &http::UrlPattern::text);
+        bool const by_pattern = !patterns.empty() && std::ranges::all_of(patterns, has_path, &http::TextPattern::text);
         if (meets_connect && (by_text || by_pattern))
             reader.notice({"access", i}, "never matches https: a CONNECT request has only host:port, without a path",
                           R"(for https, name the host: { "host": ".example.com" })");
@@ -459,6 +490,9 @@ void check_whole(Reader& reader, Json const& value, Config& config) {
     check_listen(reader, value.contains("listen") ? value["listen"] : default_listen, config.admin, config.seen);
     check_overlap(reader, config.proxy.listen);
     check_access(reader, config);
+    check_dead_rules(reader, "access", config.proxy.access.rules());
+    check_dead_rules(reader, "purge", config.proxy.purge.rules());
+    reader.rules().named.notice_unused(reader);
     check_paths(reader, config.proxy.access.rules());
     check_rights(reader, config);
     check_peer_names(reader, config.mesh.peers);
@@ -486,20 +520,23 @@ Table<Config> keys() {
         key<Config>("memory", &Config::memory, memory(), "The memory tier."),
         key<Config>("disk", &Config::disk, disk(), "The disk tier."),
         key<Config>("caching", [](Config& c) -> auto& { return c.proxy.caching; }, caching(), "Caching."),
-        key<Config>("access", [](Config& c) -> auto& { return c.proxy.access; }, access(),
+        matchers_key(),
+        key<Config>("access", [](Config& c) -> auto& { return c.proxy.access; }, rules_of(access_rule()),
                     "Access rules (Squid: http_access): the first that matches decides. If none matches, only clients on "
                     "loopback are allowed."),
-        key<Config>("purge", [](Config& c) -> auto& { return c.proxy.purge; }, list_of(purge_rule()),
+        key<Config>("purge", [](Config& c) -> auto& { return c.proxy.purge; }, purge(),
                     "Access rules for PURGE, as for `access`. At an accelerator, PURGE is denied unless a rule allows it: behind "
                     "a TLS terminator on this machine every client has a loopback address."),
         key<Config>("private_networks", [](Config& c) -> auto& { return c.proxy.private_closed; },
                     one_of<bool>({{"open", false}, {"closed", true}}),
                     "`closed`: private, shared, multicast, reserved, documentation and benchmark networks and the addresses of "
-                    "cloud services are blocked, like loopback, link-local and own addresses. A rule that names `destination` "
-                    "unblocks them."),
+                    "cloud services are blocked, like loopback, link-local and own addresses. A rule that names `destination`, or "
+                    "the address itself as `host`, unblocks them."),
         key<Config>("misses", [](Config& c) -> auto& { return c.proxy.misses; }, list_of(miss_rule()),
                     "Access rules for cache misses (Squid: miss_access), without `destination`. If none matches, all clients are "
                     "allowed. Denied clients get 504."),
+        key<Config>("tests", &Config::tests, list_of(rule_test()),
+                    "Requests, and the decisions of `access` that they must get. A start or a reload whose tests fail is refused."),
         key<Config>("dns", &Config::dns, dns(), "Name resolution."),
         key<Config>("connect", &Config::connect, connect(), "Connections to origins."),
         key<Config>("tls", &Config::tls, tls(), "TLS towards origins."),

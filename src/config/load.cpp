@@ -10,6 +10,8 @@
 
 #include "config/files.hpp"
 #include "config/keys.hpp"
+#include "config/rule_context.hpp"
+#include "config/rule_tests.hpp"
 #include "util/bytes.hpp"
 
 namespace garner::config {
@@ -21,9 +23,13 @@ Loaded load(Document document, std::span<std::string const> sets, NamedFiles fil
     for (auto const& set : sets) document.set(set);
 
     Loaded loaded;
-    Reader reader(document, key_paths);
+    RuleContext rules;
+    rules.has_users = document.root().contains("auth");
+    rules.reads_files = files != NamedFiles::left;
+    Reader reader(document, key_paths, rules);
     // With invalid JSON every key would be missing or misread: only the overrides are reported further.
     if (!document.broken()) configuration().read(reader, document.root(), loaded.config);
+    if (rules.reads_files && document.faults().empty() && reader.faults().empty()) run_rule_tests(reader, loaded.config);
     if (files == NamedFiles::tried) try_files(reader, loaded.config);
 
     loaded.faults = document.faults();

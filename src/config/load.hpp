@@ -16,8 +16,12 @@ struct Loaded {
     std::vector<Fault> notices;   // valid, but worth the operator's attention
 };
 
-/// Whether the files named in a configuration are checked, too: at a start, but not for a command to a running proxy.
-enum class NamedFiles : std::uint8_t { believed, tried };
+/// What is done with the files that a configuration names.
+enum class NamedFiles : std::uint8_t {
+    left,       // nothing: for a command to a running proxy. Lists from files match nothing
+    believed,   // lists are read, other files are not: for a reload
+    tried       // lists are read, and other files are checked, too: for a start
+};
 
 /// Reads the file (JSON with // and /* */ comments, at most 1 MiB), applies `sets` ("memory.size=64MiB") in order, and
 /// checks everything. Never throws because of the content of the file or the overrides.

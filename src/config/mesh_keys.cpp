@@ -1,7 +1,7 @@
 // The keys of the peer mesh: ICP, HTCP, digests, peers, direct.
 #include "config/address_form.hpp"
 #include "config/key_parts.hpp"
-#include "config/rule_form.hpp"
+#include "config/matcher_form.hpp"
 #include "http/uri.hpp"
 
 namespace garner::config {
@@ -128,11 +128,24 @@ Form<icp::PeerOptions> peer() {
         check);
 }
 
+namespace {
+
+Form<http::Matcher> matcher_without_users() {
+    auto form = matcher_form();
+    form.read = [read = form.read](Reader& reader, Json const& value, http::Matcher& into) {
+        return read(reader, value, into) && check_without_users(reader, into);
+    };
+    return form;
+}
+
+}   // namespace
+
 Form<icp::DirectOptions> direct() {
     using T = icp::DirectOptions;
     return object_of<T>({
-        key<T>("always", &T::always, list_of(matcher()), "Requests that always go directly to the origin."),
-        key<T>("never", &T::never, list_of(matcher()), "Requests that never go directly to the origin, only to peers."),
+        key<T>("always", &T::always, list_of(matcher_without_users()), "Requests that always go directly to the origin."),
+        key<T>("never", &T::never, list_of(matcher_without_users()),
+               "Requests that never go directly to the origin, only to peers."),
     });
 }
 

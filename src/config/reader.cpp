@@ -34,7 +34,7 @@ void Reader::notice(Below key, std::string text, std::string mend) {
 }
 
 bool Reader::fault(std::string text, std::string mend) {
-    faults_.push_back(document_.fault_at(written_path(), std::move(text), std::move(mend)));
+    faults_.push_back(document_.fault_at(written_path(), in_file_ + text, std::move(mend)));
     return false;
 }
 

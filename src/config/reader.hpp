@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -11,10 +12,13 @@
 
 namespace garner::config {
 
+struct RuleContext;
+
 class Reader {
 public:
     /// `known_paths` returns the paths of all keys; it is called to find where a misplaced key belongs.
-    Reader(Document const& document, std::vector<std::string> (*known_paths)()) : document_(document), known_paths_(known_paths) {}
+    Reader(Document const& document, std::vector<std::string> (*known_paths)(), RuleContext& rules)
+        : document_(document), known_paths_(known_paths), rules_(rules) {}
     Reader(Reader const&) = delete;
 
     /// Moves to a key inside the current one during its lifetime.
@@ -28,6 +32,31 @@ public:
     private:
         Reader& reader_;
         std::size_t length_;
+    };
+
+    /// Moves to a key of the root during its lifetime.
+    class Elsewhere {
+    public:
+        Elsewhere(Reader& reader, std::string_view key) : reader_(reader), former_(std::move(reader.path_)) { reader.path_ = key; }
+        Elsewhere(Elsewhere const&) = delete;
+        ~Elsewhere() { reader_.path_ = std::move(former_); }
+
+    private:
+        Reader& reader_;
+        std::string former_;
+    };
+
+    /// Faults are those of a line of a file during its lifetime: their text begins with "PATH:LINE: ".
+    class InFile {
+    public:
+        InFile(Reader& reader, std::string const& path, unsigned line) : reader_(reader) {
+            reader.in_file_ = path + ":" + std::to_string(line) + ": ";
+        }
+        InFile(InFile const&) = delete;
+        ~InFile() { reader_.in_file_.clear(); }
+
+    private:
+        Reader& reader_;
     };
 
     /// Notes a fault at the current key; returns false, so that `return reader.fault(…)` means "not read".
@@ -44,6 +73,8 @@ public:
     void unknown_key(std::span<std::string_view const> siblings);
 
     std::string const& path() const { return path_; }
+    Json const& root() const { return document_.root(); }
+    RuleContext& rules() { return rules_; }
     std::vector<Fault>& faults() { return faults_; }
     std::vector<Fault>& notices() { return notices_; }
 
@@ -59,7 +90,9 @@ private:
 
     Document const& document_;
     std::vector<std::string> (*known_paths_)();
+    RuleContext& rules_;
     std::string path_;
+    std::string in_file_;
     std::vector<Fault> faults_;
     std::vector<Fault> notices_;
     std::vector<Renamed> renamed_;

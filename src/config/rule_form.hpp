@@ -1,25 +1,14 @@
 // Forms of rules: all rules use the same matchers.
 #pragma once
 #include "config/form.hpp"
-#include "http/rule.hpp"
+#include "http/access_rules.hpp"
+#include "http/caching_rules.hpp"
 
 namespace garner::config {
 
-/// "all", or an object of matchers.
-Form<http::Matcher> matcher();
-/// { "allow": matchers } or { "deny": matchers }.
+/// { "allow": matchers } or { "deny": matchers }, with name and because.
 Form<http::AccessRule> access_rule();
-/// Matchers without `destination`, `type`, and the settings.
+/// Matchers without `destination`, `user` and `group`, `type`, and the settings.
 Form<http::CachingRule> caching_rule();
-
-/// The matchers as configured, {"host":".example.com"}, for logs and explanations; long ones are shortened.
-std::string text_of_matchers(Json const&);
-
-/// A non-empty part of a URL.
-Form<std::string> part_of_url();
-
-/// The matchers, described once: matcher() calls itself "matchers" and refers to "#/definitions/matchers".
-std::vector<KeyNote> matcher_notes();
-Schema matcher_schema();
 
 }   // namespace garner::config

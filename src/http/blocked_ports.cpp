@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "http/rule.hpp"
+#include "http/access_rules.hpp"
 
 namespace garner::http {
 namespace {

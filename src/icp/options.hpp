@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "http/rule.hpp"
+#include "http/matcher.hpp"
 #include "util/bytes.hpp"
 #include "util/clock.hpp"
 #include "util/ip.hpp"

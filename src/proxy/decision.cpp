@@ -24,6 +24,7 @@ http::RuleRequest rule_request(http::RequestHead const& request, Target const& t
     facts.now = now;
     facts.listener = client.listener;
     facts.accelerated = target.accelerated;
+    facts.fields = &request.fields;
     return facts;
 }
 

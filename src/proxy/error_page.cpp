@@ -59,6 +59,7 @@ void for_each_row(ErrorPage const& page, Append const& append) {
     row("Reason", page.what);
     row("Address", page.url);
     row("Decided by", page.rule);
+    row("Because", page.because);
     row("Proxy", page.server);
     row("Request id", page.id);
 }
@@ -111,6 +112,7 @@ std::string page_as_json(ErrorPage const& page, ErrorHelp const& help) {
         append_escaped(out, value, format);
     };
     member("rule", page.rule);
+    member("because", page.because);
     member("id", page.id);
     out.append("\"}\n");
     return out;

@@ -12,12 +12,13 @@ namespace garner::proxy {
 struct ErrorPage {
     std::uint16_t status = 500;
     cache::FailureKind kind = cache::FailureKind::other;
-    std::string_view what;     // the technical reason
-    std::string_view rule;     // the deciding rule: "access[2]: deny"; may be empty
-    std::string_view host;     // the server's name for the heading; empty: none is shown
-    std::string_view url;      // may be empty
-    std::string_view server;   // the proxy's name
-    std::string_view id;       // the request id, also in the access log
+    std::string_view what;      // the technical reason
+    std::string_view rule;      // the deciding rule: "access[2]: deny"; may be empty
+    std::string_view because;   // the reason that the rule gives; may be empty
+    std::string_view host;      // the server's name for the heading; empty: none is shown
+    std::string_view url;       // may be empty
+    std::string_view server;    // the proxy's name
+    std::string_view id;        // the request id, also in the access log
 };
 
 enum class ErrorFormat : std::uint8_t { text, html, json };

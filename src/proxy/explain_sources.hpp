@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "http/rule.hpp"
+#include "http/rule_request.hpp"
 #include "icp/agent.hpp"
 #include "net/resolver.hpp"
 #include "util/clock.hpp"

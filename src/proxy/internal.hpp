@@ -3,7 +3,7 @@
 #pragma once
 #include <string_view>
 
-#include "http/rule.hpp"
+#include "http/access_rules.hpp"
 #include "proxy/interception.hpp"
 #include "proxy/target.hpp"
 

@@ -7,7 +7,8 @@
 
 #include "bump/options.hpp"
 #include "http/message.hpp"
-#include "http/rule.hpp"
+#include "http/access_rules.hpp"
+#include "http/caching_rules.hpp"
 #include "net/options.hpp"
 #include "util/bytes.hpp"
 #include "util/clock.hpp"
@@ -94,7 +95,7 @@ struct Options {
     Deadlines deadlines;
     Caching caching;
     http::AccessRules access;
-    std::vector<http::AccessRule> purge;    // clients that may PURGE; empty: clients on loopback, no client at accelerators
+    http::AccessRules purge;                // clients that may PURGE; empty: clients on loopback, no client at accelerators
     bool private_closed = false;            // destinations in private networks need a rule that names `destination`
     std::vector<http::AccessRule> misses;   // access rules for cache misses (Squid: miss_access); no matching rule allows
     ForwardedField forwarded = ForwardedField::by_listener;

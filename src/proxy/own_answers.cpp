@@ -26,10 +26,9 @@ std::string const unconfirmed = "The object is purged, but the disk has not conf
 bool OwnAnswers::may_purge() const {
     auto const& options = *request_.options;
     if (options.purge.empty()) return request_.client.peer().address.is_loopback() && !request_.accelerates;
-    http::AccessRules rules(options.purge);
     auto facts = request_.facts();
     facts.accelerated = false;   // a visitor may read, but not purge
-    return rules.decide(facts, std::nullopt).allowed();
+    return options.purge.decide(facts, std::nullopt).allowed();
 }
 
 net::awaitable<void> OwnAnswers::purge() {

@@ -20,7 +20,7 @@ std::string_view logged_url(Request const& request, std::string_view url) {
 }   // namespace
 
 void Record::Texts::clear() {
-    for (auto* text : {&reason, &content_type, &rule, &logged_rule, &source, &id}) text->clear();
+    for (auto* text : {&reason, &content_type, &rule, &because, &logged_rule, &source, &id}) text->clear();
 }
 
 Record::Record(Texts& texts, std::string_view via_name) : texts(texts) {
@@ -36,6 +36,7 @@ void Record::say(char const* why) {
 /// The log shows the whole rule; a client does not learn which networks and names the rules contain.
 void Record::set_rule(http::Decision const& decision) {
     texts.rule = decision.text_for_client();
+    texts.because = decision.because;
     texts.logged_rule = decision.text();
 }
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "http/cache_status.hpp"
-#include "http/rule.hpp"
+#include "http/access_rules.hpp"
 #include "proxy/counters.hpp"
 #include "proxy/access_log_format.hpp"
 #include "store/object.hpp"
@@ -22,6 +22,7 @@ public:
         std::string reason;
         std::string content_type;
         std::string rule;          // the deciding rule, for the client
+        std::string because;       // the reason that the rule gives
         std::string logged_rule;   // the deciding rule with its networks and names
         std::string source;        // "SIBLING_HIT/next door"
         std::string id;            // the id of the error page; empty: no error page was sent

@@ -25,7 +25,8 @@ std::optional<Verdict> RequestCheck::check() {
         return refused(508, "The request has passed this proxy before, or has passed too many proxies (limits.hops_max).", "Via");
     if (head.target == "*" && !request_.only_origin()) {
         auto decision = request_.options->access.decide(request_.facts(), std::nullopt);
-        return decision.denied() ? denied(decision) : Verdict::own_answer;
+        bool const is_open = decision.allowed() || decision.verdict == http::Decision::Verdict::needs_destination;
+        return is_open ? Verdict::own_answer : denied(decision);
     }
     if (is_internal(request_.target, *request_.services.own)) return check_internal();
     request_.control = http::parse_request_cache_control(head.fields);

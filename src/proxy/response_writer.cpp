@@ -114,6 +114,7 @@ ErrorPage ResponseWriter::page_of(std::uint16_t status, std::string_view what, s
         return page;
     }
     page.rule = rule;
+    if (rule == request_.record.texts.rule) page.because = request_.record.texts.because;
     page.url = target.url;
     if (is_read) page.host = request_.head().method == http::Method::connect ? target.url : target.host_field;
     return page;

@@ -6,7 +6,7 @@
 
 #include "cache/cache.hpp"
 #include "h2/budget.hpp"
-#include "http/rule.hpp"
+#include "http/access_rules.hpp"
 #include "icp/mesh.hpp"
 #include "net/worker.hpp"
 #include "proxy/access_log.hpp"

@@ -5,7 +5,7 @@
 
 #include "http/cache_control.hpp"
 #include "http/message.hpp"
-#include "http/rule.hpp"
+#include "http/access_rules.hpp"
 #include "icp/choice.hpp"
 #include "icp/options.hpp"
 

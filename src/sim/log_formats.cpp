@@ -1,17 +1,14 @@
 #include "sim/log_formats.hpp"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 
+#include "sim/logged_request.hpp"
 #include "util/text.hpp"
 
 namespace garner::sim {
 namespace {
-
-struct LoggedRequest {
-    std::string_view method = {}, url = {};    // "-" or empty: none
-    std::string_view status = {}, size = {};   // decimal; a size "-" means no bytes were sent
-    bool aborted = false;                      // before the whole response was sent
-};
 
 Record record_of(LoggedRequest const& request) {
     auto status = parse_decimal(request.status);
@@ -29,9 +26,10 @@ Record record_of(LoggedRequest const& request) {
 }
 
 /// Squid's result tags, which Garner uses too: TCP_MISS_ABORTED, TCP_HIT_TIMEDOUT; and Garner's own: TCP_MISS_TRUNCATED.
-bool was_aborted(std::string_view result) {
+void note_result(std::string_view result, LoggedRequest& request) {
     auto const says = [&](char const* word) { return result.find(word) != result.npos; };
-    return says("_ABORTED") || says("_TIMEDOUT") || says("_TRUNCATED");
+    request.aborted = says("_ABORTED") || says("_TIMEDOUT") || says("_TRUNCATED");
+    request.denied = says("DENIED");
 }
 
 /// Reads the next word; one or more spaces separate words.
@@ -104,59 +102,158 @@ private:
     bool good_ = true, first_ = true;
 };
 
-}   // namespace
-
-Record read_squid(std::string_view line) {
-    auto time = word(line);
-    if (!is_time(time)) return Record::broken("time", time, "is not in seconds");
+Record parse_squid(std::string_view line, LoggedRequest& request) {
+    request.time = word(line);
+    if (!is_time(request.time)) return Record::broken("time", request.time, "is not in seconds");
     word(line);   // elapsed
-    word(line);   // client
-    auto result = word(line);
-    auto slash = result.find('/');
+    request.client = word(line);
+    auto const result = word(line);
+    auto const slash = result.find('/');
     if (slash == result.npos) return Record::broken("result", result, "is not tag/status");
-    LoggedRequest request{.status = result.substr(slash + 1), .aborted = was_aborted(result.substr(0, slash))};
+    request.status = result.substr(slash + 1);
+    note_result(result.substr(0, slash), request);
     request.size = word(line);
     request.method = word(line);
     request.url = word(line);
-    word(line);   // user
-    auto hierarchy = word(line);
-    if (hierarchy.find('/') == hierarchy.npos) return Record::broken("hierarchy", hierarchy, "is not code/peer");
-    return record_of(request);
+    request.user = word(line);
+    auto const hierarchy = word(line);
+    auto const peer = hierarchy.find('/');
+    if (peer == hierarchy.npos) return Record::broken("hierarchy", hierarchy, "is not code/peer");
+    request.direct = hierarchy.substr(0, peer).ends_with("DIRECT");
+    request.peer = hierarchy.substr(peer + 1);
+    return {};
 }
 
-Record read_combined(std::string_view line) {
+Record parse_combined(std::string_view line, LoggedRequest& request) {
     // The user's name may contain spaces.
-    auto time = line.find(" [");
+    auto const time = line.find(" [");
     if (time == line.npos) return Record::broken("no [time]");
-    auto quote = line.find("] \"", time);
+    auto const quote = line.find("] \"", time);
     if (quote == line.npos) return Record::broken("no request in quotes after the time");
+    request.time = line.substr(time + 2, quote - time - 2);
+    auto before = line.substr(0, time);
+    request.client = word(before);
+    word(before);   // ident
+    request.user = trim(before);
     line.remove_prefix(quote + 3);
-    auto end = closing_quote(line);
+    auto const end = closing_quote(line);
     if (end == line.npos) return Record::broken("no request in quotes with a status after it");
 
     auto asked = line.substr(0, end);
-    LoggedRequest request{.method = asked.substr(0, asked.find(' ')), .status = line.substr(end + 2, 3)};
+    request.method = asked.substr(0, asked.find(' '));
+    request.status = line.substr(end + 2, 3);
+    request.denied = request.status == "403" || request.status == "407";
     asked.remove_prefix(std::min(request.method.size() + 1, asked.size()));
     request.url = asked.substr(0, asked.rfind(" HTTP/"));
-    auto size = line.substr(end + 6);
+    auto const size = line.substr(end + 6);
     request.size = size.substr(0, size.find(' '));
-    return record_of(request);
+    return {};
 }
 
-Record read_json(std::string_view line) {
-    LoggedRequest request;
+Record parse_json(std::string_view line, LoggedRequest& request) {
+    request.escaped = true;
     Members members(line);
     for (std::string_view name, value; members.next(name, value);) {
-        if (name == "result") request.aborted = was_aborted(value);
+        if (name == "time") request.time = value;
+        if (name == "client") request.client = value;
+        if (name == "user") request.user = value;
+        if (name == "result") note_result(value, request);
         if (name == "status") request.status = value;
         if (name == "bytes") request.size = value;
         if (name == "method") request.method = value;
         if (name == "url") request.url = value;
+        if (name == "hierarchy") request.direct = value.ends_with("DIRECT");
+        if (name == "peer") request.peer = value;
     }
     if (!members.well_formed()) return Record::broken("the line is not one flat JSON object");
     if (request.status.empty()) return Record::broken("no member \"status\"");
     if (request.size.empty()) return Record::broken("no member \"bytes\"");
-    return record_of(request);
+    return {};
+}
+
+// ---- times ----
+
+/// Seconds since 1970 of a time in UTC.
+std::optional<std::int64_t> seconds_of(std::uint64_t year, unsigned month, std::uint64_t day, std::string_view clock) {
+    auto const hour = parse_decimal(clock.substr(0, 2)), minute = parse_decimal(clock.substr(3, 2)),
+               second = parse_decimal(clock.substr(6, 2));
+    std::chrono::year_month_day const date{std::chrono::year(static_cast<int>(year)), std::chrono::month(month),
+                                           std::chrono::day(static_cast<unsigned>(day))};
+    if (!hour || !minute || !second || year < 1970 || year > 9999 || day > 31 || !date.ok()) return std::nullopt;
+    std::int64_t const days = std::chrono::sys_days(date).time_since_epoch().count();
+    return days * 86'400 + static_cast<std::int64_t>(*hour * 3'600 + *minute * 60 + *second);
+}
+
+std::optional<std::int64_t> squid_seconds(std::string_view time) {
+    auto const whole = parse_decimal(time.substr(0, time.find('.')));
+    if (!whole || *whole > std::uint64_t{1} << 40) return std::nullopt;
+    return static_cast<std::int64_t>(*whole);
+}
+
+/// "10/Oct/2000:13:55:36 -0700"
+std::optional<std::int64_t> combined_seconds(std::string_view time) {
+    constexpr std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    if (time.size() != 26) return std::nullopt;
+    auto const month = months.find(time.substr(3, 3));
+    auto const day = parse_decimal(time.substr(0, 2)), year = parse_decimal(time.substr(7, 4));
+    auto const hours = parse_decimal(time.substr(22, 2)), minutes = parse_decimal(time.substr(24, 2));
+    if (month == months.npos || month % 3 != 0 || !day || !year || !hours || !minutes) return std::nullopt;
+    auto const local = seconds_of(*year, static_cast<unsigned>(month / 3 + 1), *day, time.substr(12, 8));
+    auto const ahead = static_cast<std::int64_t>(*hours * 3'600 + *minutes * 60);
+    if (!local) return std::nullopt;
+    return time[21] == '-' ? *local + ahead : *local - ahead;
+}
+
+/// "2026-11-23T09:30:10.123Z"
+std::optional<std::int64_t> json_seconds(std::string_view time) {
+    if (time.size() < 20 || time[10] != 'T') return std::nullopt;
+    auto const year = parse_decimal(time.substr(0, 4)), month = parse_decimal(time.substr(5, 2)),
+               day = parse_decimal(time.substr(8, 2));
+    if (!year || !month || !day || *month > 12) return std::nullopt;
+    return seconds_of(*year, static_cast<unsigned>(*month), *day, time.substr(11, 8));
+}
+
+constexpr std::array log_rows{
+    LogFormatRow{"squid", parse_squid, squid_seconds},
+    LogFormatRow{"combined", parse_combined, combined_seconds},
+    LogFormatRow{"json", parse_json, json_seconds},
+};
+
+template <auto parse>
+Record read_with(std::string_view line) {
+    LoggedRequest request;
+    auto const fault = parse(line, request);
+    return fault.kind == Record::Kind::broken ? fault : record_of(request);
+}
+
+}   // namespace
+
+Record read_squid(std::string_view line) { return read_with<parse_squid>(line); }
+Record read_combined(std::string_view line) { return read_with<parse_combined>(line); }
+Record read_json(std::string_view line) { return read_with<parse_json>(line); }
+
+std::span<LogFormatRow const> log_formats() { return log_rows; }
+
+std::string_view unescaped(std::string_view text, std::string& scratch) {
+    if (text.find('\\') == text.npos) return text;
+    scratch.clear();
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '\\' || i + 1 == text.size()) {
+            scratch += text[i];
+            continue;
+        }
+        auto const high = text.size() > i + 5 ? hex_value(text[i + 4]) : -1,
+                   low = text.size() > i + 5 ? hex_value(text[i + 5]) : -1;
+        if (text.substr(i + 1, 3) == "u00" && high >= 0 && low >= 0) {
+            scratch += static_cast<char>(high * 16 + low);
+            i += 5;
+        } else if (text[i + 1] == 'u') {
+            scratch += text[i];
+        } else {
+            scratch += text[++i];
+        }
+    }
+    return scratch;
 }
 
 }   // namespace garner::sim

@@ -39,7 +39,9 @@ unsigned mode_of(std::string const& file) {
 
 Rules rules_for(std::vector<std::string> const& hosts) {
     Rule rule{.action = Action::bump};
-    for (auto const& host : hosts) rule.match.host.push_back(*http::HostPattern::parse(host));
+    std::vector<http::HostPattern> patterns;
+    for (auto const& host : hosts) patterns.push_back(*http::HostPattern::parse(host));
+    rule.match.host = http::HostSet(patterns);
     return {{rule}};
 }
 

@@ -86,7 +86,10 @@ TEST(BumpRules, say_if_any_applies_and_which_hosts_they_bump) {
 
 TEST(SpliceList, prevents_bumping_and_nothing_else) {
     auto rules = some_rules();
-    rules.all[1].match.host.push_back(host(".1password.com"));
+    auto& hosts = rules.all[1].match.host;
+    std::vector<http::HostPattern> more(hosts.begin(), hosts.end());
+    more.push_back(host(".1password.com"));
+    hosts = http::HostSet(more);
     auto const listed = rules.decide(connect_to("My.PayPal.com."));
     EXPECT_EQ(listed.action, Action::splice);
     EXPECT_TRUE(listed.listed);

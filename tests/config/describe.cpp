@@ -2,7 +2,7 @@
 
 #include "config/keys.hpp"
 #include "config/restart_keys.hpp"
-#include "config/rule_form.hpp"
+#include "config/matcher_form.hpp"
 #include "policy/policies.hpp"
 #include "util/numbers.hpp"
 
@@ -51,6 +51,9 @@ constexpr char const* about_matchers = R"(
 All rules use these matchers. `"all"` matches every request. Otherwise all matchers of a rule must match; one of the values of
 a matcher is enough. A rule without matchers, or with empty lists only, matches every request, too.
 
+`file:PATH` as a value stands for the values in a file: one on each line, without quotes. Text after `#` at the start of a line or
+after a space is a comment. An empty file matches nothing. A reload reads the files again.
+
 )";
 
 constexpr char const* about_access = R"(
@@ -76,8 +79,9 @@ Some destinations are blocked by default, even for clients that a rule allows:
 - CONNECT to ports other than 443.
 - The ports of other protocols, such as 21, 22, 23, 25, 143, 6379 and 11211, for every method.
 
-An allow rule with `destination` unblocks these addresses for the requests that it matches. An allow rule with `port` unblocks
-these ports. `host` unblocks neither, because the owner of the name chooses its address in the DNS. The proxy never connects to
+An allow rule with `destination` unblocks these addresses for the requests that it matches, and so does an address as `host` for
+itself, and `localhost` as `host` for loopback. An allow rule with `port` unblocks these ports. Another name as `host` unblocks
+neither, because its owner chooses the address in the DNS. Values from files and of `not` unblock nothing. The proxy never connects to
 its own listening addresses and the admin address. To close an accelerator on port 8080 to other clients, write
 `{ "deny": { "listener": 8080 } }` after the rules that allow some clients.
 

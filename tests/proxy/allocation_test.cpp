@@ -207,7 +207,7 @@ struct Scene {
         http::AccessRule rule;
         rule.allow = true;
         rule.match = std::move(match);
-        rule.name = "access[0]";
+        rule.place = "access[0]";
         options->access = http::AccessRules({rule});
         options->log = std::move(log);
         ServerOptions of_server;

@@ -1,0 +1,314 @@
+#include "config/matcher_form.hpp"
+
+#include <algorithm>
+
+#include "config/address_form.hpp"
+#include "config/rule_context.hpp"
+#include "config/value_files.hpp"
+#include "util/text.hpp"
+
+namespace garner::config {
+namespace {
+
+using http::Matcher;
+
+constexpr std::size_t matchers_max = 100;
+constexpr int bad_lines_told = 5;   // of a file
+
+Form<std::string> method() {
+    auto const accept = [](std::string const& text, std::string& why) {
+        if (!http::is_token(text)) return false;
+        if (http::method_of(text) != http::Method::other) return true;
+        auto upper = text;
+        for (char& c : upper)
+            if (is_lower(c)) c = static_cast<char>(c - 32);
+        if (http::method_of(upper) != http::Method::other) return why = "is not " + upper + ": case matters", false;
+        return true;
+    };
+    return checked("method", "a method", R"(write it like "GET")", accept);
+}
+
+Form<http::TextPattern> text_pattern(http::TextPattern::Case letters = http::TextPattern::Case::matters) {
+    auto parse = [letters](std::string const& text, http::TextPattern& into, std::string& why) {
+        auto pattern = http::TextPattern::parse(text, letters);
+        if (!pattern) return why += ": " + pattern.fault().text(), false;
+        into = *std::move(pattern);
+        return true;
+    };
+    return parsed<http::TextPattern>("regular expression", "a regular expression", "use RE2 syntax, at most 1024 bytes", parse);
+}
+
+Form<http::FieldPattern> field_pattern() {
+    auto parse = [](std::string const& text, http::FieldPattern& into, std::string& why) {
+        auto pattern = http::FieldPattern::parse(text);
+        if (!pattern) return why += ": " + pattern.fault().text(), false;
+        into = *std::move(pattern);
+        return true;
+    };
+    return parsed<http::FieldPattern>("field pattern", "a field and a regular expression",
+                                      R"(write it like "User-Agent: ^curl/", in RE2 syntax)", parse);
+}
+
+Form<http::CertificatePattern> certificate_pattern() {
+    auto parse = [](std::string const& text, http::CertificatePattern& into, std::string&) {
+        auto const pattern = http::CertificatePattern::parse(text);
+        if (pattern) into = *pattern;
+        return pattern.has_value();
+    };
+    return parsed<http::CertificatePattern>("certificate name", "a name in a certificate",
+                                            R"(write it like "alice@example.org", ".example.org" or "any")", parse);
+}
+
+Form<http::TimeWindow> time_window() {
+    auto parse = [](std::string const& text, http::TimeWindow& into, std::string&) {
+        auto const window = http::TimeWindow::parse(text);
+        if (window) into = *window;
+        return window.has_value();
+    };
+    return parsed<http::TimeWindow>("weekly time", "a time of the week",
+                                    R"(write it like "Mon-Fri 08:00-18:00", "Sat,Sun" or "22:00-06:00")", parse);
+}
+
+Form<http::PortRange> port_range() {
+    auto read = [](Reader& reader, Json const& value, http::PortRange& into) {
+        std::string const mend = R"(write 443 or "8000-8999", between 1 and 65535)";
+        if (!value.is_number_integer() && !value.is_string())
+            return reader.fault("expects a port or a range of ports, not " + kind_of(value), mend);
+        auto const text = value.is_string() ? value.get<std::string>() : value.dump();
+        auto const range = http::PortRange::parse(text);
+        if (!range) return reader.fault(in_quotes(text) + " is not a port or a range of ports", mend);
+        into = *range;
+        return true;
+    };
+    auto const number = type_schema("integer").number("minimum", 1).number("maximum", 65'535);
+    auto const range = type_schema("string").text("pattern", "^(file:.+|[0-9]+(-[0-9]+)?)$");
+    return {"port range", either_schema(number, range), read, nullptr};
+}
+
+Form<std::string> user_name() {
+    auto const accept = [](std::string const& text, std::string&) {
+        auto const is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+        return !text.empty() && text.size() <= 256 && std::ranges::none_of(text, is_control);
+    };
+    return checked("name", "a name", "write 1 to 256 bytes without control characters", accept);
+}
+
+/// Reads the value of a list, or each value of the file that it names.
+template <class V>
+bool read_values_into(Reader& reader, Json const& value, Form<V> const& item, std::vector<V>& into) {
+    auto const path = value.is_string() ? path_of_file(value.get_ref<std::string const&>()) : std::nullopt;
+    if (!path) {
+        V one{};
+        if (!item.read(reader, value, one)) return false;
+        into.push_back(std::move(one));
+        return true;
+    }
+    if (!reader.rules().reads_files) return true;
+    auto const text = read_values(*path);
+    if (!text) return reader.fault(*path + " " + text.fault().what, "name a readable file with a value on each line");
+    int bad = 0;
+    each_value(*text, [&](unsigned line, std::string_view one) {
+        Reader::InFile const at(reader, *path, line);
+        V read{};
+        if (item.read(reader, Json(std::string(one)), read))
+            into.push_back(std::move(read));
+        else
+            ++bad;
+        return bad < bad_lines_told;
+    });
+    return bad == 0;
+}
+
+/// Reads the hosts of a list, or those of the file that it names as one list.
+bool read_hosts_into(Reader& reader, Json const& value, Form<http::HostPattern> const& item,
+                     std::vector<http::HostPattern>& patterns, http::HostSet::Lists& lists) {
+    auto const path = value.is_string() ? path_of_file(value.get_ref<std::string const&>()) : std::nullopt;
+    if (!path) return read_values_into(reader, value, item, patterns);
+    if (!reader.rules().reads_files) return true;
+    int bad = 0;
+    auto const list = read_host_list(*path, [&](BadLine const& line) {
+        Reader::InFile const at(reader, *path, line.line);
+        reader.fault(line.text, "write www.example.com, or .example.com for it and its subdomains");
+        return ++bad < bad_lines_told;
+    });
+    if (!list) return reader.fault(*path + " " + list.fault().what, "name a readable file with a host on each line");
+    if (!(*list)->empty()) lists.push_back(*list);
+    return bad == 0;
+}
+
+/// Calls read(item) at each item of a list, or at the only value.
+template <class Read>
+bool each_item(Reader& reader, Json const& value, Read const& read) {
+    if (!value.is_array()) return read(value);
+    bool good = true;
+    for (std::size_t i = 0; i < value.size(); ++i) {
+        Reader::Step const step(reader, i);
+        good = read(value[i]) && good;
+    }
+    return good;
+}
+
+/// A list whose values may come from files.
+template <class V>
+Form<std::vector<V>> values_of(Form<V> item) {
+    auto form = list_of(item);
+    form.read = [item](Reader& reader, Json const& value, std::vector<V>& into) {
+        into.clear();
+        return each_item(reader, value, [&](Json const& one) { return read_values_into(reader, one, item, into); });
+    };
+    return form;
+}
+
+Form<http::HostSet> hosts() {
+    auto const item = host_pattern();
+    auto const list = list_of(item);
+    auto read = [item](Reader& reader, Json const& value, http::HostSet& into) {
+        std::vector<http::HostPattern> patterns;
+        http::HostSet::Lists lists;
+        auto const read_one = [&](Json const& one) { return read_hosts_into(reader, one, item, patterns, lists); };
+        bool const good = each_item(reader, value, read_one);
+        into = http::HostSet(std::move(patterns), std::move(lists));
+        return good;
+    };
+    return {list.written, list.schema, read, nullptr};
+}
+
+Form<http::NamedMatcher> named_matcher() {
+    auto read = [](Reader& reader, Json const& value, http::NamedMatcher& into) {
+        if (!value.is_string())
+            return reader.fault("expects the name of a matcher, not " + kind_of(value), "write a name of the section matchers");
+        into.name = value.get<std::string>();
+        into.matcher = reader.rules().named.use(reader, into.name);
+        return into.matcher != nullptr;
+    };
+    return {"matcher name", type_schema("string"), read, nullptr};
+}
+
+/// A key of a matcher. `key_name` is a literal: a list that files leave empty matches nothing, and the matcher keeps the key.
+template <class V, class Member>
+Row<Matcher> list_key(char const* key_name, Member member, Form<V> form, std::string what) {
+    auto row = key<Matcher>(key_name, member, std::move(form), std::move(what));
+    row.read = [read = row.read, member, key_name](Reader& reader, Json const& value, Matcher& into) {
+        bool const good = read(reader, value, into);
+        bool const given = !value.is_array() || !value.empty();
+        if (good && given && std::invoke(member, into).empty()) into.never = key_name;
+        return good;
+    };
+    return row;
+}
+
+/// Without the section `auth` no client has a user: its author should learn that.
+Row<Matcher> identity_key(char const* key_name, http::NameSet Matcher::*member, std::string what) {
+    auto row = list_key(key_name, member, values_of(user_name()), std::move(what));
+    row.read = [read = row.read](Reader& reader, Json const& value, Matcher& into) {
+        if (reader.rules().has_users) return read(reader, value, into);
+        return reader.fault("no client has a user: there is no section auth", "add auth, or use source");
+    };
+    return row;
+}
+
+}   // namespace
+
+Table<Matcher> matcher_keys() {
+    using enum http::TextPattern::Case;
+    return {
+        list_key("source", &Matcher::source, values_of(network()), "Networks of the client's address."),
+        list_key("destination", &Matcher::destination, values_of(network()),
+                 "Networks of the origin's address that Garner connects to."),
+        list_key("host", &Matcher::host, hosts(),
+                 "Host of the URL: a name, or `.example.com` for that name and all its subdomains. An IP address is "
+                 "compared as an address; names are not resolved (use `destination` for that). A file may have the format of a "
+                 "hosts file, and millions of names."),
+        list_key("host_matches", &Matcher::host_matches, values_of(text_pattern(ignored)),
+                 "Regular expressions (RE2) found anywhere in the host of the URL, without case and without its final dot."),
+        list_key("port", &Matcher::port, values_of(port_range()), "Port of the URL: a number or `\"8000-8999\"`."),
+        list_key("listener", &Matcher::listener, values_of(port_range()), "Port of `listen` that the client connected to."),
+        list_key("certificate", &Matcher::certificate, values_of(certificate_pattern()),
+                 "Names in the client's certificate (see `listen[].tls.client_ca`): a DNS name, URI, e-mail address or CN, "
+                 "`.example.org` for that domain and all its subdomains, or `any`."),
+        identity_key("user", &Matcher::user,
+                     "Users by the name of their login, without case; `*`: every user who has logged in. Only in `access` and "
+                     "`purge`. A rule asks for the login only if its other matchers match."),
+        identity_key("group", &Matcher::group, "Groups that the user belongs to, like `user`."),
+        list_key("method", &Matcher::method, values_of(method()), "Request methods; case-sensitive."),
+        list_key("header", &Matcher::header, values_of(field_pattern()),
+                 "A field of the request and a regular expression (RE2) found anywhere in the value of one of its lines: "
+                 "`\"User-Agent: ^curl/\"`."),
+        list_key("content_type", &Matcher::content_type, values_of(media_type()),
+                 "Media types of the request's body: `text/css` or `image/*`."),
+        list_key("url_contains", &Matcher::url_contains, values_of(part_of_url()),
+                 "Text contained in the URL; case-sensitive. Scheme and host are in lower case and without a default "
+                 "port; path and query are as the client sent them. Percent-escapes of letters, digits and `-._~` "
+                 "(`/%61ds/`, `/%2561ds/`) do not evade rules: `deny` and caching rules match the URL as sent or "
+                 "decoded, `allow` rules only if both match."),
+        list_key("url_matches", &Matcher::url_matches, values_of(text_pattern()),
+                 "Regular expressions (RE2) found anywhere in the URL; the URL has the same form as for `url_contains`."),
+        list_key("decoded_url_matches", &Matcher::decoded_url_matches, values_of(text_pattern()),
+                 "Regular expressions (RE2) found anywhere in the URL after all its percent-escapes were decoded once, as by "
+                 "Squid's url_regex."),
+        list_key("decoded_path_matches", &Matcher::decoded_path_matches, values_of(text_pattern()),
+                 "The same for path and query alone, as by Squid's urlpath_regex. Never matches CONNECT."),
+        list_key("time", &Matcher::time, values_of(time_window()),
+                 "Local time and day of the week: `\"Mon-Fri 08:00-18:00\"`, `\"Sat,Sun\"`, `\"22:00-06:00\"`."),
+        key<Matcher>("is", &Matcher::is, list_of(named_matcher()), "Names of the section `matchers`: all of them match."),
+        key<Matcher>("not", &Matcher::is_not, list_of(named_matcher()), "Names of the section `matchers`: none of them matches."),
+    };
+}
+
+std::string text_of_matchers(Json const& matchers) {
+    auto text = matchers.is_string() ? matchers.get<std::string>() : matchers.dump(-1, ' ', true, Json::error_handler_t::replace);
+    if (text.size() > matchers_max) text.replace(matchers_max - 3, text.npos, "...");
+    return text;
+}
+
+Form<std::string> part_of_url() {
+    auto const accept = [](std::string const& text, std::string& why) {
+        if (text.empty()) why = "is empty and would match every URL";
+        return !text.empty();
+    };
+    return checked("text", "part of a URL", R"(write it like "cgi-bin")", accept);
+}
+
+Form<std::string> media_type() {
+    auto parse = [](std::string const& text, std::string& into, std::string&) {
+        auto const slash = text.find('/');
+        if (slash == text.npos) return false;
+        std::string_view const all = text;
+        if (!http::is_token(all.substr(0, slash)) || !http::is_token(all.substr(slash + 1))) return false;
+        if (all.substr(0, slash).find('*') != all.npos) return false;
+        into = lower_case(text);
+        return true;
+    };
+    return parsed<std::string>("media type", "a media type", R"(write it like "text/css" or "image/*")", parse);
+}
+
+Form<Matcher> matcher_form() {
+    auto const members = object_of<Matcher>(matcher_keys());
+    auto read = [members](Reader& reader, Json const& value, Matcher& into) {
+        into = {};
+        if (value == "all") return true;
+        if (value.is_object()) {
+            bool const good = members.read(reader, value, into);
+            auto const asks_nothing = [](Json const& matcher) { return matcher.is_array() && matcher.empty(); };
+            if (good && std::all_of(value.begin(), value.end(), asks_nothing))
+                reader.notice("matches every request", R"(write "all" if this is intended)");
+            return good;
+        }
+        auto const found = value.is_string() ? in_quotes(value.get<std::string>()) : kind_of(value);
+        return reader.fault("expects matchers, not " + found, R"(write "all" or { "source": … })");
+    };
+    return {"matchers", Schema().text("$ref", "#/definitions/matchers"), read, nullptr};
+}
+
+Schema matcher_schema() { return either_schema(Schema().text("const", "all"), object_of<Matcher>(matcher_keys()).schema); }
+
+std::vector<KeyNote> matcher_notes() { return object_of<Matcher>(matcher_keys()).inner; }
+
+bool check_without_users(Reader& reader, Matcher const& match) {
+    using enum Matcher::Member;
+    for (auto const& [member, name] : {std::pair(user, "user"), std::pair(group, "group")})
+        if (match.has(member)) return reader.fault(std::string(name) + " is only for access and purge", "use source, host or port");
+    return true;
+}
+
+}   // namespace garner::config

@@ -1,0 +1,22 @@
+// Questions and decisions as lines of JSON: `garner rules decide`.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "proxy/rule_question.hpp"
+#include "util/result.hpp"
+
+namespace garner::config {
+
+/// Reads {"url": …} with `at`, `source`, `listener`, `user`, `groups`, `method`, `destination` and `fields`, of which all but `url`
+/// may be left out or null. A fault names the member.
+Result<proxy::RuleQuestion> read_question(std::string_view json, WallTime now);
+
+/// {"verdict": "deny", "rule": "access[3]", "name": "exams", "closed": null}
+nlohmann::ordered_json as_json(http::Decision const&);
+
+/// The answer to one line, without a newline: as_json(), or {"error": …} for a line that is no question.
+std::string decide_line(proxy::RuleInquiry&, std::string_view line, WallTime now);
+
+}   // namespace garner::config

@@ -1,0 +1,128 @@
+#include "http/access_rules.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "http/access_index.hpp"
+
+namespace garner::http {
+namespace {
+
+constexpr std::string_view default_allow = "default: clients on loopback";
+constexpr std::string_view default_accelerator = "default: accelerators allow all clients";
+constexpr std::string_view default_deny = "default: clients on loopback only";
+
+Decision by_default(RuleRequest const& request) {
+    using enum Decision::Verdict;
+    if (request.accelerated) return {.verdict = allow, .rule = default_accelerator};
+    if (!request.client.is_loopback()) return {.verdict = deny, .rule = default_deny};
+    return {.verdict = allow, .rule = default_allow};
+}
+
+/// True if the rule names the requested host as an address, or as localhost while that is on loopback.
+bool opens_host(Matcher const& match, RuleRequest const& request, IpAddress const* destination) {
+    auto const literal = parse_ip(without_final_dot(request.host));
+    bool const is_named = literal ? match.host.names(*literal)
+                                  : destination && destination->is_loopback() && match.host.names_localhost() &&
+                                        equals_ignoring_case(without_final_dot(request.host), "localhost");
+    auto const in = [&](NamedMatcher const& one) { return opens_host(*one.matcher, request, destination); };
+    return is_named || std::ranges::any_of(match.is, in);
+}
+
+bool may_open_host(Matcher const& match) {
+    auto const is_address = [](HostPattern const& pattern) { return pattern.address().has_value(); };
+    auto const in = [](NamedMatcher const& one) { return may_open_host(*one.matcher); };
+    return std::ranges::any_of(match.host, is_address) || match.host.names_localhost() || std::ranges::any_of(match.is, in);
+}
+
+/// `not` opens nothing: it names the destinations that are not meant.
+bool opens_destination(AccessRule const& rule) { return rule.allow && rule.match.has(Matcher::Member::destination, false); }
+
+bool may_open_addresses(AccessRule const& rule) { return opens_destination(rule) || (rule.allow && may_open_host(rule.match)); }
+
+Decision told(AccessRule const& rule, Decision::Verdict verdict) {
+    return {.verdict = verdict, .rule = rule.place, .matchers = rule.matchers, .name = rule.name, .because = rule.because};
+}
+
+Decision by_rule(AccessRule const& rule, RuleRequest const& request, IpAddress const* destination) {
+    auto decision = told(rule, rule.allow ? Decision::Verdict::allow : Decision::Verdict::deny);
+    if (!rule.allow) return decision;
+    decision.opens_address = opens_destination(rule) || opens_host(rule.match, request, destination);
+    decision.opens_port = rule.match.has(Matcher::Member::port, false);
+    return decision;
+}
+
+constexpr std::size_t few_rules = 8;   // a walk is as fast as the index
+
+std::string with_closed(char const* closed, std::string rule) { return closed ? std::string(closed) + " (" + rule + ")" : rule; }
+
+}   // namespace
+
+bool AccessRule::covers(AccessRule const& other) const {
+    // In doubt the deny rule matches more requests than the allow rule.
+    if (allow && !other.allow && match.has(Matcher::Member::doubtful)) return false;
+    return match.covers(other.match);
+}
+
+AccessRules::AccessRules(std::vector<AccessRule> rules) : rules_(std::move(rules)) {
+    if (rules_.size() > few_rules) index_ = std::make_shared<AccessIndex const>(rules_);
+    for (std::size_t i = 0; i < rules_.size(); ++i)
+        if (may_open_addresses(rules_[i])) opening_.push_back(i);
+}
+
+Decision AccessRules::first_match(RuleRequest const& request, IpAddress const* destination) const {
+    auto const [index, result] =
+        index_ ? index_->find(rules_, request, destination) : first_match_by_walk(rules_, request, destination);
+    switch (result) {
+    case Matcher::Result::needs_destination: return told(rules_[index], Decision::Verdict::needs_destination);
+    case Matcher::Result::needs_identity: return told(rules_[index], Decision::Verdict::needs_identity);
+    case Matcher::Result::yes: return by_rule(rules_[index], request, destination);
+    case Matcher::Result::no: break;
+    }
+    return by_default(request);
+}
+
+Decision AccessRules::decide(RuleRequest const& request, std::optional<IpAddress> destination) const {
+    using enum Decision::Verdict;
+    Decision decision = first_match(request, destination ? &*destination : nullptr);
+    if (!decision.allowed()) return decision;
+    if (!decision.opens_port) decision.closed = blocked_port(request);
+    if (decision.closed) {
+        decision.verdict = deny;
+    } else if (!decision.opens_address && !destination && opened_to_others(request)) {
+        decision.verdict = needs_destination;
+    }
+    return decision;
+}
+
+// Another client's rule may have allowed this URL from a blocked destination: a hit must then check the address too.
+bool AccessRules::opened_to_others(RuleRequest const& request) const {
+    return std::ranges::any_of(
+        opening_, [&](std::size_t index) { return rules_[index].match.may_match_url(request, rules_[index].doubt()); });
+}
+
+namespace {
+
+std::string named(Decision const& decision) {
+    std::string const rule(decision.rule);
+    return decision.name.empty() ? rule : std::string(decision.name) + " (" + rule + ")";
+}
+
+}   // namespace
+
+std::string Decision::text_for_client() const { return with_closed(closed, named(*this)); }
+
+std::string Decision::whole_rule() const {
+    auto text = named(*this);
+    if (!matchers.empty()) text.append(" ").append(matchers);
+    return text;
+}
+
+std::string Decision::text() const { return with_closed(closed, whole_rule()); }
+
+std::string_view Decision::place() const {
+    bool const by_default = rule.starts_with("default:");
+    return by_default ? std::string_view() : rule.substr(0, rule.find(':'));
+}
+
+}   // namespace garner::http

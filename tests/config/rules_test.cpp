@@ -1,0 +1,196 @@
+// Access rules in the configuration: named matchers, lists from files, names and reasons.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "config/value_files.hpp"
+#include "support.hpp"
+
+namespace garner::config {
+namespace {
+
+using testing::HasSubstr;
+
+std::string notices_of_rules(std::string_view text) {
+    std::string out;
+    for (auto const& notice : load(text).notices) out += text_of(notice) + "\n";
+    return out;
+}
+
+/// A file that is removed with the object.
+class ListFile {
+public:
+    explicit ListFile(std::string const& text) : path_(testing::TempDir() + "garner_list_" + std::to_string(::getpid())) {
+        write(text);
+    }
+    ~ListFile() { std::filesystem::remove(path_); }
+    void write(std::string const& text) { std::ofstream(path_, std::ios::binary) << text; }
+    std::string const& path() const { return path_; }
+    std::string value() const { return "\"file:" + path_ + "\""; }
+
+private:
+    std::string path_;
+};
+
+http::Decision decide(Config const& config, char const* client, std::string_view host) {
+    static std::string url;
+    url = "http://" + std::string(host) + "/";
+    return config.proxy.access.decide({.client = *parse_ip(client), .host = host, .url = url}, std::nullopt);
+}
+
+TEST(Rules, have_a_name_and_a_reason) {
+    auto const loaded = load(R"({"access": [{"name": "exams", "deny": {"source": "10.4.0.0/16"}, "because": "Until noon."}]})");
+    EXPECT_EQ(told(loaded), "");
+    auto const& rule = loaded.config.proxy.access.rules().front();
+    EXPECT_EQ(rule.place, "access[0]: deny");
+    EXPECT_EQ(rule.name, "exams");
+    EXPECT_EQ(rule.because, "Until noon.");
+    EXPECT_EQ(rule.matchers, R"({"source":"10.4.0.0/16"})");
+}
+
+TEST(Rules, use_named_matchers_wherever_they_are_defined) {
+    auto const loaded = load(R"({"access": [{"deny": {"is": "ads", "not": ["office"]}}, {"allow": {"is": "office"}}],
+        "matchers": {"ads": {"host": ".ads.example"}, "office": {"is": "campus", "source": "10.1.0.0/16"},
+                     "campus": {"source": "10.0.0.0/8"}}})");
+    EXPECT_EQ(told(loaded), "");
+    EXPECT_TRUE(loaded.notices.empty());
+    EXPECT_EQ(decide(loaded.config, "127.0.0.1", "x.ads.example").rule, "access[0]: deny");
+    EXPECT_EQ(decide(loaded.config, "10.1.0.1", "x.ads.example").rule, "access[1]: allow");
+}
+
+TEST(Rules, faults_of_named_matchers_are_told_once_at_their_line) {
+    EXPECT_EQ(told(load("{\"matchers\": {\n\"a\": {\"source\": \"lan\"}},\n\"access\": [{\"deny\": {\"is\": \"a\"}}, {\"allow\": "
+                        "{\"not\": \"a\"}}]}")),
+              "test.json:2: matchers.a.source: \"lan\" is not a network (write it like \"10.0.0.0/8\", \"127.0.0.1\" or "
+              "\"2001:db8::/32\")\n");
+    EXPECT_THAT(told(load(R"({"matchers": {"office": "all"}, "access": [{"deny": {"is": "ofice"}}]})")),
+                HasSubstr("access[0].deny.is: no matcher is named \"ofice\" (did you mean \"office\"?)"));
+    EXPECT_THAT(told(load(R"({"matchers": {"a": {"is": "b"}, "b": {"not": "a"}}, "access": [{"deny": {"is": "a"}}]})")),
+                HasSubstr("matcher \"a\" uses itself"));
+    EXPECT_THAT(told(load(R"({"matchers": {"a b": "all"}})")), HasSubstr("is not a name of letters"));
+    EXPECT_THAT(told(load(R"({"matchers": [1]})")), HasSubstr("matchers: expects an object"));
+}
+
+TEST(Rules, names_that_nobody_uses_are_noticed) {
+    EXPECT_EQ(notices_of_rules(R"({"matchers": {"a": {"port": 80}, "b": {"port": 81}}, "access": [{"deny": {"is": "b"}}]})"),
+              "test.json:1: matchers.a: no rule uses this matcher (use it with is or not, or remove it)\n");
+}
+
+TEST(Rules, that_an_earlier_one_covers_are_noticed) {
+    EXPECT_THAT(notices_of_rules(R"({"access": [{"deny": {"source": "10.0.0.0/8"}},
+                                                {"allow": {"source": "10.1.0.0/16", "port": 80}}]})"),
+                HasSubstr("access[1]: is never reached: access[0] matches all its requests"));
+    EXPECT_EQ(notices_of_rules(R"({"access": [{"deny": {"source": "10.1.0.0/16"}}, {"allow": {"source": "10.0.0.0/8"}}]})"), "");
+}
+
+TEST(Rules, users_need_the_section_auth) {
+    for (char const* key : {"user", "group"}) {
+        auto const text = R"({"access": [{"allow": {")" + std::string(key) + R"(": "anna"}}]})";
+        EXPECT_THAT(told(load(text)), HasSubstr("no client has a user: there is no section auth (add auth, or use source)"));
+    }
+}
+
+TEST(Rules, read_lists_from_files) {
+    ListFile const file("# offices\n10.1.0.0/16 # the first\n\n  192.0.2.7\r\n");
+    auto const loaded = load(R"({"access": [{"allow": {"source": [)" + file.value() + R"(, "10.9.0.0/16"]}}, {"deny": "all"}]})");
+    EXPECT_EQ(told(loaded), "");
+    for (char const* client : {"10.1.2.3", "192.0.2.7", "10.9.0.1"}) EXPECT_TRUE(decide(loaded.config, client, "a.test").allowed());
+    EXPECT_TRUE(decide(loaded.config, "10.2.0.1", "a.test").denied());
+}
+
+TEST(Rules, read_hosts_in_the_format_of_a_hosts_file_too) {
+    ListFile const file("127.0.0.1 localhost\n0.0.0.0 ads.example tracker.example # two\n.domain.example\nplain.example\n");
+    auto const loaded = load(R"({"access": [{"deny": {"host": )" + file.value() + R"(}}, {"allow": "all"}]})");
+    EXPECT_EQ(told(loaded), "");
+    for (char const* host : {"ads.example", "tracker.example", "x.domain.example", "plain.example"})
+        EXPECT_TRUE(decide(loaded.config, "10.0.0.1", host).denied()) << host;
+    for (char const* host : {"localhost", "x.ads.example", "0.0.0.0"})
+        EXPECT_TRUE(decide(loaded.config, "10.0.0.1", host).allowed()) << host;
+}
+
+TEST(Rules, faults_of_files_have_their_line_and_the_key) {
+    ListFile const file("10.0.0.0/8\nlan\n10.0.0.1/8\n");
+    auto const text = told(load(R"({"access": [{"allow": {"source": )" + file.value() + "}}]}"));
+    EXPECT_THAT(text, HasSubstr("test.json:1: access[0].allow.source: " + file.path() + ":2: \"lan\" is not a network"));
+    EXPECT_THAT(text, HasSubstr(file.path() + ":3: \"10.0.0.1/8\" has bits set after its prefix"));
+    ListFile const hosts("a.test\na/b\n");
+    EXPECT_THAT(told(load(R"({"access": [{"allow": {"host": )" + hosts.value() + "}}]}")),
+                HasSubstr(hosts.path() + ":2: \"a/b\" is not a host"));
+    EXPECT_THAT(told(load(R"({"access": [{"deny": {"host": "file:/nowhere/list"}}]})")),
+                HasSubstr("access[0].deny.host: /nowhere/list cannot be read: No such file or directory"));
+    EXPECT_THAT(told(load(R"({"access": [{"deny": {"method": ["file:/"]}}]})")),
+                HasSubstr("access[0].deny.method[0]: / is a directory"));
+}
+
+TEST(Rules, of_an_empty_file_match_nothing) {
+    ListFile const file("# nobody yet\n");
+    for (char const* key : {"source", "host", "method", "url_matches"}) {
+        auto const loaded =
+            load(R"({"access": [{"allow": {")" + std::string(key) + "\": " + file.value() + R"(}}, {"deny": "all"}]})");
+        EXPECT_EQ(told(loaded), "");
+        EXPECT_TRUE(decide(loaded.config, "127.0.0.1", "a.test").denied()) << key;
+    }
+}
+
+TEST(Rules, share_a_list_while_its_file_is_the_same) {
+    ListFile file("a.test\n");
+    auto const bad = [](BadLine const&) { return true; };
+    auto const first = read_host_list(file.path(), bad), second = read_host_list(file.path(), bad);
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(*first, *second);
+    file.write("a.test\nb.test\n");
+    auto const third = read_host_list(file.path(), bad);
+    ASSERT_TRUE(third);
+    EXPECT_NE(*first, *third);
+    EXPECT_TRUE((*third)->contains("b.test"));
+}
+
+TEST(Rules, of_commands_that_decide_nothing_read_no_lists) {
+    auto const text = R"({"access": [{"deny": {"host": "file:/nowhere/list"}}]})";
+    EXPECT_EQ(told(load_text("test.json", text, {}, NamedFiles::left)), "");
+}
+
+TEST(Rules, open_no_address_by_a_value_from_a_file) {
+    ListFile const file("127.0.0.1\nlocalhost\n");
+    auto const loaded = load(R"({"access": [{"allow": {"host": )" + file.value() + "}}]}");
+    auto const loopback = *parse_ip("127.0.0.1");
+    http::RuleRequest const asked{.client = loopback, .host = "127.0.0.1", .url = "http://127.0.0.1/"};
+    EXPECT_TRUE(loaded.config.proxy.access.permits(asked, loopback, {}).denied());
+}
+
+constexpr std::string_view exams = R"("access": [
+  {"name": "exams", "deny": {"source": "10.4.0.0/16", "time": "Mon-Fri 08:00-12:00"}},
+  {"allow": {"source": "10.0.0.0/8"}},
+  {"deny": "all"}],)";
+
+std::string tested(std::string const& test) { return told(load("{" + std::string(exams) + "\n\"tests\": [" + test + "]}")); }
+
+TEST(RuleTests, pass_if_the_rules_decide_as_expected) {
+    for (char const* test :
+         {R"({"source": "10.4.0.7", "at": "Mon 09:00", "url": "http://a.example/", "expect": "deny exams"})",
+          R"({"source": "10.4.0.7", "at": "Mon 12:00", "url": "http://a.example/", "expect": "allow access[1]"})",
+          R"({"source": "10.4.0.7", "at": "Sun 09:00", "url": "https://a.example/", "expect": "allow"})",
+          R"({"url": "http://a.example:25/", "source": "10.5.0.1", "expect": "deny access[1]"})",
+          R"({"url": "a.example:22", "method": "CONNECT", "source": "10.5.0.1", "expect": "deny"})",
+          R"({"url": "http://a.example/", "source": "10.5.0.1", "destination": "127.0.0.1", "expect": "deny"})",
+          R"({"url": "http://a.example/", "expect": "deny access[2]"})"})
+        EXPECT_EQ(tested(test), "") << test;
+}
+
+TEST(RuleTests, that_fail_are_faults_with_line_and_rule_and_reason) {
+    EXPECT_EQ(tested(R"({"source": "10.4.0.7", "at": "Mon 12:30", "url": "http://a.example/", "expect": "deny exams"})"),
+              "test.json:5: tests[0]: expects \"deny exams\", but the decision is allow by access[1]: allow "
+              "{\"source\":\"10.0.0.0/8\"}; access[0] does not match: time (change the rules or the test)\n");
+    EXPECT_THAT(tested(R"({"source": "10.4.0.7", "at": "Mon 08:00", "url": "http://a.example/", "expect": "deny access[2]"})"),
+                HasSubstr("but the decision is deny by exams (access[0]: deny) "));
+    EXPECT_THAT(tested(R"({"url": "http://a.example/", "expect": "deny exam"})"), HasSubstr("no rule is named \"exam\""));
+    EXPECT_THAT(tested(R"({"url": "a.example", "expect": "deny"})"), HasSubstr("tests[0]: the URL is rejected: "));
+    EXPECT_THAT(tested(R"({"url": "http://a.example/", "expect": "refuse"})"),
+                HasSubstr("tests[0].expect: \"refuse\" is not a decision"));
+    EXPECT_THAT(tested(R"({"url": "http://a.example/", "expect": "deny", "at": "9:00"})"),
+                HasSubstr("tests[0].at: \"9:00\" is not a time"));
+    EXPECT_THAT(tested(R"({"expect": "deny"})"), HasSubstr("tests[0]: has no url"));
+}
+
+}   // namespace
+}   // namespace garner::config

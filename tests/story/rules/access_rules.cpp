@@ -1,0 +1,152 @@
+// Access rules with names, reasons, named matchers, lists from files and tests; and the commands that ask them.
+#include <signal.h>
+
+#include <fstream>
+
+#include "story/scene.hpp"
+
+namespace garner::test {
+
+namespace {
+
+std::string const loopback_open = R"({"allow": {"destination": ["127.0.0.0/8", "::1"], "port": ["1-65535"]}})";
+
+Finished rules_command(std::vector<std::string> words, std::string const& input_file = "/dev/null") {
+    words.insert(words.begin(), {"sh", "-c", "exec \"$0\" rules \"$@\" < " + input_file, garner_binary()});
+    return run(words);
+}
+
+/// A configuration for commands.
+std::string const exams = R"({
+  "matchers": { "office": { "source": "10.1.0.0/16" } },
+  "access": [ { "name": "exams", "deny": { "source": "10.4.0.0/16", "time": "Mon-Fri 08:00-12:00" }, "because": "Until noon." },
+              { "allow": { "is": "office" } }, { "name": "rest", "deny": "all" } ]
+})";
+
+}   // namespace
+
+TEST(AccessRules, a_refusal_shows_name_and_reason_and_not_the_matchers) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    Proxy proxy(R"({"access": [{"name": "exams", "deny": {"url_contains": "/page"}, "because": "Until noon."}, )" + loopback_open +
+                "]}");
+    auto reply = get(proxy, origin, "/page");
+    EXPECT_EQ(reply.status(), 403);
+    EXPECT_THAT(reply.body(), HasSubstr("Decided by: exams (access[0]: deny)"));
+    EXPECT_THAT(reply.body(), HasSubstr("Because: Until noon."));
+    EXPECT_THAT(reply.body(), Not(HasSubstr("url_contains")));
+    EXPECT_EQ(origin.connections(), 0u);
+}
+
+TEST(AccessRules, a_host_that_is_an_address_or_localhost_opens_it_and_another_name_does_not) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    auto const port = R"(, "port": "1-65535"}})";
+    auto const at = [&](std::string const& host) { return "http://" + host + ":" + std::to_string(origin.port()) + "/page"; };
+    Proxy proxy(R"({"access": [{"allow": {"host": ["127.0.0.1", "localhost"])" + std::string(port) + "]}");
+    EXPECT_EQ(Client(proxy).get(at("127.0.0.1")).status(), 200);
+    EXPECT_EQ(Client(proxy).get(at("localhost")).status(), 200);
+    EXPECT_EQ(Client(proxy).get(at("127.0.0.2")).status(), 403);
+    Proxy by_expression(R"({"access": [{"allow": {"host_matches": "localhost|127")" + std::string(port) + "]}");
+    EXPECT_EQ(Client(by_expression).get(at("localhost")).status(), 403);
+    EXPECT_EQ(Client(by_expression).get(at("127.0.0.1")).status(), 403);
+}
+
+TEST(AccessRules, a_list_from_a_file_is_read_again_by_a_reload) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    TempDir dir;
+    auto const list = dir.write("hosts", "0.0.0.0 other.test\n");
+    Proxy proxy(R"({"access": [{"deny": {"host": "file:)" + list + "\"}}, " + loopback_open + "]}");
+    auto const url = "http://localhost:" + std::to_string(origin.port()) + "/page";
+    EXPECT_EQ(Client(proxy).get(url).status(), 200);
+    dir.write("hosts", "# now both\nother.test\nlocalhost\n");
+    proxy.signal(SIGHUP);
+    EXPECT_TRUE(eventually([&] { return Client(proxy).get(url).status() == 403; }));
+}
+
+TEST(AccessRules, a_reload_whose_tests_fail_is_refused) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    auto const configuration = [](std::string const& first) {
+        return R"({"access": [)" + first + loopback_open + R"(], "tests": [{"url": "http://127.0.0.1/", "expect": "allow"}]})";
+    };
+    Proxy proxy(configuration(""));
+    proxy.reconfigure(configuration(R"({"name": "shut", "deny": "all"}, )"));
+    proxy.signal(SIGHUP);
+    EXPECT_TRUE(eventually(
+        [&] { return proxy.errors().find("but the decision is deny by shut (access[0]: deny) all") != std::string::npos; }));
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
+}
+
+TEST(RulesCommand, why_shows_each_rule_and_the_nearest_one) {
+    TempDir dir;
+    auto const file = dir.write("garner.json", exams);
+    auto const shown = rules_command({"why", "http://a.example/", "--source", "10.4.0.7", "--at", "Mon 09:00", "--config", file});
+    EXPECT_EQ(shown.code, 0);
+    EXPECT_EQ(shown.output,
+              "deny by exams (access[0]: deny) {\"source\":\"10.4.0.0/16\",\"time\":\"Mon-Fri 08:00-12:00\"}\n"
+              "because: Until noon.\n"
+              "  access[0]: deny exams {\"source\":\"10.4.0.0/16\",\"time\":\"Mon-Fri 08:00-12:00\"}: matches; decides\n"
+              "  access[1]: allow {\"is\":\"office\"}: no match (is office: source)\n"
+              "  access[2]: deny rest all: matches\n"
+              "nearest allow rule: access[1], which does not match because of: is office: source\n");
+    auto const json = rules_command({"why", "http://a.example/", "--source", "10.1.0.7", "--json", "--config", file});
+    EXPECT_EQ(json.code, 0);
+    auto const read = nlohmann::json::parse(json.output);
+    EXPECT_EQ(read["verdict"], "allow");
+    EXPECT_EQ(read["rules"][1]["decides"], true);
+    EXPECT_EQ(rules_command({"why", "--config", file}).code, 2);
+    EXPECT_EQ(rules_command({"why", "http://a.example/", "--at", "noon", "--config", file}).code, 2);
+    EXPECT_EQ(rules_command({"why", "http://a.example/", "--config", "/nowhere"}).code, 1);
+}
+
+TEST(RulesCommand, decide_answers_each_line) {
+    TempDir dir;
+    auto const file = dir.write("garner.json", exams);
+    auto const questions =
+        dir.write("questions", R"({"url": "http://a.example/", "source": "10.4.0.7", "at": "2026-11-23T09:30:10Z"}
+{"url": "http://a.example:25/", "source": "10.1.0.7", "at": "2026-11-23T09:30:10Z"}
+{"url": "http://a.example/", "source": "10.1.0.7", "method": "POST", "user": "anna", "groups": ["staff"], "fields": ["A: b"]}
+{"url": "a.example:443", "method": "CONNECT", "source": "10.1.0.7", "destination": "127.0.0.1", "listener": 3128}
+{"link": 1}
+)");
+    auto const shown = rules_command({"decide", "--config", file}, questions);
+    EXPECT_EQ(shown.output, "{\"verdict\":\"deny\",\"rule\":\"access[0]\",\"name\":\"exams\",\"closed\":null}\n"
+                            "{\"verdict\":\"deny\",\"rule\":\"access[1]\",\"name\":null,\"closed\":\"port of another protocol\"}\n"
+                            "{\"verdict\":\"allow\",\"rule\":\"access[1]\",\"name\":null,\"closed\":null}\n"
+                            "{\"verdict\":\"deny\",\"rule\":\"access[1]\",\"name\":null,\"closed\":\"destination on loopback\"}\n"
+                            "{\"error\":\"link: unknown member; valid members: at, source, listener, user, groups, method, url, "
+                            "destination, fields\"}\n");
+    EXPECT_EQ(shown.code, 1);
+}
+
+TEST(RulesCommand, test_replays_a_log) {
+    TempDir dir;
+    auto const before = dir.write("old.json", R"({"access": [{"allow": {"source": "10.0.0.0/8"}}]})");
+    auto const after = dir.write("new.json", exams);
+    auto const log = dir.write(
+        "access.log", "1763890210.603 1 10.1.0.7 TCP_MISS/200 1462 GET http://a.example/ anna HIER_DIRECT/192.0.2.7 text/html\n"
+                      "1763890210.603 1 10.2.0.7 TCP_MISS/200 1462 GET http://b.example/x - HIER_DIRECT/192.0.2.7 text/html\n"
+                      "1763890210.603 1 10.1.0.7 TCP_DENIED/403 1462 GET http://c.example/ - HIER_NONE/- text/html\n"
+                      "1763890210.603 1 10.1.0.7 UDP_MISS/000 66 ICP_QUERY http://a.example/ - HIER_NONE/- -\n"
+                      "broken\n");
+    auto const shown = rules_command({"test", "--log", log, "--config", after});
+    EXPECT_EQ(shown.code, 0);
+    EXPECT_EQ(shown.output,
+              "3 requests replayed; 1 lines skipped, 1 unreadable\n"
+              "newly denied: 1 (33.3 %)\n"
+              "  1 - b.example, such as GET http://b.example/x from 10.2.0.7: deny by rest (access[2]: deny) all\n"
+              "newly allowed: 1 (33.3 %)\n"
+              "  1 - c.example, such as GET http://c.example/ from 10.1.0.7: allow by access[1]: allow {\"is\":\"office\"}\n"
+              "undecidable: 0 (0 %)\n");
+    auto const with_bound = [&](char const* share) {
+        return rules_command({"test", "--log", log, "--against", before, "--max-new-denials", share, "--config", after}).code;
+    };
+    EXPECT_EQ(with_bound("50%"), 0);
+    EXPECT_EQ(with_bound("0.1%"), 1);
+    EXPECT_EQ(rules_command({"test", "--log", "/nowhere", "--config", after}).code, 1);
+    EXPECT_EQ(rules_command({"test", "--config", after}).code, 2);
+}
+
+}   // namespace garner::test
