@@ -71,7 +71,11 @@ void add_htpasswd(Context& context, Line const& line, std::vector<std::string> c
 }
 
 std::string url_of(Options const& options) {
-    if (options.has('H')) return options.of('H');
+    if (options.has('H')) {
+        auto url = options.of('H');
+        while (url.ends_with('/')) url.pop_back();
+        return url;
+    }
     auto const host = options.has('h') ? options.of('h') : options.operands.empty() ? "localhost" : options.operands.front();
     return "ldap://" + host + (options.has('p') ? ":" + options.of('p') : "");
 }
@@ -90,26 +94,34 @@ void add_ldap(Context& context, Line const& line, std::vector<std::string> const
     Options const options(words, "PRZd");
     auto const filter = filter_of(options);
     if (!filter) return context.report.needs_you(line, "has a filter with other escapes than %s; add a source of type ldap");
+    if (options.of('b').empty()) return context.report.needs_you(line, "has no base (-b); add a source of type ldap");
     if (options.has('Z')) return context.report.needs_you(line, "uses StartTLS; add a source of type ldap with a URL of ldaps://");
     auto source = Json::object();
     source["type"] = Json::string("ldap");
     source["url"] = Json::string(url_of(options));
     source["base"] = Json::string(options.of('b'));
     source["filter"] = Json::string(*filter);
-    if (options.has('D')) source["bind_dn"] = Json::string(options.of('D'));
-    if (options.has('W')) source["bind_password_file"] = Json::string(options.of('W'));
+    // Without the password in a file the search is anonymous.
+    if (options.has('D') && options.has('W')) {
+        source["bind_dn"] = Json::string(options.of('D'));
+        source["bind_password_file"] = Json::string(options.of('W'));
+    }
     if (options.has('w'))
-        context.report.needs_you(line, "has the password of -w; write it to a file and name it in bind_password_file");
+        context.report.needs_you(line, "has the password of -w; write it to a file, and add bind_dn and bind_password_file");
     context.auth_sources.push_back(std::move(source));
 }
 
-void add_negotiate(Context& context, std::vector<std::string> const& words) {
+void add_negotiate(Context& context, Line const& line, std::vector<std::string> const& words) {
     Options const options(words, "dirv");
     auto source = Json::object();
     source["type"] = Json::string("negotiate");
     source["keytab"] = Json::string(options.of('k', "/etc/krb5.keytab"));
     auto const principal = options.of('s');
-    if (auto const at = principal.find('@'); at != principal.npos) source["realm"] = Json::string(principal.substr(at + 1));
+    auto const at = principal.find('@');
+    // Without -r Squid's names of users have their realm, as Garner's have without `realm`.
+    if (options.has('r') && at != principal.npos) source["realm"] = Json::string(principal.substr(at + 1));
+    if (options.has('r') && at == principal.npos)
+        context.report.needs_you(line, "leaves the realm out of users' names (-r); add the realm to the source");
     context.auth_sources.push_back(std::move(source));
     context.facts.exact_users = true;
 }
@@ -120,7 +132,7 @@ void take_program(Context& context, Line const& line, std::string const& scheme,
     if (scheme == "basic" && (program == "basic_ncsa_auth" || program == "ncsa_auth")) return add_htpasswd(context, line, words);
     if (scheme == "basic" && (program == "basic_ldap_auth" || program == "squid_ldap_auth")) return add_ldap(context, line, words);
     if (scheme == "negotiate" && (program == "negotiate_kerberos_auth" || program == "squid_kerb_auth"))
-        return add_negotiate(context, words);
+        return add_negotiate(context, line, words);
     context.report.needs_you(line, "Garner starts no helpers such as " + printable(program) +
                                        "; add a source of `auth.sources`: htpasswd, ldap, negotiate, jwt or address");
 }
@@ -135,11 +147,17 @@ void take_auth_param(Context& context, Line const& line, Directive const&) {
     auto const value = trimmed(line.rest.substr(line.rest.find(parameter, scheme.size()) + parameter.size()));
     auto const value_words = split(value);
     if (parameter == "program") return take_program(context, line, scheme, value);
-    if (scheme == "basic" && parameter == "realm") return context.set("auth.realm", Json::string(value));
+    if (scheme == "basic" && parameter == "realm") {
+        constexpr std::size_t longest = 100;
+        bool const fits = value.size() < longest && printable(value) == value && value.find_first_of("\"\\") == npos;
+        if (!fits) return context.report.drop(line, "auth.realm cannot have quotes, backslashes and more than 100 bytes");
+        return context.set("auth.realm", Json::string(value));
+    }
     if (scheme == "basic" && parameter == "credentialsttl") {
         auto const time = squid_time(value_words);
         if (!time || *time == milliseconds{0}) return context.report.drop(line, "is not a time; auth.remember keeps its default");
-        return context.set("auth.remember", Json::string(time_text(*time)));
+        constexpr milliseconds longest = std::chrono::hours(24);
+        return context.set("auth.remember", Json::string(time_text(std::min(*time, longest))));
     }
     if (scheme == "basic" && parameter == "casesensitive") {
         context.facts.exact_users = context.facts.exact_users || value == "on";
