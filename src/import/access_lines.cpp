@@ -94,7 +94,7 @@ private:
             return step.kind == Step::Kind::login || (step.atom && step.atom->needs_user);
         };
         auto const* const any_user = writer_.acls_.any_user();
-        if (rest.empty()) {
+        if (std::ranges::all_of(rest, [](Step const& step) { return step.kind == Step::Kind::login; })) {
             conditions.is.push_back(any_user);
         } else if (!std::ranges::all_of(rest, is_user)) {
             auto denied = conditions;

@@ -51,6 +51,14 @@ bool has_capital(std::string_view expression) {
     return false;
 }
 
+/// An expression for requests with a path: only their URLs have a slash.
+void add_with_path(Build& build, std::string const& pattern) {
+    auto both = Json::object();
+    both["decoded_path_matches"] = Json::string(pattern);
+    both["decoded_url_matches"] = Json::string("/");
+    build.others.push_back(std::move(both));
+}
+
 /// Expressions for `key`, with this text before each.
 void add_expressions(Build& build, std::string_view key, std::string const& before, std::vector<std::string> const& values) {
     bool ignore_case = build.ignore_case;
@@ -68,9 +76,16 @@ void add_expressions(Build& build, std::string_view key, std::string const& befo
             build.report.drop(*build.line, "Squid skips the expression " + printable(value) + ": " + translated.why);
         else if (translated.kind == Translated::Kind::unsupported)
             build.doubt(value, "has no equivalent for RE2: " + translated.why);
-        // Garner would read a file named by "file:".
-        for (auto const& pattern : translated.patterns)
-            build.add(key, before + (pattern.starts_with("file:") ? "(?:)" : "") + pattern);
+        for (auto const& pattern : translated.patterns) {
+            // Garner would read a file named by "file:".
+            auto const* const not_file = pattern.starts_with("file:") ? "(?:)" : "";
+            // Squid matches no path of CONNECT, which has none.
+            bool const meets_connect = key == "decoded_path_matches" && matches_nothing(pattern);
+            if (meets_connect)
+                add_with_path(build, not_file + pattern);
+            else
+                build.add(key, before + not_file + pattern);
+        }
     }
 }
 

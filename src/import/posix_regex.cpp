@@ -259,15 +259,17 @@ private:
     bool has_dot_ = false;
 };
 
-bool is_accepted(std::string const& pattern) {
-    if (pattern.size() > pattern_max) return false;
+/// As Garner's rules compile expressions.
+re2::RE2::Options options_of_rules() {
     re2::RE2::Options options;
     options.set_encoding(re2::RE2::Options::EncodingLatin1);
     options.set_max_mem(1 << 20);
     options.set_log_errors(false);
     options.set_never_capture(true);
-    return re2::RE2(pattern, options).ok();
+    return options;
 }
+
+bool is_accepted(std::string const& pattern) { return pattern.size() <= pattern_max && re2::RE2(pattern, options_of_rules()).ok(); }
 
 /// One pattern if it is short enough, else a pattern for each branch.
 std::vector<std::string> patterns_of(std::vector<std::string> const& branches, std::string const& flags) {
@@ -294,6 +296,8 @@ Translated to_re2(std::string_view posix, bool ignore_case) {
         return {.kind = stop.kind, .why = stop.why};
     }
 }
+
+bool matches_nothing(std::string const& pattern) { return re2::RE2::PartialMatch("", re2::RE2(pattern, options_of_rules())); }
 
 std::string re2_for_text(std::string_view text) {
     std::string out = "(?i)^";

@@ -21,6 +21,9 @@ struct Translated {
 /// Matches the same texts in the C locale, byte for byte.
 Translated to_re2(std::string_view posix, bool ignore_case);
 
+/// True for a pattern of to_re2 that matches the empty text.
+bool matches_nothing(std::string const& pattern);
+
 /// A pattern that matches this text alone, in any case.
 std::string re2_for_text(std::string_view text);
 

@@ -176,6 +176,14 @@ TEST(Import, a_group_asks_only_where_squid_evaluates_the_login) {
                   R"(}},{"deny":"all"}])");
 }
 
+TEST(Import, a_login_that_no_user_passes_is_still_asked_for) {
+    std::string const acls = has_auth + "acl none proxy_auth\nacl get method GET\n";
+    EXPECT_EQ(access(acls + "http_access allow get none\nhttp_access allow all\n"),
+              R"([{"deny":{"is":"get","not":"logged-in"}},{"allow":{)" + any_port + "}}]");
+    EXPECT_EQ(access(acls + "http_access deny get !none !none\nhttp_access allow all\n"),
+              R"([{"deny":{"is":["get","logged-in"]}},{"allow":{)" + any_port + "}}]");
+}
+
 TEST(Import, without_a_translated_source_of_users_a_login_denies) {
     std::string const text = "auth_param ntlm program /x\nacl known proxy_auth REQUIRED\nacl a src 10.0.0.1\n"
                              "http_access allow a known\nhttp_access allow all\n";
@@ -215,6 +223,11 @@ TEST(Import, expressions_are_matched_with_the_decoded_url) {
                  "http_access deny u p b r\n"),
         R"({"u":{"decoded_url_matches":["(?i)poker","Ads"]},"p":{"decoded_path_matches":"\\.iso$"},)"
         R"("b":{"header":"User-Agent:^curl"},"r":{"header":"X-A:(?i)b"}})");
+}
+
+TEST(Import, an_expression_for_an_empty_path_does_not_match_connect) {
+    EXPECT_EQ(matchers("acl p urlpath_regex x? \\.iso\nhttp_access deny p\n"),
+              R"({"p":{"decoded_path_matches":"x?","decoded_url_matches":"/"},"p-2":{"decoded_path_matches":"\\.iso"}})");
 }
 
 TEST(Import, no_value_makes_garner_read_a_file) {
