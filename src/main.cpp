@@ -19,6 +19,7 @@
 #include "bump/ca_command.hpp"
 #include "config/check_command.hpp"
 #include "config/command_line.hpp"
+#include "config/import_command.hpp"
 #include "config/load.hpp"
 #include "config/restart_keys.hpp"
 #include "config/rules_command.hpp"
@@ -500,8 +501,8 @@ int ask(CommandLine const& line) {
 
 /// `garner rules why --id`: repeats the refused request that the running proxy has under this id.
 Result<void> take_refusal(CommandLine& line) {
-    auto loaded = load(line, config::NamedFiles::believed);
-    if (!loaded.faults.empty()) return loaded.faults.front();
+    auto loaded = load(line, config::NamedFiles::left);
+    if (!loaded.faults.empty()) return Fault{config::text_of(loaded.faults.front())};
     auto const place = admin::place_at(loaded.config.admin.address, loaded.config.admin.port);
     if (!place) return place.fault();
     auto const answer =
@@ -535,6 +536,7 @@ int main(int argc, char** argv) {
     case CommandLine::Command::help: std::fputs(line.text.c_str(), stdout); return 0;
     case CommandLine::Command::wrong: std::fputs(line.text.c_str(), stderr); return exit_usage;
     case CommandLine::Command::check: return config::check_command(line.config_file, line.sets, std::cout);
+    case CommandLine::Command::import: return config::import_command(line.url, std::cout, std::cerr);
     case CommandLine::Command::rules: return rules(std::move(line));
     case CommandLine::Command::sim: return sim::sim_command(line.rest, std::cout, std::cerr);
     case CommandLine::Command::seen: return config::seen_command(line.rest, std::cin, std::cout, std::cerr);

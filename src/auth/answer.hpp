@@ -16,7 +16,6 @@ struct Answer {
         rejected,      // 407 with challenges
         limited,       // 429: too many failed logins from this address; wait for `retry_after`
         unavailable,   // 503: no source could tell; wait for `retry_after`
-        count_
     };
     Kind kind = Kind::rejected;
     std::shared_ptr<http::Identity const> identity = {};

@@ -25,6 +25,15 @@ constexpr char const* about_garner =
     "Without --config it serves programs on this machine only.\n"
     "SIGHUP reloads the configuration, SIGTERM drains requests and exits, and SIGUSR1 reopens the logs.";
 
+constexpr char const* about_import =
+    "Translates a squid.conf of Squid 3 to 5.\n"
+    "Prints the configuration, and on standard error each directive that was dropped or needs you, with the reason.";
+
+constexpr char const* about_imported =
+    "The configuration refuses each request that Squid would refuse. An ACL without a translation never matches in a rule that "
+    "allows, and always in a rule that denies. Relative names of files are names beside FILE. docs/guides/from-squid.md explains "
+    "the result.";
+
 constexpr char const* about_explain =
     "Explains why a request would be a hit or a miss.\n"
     "The running proxy shows the rules, the variants and the freshness that decide. It fetches and changes nothing. On a miss it "
@@ -137,6 +146,7 @@ public:
     void declare() {
         declare_start();
         declare_check();
+        declare_import();
         declare_stats();
         declare_explain();
         declare_peers();
@@ -196,6 +206,18 @@ private:
             })
             .exit_statuses({{0, "no error"}, {1, "errors"}, {2, "wrong command line"}})
             .examples({"garner check /etc/garner/garner.json", "garner check garner.json --set memory.size=64MiB"});
+    }
+
+    void declare_import() {
+        root_.subcommand("import", about_import, is(Command::import))
+            .group("run")
+            .operand("FILE", line_.url)
+            .notes(about_imported)
+            .exit_statuses({{0, "no directive needs you"},
+                            {1, "the file cannot be read"},
+                            {2, "a directive needs you, or wrong command line"}})
+            .examples(
+                {"garner import /etc/squid/squid.conf > garner.json", "garner import squid.conf > garner.json 2> report.txt"});
     }
 
     void declare_stats() {

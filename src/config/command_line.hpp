@@ -15,6 +15,7 @@ struct CommandLine {
     enum class Command {
         run,       // start the proxy
         check,     // report the configuration's errors
+        import,    // translate the squid.conf `url`
         purge,     // remove `url` from the cache
         stats,     // print one page of statistics
         peers,     // print the other caches and their states

@@ -48,7 +48,7 @@ bool LogReplay::read_question(sim::LoggedRequest const& line, sim::LogFormatRow 
     question_.url.assign(plain(line.url));
     question_.destination = line.direct ? parse_ip(line.peer) : std::nullopt;
     question_.identity.reset();
-    if (!is_none(line.user)) question_.identity = http::Identity{std::string(plain(line.user)), {}, false};
+    if (!is_none(line.user)) question_.identity = http::Identity{.user = std::string(plain(line.user)), .groups_known = false};
     return true;
 }
 

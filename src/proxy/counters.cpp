@@ -17,9 +17,9 @@ char const* text(Intercepted end) {
     return "";
 }
 
-char const* text(auth::Answer::Kind answer) {
-    using enum auth::Answer::Kind;
-    switch (answer) {
+char const* text(LoginResult result) {
+    using enum LoginResult;
+    switch (result) {
     case accepted: return "accepted";
     case rejected: return "rejected";
     case limited: return "limited";

@@ -5,7 +5,6 @@
 #include <string>
 #include <unordered_map>
 
-#include "auth/answer.hpp"
 #include "http/cacheability.hpp"
 #include "http/freshness.hpp"
 #include "net/tls_session.hpp"
@@ -46,7 +45,9 @@ enum class Intercepted : std::uint8_t {
 };
 char const* text(Intercepted);
 
-char const* text(auth::Answer::Kind);
+/// The result of a check of credentials: auth::Answer::Kind.
+enum class LoginResult : std::uint8_t { accepted, rejected, limited, unavailable, count_ };
+char const* text(LoginResult);
 
 /// One counter for each value of an enumeration that ends with count_.
 template <class Enum>
@@ -65,7 +66,7 @@ struct TlsCounters {
     CounterOf<net::HandshakeFault> handshakes;   // by result
     Counter handshakes_resumed;
     CounterOf<Intercepted> intercepted;     // tunnels, while a rule bumps or terminates
-    CounterOf<auth::Answer::Kind> logins;   // checked credentials; remembered ones are not counted
+    CounterOf<LoginResult> logins;   // checked credentials; remembered ones are not counted
     Counter bump_refused;                   // clients that refused a minted certificate of a valid origin
 };
 

@@ -77,7 +77,7 @@ net::awaitable<State> LoginCheck::verify() {
 
 State LoginCheck::take(auth::Answer const& answer) {
     using Kind = auth::Answer::Kind;
-    request_.services.counters.logins.add(answer.kind);
+    request_.services.counters.logins.add(static_cast<LoginResult>(answer.kind));
     if (answer.kind == Kind::accepted) {
         request_.identity = answer.identity;
         return State::known;

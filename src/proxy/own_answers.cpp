@@ -5,6 +5,7 @@
 #include "http/dates.hpp"
 #include "icp/https.hpp"
 #include "icp/peer.hpp"
+#include "proxy/internal.hpp"
 #include "proxy/login_check.hpp"
 #include "proxy/refusals_page.hpp"
 
