@@ -40,6 +40,7 @@ bool is_counted(http::Bypass reason) { return reason != http::Bypass::none; }
 bool is_counted(proxy::StaleUse) { return true; }
 bool is_counted(net::HandshakeFault) { return true; }
 bool is_counted(proxy::Intercepted) { return true; }
+bool is_counted(proxy::LoginResult) { return true; }
 bool is_counted(http::ReuseReason reason) {   // these are served without asking the origin first
     using enum http::ReuseReason;
     return reason != fresh && reason != stale_while_revalidate && reason != max_stale_request;

@@ -1,5 +1,7 @@
 #include "support/slapd.hpp"
 
+#include <signal.h>
+
 #include <thread>
 
 #include "support/certificate.hpp"
