@@ -134,6 +134,7 @@ TlsSession::Progress TlsSession::read(std::span<char> into) {
         int result = SSL_read_ex(ssl_, into.data() + total, into.size() - total, &count);
         if (result == 1) {
             total += count;
+            if (input_.empty()) break;   // another call would only tell that it wants input
             continue;
         }
         // Returns the bytes read so far first; the next call meets close_notify or the error again.
@@ -164,6 +165,10 @@ void TlsSession::close_notify() {
     ERR_clear_error();
     SSL_shutdown(ssl_);
 }
+
+bool TlsSession::has_unread() const { return !input_.empty() || SSL_pending(ssl_) > 0; }
+
+bool TlsSession::is_server() const { return SSL_is_server(ssl_) == 1; }
 
 bool TlsSession::resumed() const { return SSL_session_reused(ssl_) == 1; }
 
