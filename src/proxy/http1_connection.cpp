@@ -38,7 +38,7 @@ net::awaitable<void> Http1Connection::serve() {
         end_wait();
         if (arrival != Arrival::request) co_return co_await refuse(arrival);
         transaction_.emplace(services_, stream_, point().origin, scratch_, options);
-        co_await transaction_->run();
+        if (!transaction_->run_at_once()) co_await transaction_->run();
         bool const keeps = transaction_->keeps_connection();
         transaction_.reset();
         if (!keeps) break;

@@ -132,6 +132,8 @@ void Http2Connection::start_request(h2::Stream& stream) {
     auto& carried = slot->stream.emplace(static_cast<Http2Wire&>(*this), stream, client_);
     stream.set_owner(&carried);
     slot->transaction.emplace(services_, carried, point().origin, slot->scratch, slot->options);
+    bool const complete = stream.parsed().kind == http::HeadParse::Kind::complete;
+    if (complete && slot->transaction->run_at_once()) return end_request(*slot);
     auto running = serve(*slot);
     asio::co_spawn(executor(), std::move(running), asio::detached);
 }
