@@ -131,9 +131,10 @@ void Http2Connection::start_request(h2::Stream& stream) {
     slot->options = services_.options;
     auto& carried = slot->stream.emplace(static_cast<Http2Wire&>(*this), stream, client_);
     stream.set_owner(&carried);
-    slot->transaction.emplace(services_, carried, point().origin, slot->scratch, slot->options);
+    slot->place = services_.places.take();
+    auto& transaction = slot->place->transaction.emplace(services_, carried, point().origin, slot->place->scratch, slot->options);
     bool const complete = stream.parsed().kind == http::HeadParse::Kind::complete;
-    if (complete && slot->transaction->run_at_once()) return end_request(*slot);
+    if (complete && transaction.run_at_once()) return end_request(*slot);
     auto running = serve(*slot);
     asio::co_spawn(executor(), std::move(running), asio::detached);
 }
@@ -141,18 +142,18 @@ void Http2Connection::start_request(h2::Stream& stream) {
 net::awaitable<void> Http2Connection::serve(Slot& slot) {
     auto const parsed = slot.stream->stream().parsed();
     if (parsed.kind == http::HeadParse::Kind::complete)
-        co_await slot.transaction->run();
+        co_await slot.place->transaction->run();
     else
-        co_await slot.transaction->refuse_head(parsed.status, parsed.refusal);
+        co_await slot.place->transaction->refuse_head(parsed.status, parsed.refusal);
     end_request(slot);
 }
 
 void Http2Connection::end_request(Slot& slot) {
-    slot.transaction.reset();
+    slot.place.reset();
     slot.stream.reset();
     slot.options.reset();
     flush(false);
-    free_.push_back(slot);
+    free_.push_front(slot);
     if (--running_ == 0) all_ended_.wake(net::Wake::ready);
 }
 
@@ -256,7 +257,7 @@ void Http2Connection::drain() {
 
 void Http2Connection::abort() {
     for (auto& slot : slots_)
-        if (slot->transaction) slot->transaction->abort();
+        if (slot->place) slot->place->transaction->abort();
     transport().cancel();
 }
 

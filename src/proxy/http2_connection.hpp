@@ -10,7 +10,7 @@
 #include "net/waiter.hpp"
 #include "proxy/connection.hpp"
 #include "proxy/http2_stream.hpp"
-#include "proxy/transaction.hpp"
+#include "proxy/request_places.hpp"
 
 namespace garner::proxy {
 
@@ -27,8 +27,7 @@ private:
     struct Slot : Link {
         std::shared_ptr<Options const> options;
         std::optional<Http2Stream> stream;
-        std::optional<Transaction> transaction;
-        Scratch scratch;
+        RequestPlaces::Lease place;
     };
 
     net::awaitable<void> run() override;
