@@ -10,17 +10,26 @@ namespace garner::net {
 
 namespace {
 
-constexpr std::size_t spares_max = 8;   // per thread and size
+constexpr std::size_t spares_max = 8;       // per thread and size
+constexpr std::size_t record = 20 * 1024;   // one, with its overhead
+
+thread_local int large_in_use = 0;
 
 using Memory = std::unique_ptr<char[]>;
 
 /// Null for a size that is not kept.
 std::vector<Memory>* spares_of(std::size_t size) {
-    thread_local std::vector<Memory> small, large;
-    return size == TlsBuffer::small ? &small : size == TlsBuffer::capacity ? &large : nullptr;
+    thread_local std::vector<Memory> small, medium, large;
+    switch (size) {
+    case TlsBuffer::small: return &small;
+    case TlsBuffer::medium: return &medium;
+    case TlsBuffer::large: return &large;
+    default: return nullptr;
+    }
 }
 
 Memory take(std::size_t size) {
+    large_in_use += size == TlsBuffer::large;
     auto* const spares = spares_of(size);
     if (!spares || spares->empty()) return std::make_unique_for_overwrite<char[]>(size);
     auto taken = std::move(spares->back());
@@ -29,8 +38,15 @@ Memory take(std::size_t size) {
 }
 
 void keep(Memory memory, std::size_t size) {
+    large_in_use -= size == TlsBuffer::large;
     auto* const spares = spares_of(size);
     if (spares && spares->size() < spares_max) spares->push_back(std::move(memory));
+}
+
+std::size_t size_for(std::size_t needed, std::size_t before) {
+    for (auto const size : {TlsBuffer::small, TlsBuffer::medium, TlsBuffer::large})
+        if (needed <= size) return size;
+    return std::max(2 * before, needed);
 }
 
 }   // namespace
@@ -38,6 +54,11 @@ void keep(Memory memory, std::size_t size) {
 TlsBuffer::~TlsBuffer() {
     begin_ = end_;
     release();
+}
+
+std::size_t TlsBuffer::batch_max() const {
+    bool const has_large = size_ >= large || large_in_use < large_max;
+    return (has_large ? large : medium) - record;
 }
 
 std::span<char> TlsBuffer::room() {
@@ -71,7 +92,7 @@ void TlsBuffer::make_room(std::size_t count) {
     if (size_ >= needed) {
         std::memmove(store_.get(), store_.get() + begin_, held);
     } else {
-        auto const size = needed <= small ? small : needed <= capacity ? capacity : std::max(2 * size_, needed);
+        auto const size = size_for(needed, size_);
         auto larger = take(size);
         if (held > 0) std::memcpy(larger.get(), store_.get() + begin_, held);
         if (store_) keep(std::move(store_), size_);

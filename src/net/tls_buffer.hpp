@@ -10,8 +10,10 @@ namespace garner::net {
 /// Ciphertext in transit. Holds memory, borrowed from the thread, only while it holds bytes.
 class TlsBuffer {
 public:
-    static constexpr std::size_t small = 8 * 1024;        // for a short response, or the end of a handshake
-    static constexpr std::size_t capacity = 260 * 1024;   // for what is sent at once, and one more record
+    static constexpr std::size_t small = 8 * 1024;     // for a short response, or the end of a handshake
+    static constexpr std::size_t medium = 80 * 1024;   // these two: for what is sent at once, and one more record
+    static constexpr std::size_t large = 260 * 1024;
+    static constexpr int large_max = 64;   // a thread: peers that do not read hold no more of them
     static constexpr std::size_t received_at_once = 64 * 1024;
     TlsBuffer() = default;
     TlsBuffer(TlsBuffer const&) = delete;
@@ -20,6 +22,8 @@ public:
 
     std::string_view bytes() const { return {store_.get() + begin_, end_ - begin_}; }
     bool empty() const { return begin_ == end_; }
+    /// The most bytes to collect before they are sent.
+    std::size_t batch_max() const;
     /// Free space after the bytes; must be followed by added().
     std::span<char> room();
     void added(std::size_t count);
@@ -30,7 +34,7 @@ private:
     void release();
     void make_room(std::size_t count);
     std::unique_ptr<char[]> store_;
-    std::size_t size_ = 0;   // of store_: small, `capacity`, or more if the peer does not read
+    std::size_t size_ = 0;   // of store_: one of the above, or more if the peer does not read
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
 };

@@ -16,8 +16,7 @@ namespace garner::net {
 namespace {
 
 constexpr int ticket_batches_max = 8;
-constexpr std::size_t unsent_answers_max = 256 * 1024;    // for a peer that causes replies and reads nothing
-constexpr std::size_t ciphertext_per_send = 240 * 1024;   // one more record still fits in a TlsBuffer
+constexpr std::size_t unsent_answers_max = 256 * 1024;   // for a peer that causes replies and reads nothing
 
 /// The next record's plaintext: a view of the first part if that fills a record, else a copy of several parts, valid until
 /// the next call on this thread. The first part is not empty.
@@ -127,14 +126,14 @@ IoResult Transport::decrypt(std::span<char> into) {
 IoResult Transport::try_write_tls(std::span<iovec>& parts, bool more) {
     std::size_t written = 0;
     for (;;) {
-        while (!parts.empty() && tls_->output().bytes().size() < ciphertext_per_send) {
+        while (!parts.empty() && tls_->output().bytes().size() < tls_->output().batch_max()) {
             auto record = next_record(parts);
             auto progress = tls_->write(record);
             if (progress.step != TlsSession::Step::done) return {tls_error(*tls_), written};
             written += progress.bytes;
             drop_front(parts, progress.bytes);
         }
-        if (more && parts.empty() && tls_->output().bytes().size() < ciphertext_per_send) return {{}, written};
+        if (more && parts.empty() && tls_->output().bytes().size() < tls_->output().batch_max()) return {{}, written};
         Error error = send_ciphertext();
         if (error || parts.empty()) return {error, written};
     }
@@ -206,7 +205,7 @@ Error Transport::send_ciphertext() { return outer_ ? send_through_outer() : send
 Error Transport::send_through_outer() {
     auto& output = tls_->output();
     for (;;) {
-        while (!output.empty() && outer_->output().bytes().size() < ciphertext_per_send) {
+        while (!output.empty() && outer_->output().bytes().size() < outer_->output().batch_max()) {
             auto const progress = outer_->write(output.bytes());
             if (progress.step != TlsSession::Step::done) return tls_error(*outer_);
             output.consume(progress.bytes);

@@ -471,7 +471,7 @@ TEST(TlsBuffer, holds_what_came_in_order_and_memory_only_meanwhile) {
     EXPECT_EQ(buffer.room().size(), TlsBuffer::received_at_once);
     buffer.added(0);
     std::string expected;
-    for (int i = 0; i < 600; ++i) {   // beyond TlsBuffer::capacity
+    for (int i = 0; i < 600; ++i) {   // beyond TlsBuffer::large
         auto text = std::string(1'000, static_cast<char>('a' + i % 26));
         buffer.append(text);
         expected += text;
@@ -485,6 +485,20 @@ TEST(TlsBuffer, holds_what_came_in_order_and_memory_only_meanwhile) {
     buffer.consume(expected.size());
     EXPECT_TRUE(buffer.empty());
     EXPECT_EQ(buffer.bytes().data(), nullptr);
+}
+
+TEST(TlsBuffer, peers_that_do_not_read_hold_few_large_ones) {
+    std::vector<std::unique_ptr<TlsBuffer>> held;
+    std::string const much(TlsBuffer::medium + 1, 'x');
+    while (held.size() < TlsBuffer::large_max) {
+        EXPECT_GT(TlsBuffer().batch_max(), TlsBuffer::medium);
+        held.push_back(std::make_unique<TlsBuffer>());
+        held.back()->append(much);
+    }
+    EXPECT_LT(TlsBuffer().batch_max(), TlsBuffer::medium);
+    EXPECT_GT(held.front()->batch_max(), TlsBuffer::medium);   // it has one already
+    held.pop_back();
+    EXPECT_GT(TlsBuffer().batch_max(), TlsBuffer::medium);
 }
 
 }   // namespace
