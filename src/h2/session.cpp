@@ -201,7 +201,7 @@ void Session::recycle(Stream& stream) {
     stream.news_ = 0;
     stream.forget_head();
     --in_use_;
-    free_.push_back(stream);
+    free_.push_front(stream);   // the processor's cache holds it
 }
 
 void Session::begin_head(std::int32_t id) {

@@ -8,6 +8,7 @@ constexpr std::size_t kept_text = 4 * KiB;
 
 void Stream::begin(std::int32_t id) {
     id_ = id;
+    owner_ = nullptr;
     trailers_.clear();
     body_refusal_ = nullptr;
     outbox_.begin(std::nullopt);

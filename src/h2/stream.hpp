@@ -21,6 +21,9 @@ public:
     std::int32_t id() const { return id_; }
     /// Valid until release(), also if it is swapped with another head meanwhile.
     http::RequestHead& head() { return head_; }
+    /// The handler's object for this request; null at first.
+    void* owner() const { return owner_; }
+    void set_owner(void* owner) { owner_ = owner; }
     /// A refused head has no fields.
     http::HeadParse const& parsed() const { return parsed_; }
     /// The request came as an extended CONNECT; head() is a GET with Upgrade.
@@ -50,6 +53,7 @@ private:
     void forget_head();
 
     std::int32_t id_ = 0;
+    void* owner_ = nullptr;
     std::string text_;   // head_ points into it
     http::RequestHead head_;
     http::HeadParse parsed_;

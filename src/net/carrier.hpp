@@ -15,8 +15,9 @@ public:
     virtual ~Carrier() = default;
     /// The bytes that are there; error would_block when there are none, eof at the orderly end.
     virtual IoResult try_receive(std::span<char> into) = 0;
-    /// Takes as many bytes as possible and advances `parts`; error would_block when some are left.
-    virtual IoResult try_send(std::span<iovec>& parts) = 0;
+    /// Takes as many bytes as possible and advances `parts`; error would_block when some are left. `more`: another call follows
+    /// soon, until which bytes may be kept.
+    virtual IoResult try_send(std::span<iovec>& parts, bool more) = 0;
     enum class Direction : bool { receive, send };
     /// Waits until try_receive() or try_send() may succeed; operation_aborted after cancel().
     virtual awaitable<Error> ready(Direction direction) = 0;

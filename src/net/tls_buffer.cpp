@@ -10,11 +10,43 @@ namespace garner::net {
 
 namespace {
 
-constexpr std::size_t spares_max = 8;   // per thread; each of TlsBuffer::capacity
+constexpr std::size_t spares_max = 8;       // per thread and size
+constexpr std::size_t record = 20 * 1024;   // one, with its overhead
 
-std::vector<std::unique_ptr<char[]>>& spares() {
-    thread_local std::vector<std::unique_ptr<char[]>> kept;
-    return kept;
+thread_local int large_in_use = 0;
+
+using Memory = std::unique_ptr<char[]>;
+
+/// Null for a size that is not kept.
+std::vector<Memory>* spares_of(std::size_t size) {
+    thread_local std::vector<Memory> small, medium, large;
+    switch (size) {
+    case TlsBuffer::small: return &small;
+    case TlsBuffer::medium: return &medium;
+    case TlsBuffer::large: return &large;
+    default: return nullptr;
+    }
+}
+
+Memory take(std::size_t size) {
+    large_in_use += size == TlsBuffer::large;
+    auto* const spares = spares_of(size);
+    if (!spares || spares->empty()) return std::make_unique_for_overwrite<char[]>(size);
+    auto taken = std::move(spares->back());
+    spares->pop_back();
+    return taken;
+}
+
+void keep(Memory memory, std::size_t size) {
+    large_in_use -= size == TlsBuffer::large;
+    auto* const spares = spares_of(size);
+    if (spares && spares->size() < spares_max) spares->push_back(std::move(memory));
+}
+
+std::size_t size_for(std::size_t needed, std::size_t before) {
+    for (auto const size : {TlsBuffer::small, TlsBuffer::medium, TlsBuffer::large})
+        if (needed <= size) return size;
+    return std::max(2 * before, needed);
 }
 
 }   // namespace
@@ -24,9 +56,15 @@ TlsBuffer::~TlsBuffer() {
     release();
 }
 
+std::size_t TlsBuffer::batch_max() const {
+    bool const has_large = size_ >= large || large_in_use < large_max;
+    return (has_large ? large : medium) - record;
+}
+
 std::span<char> TlsBuffer::room() {
-    make_room(empty() ? capacity : 1);
-    return {store_.get() + end_, size_ - end_};
+    auto const held = end_ - begin_;
+    make_room(held < received_at_once ? received_at_once - held : 1);
+    return {store_.get() + end_, std::min(size_ - end_, received_at_once)};
 }
 
 void TlsBuffer::added(std::size_t count) {
@@ -49,18 +87,15 @@ void TlsBuffer::consume(std::size_t count) {
 
 void TlsBuffer::make_room(std::size_t count) {
     if (size_ - end_ >= count) return;
-    auto held = end_ - begin_;
-    if (!store_ && count <= capacity) {
-        if (spares().empty()) spares().push_back(std::make_unique_for_overwrite<char[]>(capacity));
-        store_ = std::move(spares().back());
-        spares().pop_back();
-        size_ = capacity;
-    } else if (size_ - held >= count) {
+    auto const held = end_ - begin_;
+    auto const needed = held + count;
+    if (size_ >= needed) {
         std::memmove(store_.get(), store_.get() + begin_, held);
     } else {
-        auto size = std::max(2 * size_, held + count);
-        auto larger = std::make_unique_for_overwrite<char[]>(size);
+        auto const size = size_for(needed, size_);
+        auto larger = take(size);
         if (held > 0) std::memcpy(larger.get(), store_.get() + begin_, held);
+        if (store_) keep(std::move(store_), size_);
         store_ = std::move(larger);
         size_ = size;
     }
@@ -69,7 +104,7 @@ void TlsBuffer::make_room(std::size_t count) {
 }
 
 void TlsBuffer::release() {
-    if (store_ && size_ == capacity && spares().size() < spares_max) spares().push_back(std::move(store_));
+    if (store_) keep(std::move(store_), size_);
     store_.reset();
     size_ = begin_ = end_ = 0;
 }

@@ -10,7 +10,11 @@ namespace garner::net {
 /// Ciphertext in transit. Holds memory, borrowed from the thread, only while it holds bytes.
 class TlsBuffer {
 public:
-    static constexpr std::size_t capacity = 80 * 1024;
+    static constexpr std::size_t small = 8 * 1024;     // for a short response, or the end of a handshake
+    static constexpr std::size_t medium = 80 * 1024;   // these two: for what is sent at once, and one more record
+    static constexpr std::size_t large = 260 * 1024;
+    static constexpr int large_max = 64;   // a thread: peers that do not read hold no more of them
+    static constexpr std::size_t received_at_once = 64 * 1024;
     TlsBuffer() = default;
     TlsBuffer(TlsBuffer const&) = delete;
     TlsBuffer& operator=(TlsBuffer const&) = delete;
@@ -18,7 +22,9 @@ public:
 
     std::string_view bytes() const { return {store_.get() + begin_, end_ - begin_}; }
     bool empty() const { return begin_ == end_; }
-    /// The free space after the bytes, `capacity` when empty; must be followed by added().
+    /// The most bytes to collect before they are sent.
+    std::size_t batch_max() const;
+    /// Free space after the bytes; must be followed by added().
     std::span<char> room();
     void added(std::size_t count);
     void append(std::string_view bytes);
@@ -28,7 +34,7 @@ private:
     void release();
     void make_room(std::size_t count);
     std::unique_ptr<char[]> store_;
-    std::size_t size_ = 0;   // of store_; above `capacity` only if the peer does not read
+    std::size_t size_ = 0;   // of store_: one of the above, or more if the peer does not read
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
 };

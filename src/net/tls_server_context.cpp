@@ -52,9 +52,10 @@ int choose_protocol(SSL* ssl, unsigned char const** chosen, unsigned char* size,
         SSL_select_next_proto(const_cast<unsigned char**>(chosen), size, reinterpret_cast<unsigned char const*>(ours.data()),
                               static_cast<unsigned>(ours.size()), offered, offered_size);
     if (verdict != OPENSSL_NPN_NEGOTIATED) return SSL_TLSEXT_ERR_ALERT_FATAL;
-    // An HTTP/2 client needs one connection, an HTTP/1.1 client usually more than one. Each ticket costs about 25 us.
+    // An HTTP/2 client needs one connection, a browser with HTTP/1.1 more than one. Clients without ALPN, such as curl with an
+    // HTTPS proxy and Squid, keep one ticket. Each ticket costs about 25 us.
     bool const is_h2 = *size == 2;
-    if ((SSL_get_options(ssl) & SSL_OP_NO_TICKET) == 0) check(SSL_set_num_tickets(ssl, is_h2 ? 1 : 2) == 1);
+    if (!is_h2 && (SSL_get_options(ssl) & SSL_OP_NO_TICKET) == 0) check(SSL_set_num_tickets(ssl, 2) == 1);
     return SSL_TLSEXT_ERR_OK;
 }
 
@@ -136,6 +137,7 @@ std::shared_ptr<TlsServerContext const> TlsServerContext::make_without_certifica
 
 void TlsServerContext::use_tickets(std::shared_ptr<TicketKeys> ticket_keys) {
     SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
+    check(SSL_CTX_set_num_tickets(context_, 1) == 1);
     SSL_CTX_set_session_ticket_cb(context_, nullptr, &judge_ticket, nullptr);
     ticket_keys->use_in(context_);
     ticket_keys_ = std::move(ticket_keys);

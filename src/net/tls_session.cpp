@@ -44,6 +44,11 @@ BIO_METHOD* buffers_method() {
     return method;
 }
 
+/// OpenSSL needs an empty queue before each call. Clearing one that is empty costs more than looking.
+void clear_errors() {
+    if (ERR_peek_error() != 0) ERR_clear_error();
+}
+
 std::string without_final_dot(std::string name) {
     if (name.ends_with('.')) name.pop_back();
     return name;
@@ -121,7 +126,7 @@ TlsSession::~TlsSession() {
 
 TlsSession::Step TlsSession::handshake() {
     if (!fault_.empty()) return Step::failed;
-    ERR_clear_error();
+    clear_errors();
     return step_after(SSL_do_handshake(ssl_));
 }
 
@@ -129,11 +134,12 @@ TlsSession::Progress TlsSession::read(std::span<char> into) {
     if (!fault_.empty()) return {Step::failed};
     std::size_t total = 0;
     while (total < into.size()) {
-        ERR_clear_error();
+        clear_errors();
         std::size_t count = 0;
         int result = SSL_read_ex(ssl_, into.data() + total, into.size() - total, &count);
         if (result == 1) {
             total += count;
+            if (input_.empty()) break;   // another call would only tell that it wants input
             continue;
         }
         // Returns the bytes read so far first; the next call meets close_notify or the error again.
@@ -146,14 +152,14 @@ TlsSession::Progress TlsSession::read(std::span<char> into) {
 }
 
 TlsSession::Step TlsSession::peek() {
-    ERR_clear_error();
+    clear_errors();
     char byte;
     std::size_t count = 0;
     return step_after(SSL_peek_ex(ssl_, &byte, 1, &count));
 }
 
 TlsSession::Progress TlsSession::write(std::string_view plaintext) {
-    ERR_clear_error();
+    clear_errors();
     std::size_t count = 0;
     int result = SSL_write_ex(ssl_, plaintext.data(), std::min(plaintext.size(), record_max), &count);
     return {step_after(result), count};
@@ -161,9 +167,13 @@ TlsSession::Progress TlsSession::write(std::string_view plaintext) {
 
 void TlsSession::close_notify() {
     if (!fault_.empty() || (SSL_get_shutdown(ssl_) & SSL_SENT_SHUTDOWN)) return;
-    ERR_clear_error();
+    clear_errors();
     SSL_shutdown(ssl_);
 }
+
+bool TlsSession::has_unread() const { return !input_.empty() || SSL_pending(ssl_) > 0; }
+
+bool TlsSession::is_server() const { return SSL_is_server(ssl_) == 1; }
 
 bool TlsSession::resumed() const { return SSL_session_reused(ssl_) == 1; }
 

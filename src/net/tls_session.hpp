@@ -77,6 +77,8 @@ public:
 
     TlsBuffer& input() { return input_; }     // ciphertext from the peer, not yet decrypted
     TlsBuffer& output() { return output_; }   // ciphertext for the peer, to be sent in order
+    /// read() may return something without more input.
+    bool has_unread() const;
     /// A place for the ciphertext that ends a wait: a waiting session must not hold a TlsBuffer's memory.
     std::span<char> arrival() { return arrival_; }
 
@@ -87,6 +89,7 @@ public:
     int alert() const { return alert_; }
     /// As a client: the server has answered an earlier session's ticket by an alert. It may accept a handshake without one.
     bool ticket_refused() const { return offered_ticket_ && alert_ != -1; }
+    bool is_server() const;
     /// True when the handshake resumed an earlier session (no certificate was sent).
     bool resumed() const;
     /// ALPN selected HTTP/2.

@@ -91,14 +91,14 @@ bool Transport::sat_out(Error const& error, std::uint64_t cancels) const {
     return error == asio::error::operation_aborted && cancels == cancels_ && is_open();
 }
 
-IoResult Transport::try_write(std::span<iovec>& parts) {
+IoResult Transport::try_write(std::span<iovec>& parts, bool more) {
     while (!parts.empty() && parts.front().iov_len == 0) parts = parts.subspan(1);
-    return tls_ ? try_write_tls(parts) : try_write_socket(parts);
+    return tls_ ? try_write_tls(parts, more) : try_write_socket(parts, more);
 }
 
-IoResult Transport::try_write_socket(std::span<iovec>& parts) {
+IoResult Transport::try_write_socket(std::span<iovec>& parts, bool more) {
     if (carrier_) {
-        auto const sent = carrier_->try_send(parts);
+        auto const sent = carrier_->try_send(parts, more);
         sent_ += sent.bytes;
         return sent;
     }
@@ -138,6 +138,21 @@ IoResult Transport::try_receive(std::span<char> into) {
 awaitable<IoResult> Transport::read_some(std::span<char> into, milliseconds limit) {
     if (tls_) return read_tls(into, limit);
     return carrier_ ? read_carrier(into, limit) : read_socket(into, limit);
+}
+
+awaitable<Error> Transport::wait_input(milliseconds limit) {
+    if (!tls_) co_return co_await ready(TcpSocket::wait_read, read_deadline_, limit);
+    if (tls_->has_unread()) co_return Error{};
+    co_return co_await wait_for_ciphertext(limit);
+}
+
+IoResult Transport::try_read(std::span<char> into) {
+    if (!tls_) return try_receive(into);
+    for (;;) {
+        auto const got = decrypt(into);
+        if (got.error != asio::error::would_block) return got;
+        if (Error error = receive_ciphertext()) return {error, 0};
+    }
 }
 
 awaitable<IoResult> Transport::write(std::span<iovec> parts, milliseconds limit) {

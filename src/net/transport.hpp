@@ -42,13 +42,20 @@ public:
     /// Waits at most `limit` for at least one byte. bytes > 0 if and only if there is no error.
     awaitable<IoResult> read_some(std::span<char> into, milliseconds limit);
 
-    /// Writes everything; `limit` is the longest time without progress. `parts` is consumed (its elements change).
+    /// The two halves of read_some(), for a reader that holds no buffer while it waits. wait_input() may return early.
+    /// try_read(): error would_block when there is nothing.
+    awaitable<Error> wait_input(milliseconds limit);
+    IoResult try_read(std::span<char> into);
+
+    /// Writes everything; `limit` is the longest time without progress. `parts` is consumed (its elements change). Without parts:
+    /// sends what try_write() has kept.
     awaitable<IoResult> write(std::span<iovec> parts, milliseconds limit);
     awaitable<IoResult> write(std::string_view bytes, milliseconds limit);
 
     /// Writes as much as possible without waiting and advances `parts`; error would_block when some bytes are left.
-    /// Allocates nothing.
-    IoResult try_write(std::span<iovec>& parts);
+    /// Allocates nothing. `more`: another write follows soon, so TLS may keep up to 256 KiB until then: few large sends cost less
+    /// than many.
+    IoResult try_write(std::span<iovec>& parts, bool more = false);
 
     /// Starts TLS as a client, to `server_name` (SNI and certificate check); `limit` covers the whole handshake. All bytes
     /// received before must have been read. On a secure connection: TLS in TLS, once.
@@ -125,9 +132,10 @@ private:
     Error send_bytes(TlsBuffer& from);
     Error tls_error(TlsSession const& session);
     Error end_without_notify();
-    IoResult try_write_tls(std::span<iovec>& parts);
+    IoResult try_write_tls(std::span<iovec>& parts, bool more);
     awaitable<IoResult> read_tls(std::span<char> into, milliseconds limit);
-    IoResult try_write_socket(std::span<iovec>& parts);
+    IoResult decrypt(std::span<char> into);
+    IoResult try_write_socket(std::span<iovec>& parts, bool more);
     IoResult try_receive(std::span<char> into);
     awaitable<IoResult> read_carrier(std::span<char> into, milliseconds limit);
     awaitable<IoResult> read_socket(std::span<char> into, milliseconds limit);

@@ -17,7 +17,6 @@ namespace {
 
 constexpr int ticket_batches_max = 8;
 constexpr std::size_t unsent_answers_max = 256 * 1024;   // for a peer that causes replies and reads nothing
-constexpr std::size_t ciphertext_per_send = 60 * 1024;   // one more record still fits in a TlsBuffer
 
 /// The next record's plaintext: a view of the first part if that fills a record, else a copy of several parts, valid until
 /// the next call on this thread. The first part is not empty.
@@ -91,6 +90,8 @@ awaitable<Error> Transport::shake_hands(milliseconds limit) {
             send_ciphertext();   // the alert
             co_return tls_error(*tls_);
         }
+        // A server's tickets are sent with its first response, or before it waits for a request: one system call less.
+        if (step == TlsSession::Step::done && tls_->is_server()) co_return Error{};
         Error error = co_await flush_ciphertext(left);
         if (error || step == TlsSession::Step::done) co_return error;
         error = co_await wait_for_ciphertext(left);
@@ -102,28 +103,37 @@ awaitable<Error> Transport::shake_hands(milliseconds limit) {
 
 awaitable<IoResult> Transport::read_tls(std::span<char> into, milliseconds limit) {
     for (;;) {
-        auto got = tls_->read(into);
-        // The session's own replies (key updates) are sent now if possible, else with the next write or read.
-        send_ciphertext();
-        if (got.step == TlsSession::Step::done) co_return IoResult{{}, got.bytes};
-        if (got.step == TlsSession::Step::closed) co_return IoResult{asio::error::eof, 0};
-        if (got.step == TlsSession::Step::failed) co_return IoResult{tls_error(*tls_), 0};
-        if (tls_->output().bytes().size() > unsent_answers_max) co_return IoResult{asio::error::connection_reset, 0};
+        auto const got = decrypt(into);
+        if (got.error != asio::error::would_block) co_return got;
         Error error = co_await wait_for_ciphertext(limit);
         if (error) co_return IoResult{error, 0};
     }
 }
 
-IoResult Transport::try_write_tls(std::span<iovec>& parts) {
+/// What the received ciphertext contains; would_block when that is nothing.
+IoResult Transport::decrypt(std::span<char> into) {
+    auto const got = tls_->read(into);
+    switch (got.step) {
+    case TlsSession::Step::done: return {{}, got.bytes};
+    case TlsSession::Step::closed: return {asio::error::eof, 0};
+    case TlsSession::Step::failed: send_ciphertext(); return {tls_error(*tls_), 0};
+    case TlsSession::Step::wants_input: break;
+    }
+    bool const reads_none = tls_->output().bytes().size() > unsent_answers_max;
+    return {reads_none ? asio::error::connection_reset : asio::error::would_block, 0};
+}
+
+IoResult Transport::try_write_tls(std::span<iovec>& parts, bool more) {
     std::size_t written = 0;
     for (;;) {
-        while (!parts.empty() && tls_->output().bytes().size() < ciphertext_per_send) {
+        while (!parts.empty() && tls_->output().bytes().size() < tls_->output().batch_max()) {
             auto record = next_record(parts);
             auto progress = tls_->write(record);
             if (progress.step != TlsSession::Step::done) return {tls_error(*tls_), written};
             written += progress.bytes;
             drop_front(parts, progress.bytes);
         }
+        if (more && parts.empty() && tls_->output().bytes().size() < tls_->output().batch_max()) return {{}, written};
         Error error = send_ciphertext();
         if (error || parts.empty()) return {error, written};
     }
@@ -140,11 +150,13 @@ awaitable<Error> Transport::flush_ciphertext(milliseconds limit) {
 
 /// Returns without an error when there is some. A wait that begins with a read of few bytes saves the system call that
 /// re-arms the socket; after much ciphertext there is probably more, and it is received at once.
+/// The session's own output, such as tickets and answers to key updates, is sent before the wait.
 awaitable<Error> Transport::wait_for_ciphertext(milliseconds limit) {
     bool const through_socket = !outer_ && !carrier_;
-    if (!through_socket || much_arrives_) {
+    if (!through_socket || much_arrives_ || !tls_->output().empty()) {
         Error error = receive_ciphertext();
         if (error != asio::error::would_block) co_return error;
+        send_ciphertext();
     }
     if (!through_socket) co_return co_await ready(TcpSocket::wait_read, read_deadline_, limit);
     auto const arrival = tls_->arrival();
@@ -193,7 +205,7 @@ Error Transport::send_ciphertext() { return outer_ ? send_through_outer() : send
 Error Transport::send_through_outer() {
     auto& output = tls_->output();
     for (;;) {
-        while (!output.empty() && outer_->output().bytes().size() < ciphertext_per_send) {
+        while (!output.empty() && outer_->output().bytes().size() < outer_->output().batch_max()) {
             auto const progress = outer_->write(output.bytes());
             if (progress.step != TlsSession::Step::done) return tls_error(*outer_);
             output.consume(progress.bytes);
@@ -204,9 +216,10 @@ Error Transport::send_through_outer() {
 }
 
 Error Transport::send_bytes(TlsBuffer& from) {
+    if (from.empty()) return {};   // saves a system call
     iovec part{const_cast<char*>(from.bytes().data()), from.bytes().size()};
     std::span<iovec> parts(&part, 1);
-    auto const sent = try_write_socket(parts);
+    auto const sent = try_write_socket(parts, false);
     if (sent.bytes > 0) from.consume(sent.bytes);
     return sent.error;
 }

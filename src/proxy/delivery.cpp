@@ -36,40 +36,58 @@ bool is_plain(http::RequestHead const& request) {
 /// A plain hit allocates nothing: a small patch is written, and head, patch and body go out in one gather write.
 net::awaitable<void> Delivery::deliver(store::ObjectPtr object, cache::Follower* follower) {
     if (request_.client.nobody()) co_return;
-    request_.record.note_use(request_, object);
+    bool const tried = begun_;
+    if (!begun_) begin(object, follower != nullptr);
     SlowClientGuard::Sending const sending(writer_.pace(), *object);
-    if (!follower) request_.led = nullptr;   // it may hold the object that was validated
+    if (!slice_.several && !object->body()) {
+        if (tried || !try_send_small(*object)) co_await writer_.send(unsent_, slice_.count.value_or(0));
+        co_return;
+    }
+    Pieces pieces;
+    pieces.add(head_);
+    pieces.add(tail_);
+    if (slice_.several) co_return co_await send_ranges(std::move(object), pieces);
+    co_await send_body(std::move(object), slice_, pieces, follower);
+}
+
+bool Delivery::deliver_at_once(store::ObjectPtr const& object) {
+    begin(object, false);
+    return !slice_.several && !object->body() && try_send_small(*object);
+}
+
+bool Delivery::try_send_small(store::Object const& object) {
+    auto const body = object.bytes().substr(slice_.first, slice_.count.value_or(0));
+    small_.add(head_);
+    small_.add(tail_);
+    small_.add(body);
+    unsent_ = small_.take();
+    return writer_.try_send(unsent_, body.size());
+}
+
+/// Decides what is sent, and writes the head.
+void Delivery::begin(store::ObjectPtr const& object, bool grows) {
+    begun_ = true;
+    request_.record.note_use(request_, object);
+    if (!grows) request_.led = nullptr;   // it may hold the object that was validated
     auto const& request = request_.head();
     Patch patch;
     patch.status = request_.record.cache_status;
     auto age = http::current_age(object->terms(), request_.now);
     // A response straight from the origin has no age, unless another cache gave it one (RFC 9111 5.1).
     if (request_.record.cache_status.hit || age > 0) patch.age = age;
-    auto head = object->head();
-    if (request_.services.log) request_.record.texts.content_type = http::field_in(head, "Content-Type");
-    Slice slice{0, object->length()};
+    head_ = object->head();
+    if (request_.services.log) request_.record.texts.content_type = http::field_in(head_, "Content-Type");
+    slice_ = {0, object->length()};
     request_.record.sent_status = object->status();
-    if (!is_plain(request) && answer_conditions(*object, slice, patch, head)) {
+    if (!is_plain(request) && answer_conditions(*object, slice_, patch, head_)) {
         // A 304 or 416 has no body.
     } else {
-        if (object->status() != 204) patch.content_length = slice.count;   // RFC 9110 8.6
-        if (!slice.count) writer_.begin_without_length(patch);
-        if (request.method == Method::head) slice = {0, 0};
+        if (object->status() != 204) patch.content_length = slice_.count;   // RFC 9110 8.6
+        if (!slice_.count) writer_.begin_without_length(patch);
+        if (request.method == Method::head) slice_ = {0, 0};
     }
-    auto tail = writer_.patch_of(patch);
-    Pieces pieces;
-    pieces.add(head);
-    pieces.add(tail);
+    tail_ = writer_.patch_of(patch);
     request_.head_sent = true;
-    if (slice.several) co_return co_await send_ranges(std::move(object), pieces);
-    if (object->body()) {
-        co_await send_body(std::move(object), slice, pieces, follower);
-        co_return;
-    }
-    auto body = object->bytes().substr(slice.first, slice.count.value_or(0));
-    pieces.add(body);
-    auto gathered = pieces.take();
-    if (!writer_.try_send(gathered, body.size())) co_await writer_.send(gathered, body.size());
 }
 
 /// Evaluates preconditions and ranges; true when the answer has no body. May replace the head.

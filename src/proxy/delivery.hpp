@@ -21,6 +21,8 @@ public:
     /// `follower`: follows the fill in which the object grows; null: it is complete. A plain hit allocates nothing: head, patch
     /// and body go out in one gather write.
     net::awaitable<void> deliver(store::ObjectPtr object, cache::Follower* follower);
+    /// Like deliver() for a complete object, without waiting. False: deliver() must be called for the rest.
+    bool deliver_at_once(store::ObjectPtr const& object);
 
     /// Waits for the fill to change after `seen`. False when waiting is over: the client is gone, or the fill did not
     /// change for deadlines.fill. Also true after a shorter `limit`.
@@ -35,6 +37,8 @@ private:
     };
     static constexpr std::size_t write_pieces = 16;
     using Pieces = Gather<write_pieces + 5>;
+    void begin(store::ObjectPtr const& object, bool grows);
+    bool try_send_small(store::Object const& object);
     bool answer_conditions(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
     bool answer_ranges(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
     net::awaitable<void> send_ranges(store::ObjectPtr object, Pieces& pieces);
@@ -46,6 +50,12 @@ private:
     RestOfBody& rest_;
     PassThrough& pass_through_;
     std::optional<http::Multipart> multipart_;
+    // After begin():
+    bool begun_ = false;
+    std::string_view head_, tail_;   // of the response; the tail is the part that differs from hit to hit
+    Slice slice_;
+    Gather<3> small_;           // the pieces of a small response,
+    std::span<iovec> unsent_;   // and those that are not sent yet
 };
 
 }   // namespace garner::proxy

@@ -11,6 +11,7 @@ namespace garner::proxy {
 
 /// The steps of a request; each returns the next one.
 enum class Step : std::uint8_t {
+    check_further,   // a rule needs the addresses of the destination, or the user
     look_on_disk,
     resolve_source,   // an object came through a peer, and the rules need its address
     follow,           // wait for another request's fetch

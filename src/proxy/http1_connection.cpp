@@ -37,10 +37,10 @@ net::awaitable<void> Http1Connection::serve() {
         idle_ = false;
         end_wait();
         if (arrival != Arrival::request) co_return co_await refuse(arrival);
-        transaction_.emplace(services_, stream_, point().origin, scratch_, options);
-        co_await transaction_->run();
-        bool const keeps = transaction_->keeps_connection();
-        transaction_.reset();
+        auto& transaction = begin_request(options);
+        if (!transaction.run_at_once()) co_await transaction.run();
+        bool const keeps = transaction.keeps_connection();
+        place_.reset();
         if (!keeps) break;
         stream_.finish_request();
         // Many pipelined requests must not delay other connections.
@@ -66,9 +66,14 @@ net::awaitable<void> Http1Connection::refuse(Arrival arrival) {
 net::awaitable<void> Http1Connection::refuse_head(std::uint16_t status, std::string_view why) {
     auto const options = services_.options;
     stream_.forget_head();
-    transaction_.emplace(services_, stream_, point().origin, scratch_, options);
-    co_await transaction_->refuse_head(status, why);
-    transaction_.reset();
+    auto& transaction = begin_request(options);
+    co_await transaction.refuse_head(status, why);
+    place_.reset();
+}
+
+Transaction& Http1Connection::begin_request(std::shared_ptr<Options const> const& options) {
+    place_ = services_.places.take();
+    return place_->transaction.emplace(services_, stream_, point().origin, place_->scratch, options);
 }
 
 void Http1Connection::drain() {
@@ -77,7 +82,7 @@ void Http1Connection::drain() {
 
 void Http1Connection::abort() {
     drain();
-    if (transaction_) transaction_->abort();
+    if (place_) place_->transaction->abort();
 }
 
 }   // namespace garner::proxy

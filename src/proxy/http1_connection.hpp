@@ -1,11 +1,10 @@
 // A client's HTTP/1.1 connection: its requests in sequence, until one side closes.
 #pragma once
 #include <memory>
-#include <optional>
 
 #include "proxy/connection.hpp"
 #include "proxy/http1_stream.hpp"
-#include "proxy/transaction.hpp"
+#include "proxy/request_places.hpp"
 
 namespace garner::proxy {
 
@@ -22,11 +21,11 @@ private:
     net::awaitable<void> serve();
     net::awaitable<void> refuse(Http1Stream::Arrival arrival);
     net::awaitable<void> refuse_head(std::uint16_t status, std::string_view why);
+    Transaction& begin_request(std::shared_ptr<Options const> const& options);
 
     Http1Stream stream_;
     char const* const refusal_;
-    Scratch scratch_;
-    std::optional<Transaction> transaction_;   // while one runs; too large for a coroutine frame, which would then not be recycled
+    RequestPlaces::Lease place_;   // while a request runs
     bool idle_ = false;
 };
 

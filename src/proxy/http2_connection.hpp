@@ -10,7 +10,7 @@
 #include "net/waiter.hpp"
 #include "proxy/connection.hpp"
 #include "proxy/http2_stream.hpp"
-#include "proxy/transaction.hpp"
+#include "proxy/request_places.hpp"
 
 namespace garner::proxy {
 
@@ -25,14 +25,15 @@ public:
 private:
     /// The place of one stream after another; its memory is reused.
     struct Slot : Link {
+        std::shared_ptr<Options const> options;
         std::optional<Http2Stream> stream;
-        std::optional<Transaction> transaction;
-        Scratch scratch;
+        RequestPlaces::Lease place;
     };
 
     net::awaitable<void> run() override;
     net::awaitable<bool> receive();
-    net::awaitable<net::IoResult> read(milliseconds limit);
+    net::awaitable<net::Error> wait_input(milliseconds limit);
+    bool take_input();
     void shrink();
     milliseconds patience() const;
     bool waits_for_request() const;
@@ -40,8 +41,8 @@ private:
     net::awaitable<void> start_requests();
     void start_request(h2::Stream& stream);
     net::awaitable<void> serve(Slot& slot);
+    void end_request(Slot& slot);
     net::awaitable<void> end();
-    Slot* slot_of(h2::Stream const& stream);
 
     void on_request(h2::Stream& stream) override;
     void on_body(h2::Stream& stream) override;
@@ -49,9 +50,11 @@ private:
     void on_reset(h2::Stream& stream) override;
 
     h2::Session& session() override { return session_; }
-    void flush() override;
-    bool send_gathered();
+    void flush(bool more) override;
+    bool gather();
+    void send_gathered(bool more);
     net::awaitable<void> write_rest();
+    void lose();
     net::Executor executor() override { return services_.worker.io.get_executor(); }
     net::DeadlineWheel& wheel() override { return services_.worker.wheel; }
     IpAddress own_address() override;
@@ -74,7 +77,6 @@ private:
     bool gathering_ = false;   // input is being processed: frames are sent when the buffer is full, or at the end
     bool writing_ = false;     // write_rest() runs
     bool lost_ = false;        // the connection has failed
-    std::array<char, 4096> input_;
 };
 
 }   // namespace garner::proxy

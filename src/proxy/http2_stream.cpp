@@ -87,13 +87,11 @@ void Http2Stream::show_truncation() {
     wire_.flush();
 }
 
-net::IoResult Http2Stream::try_send(std::span<iovec>& parts) { return tunnel_ ? try_send_in_tunnel(parts) : try_frame(parts); }
-
-net::IoResult Http2Stream::try_frame(std::span<iovec>& parts) {
+net::IoResult Http2Stream::try_frame(std::span<iovec>& parts, bool more) {
     if (is_gone()) return {asio::error::connection_reset, 0};
     auto const size = size_of(parts);
     wire_.session().send(stream_, parts);
-    wire_.flush();
+    wire_.flush(more);
     if (is_gone()) return {asio::error::connection_reset, 0};
     parts = wire_.session().withdraw(stream_);
     auto const left = size_of(parts);
@@ -149,11 +147,14 @@ net::Transport& Http2Stream::transport() {
 }
 
 /// Keeps some bytes that cannot be framed yet: the session tells when they are, and so when the next ones may be sent.
-net::IoResult Http2Stream::try_send_in_tunnel(std::span<iovec>& parts) {
+net::IoResult Http2Stream::try_send(std::span<iovec>& parts, bool more) {
     constexpr std::size_t held_max = 64 * KiB;
     if (is_gone()) return {asio::error::connection_reset, 0};
-    if (!stream_.is_sent()) return {asio::error::would_block, 0};
-    auto result = try_frame(parts);
+    if (!stream_.is_sent()) {
+        if (!more) wire_.flush();
+        return {asio::error::would_block, 0};
+    }
+    auto result = try_frame(parts, more);
     if (result.error != asio::error::would_block) return result;
     held_.clear();
     while (!parts.empty() && held_.size() < held_max) {
@@ -170,13 +171,16 @@ net::IoResult Http2Stream::try_send_in_tunnel(std::span<iovec>& parts) {
 
 net::IoResult Http2Stream::try_receive(std::span<char> into) {
     if (is_gone()) return {asio::error::connection_reset, 0};
-    auto const bytes = stream_.body();
-    if (bytes.empty()) return {stream_.body_done() ? net::Error(asio::error::eof) : net::Error(asio::error::would_block), 0};
-    auto const count = std::min(bytes.size(), into.size());
-    std::memcpy(into.data(), bytes.data(), count);
-    wire_.session().consume(stream_, count);
-    wire_.flush();
-    return {{}, count};
+    auto free = into;
+    while (!free.empty() && !stream_.body().empty()) {
+        auto const count = stream_.body().copy(free.data(), free.size());
+        wire_.session().consume(stream_, count);
+        free = free.subspan(count);
+    }
+    wire_.flush();   // the window that the consumed bytes opened
+    auto const count = into.size() - free.size();
+    if (count > 0) return {{}, count};
+    return {stream_.body_done() ? net::Error(asio::error::eof) : net::Error(asio::error::would_block), 0};
 }
 
 net::awaitable<net::Error> Http2Stream::ready(Direction direction) {

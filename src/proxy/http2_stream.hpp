@@ -15,8 +15,9 @@ class Http2Wire {
 public:
     virtual ~Http2Wire() = default;
     virtual h2::Session& session() = 0;
-    /// Frames and sends what the session has, as far as that is possible without waiting.
-    virtual void flush() = 0;
+    /// Frames and sends what the session has, as far as that is possible without waiting. `more`: another call follows soon, and
+    /// frames may be kept until then.
+    virtual void flush(bool more = false) = 0;
     virtual net::Executor executor() = 0;
     virtual net::DeadlineWheel& wheel() = 0;
     virtual IpAddress own_address() = 0;
@@ -42,7 +43,7 @@ public:
     std::string_view behind_piece() override { return {}; }
     std::string_view behind_body(std::string_view trailers) override;
     void show_truncation() override;
-    net::IoResult try_send(std::span<iovec>& parts) override;
+    net::IoResult try_send(std::span<iovec>& parts) override { return tunnel_ ? try_send(parts, false) : try_frame(parts, false); }
     net::awaitable<net::IoResult> send(std::span<iovec> parts, milliseconds limit) override;
 
     void cancel() override;
@@ -73,8 +74,8 @@ private:
     bool is_gone() const { return lost_ || stream_.is_gone(); }
     void consume_read();
     net::awaitable<net::Wake> wait_for(net::WakeHandle& handle, milliseconds limit);
-    net::IoResult try_frame(std::span<iovec>& parts);
-    net::IoResult try_send_in_tunnel(std::span<iovec>& parts);
+    net::IoResult try_frame(std::span<iovec>& parts, bool more);
+    net::IoResult try_send(std::span<iovec>& parts, bool more) override;
     net::IoResult try_receive(std::span<char> into) override;
     net::awaitable<net::Error> ready(Direction direction) override;
     void shutdown_send() override;

@@ -6,6 +6,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <cerrno>
 
 namespace garner::proxy {
@@ -13,6 +14,7 @@ namespace garner::proxy {
 namespace {
 
 constexpr std::size_t pipe_bytes = 256 * KiB;
+constexpr Bytes bytes_per_turn = 256 * KiB;   // then other connections have their turn
 
 /// Both ends of a pipe.
 struct Pipe {
@@ -143,19 +145,44 @@ net::awaitable<bool> Relay::pipe_to(int pipe, std::size_t bytes, Direction& way)
 }
 
 net::awaitable<bool> Relay::copy(Direction& way) {
-    auto buffer = worker_.buffers.take();
-    std::span<char> into(buffer.get(), net::BufferPool::size);
-    for (;;) {
-        if (aborted_) co_return false;
-        auto read = co_await way.from.read_some(into, limits_.total);
-        if (read.error == net::asio::error::eof) co_return true;
-        if (read.error) co_return false;
-        idle_.arm(limits_.idle);
-        std::string_view bytes(buffer.get(), read.bytes);
-        auto sent = co_await way.to.write(bytes, limits_.idle);
-        moved(way, sent.bytes);
-        if (sent.error) co_return false;
+    for (net::Error error = net::asio::error::would_block; !aborted_;) {
+        if (error == net::asio::error::would_block)
+            error = co_await way.from.wait_input(limits_.total);
+        else
+            co_await net::asio::post(worker_.io.get_executor(), net::as_values);
+        if (aborted_) break;
+        if (!error) error = co_await pass_on(way);
+        if (error == net::asio::error::eof) co_return true;
+        if (error && error != net::asio::error::would_block) break;
     }
+    co_return false;
+}
+
+/// Passes on what has arrived, at most bytes_per_turn, and sends it in few writes. A tunnel holds a buffer only meanwhile. Returns
+/// the error that ended this: would_block when nothing is left.
+net::awaitable<net::Error> Relay::pass_on(Direction& way) {
+    auto const buffer = worker_.buffers.take();
+    std::span<char> const into(buffer.get(), net::BufferPool::size);
+    net::Error end;
+    for (Bytes passed = 0; passed < bytes_per_turn && !end;) {
+        auto const read = way.from.try_read(into);
+        end = read.error;
+        if (end) break;
+        idle_.arm(limits_.idle);
+        passed += read.bytes;
+        iovec part{buffer.get(), read.bytes};
+        std::span<iovec> parts(&part, 1);
+        auto sent = way.to.try_write(parts, true);
+        moved(way, sent.bytes);
+        if (sent.error == net::asio::error::would_block) {
+            sent = co_await way.to.write(parts, limits_.idle);
+            moved(way, sent.bytes);
+        }
+        if (sent.error) co_return sent.error;
+    }
+    std::span<iovec> const kept;
+    auto const sent = co_await way.to.write(kept, limits_.idle);
+    co_return sent.error ? sent.error : end;
 }
 
 }   // namespace garner::proxy

@@ -46,6 +46,7 @@ private:
     net::awaitable<bool> relay(Direction& way);
     net::awaitable<bool> splice(Direction& way);
     net::awaitable<bool> copy(Direction& way);
+    net::awaitable<net::Error> pass_on(Direction& way);
     void moved(Direction& way, Bytes bytes);
     net::awaitable<bool> pipe_to(int pipe, std::size_t bytes, Direction& way);
 

@@ -25,7 +25,7 @@ Request::Request(Services& services, ClientStream& client, AcceleratedOrigin con
       bumped(if_kind(only_origin, AcceleratedOrigin::Kind::bumped)), scratch(scratch), options(options), target(scratch.target),
       record(scratch.record, services.shared.via_name), close(!http::keeps_alive(client.head()) || services.draining) {
     identity = bound_identity(services, *client.client(), bumped || client.nobody());
-    target.url.clear();
+    for (auto* text : {&target.url, &target.plain_url, &target.host_field, &target.path}) text->clear();
     target.secure = client.client()->secure;
     if (scratch.targeted_of == options) return;
     scratch.targeted_of = options;

@@ -10,6 +10,7 @@
 #include "proxy/connection.hpp"
 #include "proxy/fill_pump.hpp"
 #include "proxy/refresh.hpp"
+#include "proxy/request_places.hpp"
 #include "proxy/via.hpp"
 
 namespace garner::proxy {
@@ -53,7 +54,8 @@ Result<void> Server::open() {
     for (unsigned number = 0; number < workers; ++number) {
         auto one = std::make_unique<PerWorker>();
         one->worker = std::make_unique<net::Worker>(number, *names_, *tls, net);
-        one->services.reset(new Services{*one->worker, cache_, shared_, nullptr, one->counters, options});
+        one->places = std::make_shared<RequestPlaces>();
+        one->services.reset(new Services{*one->worker, cache_, shared_, nullptr, one->counters, *one->places, options});
         one->services->logins = logins_.get();
         one->services->heads.max = heads_of_worker(options->limits, workers);
         shared_.workers.push_back(one->services.get());

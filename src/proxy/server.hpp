@@ -91,7 +91,8 @@ public:
     SteadyTime started() const { return started_; }
 
 private:
-    struct PerWorker {   // one worker and everything that runs on it
+    struct PerWorker {                           // one worker and everything that runs on it
+        std::shared_ptr<RequestPlaces> places;   // outlives the coroutines that the worker still holds
         std::unique_ptr<net::Worker> worker;
         Counters counters;
         std::unique_ptr<Services> services;

@@ -29,6 +29,7 @@ namespace garner::proxy {
 class Connection;
 class FillPump;
 class Refresh;
+class RequestPlaces;
 struct Services;
 
 /// Shared by all workers; process-wide limits.
@@ -54,6 +55,7 @@ struct Services {
     Shared& shared;
     AccessLog* log = nullptr;   // null: no access log
     Counters& counters;
+    RequestPlaces& places;
     std::shared_ptr<Options const> options;
     std::shared_ptr<http::OwnAddresses const> own{};      // swapped by post, too
     std::shared_ptr<Interception const> interception{};   // swapped by post, too; null until it was opened

@@ -6,13 +6,24 @@ namespace garner::proxy {
 
 using http::Method;
 
-net::awaitable<void> Transaction::run() {
-    auto verdict = check_.check();
-    if (!verdict) verdict = co_await check_.check_further();
-    auto step = first_step(*verdict);
-    while (step < Step::refuse) step = co_await take(step);
-    if (step != Step::done) co_await end(step);
+/// Most requests end here. They need no coroutine frame.
+bool Transaction::run_at_once() {
+    auto const verdict = check_.check();
+    if (verdict) step_ = first_step(*verdict);
+    if (step_ != Step::deliver || !delivery_.deliver_at_once(state_.object)) return false;
     finish();
+    return true;
+}
+
+net::awaitable<void> Transaction::run() {
+    while (step_ < Step::refuse) step_ = co_await take(step_);
+    if (step_ != Step::done) co_await end(step_);
+    finish();
+}
+
+net::awaitable<Step> Transaction::check_further() {
+    auto const verdict = co_await check_.check_further();
+    co_return first_step(verdict);
 }
 
 Step Transaction::first_step(Verdict verdict) {
@@ -35,6 +46,7 @@ Step Transaction::first_step(Verdict verdict) {
 /// Performs a step; each returns the next one.
 net::awaitable<Step> Transaction::take(Step step) {
     switch (step) {
+    case Step::check_further: return check_further();
     case Step::look_on_disk: return cache_side_.look_on_disk();
     case Step::resolve_source: return cache_side_.resolve_source();
     case Step::follow: return cache_side_.follow();

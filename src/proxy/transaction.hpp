@@ -27,7 +27,10 @@ public:
         : request_(services, client, accelerates, scratch, options) {}
     Transaction(Transaction const&) = delete;
 
-    /// Answers the request with head client.head(), and logs it. One of these four functions is called, once.
+    /// Answers the request with head client.head(), and logs it. Without waiting: true for a small hit that the client's connection
+    /// takes at once. After false run() must be called. One of these four is called, once.
+    bool run_at_once();
+    /// Continues what run_at_once() began.
     net::awaitable<void> run();
     /// Answers input that could not be read as a request, and logs it.
     net::awaitable<void> refuse_head(std::uint16_t status, std::string_view why);
@@ -46,6 +49,7 @@ public:
 private:
     using Verdict = RequestCheck::Verdict;
     Step first_step(Verdict verdict);
+    net::awaitable<Step> check_further();
     net::awaitable<bool> is_allowed();
     net::awaitable<Step> take(Step step);
     net::awaitable<Step> fail();
@@ -56,6 +60,7 @@ private:
 
     Request request_;
     FetchState state_;
+    Step step_ = Step::check_further;
     RequestCheck check_{request_};
     ResponseWriter writer_{request_};
     Upstream upstream_{request_, writer_};

@@ -49,6 +49,8 @@ public:
     T& front() { return static_cast<T&>(*root_.next_); }
     void push_back(T& item) { static_cast<Link&>(item).insert_before(root_); }
 
+    void push_front(T& item) { static_cast<Link&>(item).insert_before(*root_.next_); }
+
     T* pop_front() {
         if (empty()) return nullptr;
         T& item = front();

@@ -395,6 +395,54 @@ TEST(Tls, a_silent_peer_is_timed_out_and_may_go_on_after) {
     EXPECT_EQ(scene.read(*result.transport, 4), "late");
 }
 
+TEST(Tls, a_reader_may_wait_without_a_buffer) {
+    TlsScene scene;
+    Signal go_on;
+    auto script = [&](SSL* ssl) {
+        go_on.await();
+        send(ssl, "late");
+        receive(ssl, 1);
+    };
+    TlsServer server(good(), script);
+    auto result = scene.connect(server.port());
+    ASSERT_TRUE(result.transport) << result.reason;
+    auto& transport = *result.transport;
+    std::array<char, 100> buffer;
+    EXPECT_EQ(transport.try_read(buffer).error, asio::error::would_block);
+    EXPECT_EQ(scene.loop.run(transport.wait_input(milliseconds{200})), asio::error::timed_out);
+    go_on.give();
+    IoResult got{asio::error::would_block};
+    while (got.error == asio::error::would_block) {
+        ASSERT_EQ(scene.loop.run(transport.wait_input(milliseconds{2'000})), Error{});
+        got = transport.try_read(buffer);
+    }
+    EXPECT_EQ(std::string_view(buffer.data(), got.bytes), "late");
+}
+
+TEST(Tls, bytes_kept_for_more_are_sent_by_a_write_without_parts) {
+    TlsScene scene;
+    std::string received;
+    Signal done;
+    auto script = [&](SSL* ssl) {
+        received = receive(ssl, 4);
+        done.give();
+    };
+    TlsServer server(good(), script);
+    auto result = scene.connect(server.port());
+    ASSERT_TRUE(result.transport) << result.reason;
+    auto& transport = *result.transport;
+    auto const before = transport.sent();
+    std::string text = "kept";
+    iovec part{text.data(), text.size()};
+    std::span<iovec> parts(&part, 1);
+    EXPECT_EQ(transport.try_write(parts, true).bytes, 4u);
+    EXPECT_EQ(transport.sent(), before);
+    std::span<iovec> const nothing;
+    EXPECT_EQ(scene.loop.run(transport.write(nothing, milliseconds{2'000})).error, Error{});
+    done.await();
+    EXPECT_EQ(received, "kept");
+}
+
 TEST(Tls, a_peer_that_takes_nothing_is_timed_out) {
     TlsScene scene;
     Signal done;
@@ -420,10 +468,10 @@ TEST(Tls, a_session_may_outlive_its_context) {
 TEST(TlsBuffer, holds_what_came_in_order_and_memory_only_meanwhile) {
     TlsBuffer buffer;
     EXPECT_TRUE(buffer.empty());
-    EXPECT_EQ(buffer.room().size(), TlsBuffer::capacity);
+    EXPECT_EQ(buffer.room().size(), TlsBuffer::received_at_once);
     buffer.added(0);
     std::string expected;
-    for (int i = 0; i < 300; ++i) {
+    for (int i = 0; i < 600; ++i) {   // beyond TlsBuffer::large
         auto text = std::string(1'000, static_cast<char>('a' + i % 26));
         buffer.append(text);
         expected += text;
@@ -437,6 +485,20 @@ TEST(TlsBuffer, holds_what_came_in_order_and_memory_only_meanwhile) {
     buffer.consume(expected.size());
     EXPECT_TRUE(buffer.empty());
     EXPECT_EQ(buffer.bytes().data(), nullptr);
+}
+
+TEST(TlsBuffer, peers_that_do_not_read_hold_few_large_ones) {
+    std::vector<std::unique_ptr<TlsBuffer>> held;
+    std::string const much(TlsBuffer::medium + 1, 'x');
+    while (held.size() < TlsBuffer::large_max) {
+        EXPECT_GT(TlsBuffer().batch_max(), TlsBuffer::medium);
+        held.push_back(std::make_unique<TlsBuffer>());
+        held.back()->append(much);
+    }
+    EXPECT_LT(TlsBuffer().batch_max(), TlsBuffer::medium);
+    EXPECT_GT(held.front()->batch_max(), TlsBuffer::medium);   // it has one already
+    held.pop_back();
+    EXPECT_GT(TlsBuffer().batch_max(), TlsBuffer::medium);
 }
 
 }   // namespace

@@ -1,18 +1,28 @@
-// A keep-alive hit from memory allocates nothing in any thread: counted in a whole proxy with a client and an origin.
+// A keep-alive hit from memory allocates nothing in any thread: counted in a whole proxy with a client and an origin. With TLS
+// and HTTP/2 the proxy's own code allocates nothing; OpenSSL and nghttp2 do.
 #include <execinfo.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <openssl/ssl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <new>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "h2/wire.hpp"
 #include "proxy/server.hpp"
+#include "support/certificate.hpp"
 #include "support/made.hpp"
 
 #if !defined(__has_feature)
@@ -30,39 +40,50 @@ namespace {
 /// Counts allocations of all threads while `counting`, except those of the test itself.
 struct Allocations {
     static constexpr int frames_max = 32;
-    std::atomic<bool> counting{false};
+    enum class Of : std::uint8_t { nothing, cpp, everything };   // cpp: by operator new, or for a coroutine frame
+    std::atomic<Of> counting{Of::nothing};
     std::atomic<std::uint64_t> count{0};
     std::array<void*, frames_max> first{};   // backtrace of the first one
     int first_frames = 0;
 
-    void note() {
-        if (!counting.load(std::memory_order_relaxed) || of_the_test) return;
+    void note(Of by) {
+        if (counting.load(std::memory_order_relaxed) != by || of_the_test) return;
         if (count.fetch_add(1) != 0) return;
         of_the_test = true;   // excludes the backtrace's own
         first_frames = ::backtrace(first.data(), frames_max);
         of_the_test = false;
     }
-    void start() {
+    void start(Of counted = Of::everything) {
         of_the_test = true;
         ::backtrace(first.data(), frames_max);   // loads the library that backtrace() needs
         of_the_test = false;
         count = 0;
-        counting = true;
+        counting = counted;
     }
-    void stop() { counting = false; }
+    void stop() { counting = Of::nothing; }
 
     static thread_local bool of_the_test;
 };
 
 thread_local bool Allocations::of_the_test = false;
 Allocations allocations;
+using Of = Allocations::Of;
 
 }   // namespace
+
+// The other forms call these.
+void* operator new(std::size_t bytes) {
+    allocations.note(Of::cpp);
+    if (auto* place = std::malloc(bytes)) return place;
+    throw std::bad_alloc();
+}
+void operator delete(void* place) noexcept { std::free(place); }
+void operator delete(void* place, std::size_t) noexcept { std::free(place); }
 
 #ifdef GARNER_SANITIZED
 
 namespace {
-void note_allocation(void const volatile*, std::size_t) { allocations.note(); }
+void note_allocation(void const volatile*, std::size_t) { allocations.note(Of::everything); }
 void ignore_release(void const volatile*) {}
 [[maybe_unused]] int const hooked = __sanitizer_install_malloc_and_free_hooks(note_allocation, ignore_release);
 }   // namespace
@@ -77,19 +98,20 @@ void* __libc_realloc(void*, std::size_t);
 void* __libc_memalign(std::size_t, std::size_t);
 
 void* malloc(std::size_t bytes) {
-    allocations.note();
+    allocations.note(Of::everything);
     return __libc_malloc(bytes);
 }
 void* calloc(std::size_t count, std::size_t bytes) {
-    allocations.note();
+    allocations.note(Of::everything);
     return __libc_calloc(count, bytes);
 }
 void* realloc(void* place, std::size_t bytes) {
-    allocations.note();
+    allocations.note(Of::everything);
     return __libc_realloc(place, bytes);
 }
 void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-    allocations.note();
+    allocations.note(Of::everything);
+    allocations.note(Of::cpp);   // Asio allocates coroutine frames by it; OpenSSL and nghttp2 do not call it
     return __libc_memalign(alignment, bytes);
 }
 }
@@ -160,25 +182,57 @@ private:
     std::thread thread_;
 };
 
-/// One keep-alive connection; get() does not allocate.
-class Client {
+/// A connection to the proxy. Sending and receiving use no operator new.
+class Connection {
 public:
-    explicit Client(std::string const& address) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    /// `protocol`: TLS with this one protocol offered by ALPN; empty: plain TCP.
+    Connection(std::string const& address, std::string_view protocol) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         auto to = loopback(static_cast<std::uint16_t>(std::stoul(address.substr(address.rfind(':') + 1))));
         timeval patience{10, 0};
         ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
         connected = ::connect(fd_, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0;
+        if (!connected || protocol.empty()) return;
+        context_.reset(SSL_CTX_new(TLS_client_method()));
+        ssl_.reset(SSL_new(context_.get()));
+        auto const offer = static_cast<char>(protocol.size()) + std::string(protocol);
+        SSL_set_alpn_protos(ssl_.get(), reinterpret_cast<unsigned char const*>(offer.data()), static_cast<unsigned>(offer.size()));
+        SSL_set_fd(ssl_.get(), fd_);
+        connected = SSL_connect(ssl_.get()) == 1;
     }
-    ~Client() { ::close(fd_); }
+    ~Connection() {
+        ssl_.reset();
+        ::close(fd_);
+    }
 
-    enum class Got { nothing, hit, miss };
-    /// Sends the request and receives a response with a body of `body` bytes.
-    Got get(std::string_view request, std::size_t body) {
-        if (!send_all(fd_, request)) return Got::nothing;
+    bool send(std::string_view bytes) {
+        return ssl_ ? SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size())) > 0 : send_all(fd_, bytes);
+    }
+    /// Bytes received; 0 or less when there are no more.
+    ssize_t receive(std::span<char> into) {
+        return ssl_ ? SSL_read(ssl_.get(), into.data(), static_cast<int>(into.size())) : ::recv(fd_, into.data(), into.size(), 0);
+    }
+    bool connected;
+
+private:
+    int fd_;
+    std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context_{nullptr, SSL_CTX_free};
+    std::unique_ptr<SSL, decltype(&SSL_free)> ssl_{nullptr, SSL_free};
+};
+
+enum class Got : std::uint8_t { nothing, hit, miss };
+
+/// One keep-alive connection; get() does not allocate.
+class Client {
+public:
+    Client(std::string const& address, std::string_view protocol, std::string request, std::size_t body)
+        : connection(address, protocol), body_(body), request_(std::move(request)) {}
+    /// Sends the request and receives the response.
+    Got get() {
+        if (!connection.send(request_)) return Got::nothing;
         std::size_t have = 0;
         std::string_view head;
         while (head.empty()) {
-            auto got = ::recv(fd_, buffer_.data() + have, buffer_.size() - have, 0);
+            auto got = connection.receive(std::span(buffer_).subspan(have));
             if (got <= 0) return Got::nothing;
             have += static_cast<std::size_t>(got);
             std::string_view all(buffer_.data(), have);
@@ -186,24 +240,76 @@ public:
             if (end != std::string_view::npos) head = all.substr(0, end + 4);
         }
         bool hit = head.starts_with("HTTP/1.1 200") && head.find("; hit") != std::string_view::npos;
-        for (have -= head.size(); have < body;) {
-            auto got = ::recv(fd_, buffer_.data(), std::min(buffer_.size(), body - have), 0);
+        for (have -= head.size(); have < body_;) {
+            auto got = connection.receive(std::span(buffer_).first(std::min(buffer_.size(), body_ - have)));
             if (got <= 0) return Got::nothing;
             have += static_cast<std::size_t>(got);
         }
-        return have == body ? hit ? Got::hit : Got::miss : Got::nothing;
+        return have == body_ ? hit ? Got::hit : Got::miss : Got::nothing;
     }
-    bool connected;
+    Connection connection;
 
 private:
-    int fd_;
+    std::size_t body_;
+    std::string request_;
     std::vector<char> buffer_ = std::vector<char>(2 * MiB);
+};
+
+/// One HTTP/2 connection; get() does not allocate.
+class Http2Client {
+public:
+    /// `request`: a HEADERS frame for any stream.
+    Http2Client(std::string const& address, std::string request, std::size_t body)
+        : connection(address, "h2"), body_(body), request_(std::move(request)) {
+        constexpr std::uint32_t unbounded = INT32_MAX - 65'535;   // of bytes: more than the test receives
+        auto const window = h2::frame(h2::settings_frame, h2::no_flag, 0, h2::number(4, 2) + h2::number(unbounded));
+        auto const of_connection = h2::frame(h2::window_frame, h2::no_flag, 0, h2::number(unbounded));
+        connection.connected = connection.connected && connection.send(std::string(h2::preface) + window + of_connection);
+    }
+    /// Sends the request and receives the response. The caller checks that the origin was not asked.
+    Got get() {
+        for (std::size_t i = 0; i < 4; ++i) request_[5 + i] = static_cast<char>(stream_ >> (24 - 8 * i));
+        if (!connection.send(request_)) return Got::nothing;
+        std::size_t received = 0;
+        for (bool ended = false; !ended;) {
+            if (!fill(frame_header)) return Got::nothing;
+            auto const* const header = reinterpret_cast<unsigned char const*>(buffer_.data());
+            std::size_t const size = header[0] << 16 | header[1] << 8 | header[2];
+            auto const type = header[3], flags = header[4];
+            if (!fill(frame_header + size)) return Got::nothing;
+            if (type == h2::data_frame) received += size;
+            if (type == h2::rst_frame || type == h2::goaway_frame) return Got::nothing;
+            ended = (type == h2::data_frame || type == h2::headers_frame) && (flags & h2::end_stream) != 0;
+            have_ -= frame_header + size;
+            std::memmove(buffer_.data(), buffer_.data() + frame_header + size, have_);
+        }
+        stream_ += 2;
+        return received == body_ ? Got::hit : Got::nothing;
+    }
+    Connection connection;
+
+private:
+    static constexpr std::size_t frame_header = 9;
+    bool fill(std::size_t bytes) {
+        while (have_ < bytes) {
+            auto got = connection.receive(std::span(buffer_).subspan(have_));
+            if (got <= 0) return false;
+            have_ += static_cast<std::size_t>(got);
+        }
+        return true;
+    }
+
+    std::size_t body_;
+    std::string request_;
+    std::uint32_t stream_ = 1;
+    std::vector<char> buffer_ = std::vector<char>(256 * KiB);
+    std::size_t have_ = 0;
 };
 
 struct Scene {
     explicit Scene(http::Matcher match, Log log = {.access = ""}) {
         auto options = std::make_shared<Options>();
-        options->listen = {Listen{"127.0.0.1", 0, std::nullopt}};
+        options->listen = {Listen{"127.0.0.1", 0, std::nullopt}, Listen{"127.0.0.1", 0, std::nullopt, true, tls()}};
         http::AccessRule rule;
         rule.allow = true;
         rule.match = std::move(match);
@@ -217,7 +323,24 @@ struct Scene {
         EXPECT_EQ(server->open_log().fault_text(), "");
         server->start();
     }
-    ~Scene() { EXPECT_TRUE(server->stop(seconds{5})); }
+    ~Scene() {
+        EXPECT_TRUE(server->stop(seconds{5}));
+        std::filesystem::remove_all(folder);
+    }
+    std::string const& plain() const { return server->addresses().at(0); }
+    std::string const& secure() const { return server->addresses().at(1); }
+
+    net::ListenTls tls() const {
+        test::Certificate const certificate;
+        net::CertificateFiles const files{folder / "chain.pem", folder / "key.pem"};
+        std::filesystem::create_directory(folder);
+        std::ofstream(files.chain) << certificate.pem();
+        std::ofstream(files.key) << certificate.key_pem();
+        net::ListenTls options;
+        options.certificates.push_back(files);
+        return options;
+    }
+    std::filesystem::path const folder = "/tmp/garner-allocation-" + std::to_string(::getpid());
 
     cache::Cache cache{cache::Options{}};
     std::unique_ptr<Server> server;
@@ -235,27 +358,60 @@ http::Matcher port(std::uint16_t number) {
     return match;
 }
 
+std::string url_of(Origin const& origin, std::size_t body) {
+    return "http://127.0.0.1:" + std::to_string(origin.port) + "/" + std::to_string(body);
+}
+
+std::string request_for(Origin const& origin, std::size_t body) {
+    return "GET " + url_of(origin, body) + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(origin.port) +
+           "\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64) test\r\nAccept: text/html,*/*;q=0.8\r\n"
+           "Accept-Encoding: gzip, deflate\r\nReferer: http://127.0.0.1/a/page\r\n\r\n";
+}
+
 constexpr int hits = 1'000;
 
-void expect_hits_allocate_nothing(Scene& scene, Origin& origin, std::size_t size) {
-    auto url = "http://127.0.0.1:" + std::to_string(origin.port) + "/" + std::to_string(size);
-    auto request = "GET " + url + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(origin.port) +
-                   "\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64) test\r\nAccept: text/html,*/*;q=0.8\r\n"
-                   "Accept-Encoding: gzip, deflate\r\nReferer: http://127.0.0.1/a/page\r\n\r\n";
-    Client client(scene.server->addresses().front());
-    ASSERT_TRUE(client.connected);
-    for (int i = 0; i < 100; ++i) ASSERT_NE(client.get(request, size), Client::Got::nothing);
+template <class AnyClient>
+void expect_hits_allocate_nothing(AnyClient& client, Origin& origin, Of counted) {
+    ASSERT_TRUE(client.connection.connected);
+    for (int i = 0; i < 100; ++i) ASSERT_NE(client.get(), Got::nothing);
     // Waits for the end of the fetch, and for the first ticks of the timer wheel and the log.
     std::this_thread::sleep_for(milliseconds{300});
     int got = 0;
-    allocations.start();
-    for (int i = 0; i < hits; ++i) got += client.get(request, size) == Client::Got::hit;
+    allocations.start(counted);
+    for (int i = 0; i < hits; ++i) got += client.get() == Got::hit;
     std::this_thread::sleep_for(milliseconds{300});   // the log writes its last lines
     allocations.stop();
     EXPECT_EQ(got, hits);
     EXPECT_EQ(origin.requests, 1);
     EXPECT_EQ(allocations.count, 0u) << "for " << hits << " hits";
     if (allocations.count > 0) ::backtrace_symbols_fd(allocations.first.data(), allocations.first_frames, 2);
+}
+
+void expect_hits_allocate_nothing(Scene& scene, Origin& origin, std::size_t body) {
+    Client client(scene.plain(), "", request_for(origin, body), body);
+    expect_hits_allocate_nothing(client, origin, Of::everything);
+}
+
+void expect_secure_hits_allocate_nothing(std::size_t body) {
+    Origin origin;
+    Scene scene(port(origin.port));
+    Client client(scene.secure(), "http/1.1", request_for(origin, body), body);
+    expect_hits_allocate_nothing(client, origin, Of::cpp);
+}
+
+void expect_http2_hits_allocate_nothing(std::size_t body) {
+    Origin origin;
+    Scene scene(port(origin.port));
+    auto const authority = "127.0.0.1:" + std::to_string(origin.port), path = "/" + std::to_string(body);
+    auto const block = h2::field_block({{":method", "GET"},
+                                        {":scheme", "http"},
+                                        {":authority", authority},
+                                        {":path", path},
+                                        {"user-agent", "Mozilla/5.0 (X11; Linux x86_64) test"},
+                                        {"accept", "text/html,*/*;q=0.8"},
+                                        {"cookie", "a=b"}});
+    Http2Client client(scene.secure(), h2::frame(h2::headers_frame, h2::end_stream | h2::end_headers, 0, block), body);
+    expect_hits_allocate_nothing(client, origin, Of::cpp);
 }
 
 TEST(Allocation, is_seen_when_there_is_one) {
@@ -291,6 +447,14 @@ TEST(Allocation, none_for_a_hit_that_is_logged) {
         EXPECT_GT(scene.server->log_stats().written, static_cast<std::uint64_t>(hits));
     }
 }
+
+TEST(Allocation, none_for_hits_over_TLS) {
+    expect_secure_hits_allocate_nothing(1'000);
+    expect_secure_hits_allocate_nothing(MiB);
+}
+
+/// A large body waits for the client in a coroutine. Its frame is one more than Asio keeps, once in hundreds of hits.
+TEST(Allocation, none_for_a_small_hit_over_HTTP_2) { expect_http2_hits_allocate_nothing(1'000); }
 
 }   // namespace
 }   // namespace garner::proxy
