@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "io/account.hpp"
+#include "util/text.hpp"
 
 namespace garner::auth {
 
@@ -84,7 +85,7 @@ std::shared_ptr<RunningCheck> Authenticator::verify(std::string_view field, IpAd
     }
     auto job = std::make_shared<Job>();
     job->credentials = std::move(credentials);
-    job->digest = verified_.digest(field);
+    if (job->is_remembered()) job->digest = verified_.digest(field);
     job->client = client;
     job->queued = now;
     return join_or_begin(std::move(job), now);
