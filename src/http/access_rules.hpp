@@ -44,10 +44,10 @@ struct Decision {
     Verdict verdict = Verdict::deny;
     // Set when an allow rule opens a destination that is blocked by default. A `host` that is a name opens nothing: the owner
     // of the name chooses its address in the DNS.
-    bool opens_address = false;   // the rule names `destination`, or the address itself as `host`; localhost on loopback
-    bool opens_port = false;      // the rule names `port`
-    std::string_view rule;        // the place of the deciding rule, or "default: clients on loopback only"
-    std::string_view matchers;    // those of the deciding rule, like the next two
+    bool opens_address = false;       // the rule names `destination`, or the address itself as `host`; localhost on loopback
+    bool opens_port = false;          // the rule names `port`
+    std::string_view rule = {};       // the place of the deciding rule, or "default: clients on loopback only"
+    std::string_view matchers = {};   // those of the deciding rule, like the next two
     std::string_view name = {};
     std::string_view because = {};
     char const* closed = nullptr;   // deny although the rule allows: the default that blocks it, a literal

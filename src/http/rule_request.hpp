@@ -15,14 +15,14 @@ namespace garner::http {
 
 /// Views and pointers: valid as long as the request's bytes.
 struct RuleRequest {
-    IpAddress client;
+    IpAddress client = {};
     Method method = Method::get;
     std::string_view method_text = "GET";
     Scheme scheme = Scheme::http;
-    std::string_view host;   // any case, IPv6 without brackets
+    std::string_view host = {};   // any case, IPv6 without brackets
     std::uint16_t port = 80;
-    std::string_view url;         // normal form (append_normalised); "host:port" for CONNECT
-    std::string_view plain_url;   // append_unescaped(url), if it differs; else empty
+    std::string_view url = {};         // normal form (append_normalised); "host:port" for CONNECT
+    std::string_view plain_url = {};   // append_unescaped(url), if it differs; else empty
     WallTime now{};
     std::uint16_t listener = 0;                      // the port the client connected to
     bool accelerated = false;                        // the listener is an accelerator's: its clients are not asked to log in

@@ -84,7 +84,7 @@ TEST(ErrorPage, has_no_row_without_a_value) {
 TEST(ErrorPage, escapes_text_from_outside) {
     std::string const hostile = "a/<script>alert(\"x\")</script>&\\\r\n\x1b\x7f\xc3";
     auto page = refused_page();
-    page.what = page.rule = page.host = page.url = page.server = page.id = hostile;
+    page.what = page.rule = page.because = page.host = page.url = page.server = page.id = hostile;
     auto const html = error_page(page, ErrorFormat::html);
     EXPECT_THAT(html, Not(HasSubstr("<script")));
     EXPECT_THAT(html, HasSubstr("<dd>a/&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;\\??\?\?\?</dd>"));
@@ -100,7 +100,7 @@ TEST(ErrorPage, truncates_text_from_outside) {
     for (char const filling : {'<', '"', '\\', '\n'}) {
         std::string const text(100'000, filling);
         auto page = refused_page();
-        page.what = page.rule = page.host = page.url = page.server = text;
+        page.what = page.rule = page.because = page.host = page.url = page.server = text;
         for (auto const format : formats) EXPECT_LT(error_page(page, format).size(), 30'000u);
         EXPECT_TRUE(nlohmann::json::accept(error_page(page, ErrorFormat::json)));
     }
