@@ -9,7 +9,7 @@ namespace garner::importing {
 
 /// A directive of squid.conf or of an included file.
 struct Line {
-    std::string file;
+    std::string file = {};
     unsigned number = 0;     // its first line, from 1
     std::string name;        // "http_access"
     std::string rest;        // behind the name
