@@ -14,7 +14,7 @@ namespace garner::importing {
 struct AccessLine {
     Line line;
     bool allow = false;
-    std::vector<AclUse> uses;
+    std::vector<AclUse> uses = {};
 };
 
 /// "deny !office users", the words from `first` on. Nothing, with a report, for a line that Squid skips.

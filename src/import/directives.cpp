@@ -5,6 +5,7 @@
 
 #include "import/context.hpp"
 #include "import/words.hpp"
+#include "util/bytes.hpp"
 #include "util/text.hpp"
 
 namespace garner::importing {

@@ -9,10 +9,10 @@ namespace garner::importing {
 
 /// A directive of squid.conf or of an included file.
 struct Line {
-    std::string file;
+    std::string file = {};
     unsigned number = 0;     // its first line, from 1
-    std::string name;        // "http_access"
-    std::string rest;        // behind the name
+    std::string name = {};   // "http_access"
+    std::string rest = {};   // behind the name
     std::size_t index = 0;   // among all directives
     bool quoted = false;     // configuration_includes_quoted_values is on: quotes enclose a value, not a file's name
     bool missing = false;    // an include of a file that cannot be read: unknown directives belong here
