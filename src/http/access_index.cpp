@@ -18,10 +18,10 @@ void collect(Matcher const& matcher, std::vector<Matcher const*>& into) {
     for (auto const& one : matcher.is) collect(*one.matcher, into);
 }
 
-using Parts = AccessIndex::Parts;
+using RuleParts = AccessIndex::RuleParts;
 
-std::vector<Parts> parts_of(std::span<AccessRule const> rules) {
-    std::vector<Parts> all(rules.size());
+std::vector<RuleParts> parts_of(std::span<AccessRule const> rules) {
+    std::vector<RuleParts> all(rules.size());
     for (std::size_t rule = 0; rule < rules.size(); ++rule) collect(rules[rule].match, all[rule]);
     return all;
 }
@@ -31,7 +31,7 @@ using Numbers = std::vector<std::optional<IntervalSet<Number>>>;
 
 /// The numbers that `read` gives for the parts of each rule: those in all of them.
 template <class Number, class Read>
-Numbers<Number> numbers_of(std::span<Parts const> rules, Read const& read) {
+Numbers<Number> numbers_of(std::span<RuleParts const> rules, Read const& read) {
     Numbers<Number> all(rules.size());
     for (std::size_t rule = 0; rule < rules.size(); ++rule)
         for (auto const* part : rules[rule]) {
@@ -42,14 +42,14 @@ Numbers<Number> numbers_of(std::span<Parts const> rules, Read const& read) {
     return all;
 }
 
-Numbers<WideNumber> networks_of(std::span<Parts const> rules, NetworkSet Matcher::*member) {
+Numbers<WideNumber> networks_of(std::span<RuleParts const> rules, NetworkSet Matcher::*member) {
     return numbers_of<WideNumber>(rules, [&](Matcher const& part) {
         auto const& set = part.*member;
         return set.empty() ? std::nullopt : std::optional(set.intervals());
     });
 }
 
-Numbers<std::uint32_t> ports_of(std::span<Parts const> rules, std::vector<PortRange> Matcher::*member) {
+Numbers<std::uint32_t> ports_of(std::span<RuleParts const> rules, std::vector<PortRange> Matcher::*member) {
     return numbers_of<std::uint32_t>(rules, [&](Matcher const& part) -> std::optional<IntervalSet<std::uint32_t>> {
         std::vector<IntervalSet<std::uint32_t>::Interval> all;
         for (auto const& range : part.*member) all.push_back({range.first, range.last});
@@ -58,12 +58,12 @@ Numbers<std::uint32_t> ports_of(std::span<Parts const> rules, std::vector<PortRa
     });
 }
 
-Numbers<std::uint32_t> times_of(std::span<Parts const> rules) {
+Numbers<std::uint32_t> times_of(std::span<RuleParts const> rules) {
     return numbers_of<std::uint32_t>(
         rules, [](Matcher const& part) { return part.time.empty() ? std::nullopt : std::optional(minutes_of(part.time)); });
 }
 
-std::vector<HostSet const*> hosts_of(std::span<Parts const> rules) {
+std::vector<HostSet const*> hosts_of(std::span<RuleParts const> rules) {
     std::vector<HostSet const*> all;
     for (auto const& parts : rules) {
         auto const is_short = [](Matcher const* part) {
@@ -75,12 +75,12 @@ std::vector<HostSet const*> hosts_of(std::span<Parts const> rules) {
     return all;
 }
 
-std::vector<std::string> const* methods_of(Parts const& parts) {
+std::vector<std::string> const* methods_of(RuleParts const& parts) {
     auto const found = std::ranges::find_if(parts, [](Matcher const* part) { return !part->method.empty(); });
     return found == parts.end() ? nullptr : &(*found)->method;
 }
 
-std::vector<std::string> named_methods(std::span<Parts const> rules) {
+std::vector<std::string> named_methods(std::span<RuleParts const> rules) {
     constexpr std::size_t most = 32;   // others count as one
     std::vector<std::string> all;
     for (auto const& rule : rules)
@@ -90,7 +90,7 @@ std::vector<std::string> named_methods(std::span<Parts const> rules) {
     return all;
 }
 
-RuleBits rules_for_method(std::span<Parts const> rules, auto const& may_match) {
+RuleBits rules_for_method(std::span<RuleParts const> rules, auto const& may_match) {
     RuleBits bits(words_for(rules.size()));
     for (std::size_t rule = 0; rule < rules.size(); ++rule) {
         auto const* methods = methods_of(rules[rule]);
@@ -100,7 +100,7 @@ RuleBits rules_for_method(std::span<Parts const> rules, auto const& may_match) {
 }
 
 /// A set of rules for each method, in order, and one for all others.
-std::vector<RuleBits> rules_by_method(std::span<Parts const> rules, std::vector<std::string> const& methods) {
+std::vector<RuleBits> rules_by_method(std::span<RuleParts const> rules, std::vector<std::string> const& methods) {
     std::vector<RuleBits> all;
     for (auto const& method : methods) all.push_back(rules_for_method(rules, [&](auto const& one) { return one == method; }));
     all.push_back(rules_for_method(rules, [&](auto const& one) { return std::ranges::count(methods, one) == 0; }));
@@ -141,7 +141,7 @@ std::vector<std::string> AccessIndex::patterns_of(Matcher const& matcher, Text t
 }
 
 /// For each rule, the expressions of its first part that has some.
-std::vector<std::vector<std::string>> AccessIndex::patterns_of(std::span<Parts const> rules, Text text) {
+std::vector<std::vector<std::string>> AccessIndex::patterns_of(std::span<RuleParts const> rules, Text text) {
     std::vector<std::vector<std::string>> all(rules.size());
     for (std::size_t rule = 0; rule < rules.size(); ++rule)
         for (auto const* part : rules[rule])
@@ -151,7 +151,7 @@ std::vector<std::vector<std::string>> AccessIndex::patterns_of(std::span<Parts c
 
 AccessIndex::AccessIndex(std::span<AccessRule const> rules) : AccessIndex(parts_of(rules)) {}
 
-AccessIndex::AccessIndex(std::vector<Parts> const& rules)
+AccessIndex::AccessIndex(std::vector<RuleParts> const& rules)
     : all_(words_for(rules.size())), by_source_(networks_of(rules, &Matcher::source)),
       by_destination_(networks_of(rules, &Matcher::destination)), by_port_(ports_of(rules, &Matcher::port)),
       by_listener_(ports_of(rules, &Matcher::listener)), by_minute_(times_of(rules)), by_host_(hosts_of(rules)),

@@ -34,17 +34,17 @@ public:
     explicit AccessIndex(std::span<AccessRule const> rules);
 
     /// The matchers of a rule that must all match: its own, and those of `is`.
-    using Parts = std::vector<Matcher const*>;
+    using RuleParts = std::vector<Matcher const*>;
 
     /// `rules`: those of the construction.
     FirstMatch find(std::span<AccessRule const> rules, RuleRequest const&, IpAddress const* destination) const;
 
 private:
-    explicit AccessIndex(std::vector<Parts> const& rules);
+    explicit AccessIndex(std::vector<RuleParts> const& rules);
 
     enum Text : std::uint8_t { url_part, url, host, decoded_url, decoded_path, texts };
     static std::vector<std::string> patterns_of(Matcher const&, Text);
-    static std::vector<std::vector<std::string>> patterns_of(std::span<Parts const>, Text);
+    static std::vector<std::vector<std::string>> patterns_of(std::span<RuleParts const>, Text);
 
     void narrow(RuleRequest const&, IpAddress const* destination, RuleBits&) const;
     void keep_matching(Text, RuleRequest const&, RuleBits&) const;
