@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "story/scene.hpp"
+#include "support/places.hpp"
 #include "support/programs.hpp"
 
 namespace garner::test {
@@ -17,20 +18,16 @@ void expect_no_difference(std::vector<std::string> const& options) {
     EXPECT_EQ(compared.code, 0) << compared.output << compared.errors;
 }
 
-bool has_rules_command() { return run({garner_binary(), "rules", "--help"}).code == 0; }
-
 }   // namespace
 
 TEST(ImportSquid, recorded_decisions_of_squid_are_those_of_the_import) {
     NEEDS("python3");
-    if (!has_rules_command()) GTEST_SKIP() << "this program has no garner rules";
     expect_no_difference({"--recorded", source("tests/data/squid_conf")});
 }
 
 TEST(ImportSquid, squid_decides_random_requests_by_random_rules_as_the_import_does) {
     NEEDS("squid");
     NEEDS("unshare");
-    if (!has_rules_command()) GTEST_SKIP() << "this program has no garner rules";
     if (::geteuid() != 0) GTEST_SKIP() << "a network namespace needs root";
     expect_no_difference({"--random", "3", "--requests", "100"});
 }
