@@ -93,7 +93,7 @@ TEST(ErrorPage, escapes_text_from_outside) {
     EXPECT_THAT(text, HasSubstr("Address: a/<script>alert(\"x\")</script>&\\??\?\?\?\n"));
     auto const json = nlohmann::json::parse(error_page(page, ErrorFormat::json));
     EXPECT_EQ(json["id"], "a/<script>alert(\"x\")</script>&\\??\?\?\?");
-    EXPECT_EQ(json.size(), 6u);
+    EXPECT_EQ(json.size(), 7u);
 }
 
 TEST(ErrorPage, truncates_text_from_outside) {
