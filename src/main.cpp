@@ -299,9 +299,9 @@ private:
         server_->start();
         if (admin_) admin_->start();
         if (seen_) seen_->start();
-        if (server_->connections_max() < few_connections)
+        if (server_->shared().connections_max < few_connections)
             spdlog::warn("at most {} client connections: the limit of open files is low; raise it (ulimit -n)",
-                         server_->connections_max());
+                         server_->shared().connections_max);
         say_hello(*server_, admin_ ? admin_->address() : std::string(), seen_ ? seen_->address() : std::string());
     }
 

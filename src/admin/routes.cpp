@@ -211,7 +211,7 @@ Reply Routes::erase_pins(Asked const& asked) {
 /// The refused request with this `id`, as `garner rules why --id` repeats it.
 Reply Routes::refusal(Asked const& asked) {
     auto const id = form_value(asked.body, "id");
-    auto const found = server_.refusals().find(id);
+    auto const found = server_.shared().refusals.find(id);
     if (!found) return refused(404, "No refused request has the id " + id + ", or it was too long ago");
     return in_json({{"refusal",
                      {{"id", found->id},

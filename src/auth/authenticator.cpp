@@ -12,13 +12,15 @@ namespace garner::auth {
 struct Authenticator::Job {
     Credentials credentials;
     SipDigest digest{};
-    IpAddress client;
+    std::vector<IpAddress> clients = {};   // the networks whose requests wait for it, the first ones; guarded by mutex_
     WallTime queued{};
     std::shared_ptr<RunningCheck> check = std::make_shared<RunningCheck>();
-    bool was_accepted = false;                     // these credentials, at their last check
-    std::atomic<bool> has_other_clients = false;   // requests of other addresses wait for it, too
+    bool was_accepted = false;   // these credentials, at their last check
 
+    /// A ticket is used once. It cannot be guessed, so its failures are not counted.
     bool is_remembered() const { return credentials.scheme != Scheme::negotiate; }
+    bool is_limited() const { return is_remembered() && !was_accepted; }
+    std::size_t size() const { return credentials.user.view().size() + credentials.secret.view().size(); }
 };
 
 namespace {
@@ -26,6 +28,7 @@ namespace {
 constexpr seconds silent_retry{5};
 /// The time after which a silent source is asked again about a user within the grace time.
 constexpr seconds grace_step{10};
+constexpr std::size_t clients_of_job_max = 8;
 
 Answer limited(milliseconds wait) {
     return {.kind = Answer::Kind::limited,
@@ -86,7 +89,7 @@ std::shared_ptr<RunningCheck> Authenticator::verify(std::string_view field, IpAd
     auto job = std::make_shared<Job>();
     job->credentials = std::move(credentials);
     if (job->is_remembered()) job->digest = verified_.digest(field);
-    job->client = client;
+    job->clients.push_back(client_network(client));
     job->queued = now;
     return join_or_begin(std::move(job), now);
 }
@@ -97,19 +100,48 @@ std::shared_ptr<RunningCheck> Authenticator::join_or_begin(std::shared_ptr<Job> 
     if (job->is_remembered()) {
         // A check may have ended since the caller's find().
         if (auto answer = answer_of(verified_.find(job->digest, now))) return done(*std::move(answer));
+        job->was_accepted = verified_.last_accepted(job->digest).has_value();
+        if (auto const wait = blocked(*job, now)) return done(limited(*wait));
         if (auto const found = running_.find(job->digest); found != running_.end()) {
-            if (found->second->client != job->client) found->second->has_other_clients = true;
+            auto& clients = found->second->clients;
+            bool const is_new = std::ranges::find(clients, job->clients.front()) == clients.end();
+            if (is_new && clients.size() < clients_of_job_max) clients.push_back(job->clients.front());
             return found->second->check;
         }
-        job->was_accepted = verified_.last_accepted(job->digest).has_value();
     }
-    auto const wait = failures_.blocked(job->client, sources_->options().failures_per_minute, now);
-    if (wait && !job->was_accepted) return done(limited(*wait));
+    return begin(std::move(job));
+}
+
+std::shared_ptr<RunningCheck> Authenticator::begin(std::shared_ptr<Job> job) {
+    auto& of_client = queued_[job->clients.front()];
+    bool const has_room = of_client < queued_of_client_max && queued_bytes_ + job->size() <= queued_bytes_max;
+    if (!has_room || !pool_->run([this, job] { work(*job); })) {
+        if (of_client == 0) queued_.erase(job->clients.front());
+        return done(unavailable("too many logins wait for their check"));
+    }
+    ++of_client;
+    queued_bytes_ += job->size();
     if (job->is_remembered()) running_.emplace(job->digest, job);
-    auto check = job->check;
-    if (pool_->run([this, job] { work(*job); })) return check;
-    running_.erase(job->digest);
-    return done(unavailable("too many logins wait for their check"));
+    return job->check;
+}
+
+void Authenticator::end(Job const& job) {
+    auto const found = queued_.find(job.clients.front());
+    if (found != queued_.end() && --found->second == 0) queued_.erase(found);
+    queued_bytes_ -= job.size();
+    if (job.is_remembered()) running_.erase(job.digest);
+}
+
+/// The time to wait if all clients of the check have had too many failures.
+std::optional<milliseconds> Authenticator::blocked(Job const& job, WallTime now) {
+    std::optional<milliseconds> longest;
+    if (!job.is_limited()) return longest;
+    for (auto const& client : job.clients) {
+        auto const wait = failures_.blocked(client, sources_->options().failures_per_minute, now);
+        if (!wait) return std::nullopt;
+        longest = std::max(longest.value_or(*wait), *wait);
+    }
+    return longest;
 }
 
 void Authenticator::work(Job& job) {
@@ -121,7 +153,7 @@ void Authenticator::work(Job& job) {
     }
     {
         MutexLock const lock(mutex_);
-        if (job.is_remembered()) running_.erase(job.digest);
+        end(job);
     }
     job.check->finish(*std::move(answer));
 }
@@ -130,8 +162,7 @@ void Authenticator::work(Job& job) {
 std::optional<Answer> Authenticator::refuse_unchecked(Job const& job, WallTime now) {
     if (now > job.queued + queue_time_max) return unavailable("the login waited too long for its check");
     MutexLock const lock(mutex_);
-    if (job.was_accepted || job.has_other_clients) return std::nullopt;
-    auto const wait = failures_.blocked(job.client, sources_->options().failures_per_minute, now);
+    auto const wait = blocked(job, now);
     return wait ? std::optional(limited(*wait)) : std::nullopt;
 }
 
@@ -140,7 +171,7 @@ Answer Authenticator::conclude(Job const& job, Verdict verdict, std::uint64_t ge
     // A change of users during the check: its result may be old.
     bool const remember = job.is_remembered() && generation == this->generation();
     if (verdict.kind == Verdict::Kind::accepted) return accept(job, verdict, remember, now);
-    if (verdict.kind == Verdict::Kind::unavailable) return use_grace(job, verdict, now);
+    if (verdict.kind == Verdict::Kind::unavailable) return use_grace(job, verdict, remember, now);
     return reject(job, verdict, remember, now);
 }
 
@@ -153,20 +184,22 @@ Answer Authenticator::accept(Job const& job, Verdict& verdict, bool remember, Wa
 }
 
 Answer Authenticator::reject(Job const& job, Verdict& verdict, bool remember, WallTime now) {
-    failures_.note(job.client, now);
+    for (auto const& client : job.clients)
+        if (job.is_remembered()) failures_.note(client, now);
     auto const& options = sources_->options();
     if (remember) verified_.reject(job.digest, now + options.remember_failures, options.entries_max);
     return {.reason = std::move(verdict.reason)};
 }
 
-Answer Authenticator::use_grace(Job const& job, Verdict& verdict, WallTime now) {
+Answer Authenticator::use_grace(Job const& job, Verdict& verdict, bool remember, WallTime now) {
     auto const& options = sources_->options();
     auto known = job.is_remembered() ? verified_.last_accepted(job.digest) : std::nullopt;
     if (!known || now >= std::min(known->checked + options.grace, known->facts.until))
         return unavailable(std::move(verdict.reason));
     auto const until = now + grace_step;
     auto identity = sources_->identity(known->facts, until);
-    verified_.accept(job.digest, std::move(known->facts), identity, known->checked, identity->until, options.entries_max);
+    if (remember)
+        verified_.accept(job.digest, std::move(known->facts), identity, known->checked, identity->until, options.entries_max);
     return {.kind = Answer::Kind::accepted, .identity = std::move(identity)};
 }
 

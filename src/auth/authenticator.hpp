@@ -14,6 +14,7 @@
 #include "auth/sources.hpp"
 #include "auth/verified.hpp"
 #include "io/pool.hpp"
+#include "util/bytes.hpp"
 #include "util/clock.hpp"
 #include "util/ip.hpp"
 #include "util/mutex.hpp"
@@ -25,7 +26,8 @@ namespace garner::auth {
 class Authenticator {
 public:
     using Identity = std::shared_ptr<http::Identity const>;
-    static constexpr std::size_t queued_max = 10'000;
+    // Checks that wait: of all, of one client network, and the size of their credentials.
+    static constexpr std::size_t queued_max = 10'000, queued_of_client_max = 5'000, queued_bytes_max = 64 * MiB;
     static constexpr seconds queue_time_max{60};
 
     /// `clock`: the time of checks; another one in tests.
@@ -72,7 +74,10 @@ private:
     Answer conclude(Job const&, Verdict, std::uint64_t generation, WallTime now) EXCLUDES(mutex_);
     Answer accept(Job const&, Verdict&, bool remember, WallTime now) REQUIRES(mutex_);
     Answer reject(Job const&, Verdict&, bool remember, WallTime now) REQUIRES(mutex_);
-    Answer use_grace(Job const&, Verdict&, WallTime now) REQUIRES(mutex_);
+    Answer use_grace(Job const&, Verdict&, bool remember, WallTime now) REQUIRES(mutex_);
+    std::shared_ptr<RunningCheck> begin(std::shared_ptr<Job>) REQUIRES(mutex_);
+    void end(Job const&) REQUIRES(mutex_);
+    std::optional<milliseconds> blocked(Job const&, WallTime now) REQUIRES(mutex_);
 
     WallTime (*const clock_)();
     Verified verified_;
@@ -81,6 +86,8 @@ private:
     std::shared_ptr<Sources const> sources_ GUARDED_BY(mutex_) = std::make_shared<Sources const>();
     Failures failures_ GUARDED_BY(mutex_);
     std::map<SipDigest, std::shared_ptr<Job>> running_ GUARDED_BY(mutex_);
+    std::map<IpAddress, std::size_t> queued_ GUARDED_BY(mutex_);   // checks that wait or run, by client network
+    std::size_t queued_bytes_ GUARDED_BY(mutex_) = 0;
     std::unique_ptr<io::Pool> pool_ GUARDED_BY(mutex_);
 };
 

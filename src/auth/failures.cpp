@@ -3,8 +3,6 @@
 namespace garner::auth {
 namespace {
 
-IpAddress network_of(IpAddress const& client) { return first_bits(client, 32, 64); }
-
 std::string_view key_of(IpAddress const& network) {
     return {reinterpret_cast<char const*>(network.bytes.data()), network.bytes.size()};
 }
@@ -12,14 +10,14 @@ std::string_view key_of(IpAddress const& network) {
 }   // namespace
 
 void Failures::note(IpAddress const& client, WallTime now) {
-    auto const network = network_of(client);
+    auto const network = client_network(client);
     auto& count = counts_.get(key_of(network), sources_max);
     if (count.is_over(now)) count = {now, 0};
     ++count.failures;
 }
 
 std::optional<milliseconds> Failures::blocked(IpAddress const& client, std::uint32_t most, WallTime now) {
-    auto const network = network_of(client);
+    auto const network = client_network(client);
     auto const* const count = counts_.find(key_of(network));
     if (most == 0 || !count || count->is_over(now) || count->failures < most) return std::nullopt;
     return count->begin + window - now;

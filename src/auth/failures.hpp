@@ -10,7 +10,10 @@
 
 namespace garner::auth {
 
-/// Not thread-safe. An IPv6 client usually has a whole /64, which counts as one source.
+/// An IPv6 client usually has a whole /64, which counts as one source.
+inline IpAddress client_network(IpAddress const& client) { return first_bits(client, 32, 64); }
+
+/// Not thread-safe.
 class Failures {
 public:
     static constexpr std::size_t sources_max = 10'000;

@@ -14,7 +14,9 @@ struct Identity {
     std::vector<std::string> groups = {};   // names of the key `groups`
     std::string source = {};                // "htpasswd", "ldap", "negotiate", …
     WallTime until = {};                    // the client must log in again from then on
-    bool groups_known = true;               // false: only the user's name is known, as in an access log
+    /// False: no user is known, and none will be asked for. Rules decide in doubt.
+    bool logged_in() const { return !user.empty() || !groups.empty(); }
+    bool groups_known = true;   // false: only the user's name is known, as in an access log
 };
 
 }   // namespace garner::http

@@ -114,15 +114,17 @@ bool Matcher::each_member(RuleRequest const& request, IpAddress const* address, 
 }
 
 MatchResult Matcher::users(RuleRequest const& request, Doubt doubt) const {
-    if (request.identity) return result_of(user.contains(request.identity->user));
-    return request.accelerated ? result_of(doubt == Doubt::matches) : MatchResult::needs_identity;
+    auto const* identity = request.identity;
+    if (identity && identity->logged_in()) return result_of(user.contains(identity->user));
+    return identity || request.accelerated ? result_of(doubt == Doubt::matches) : MatchResult::needs_identity;
 }
 
 MatchResult Matcher::groups(RuleRequest const& request, Doubt doubt) const {
     auto const* identity = request.identity;
-    if (identity && identity->groups_known)
+    bool const logged_in = identity && identity->logged_in();
+    if (logged_in && identity->groups_known)
         return result_of(any(identity->groups, [&](std::string const& name) { return group.contains(name); }));
-    return request.accelerated ? result_of(doubt == Doubt::matches) : MatchResult::needs_identity;
+    return request.accelerated || (identity && !logged_in) ? result_of(doubt == Doubt::matches) : MatchResult::needs_identity;
 }
 
 Matcher::Judgement Matcher::judge(RuleRequest const& request, IpAddress const* address, Doubt doubt) const {

@@ -166,13 +166,14 @@ net::awaitable<net::Error> BumpedTunnel::accept(Shown const& shown) {
 }
 
 net::awaitable<void> BumpedTunnel::serve(std::shared_ptr<AcceleratedOrigin> const& origin) {
+    co_await find_user();
     auto& client = request_.client;
     auto& transport = client.transport();
     auto const& limits = request_.options->limits;
     ListenPoint const point{client.client()->listener, origin.get()};
     auto const network = first_bits(client.peer().address, limits.client_prefix4, limits.client_prefix6);
     Accepted accepted{std::shared_ptr<net::Transport>(std::shared_ptr<void>(), &transport), client.peer(), Seat::uncounted(network),
-                      point, inside_client()};
+                      point, request_.kept_client()};
     std::unique_ptr<Connection> connection;
     if (transport.tls()->http2())
         connection = std::make_unique<Http2Connection>(request_.services, std::move(accepted));
@@ -183,10 +184,12 @@ net::awaitable<void> BumpedTunnel::serve(std::shared_ptr<AcceleratedOrigin> cons
     inside_ = nullptr;
 }
 
-/// Inside the tunnel nobody is asked to log in.
-std::shared_ptr<Client const> BumpedTunnel::inside_client() const {
-    if (!request_.identity && request_.options->logins) LoginCheck(request_).look();
-    return request_.kept_client();
+/// Inside the tunnel nobody is asked to log in: the requests have the user of the CONNECT.
+net::awaitable<void> BumpedTunnel::find_user() {
+    if (request_.identity || !request_.options->logins) co_return;
+    LoginCheck login(request_);
+    if (login.look() == LoginCheck::State::unknown) co_await login.verify();
+    request_.record.texts.reason.clear();
 }
 
 /// A client that trusts only certain certificates is spliced the next time.

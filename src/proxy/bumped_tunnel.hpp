@@ -52,7 +52,7 @@ private:
     std::shared_ptr<net::Certificate const> certificate_for(X509* verified) const;
     net::awaitable<net::Error> accept(Shown const& shown);
     net::awaitable<void> serve(std::shared_ptr<AcceleratedOrigin> const& origin);
-    std::shared_ptr<Client const> inside_client() const;
+    net::awaitable<void> find_user();
     void note_end(net::Error const& handshake);
     std::string_view host() const { return request_.target.uri.authority.host; }
 

@@ -19,15 +19,15 @@ std::string status_text(std::uint16_t status) {
 /// The named values below the hints; those without a value are left out.
 template <class Append>
 void for_each_row(ErrorPage const& page, Append const& append) {
-    auto const row = [&](std::string_view name, std::string_view value) {
-        if (!value.empty()) append(name, value);
+    auto const row = [&](std::string_view name, std::string_view value, auto const& append_value) {
+        if (!value.empty()) append(name, value, append_value);
     };
-    row("Reason", page.what);
-    row("Address", page.url);
-    row("Decided by", page.rule);
-    row("Because", page.because);
-    row("Proxy", page.server);
-    row("Request id", page.id);
+    row("Reason", page.what, append_escaped);
+    row("Address", page.url, append_escaped);
+    row("Decided by", page.rule, append_own_text);
+    row("Because", page.because, append_own_text);
+    row("Proxy", page.server, append_escaped);
+    row("Request id", page.id, append_escaped);
 }
 
 std::string page_as_html(ErrorPage const& page, ErrorHelp const& help) {
@@ -39,9 +39,9 @@ std::string page_as_html(ErrorPage const& page, ErrorHelp const& help) {
     out.append("</p>\n<h1>").append(heading).append("</h1>\n<ul>\n");
     for (auto const hint : help.hints) out.append("<li>").append(hint).append("</li>\n");
     out.append("</ul>\n<dl>\n");
-    for_each_row(page, [&](std::string_view name, std::string_view value) {
+    for_each_row(page, [&](std::string_view name, std::string_view value, auto const& append_value) {
         out.append("<dt>").append(name).append("</dt><dd>");
-        append_escaped(out, value, format);
+        append_value(out, value, format);
         out.append("</dd>\n");
     });
     out.append("</dl></body></html>\n");
@@ -52,9 +52,9 @@ std::string page_as_html(ErrorPage const& page, ErrorHelp const& help) {
 std::string refusal_as_text(ErrorPage const& page) {
     constexpr auto format = ErrorFormat::text;
     std::string out = "Decided by: ";
-    append_escaped(out, page.rule, format);
+    append_own_text(out, page.rule, format);
     if (!page.because.empty()) out.append(": ");
-    append_escaped(out, page.because, format);
+    append_own_text(out, page.because, format);
     out.append("\nRequest id: ");
     append_escaped(out, page.id, format);
     return out.append("\n");
@@ -67,9 +67,9 @@ std::string page_as_text(ErrorPage const& page, ErrorHelp const& help) {
     out.append(".\n");
     if (page.status == 403 && !page.rule.empty()) return out + refusal_as_text(page);
     for (auto const hint : help.hints) out.append("- ").append(hint).append("\n");
-    for_each_row(page, [&](std::string_view name, std::string_view value) {
+    for_each_row(page, [&](std::string_view name, std::string_view value, auto const& append_value) {
         out.append(name).append(": ");
-        append_escaped(out, value, format);
+        append_value(out, value, format);
         out.append("\n");
     });
     return out;
@@ -88,7 +88,7 @@ std::string page_as_json(ErrorPage const& page, ErrorHelp const& help) {
     auto const member = [&](std::string_view name, std::string_view value) {
         if (value.empty()) return;
         out.append("\",\"").append(name).append("\":\"");
-        append_escaped(out, value, format);
+        append_own_text(out, value, format);
     };
     member("rule", page.rule);
     member("because", page.because);

@@ -258,7 +258,7 @@ private:
 
     /// Follows the order of Transaction::run.
     void judge() {
-        if (is_loop(request_, server_.via_name(), out_.options->limits.max_hops))
+        if (is_loop(request_, server_.shared().via_name, out_.options->limits.max_hops))
             return say(Outcome::refused, "Via: the proxies form a loop", 508);
         if (out_.access.denied()) return say(Outcome::denied, out_.access.text(), 403);
         if (out_.undecided() && name_fails()) return say_unresolved();

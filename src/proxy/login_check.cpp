@@ -19,8 +19,6 @@ std::shared_ptr<http::Identity const> const& no_user() {
     return none;
 }
 
-std::string retry_after(seconds wait) { return "Retry-After: " + std::to_string(wait.count()) + "\r\n"; }
-
 }   // namespace
 
 State LoginCheck::look() {
@@ -37,7 +35,7 @@ State LoginCheck::look() {
     if (found.kind == Kind::unknown) return State::unknown;
     if (found.kind == Kind::wrong) {
         request_.record.texts.reason = "login refused: wrong user or password";
-        return ask();
+        return State::wanted;
     }
     request_.identity = std::move(found.identity);
     return State::known;
@@ -49,7 +47,7 @@ State LoginCheck::look_without_credentials() {
     auto& client = request_.client;
     auto const generation = logins.generation();
     request_.identity = logins.find_without_credentials(client.peer().address, client.client()->certificate, request_.now);
-    if (!request_.identity) return ask();
+    if (!request_.identity) return State::wanted;
     client.set_client(with_identity(client.client(), request_.identity, generation));
     return State::known;
 }
@@ -83,14 +81,17 @@ State LoginCheck::take(auth::Answer const& answer) {
         return State::known;
     }
     request_.record.texts.reason = answer.reason;
-    if (answer.kind == Kind::rejected) return ask(answer.negotiate_failed);
-    fields_ = retry_after(answer.retry_after);
+    without_negotiate_ = answer.negotiate_failed;
+    retry_after_ = answer.retry_after;
+    if (answer.kind == Kind::rejected) return State::wanted;
     return answer.kind == Kind::limited ? State::limited : State::silent;
 }
 
-State LoginCheck::ask(bool without_negotiate) {
-    fields_ = challenges(*request_.services.logins->sources(), without_negotiate);
-    return State::wanted;
+std::string LoginCheck::fields(State state) const {
+    if (state == State::wanted)
+        return request_.services.logins ? challenges(*request_.services.logins->sources(), without_negotiate_) : std::string();
+    if (state != State::limited && state != State::silent) return {};
+    return "Retry-After: " + std::to_string(retry_after_.count()) + "\r\n";
 }
 
 /// A Negotiate token is used once, so its result is the connection's. A proxy in between shares one connection among its users,
@@ -100,8 +101,12 @@ bool LoginCheck::may_bind() const {
     return request_.identity->source == "negotiate" && !client.http2 && !request_.head().fields.has(Name::via);
 }
 
-std::shared_ptr<http::Identity const> bound_identity(Services const& services, Client const& client, bool is_inside_tunnel) {
+std::shared_ptr<http::Identity const> bound_identity(Services const& services, ClientStream const& stream, bool is_inside_tunnel) {
+    auto const& client = *stream.client();
+    auto const& fields = stream.head().fields;
     if (!client.identity || is_inside_tunnel) return client.identity;
+    if (fields.has(Name::proxy_authorization)) return nullptr;
+    if (fields.has(Name::via) && client.identity->source == "negotiate") return nullptr;
     bool const holds = services.logins && services.logins->generation() == client.generation && client.identity->until > wall_now();
     return holds ? client.identity : nullptr;
 }

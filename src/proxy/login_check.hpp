@@ -27,24 +27,23 @@ public:
     State look();
     /// After `unknown`. Never returns `unknown`.
     net::awaitable<State> verify();
-    /// Lines for the response to `wanted`, `limited` and `silent`: challenges, or Retry-After.
-    std::string const& fields() const { return fields_; }
-    /// No scheme of the configuration can be asked for: users are known by address or certificate alone.
-    bool cannot_ask() const { return fields_.empty(); }
+    /// Lines for the response to `wanted`, `limited` and `silent`: challenges, or Retry-After. Empty: no source takes credentials, so
+    /// that nobody can be asked for them.
+    std::string fields(State) const;
 
 private:
     State look_without_credentials();
-    State ask(bool without_negotiate = false);
     State take(auth::Answer const&);
     bool may_bind() const;
 
     Request& request_;
-    std::string fields_;
+    bool without_negotiate_ = false;
+    seconds retry_after_{0};
 };
 
-/// The identity that a request has from its connection: bound by Negotiate (RFC 4559), or that of the tunnel around it. nullptr:
-/// none, or it has ended.
-std::shared_ptr<http::Identity const> bound_identity(Services const&, Client const&, bool is_inside_tunnel);
+/// The identity that a request has from its connection: bound by Negotiate (RFC 4559), by its address or certificate, or that of the
+/// tunnel around it. nullptr: none, it has ended, or the request has credentials of its own.
+std::shared_ptr<http::Identity const> bound_identity(Services const&, ClientStream const&, bool is_inside_tunnel);
 
 /// The same client with this identity for its later requests; the same object if there is none.
 std::shared_ptr<Client const> with_identity(std::shared_ptr<Client const>, std::shared_ptr<http::Identity const>,

@@ -32,16 +32,38 @@ bool is_at(icp::Peer const& peer, IpAddress const& address) {
 // ---- purge ----
 
 /// Behind a TLS terminator on this machine all visitors of an accelerator come from loopback.
-bool OwnAnswers::may_purge() const {
+http::Decision OwnAnswers::may_purge() const {
     auto const& options = *request_.options;
-    if (options.purge.empty()) return request_.client.peer().address.is_loopback() && !request_.accelerates;
+    bool const is_local = request_.client.peer().address.is_loopback() && !request_.accelerates;
+    using enum http::Decision::Verdict;
+    if (options.purge.empty()) return {.verdict = is_local ? allow : deny};
     auto facts = request_.facts();
     facts.accelerated = false;   // a visitor may read, but not purge
-    return options.purge.decide(facts, std::nullopt).allowed();
+    return options.purge.decide(facts, std::nullopt);
+}
+
+/// True if the response is sent: 407, 429 or 503.
+net::awaitable<bool> OwnAnswers::ask_to_log_in() {
+    using enum LoginCheck::State;
+    LoginCheck login(request_);
+    auto state = login.look();
+    if (state == unknown) state = co_await login.verify();
+    auto const fields = login.fields(state);
+    if (fields.empty()) co_return false;
+    request_.record.answer = Answer::refused;
+    request_.record.tag = ResultTag::tcp_denied;
+    std::uint16_t status = 407;
+    if (state != wanted) status = state == limited ? 429 : 503;
+    co_await writer_.error(status, "Only users whom the rules name may purge.", "purge", cache::FailureKind::other, fields);
+    co_return true;
 }
 
 net::awaitable<void> OwnAnswers::purge() {
-    if (!may_purge()) {
+    if (may_purge().verdict == http::Decision::Verdict::needs_identity) {
+        bool const is_answered = co_await ask_to_log_in();
+        if (is_answered) co_return;
+    }
+    if (!may_purge().allowed()) {
         request_.record.answer = Answer::refused;
         request_.record.tag = ResultTag::tcp_denied;
         co_return co_await writer_.error(403, "This client is not allowed to purge.", "purge");
@@ -142,9 +164,8 @@ net::awaitable<void> OwnAnswers::send_root() {
 net::awaitable<void> OwnAnswers::send_refusals() {
     std::vector<Refused> refused;
     if (!request_.head().fields.has(Name::via)) {
-        LoginCheck login(request_);
-        auto const state = login.look();
-        std::string_view const user = state == LoginCheck::State::known ? std::string_view(request_.identity->user) : "";
+        if (!request_.identity) LoginCheck(request_).look();
+        std::string_view const user = request_.identity ? std::string_view(request_.identity->user) : "";
         refused = request_.services.shared.refusals.of(request_.client.peer().address, user);
     }
     auto const format = error_format(request_.head().fields);

@@ -20,7 +20,8 @@ public:
 private:
     net::awaitable<void> send_root();
     net::awaitable<void> send_refusals();
-    bool may_purge() const;
+    http::Decision may_purge() const;
+    net::awaitable<bool> ask_to_log_in();
     bool is_other_cache(IpAddress const& client) const;
     bool may_read_https() const;
 

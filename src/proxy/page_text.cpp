@@ -43,4 +43,8 @@ void append_escaped(std::string& out, std::string_view text, ErrorFormat format)
     if (text.size() > most) out += "...";
 }
 
+void append_own_text(std::string& out, std::string_view text, ErrorFormat format) {
+    for (char c : text) append_character(out, static_cast<unsigned char>(c) < ' ' ? '?' : c, format);
+}
+
 }   // namespace garner::proxy

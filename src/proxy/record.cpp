@@ -41,6 +41,12 @@ void Record::set_rule(http::Decision const& decision) {
     by_destination = decision.closed && !decision.closed_port;
 }
 
+void Record::set_rule(AcceleratedOrigin::Refusal const& refusal) {
+    texts.rule = refusal.rule;
+    texts.because = refusal.because;
+    texts.logged_rule = refusal.logged_rule;
+}
+
 std::string_view Record::draw_id() {
     drawn_at_ = wall_now();
     auto const since_1970 = std::max<std::int64_t>(drawn_at_->time_since_epoch().count(), 0);

@@ -8,6 +8,7 @@
 #include "http/access_rules.hpp"
 #include "proxy/counters.hpp"
 #include "proxy/access_log_format.hpp"
+#include "proxy/target.hpp"
 #include "store/object.hpp"
 
 namespace garner::proxy {
@@ -46,6 +47,8 @@ public:
     /// Sets a literal for Cache-Status and the log.
     void say(char const* why);
     void set_rule(http::Decision const&);
+    /// The rule that refused the tunnel around the request.
+    void set_rule(AcceleratedOrigin::Refusal const&);
     /// Draws the id of an error page: "1764078120.123-9f3a0c1d". The number before the hyphen is the time in Squid's log format.
     std::string_view draw_id();
     /// Counts the connection's traffic since the last call. Called after each write, so that a transfer of hours shows in

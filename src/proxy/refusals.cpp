@@ -2,11 +2,20 @@
 
 #include <utility>
 
+#include "util/text.hpp"
+
 namespace garner::proxy {
 
+namespace {
+
+std::string key_of(IpAddress const& client) { return first_bits(client, 32, 64).text(); }
+
+}   // namespace
+
 void Refusals::add(Refused refused) {
+    if (refused.url.size() > url_max) refused.url.assign(refused.url, 0, url_max);
     MutexLock const lock(mutex_);
-    auto& latest = clients_.get(refused.client.text(), clients_max);
+    auto& latest = clients_.get(key_of(refused.client), clients_max);
     latest.push_front(std::move(refused));
     if (latest.size() > of_client_max) latest.pop_back();
 }
@@ -14,10 +23,10 @@ void Refusals::add(Refused refused) {
 std::vector<Refused> Refusals::of(IpAddress const& client, std::string_view user) const {
     std::vector<Refused> found;
     MutexLock const lock(mutex_);
-    auto const* latest = clients_.find(client.text());
+    auto const* latest = clients_.find(key_of(client));
     if (!latest) return found;
     for (auto const& one : *latest)
-        if (one.user.empty() || one.user == user) found.push_back(one);
+        if (one.client == client && (one.user.empty() || one.user == user)) found.push_back(one);
     return found;
 }
 

@@ -18,7 +18,7 @@ struct Refused {
     std::string id;
     WallTime at{};
     std::string method;
-    std::string url;                   // without a query
+    std::string url;                   // without a query, cut to 512 bytes
     std::vector<std::string> groups;   // of the user
     std::string user;                  // empty: the client had not logged in
     std::string rule;                  // for the client
@@ -27,13 +27,14 @@ struct Refused {
     IpAddress client;
 };
 
-/// Thread-safe. Holds at most 50 requests of each of 2,000 clients; the client that was refused longest ago is dropped first.
+/// Thread-safe. Holds at most 50 requests of each of 2,000 addresses or IPv6 /64 networks; the one that was refused longest ago is
+/// dropped first.
 class Refusals {
 public:
-    static constexpr std::size_t of_client_max = 50, clients_max = 2'000;
+    static constexpr std::size_t of_client_max = 50, clients_max = 2'000, url_max = 512;
 
     void add(Refused refused) EXCLUDES(mutex_);
-    /// Of this client and user, latest first. A client behind an address that many share sees no requests of other users.
+    /// Of this address, latest first: those of the user, and those of clients that had not logged in.
     std::vector<Refused> of(IpAddress const& client, std::string_view user) const EXCLUDES(mutex_);
     std::optional<Refused> find(std::string_view id) const EXCLUDES(mutex_);
 

@@ -10,14 +10,18 @@ namespace {
 constexpr std::string_view title = "Requests that this proxy refused";
 constexpr std::string_view none = "No request of this client was refused lately.";
 
-/// Calls row(name, value) for each member that has one.
+/// Calls row(name, value, append) for each member that has a value.
 void for_each_member(Refused const& one, auto const& row) {
-    auto const time = http::format_http_date(unix_seconds(one.at));
-    std::pair<std::string_view, std::string_view> const members[]{
-        {"time", time},     {"method", one.method},   {"url", one.url}, {"user", one.user},
-        {"rule", one.rule}, {"because", one.because}, {"id", one.id}};
-    for (auto const& [name, value] : members)
-        if (!value.empty()) row(name, value);
+    auto const member = [&](std::string_view name, std::string_view value, auto const& append) {
+        if (!value.empty()) row(name, value, append);
+    };
+    member("time", http::format_http_date(unix_seconds(one.at)), append_own_text);
+    member("method", one.method, append_escaped);
+    member("url", one.url, append_escaped);
+    member("user", one.user, append_escaped);
+    member("rule", one.rule, append_own_text);
+    member("because", one.because, append_own_text);
+    member("id", one.id, append_own_text);
 }
 
 std::string as_html(std::span<Refused const> all) {
@@ -27,9 +31,9 @@ std::string as_html(std::span<Refused const> all) {
     if (all.empty()) out.append("<p>").append(none).append("</p>\n");
     for (auto const& one : all) {
         out.append("<dl>\n");
-        for_each_member(one, [&](std::string_view name, std::string_view value) {
+        for_each_member(one, [&](std::string_view name, std::string_view value, auto const& append_value) {
             out.append("<dt>").append(name).append("</dt><dd>");
-            append_escaped(out, value, format);
+            append_value(out, value, format);
             out.append("</dd>\n");
         });
         out.append("</dl>\n");
@@ -43,9 +47,9 @@ std::string as_json(std::span<Refused const> all) {
     for (auto const& one : all) {
         out.append(&one == all.data() ? "{" : ",{");
         bool is_first = true;
-        for_each_member(one, [&](std::string_view name, std::string_view value) {
+        for_each_member(one, [&](std::string_view name, std::string_view value, auto const& append_value) {
             out.append(is_first ? "\"" : ",\"").append(name).append("\":\"");
-            append_escaped(out, value, format);
+            append_value(out, value, format);
             out += '"';
             is_first = false;
         });
@@ -59,9 +63,9 @@ std::string as_text(std::span<Refused const> all) {
     if (all.empty()) return std::string(none).append("\n");
     std::string out;
     for (auto const& one : all) {
-        for_each_member(one, [&](std::string_view name, std::string_view value) {
+        for_each_member(one, [&](std::string_view name, std::string_view value, auto const& append_value) {
             out.append(name).append(": ");
-            append_escaped(out, value, format);
+            append_value(out, value, format);
             out += '\n';
         });
         out += '\n';

@@ -40,8 +40,9 @@ std::optional<Verdict> RequestCheck::check_inside() {
     auto const& bumped = *request_.bumped;
     if (is_misdirected(request_.head(), bumped))
         return refused(421, "The request is for another host than the tunnel that it came through.", "RFC 9110 7.4");
-    if (bumped.refusal) return refused(bumped.refusal->status, bumped.refusal->what, bumped.refusal->rule);
-    return std::nullopt;
+    if (!bumped.refusal) return std::nullopt;
+    if (!bumped.refusal->logged_rule.empty()) request_.record.set_rule(*bumped.refusal);
+    return refused(bumped.refusal->status, bumped.refusal->what, bumped.refusal->rule);
 }
 
 /// If a rule needs the destination and the host is a name, it is resolved first: a hit must not bypass a deny.
@@ -49,35 +50,52 @@ std::optional<Verdict> RequestCheck::check_access() {
     using enum http::Decision::Verdict;
     for (;;) {
         auto const admission = admit(*request_.options, *request_.services.own, request_.target, request_.facts());
+        auto const& decision = admission.decision;
         request_.source_matters = admission.source_matters;
-        if (admission.decision.allowed()) return Verdict::go_on;
-        if (admission.decision.denied()) return denied(admission.decision);
-        if (admission.decision.verdict == needs_destination) {
-            missing_ = user_may_matter() && login_.look() == LoginCheck::State::unknown ? Missing::login : Missing::names;
-            return std::nullopt;
+        if (decision.denied()) return denied(decision);
+        if (decision.verdict == needs_identity) {
+            auto const verdict = require_login();
+            if (verdict || !request_.identity) return verdict;
+            continue;
         }
-        missing_ = Missing::login;
-        auto const verdict = judge(login_.look());
-        if (verdict || !request_.identity) return verdict;
+        bool const verifies = admission.source_matters && user_may_matter() && login_.look() == LoginCheck::State::unknown;
+        missing_ = verifies ? Missing::user_if_valid : Missing::names;
+        if (verifies || decision.verdict == needs_destination) return std::nullopt;
+        return Verdict::go_on;
     }
 }
 
 /// The rules depend on the destination. A stored object may have come from an address for which they need the user, too.
-bool RequestCheck::user_may_matter() const { return !request_.identity && request_.options->logins; }
+bool RequestCheck::user_may_matter() const {
+    return !request_.identity && !has_tried_login_ && request_.options->logins && !request_.accelerates;
+}
+
+/// Nothing: the identity is known, or check_login() comes next.
+std::optional<Verdict> RequestCheck::require_login() {
+    auto const state = login_.look();
+    if (state == LoginCheck::State::unknown) missing_ = Missing::user;
+    return judge(state);
+}
 
 /// Nothing: the identity is known, or the credentials must be verified.
 std::optional<Verdict> RequestCheck::judge(LoginCheck::State state) {
     using enum LoginCheck::State;
-    switch (state) {
-    case malformed: return refused(400, "two lines of Proxy-Authorization", "RFC 9110 11.7.2");
-    case wanted: break;
-    case limited: return refused(429, "Too many logins from this address have failed. Wait a minute.", "auth.failures_per_minute");
-    case silent: return refused(503, "The login cannot be checked now.", "auth");
-    default: return std::nullopt;
-    }
+    if (state == known || state == unknown) return std::nullopt;
+    if (state == malformed) return refused(400, "two lines of Proxy-Authorization", "RFC 9110 11.7.2");
+    login_fields_ = login_.fields(state);
+    auto const verdict = refuse_login(state);
+    refusal_.fields = login_fields_;
+    return verdict;
+}
+
+Verdict RequestCheck::refuse_login(LoginCheck::State state) {
+    using enum LoginCheck::State;
+    if (state == limited)
+        return refused(429, "Too many logins from this address have failed. Wait a minute.", "auth.failures_per_minute");
+    if (state == silent) return refused(503, "The login cannot be checked now.", "auth");
     request_.record.tag = ResultTag::tcp_denied;
     // RFC 9110 15.5.8: a 407 needs a challenge.
-    if (login_.cannot_ask()) return refused(403, "The rules of this proxy allow known users only.", "auth");
+    if (login_fields_.empty()) return refused(403, "The rules of this proxy allow known users only.", "auth");
     return refused(407, "This proxy requires a login.", "auth");
 }
 
@@ -92,10 +110,16 @@ net::awaitable<Verdict> RequestCheck::check_further() {
     co_return *verdict;
 }
 
+/// Credentials that no rule has asked for may be wrong.
 net::awaitable<std::optional<Verdict>> RequestCheck::check_login() {
+    bool const is_required = missing_ == Missing::user;
     auto const state = co_await login_.verify();
-    auto const verdict = judge(state);
-    if (verdict) co_return verdict;
+    has_tried_login_ = true;
+    if (is_required) {
+        auto const verdict = judge(state);
+        if (verdict) co_return verdict;
+    }
+    request_.record.texts.reason.clear();
     co_return resume_access();
 }
 
@@ -123,9 +147,7 @@ net::awaitable<std::optional<Verdict>> RequestCheck::check_names() {
         if (decision.verdict != needs_identity) decision = of_address;
     }
     if (decision.verdict != needs_identity) co_return denied(decision);
-    auto const verdict = judge(login_.look());
-    if (!verdict && !request_.identity) missing_ = Missing::login;
-    co_return verdict;
+    co_return require_login();
 }
 
 /// The destination for the rules is the local address that the client connected to. Other caches and clients that fetch the root
@@ -156,7 +178,7 @@ void RequestCheck::refuse_to_fetch() {
 }
 
 Verdict RequestCheck::refused(std::uint16_t status, std::string_view what, std::string_view rule) {
-    refusal_ = {status, what, rule, cache::FailureKind::other, login_.fields()};
+    refusal_ = {status, what, rule};
     request_.record.answer = Answer::refused;
     request_.close = request_.close || status == 400 || status == 501 || !request_.client.body_done();
     return Verdict::refused;

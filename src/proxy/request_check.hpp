@@ -45,7 +45,9 @@ private:
     std::optional<Verdict> resume_access();
     net::awaitable<std::optional<Verdict>> check_names();
     net::awaitable<std::optional<Verdict>> check_login();
+    std::optional<Verdict> require_login();
     std::optional<Verdict> judge(LoginCheck::State);
+    Verdict refuse_login(LoginCheck::State);
     bool user_may_matter() const;
     Verdict check_internal();
     Verdict prepare();
@@ -53,11 +55,17 @@ private:
     void apply_reload_rule();
 
     /// The next wait of check_further().
-    enum class Missing : std::uint8_t { names, login };
+    enum class Missing : std::uint8_t {
+        names,
+        user,
+        user_if_valid   // no rule needs it yet
+    };
 
     Request& request_;
     LoginCheck login_;
     Missing missing_ = Missing::names;
+    bool has_tried_login_ = false;
+    std::string login_fields_;
     Refusal refusal_;
 };
 

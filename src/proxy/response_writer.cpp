@@ -5,6 +5,7 @@
 
 #include "http/dates.hpp"
 #include "http/hop_by_hop.hpp"
+#include "proxy/login_check.hpp"
 #include "proxy/proxy_status.hpp"
 #include "util/gather.hpp"
 
@@ -133,6 +134,7 @@ std::string ResponseWriter::note_refusal() {
     auto const& texts = request_.record.texts;
     auto const& server = request_.services.shared.via_name;
     if (request_.accelerates) return proxy_status(server, request_.record.by_destination, {}, texts.id);
+    if (!request_.identity && request_.options->logins) LoginCheck(request_).look();   // others see nothing of a known user
     auto const url = std::string_view(request_.target.url);
     request_.services.shared.refusals.add({.id = texts.id,
                                            .at = wall_now(),

@@ -54,7 +54,6 @@ public:
     std::shared_ptr<Interception const> interception() const;
     /// Of all requests that must log in.
     auth::Authenticator& logins() { return *logins_; }
-    Refusals const& refusals() const { return shared_.refusals; }
     HandshakeFailures::Summary take_handshake_failures() { return shared_.handshake_failures.take(); }
     /// For use after the log file was renamed. Returns the error's text, or an empty string.
     std::string reopen_log() { return log_ ? log_->reopen() : std::string(); }
@@ -74,9 +73,9 @@ public:
     };
     std::vector<ListenAddress> const& listen_addresses() const { return listen_addresses_; }
     std::shared_ptr<http::OwnAddresses const> own() const;
-    std::string const& via_name() const { return shared_.via_name; }
     std::uint32_t connections() const { return shared_.connections.load(std::memory_order_relaxed); }
-    std::uint32_t connections_max() const { return shared_.connections_max; }
+    /// What all workers share.
+    Shared const& shared() const { return shared_; }
     cache::Cache& cache() { return cache_; }
     std::shared_ptr<Options const> options() const;
     AccessLog::Stats log_stats() const { return log_ ? log_->stats() : AccessLog::Stats{}; }

@@ -23,6 +23,8 @@ struct AcceleratedOrigin : std::enable_shared_from_this<AcceleratedOrigin> {
         std::uint16_t status = 403;
         std::string what;
         std::string rule;
+        std::string because = {};       // the rule's reason
+        std::string logged_rule = {};   // for the log; empty: no access rule
     };
     std::string text;   // "http://127.0.0.1:8000"
     http::Uri uri;      // into text

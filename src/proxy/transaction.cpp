@@ -92,7 +92,9 @@ net::awaitable<void> Transaction::refuse() {
     auto const& refusal = check_.refusal();
     bool const is_denied = refusal.status == 403 && request_.head().method == Method::connect;
     if (is_denied) {
-        AcceleratedOrigin::Refusal told{refusal.status, std::string(refusal.what), std::string(refusal.rule)};
+        auto const& texts = request_.record.texts;
+        AcceleratedOrigin::Refusal told{refusal.status, std::string(refusal.what), std::string(refusal.rule), texts.because,
+                                        texts.logged_rule};
         bool const shown = co_await tunnel_.show_page(std::move(told));
         if (shown) co_return;
     }

@@ -46,6 +46,7 @@ TEST(Documents, name_every_member_of_the_JSON_format) {
     LineBuffer buffer;
     Names names;
     LogEntry entry;
+    entry.rule = "access[0]: deny";
     entry.id = "1066036250.603-9f3a0c1d";   // only lines of error pages have an id
     entry.peer_reach = "TLS";               // only lines of requests to peers have it
     auto const line = nlohmann::json::parse(format_line(LogFormat::json, entry, buffer));

@@ -33,7 +33,7 @@ TEST(AccessRules, a_refusal_shows_name_and_reason_and_not_the_matchers) {
     auto reply = get(proxy, origin, "/page");
     EXPECT_EQ(reply.status(), 403);
     EXPECT_THAT(reply.body(), HasSubstr("Decided by: exams (access[0]: deny)"));
-    EXPECT_THAT(reply.body(), HasSubstr("Because: Until noon."));
+    EXPECT_THAT(reply.body(), HasSubstr("Until noon."));
     EXPECT_THAT(reply.body(), Not(HasSubstr("url_contains")));
     EXPECT_EQ(origin.connections(), 0u);
 }
