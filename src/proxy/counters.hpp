@@ -65,9 +65,9 @@ private:
 struct TlsCounters {
     CounterOf<net::HandshakeFault> handshakes;   // by result
     Counter handshakes_resumed;
-    CounterOf<Intercepted> intercepted;     // tunnels, while a rule bumps or terminates
-    CounterOf<LoginResult> logins;   // checked credentials; remembered ones are not counted
-    Counter bump_refused;                   // clients that refused a minted certificate of a valid origin
+    CounterOf<Intercepted> intercepted;   // tunnels, while a rule bumps or terminates
+    CounterOf<LoginResult> logins;        // checked credentials; remembered ones are not counted
+    Counter bump_refused;                 // clients that refused a minted certificate of a valid origin
 };
 
 struct Counters : TlsCounters {

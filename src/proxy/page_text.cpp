@@ -1,8 +1,14 @@
 #include "proxy/page_text.hpp"
 
+#include <algorithm>
+
+#include "util/utf8.hpp"
+
 namespace garner::proxy {
 
 namespace {
+
+constexpr std::size_t text_max = 512;
 
 constexpr std::string_view page_begin = R"(<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -38,13 +44,22 @@ void append_character(std::string& out, char c, ErrorFormat format) {
 std::string_view head_of_page() { return page_begin; }
 
 void append_escaped(std::string& out, std::string_view text, ErrorFormat format) {
-    constexpr std::size_t most = 512;
-    for (char c : text.substr(0, most)) append_character(out, c < ' ' || c > '~' ? '?' : c, format);
-    if (text.size() > most) out += "...";
+    for (char c : text.substr(0, text_max)) append_character(out, c < ' ' || c > '~' ? '?' : c, format);
+    if (text.size() > text_max) out += "...";
 }
 
 void append_own_text(std::string& out, std::string_view text, ErrorFormat format) {
-    for (char c : text) append_character(out, static_cast<unsigned char>(c) < ' ' ? '?' : c, format);
+    bool const is_cut = text.size() > text_max;
+    text = text.substr(0, text_max);
+    while (!text.empty()) {
+        auto const length = utf8_length(text);
+        if (length > 0)
+            out.append(text.substr(0, length));
+        else
+            append_character(out, text[0] < ' ' || text[0] > '~' ? '?' : text[0], format);
+        text.remove_prefix(std::max<std::size_t>(length, 1));
+    }
+    if (is_cut) out += "...";
 }
 
 }   // namespace garner::proxy

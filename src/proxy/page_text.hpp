@@ -12,7 +12,7 @@ std::string_view head_of_page();
 
 /// Appends with the escapes of the format. Text from outside: cut to 512 bytes, and other bytes than printable ASCII become '?'.
 void append_escaped(std::string& out, std::string_view text, ErrorFormat format);
-/// For text from the configuration, which is valid UTF-8: it is neither cut nor replaced.
+/// For text from the configuration: keeps characters that are valid UTF-8.
 void append_own_text(std::string& out, std::string_view text, ErrorFormat format);
 
 }   // namespace garner::proxy

@@ -195,7 +195,7 @@ TEST(Authenticator, a_full_queue_is_unavailable_and_a_late_check_too) {
     while (house.source->checks == 0) std::this_thread::yield();   // its job has left the queue
     std::shared_ptr<RunningCheck> last;
     for (std::size_t i = 0; i < Authenticator::queued_max; ++i)
-        last = house.authenticator.verify(basic("u" + std::to_string(i), "x"), here, test_now());
+        last = house.authenticator.verify(basic("u" + std::to_string(i), "x"), i % 2 == 0 ? there : third, test_now());
     EXPECT_FALSE(last->answer());
     auto const refused = house.authenticator.verify(basic("one", "more"), here, test_now());
     ASSERT_TRUE(refused->answer());
@@ -205,6 +205,36 @@ TEST(Authenticator, a_full_queue_is_unavailable_and_a_late_check_too) {
     house.source->held = false;
     EXPECT_EQ(answer_of(*last).kind, Kind::unavailable);
     EXPECT_EQ(house.source->checks, 1);
+}
+
+TEST(Authenticator, one_network_fills_half_of_the_queue) {
+    House house({.threads = 1, .failures_per_minute = 0});
+    house.source->held = true;
+    std::shared_ptr<RunningCheck> last;
+    for (std::size_t i = 0; i <= Authenticator::queued_of_client_max; ++i)
+        last = house.authenticator.verify(basic("u" + std::to_string(i), "x"), here, test_now());
+    ASSERT_TRUE(last->answer());
+    EXPECT_EQ(last->answer()->kind, Kind::unavailable);
+    auto const other = house.authenticator.verify(alice_login, there, test_now());
+    EXPECT_FALSE(other->answer());
+    house.source->held = false;
+    EXPECT_EQ(answer_of(*other).kind, Kind::accepted);
+}
+
+TEST(Authenticator, a_joining_client_lifts_no_limit_of_its_own_network) {
+    House house({.threads = 1, .failures_per_minute = 1});
+    EXPECT_EQ(house.log_in(basic("alice", "1")).kind, Kind::rejected);
+    house.source->held = true;
+    auto const refused = house.authenticator.verify(basic("alice", "2"), here, test_now());
+    ASSERT_TRUE(refused->answer());
+    EXPECT_EQ(refused->answer()->kind, Kind::limited);
+    auto const others = house.authenticator.verify(basic("alice", "2"), there, test_now());
+    auto const joined = house.authenticator.verify(basic("alice", "2"), here, test_now());
+    EXPECT_FALSE(others->answer());
+    ASSERT_TRUE(joined->answer());
+    EXPECT_EQ(joined->answer()->kind, Kind::limited);
+    house.source->held = false;
+    answer_of(*others);
 }
 
 TEST(Authenticator, known_users_go_on_for_the_grace_time_of_a_silent_source) {

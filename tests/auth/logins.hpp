@@ -17,7 +17,8 @@ inline std::string basic(std::string_view user, std::string_view password) {
     return "Basic " + encode_base64(std::string(user) + ":" + std::string(password));
 }
 
-inline constexpr IpAddress here = IpAddress::v4(192, 0, 2, 1), there = IpAddress::v4(192, 0, 2, 2);
+inline constexpr IpAddress here = IpAddress::v4(192, 0, 2, 1), there = IpAddress::v4(192, 0, 2, 2),
+                           third = IpAddress::v4(192, 0, 2, 3);
 
 /// The answer within 30 s.
 inline Answer answer_of(RunningCheck const& check) {

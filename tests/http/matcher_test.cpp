@@ -50,11 +50,13 @@ TEST(Matcher, a_user_is_asked_for_only_when_all_else_matches) {
     EXPECT_EQ(anna.matches(asked, nullptr), MatchResult::needs_identity);
     Identity const her{.user = "ANNA"}, other{.user = "bob"}, nobody;
     for (auto const& [identity, expected] :
-         {std::pair(&her, MatchResult::yes), std::pair(&other, MatchResult::no), std::pair(&nobody, MatchResult::no)}) {
+         {std::pair(&her, MatchResult::yes), std::pair(&other, MatchResult::no), std::pair(&nobody, MatchResult::yes)}) {
         asked.identity = identity;
         EXPECT_EQ(anna.matches(asked, nullptr), expected) << identity->user;
-        EXPECT_EQ(Matcher{.user = {"*"}}.matches(asked, nullptr), identity == &nobody ? MatchResult::no : MatchResult::yes);
+        EXPECT_EQ(Matcher{.user = {"*"}}.matches(asked, nullptr), MatchResult::yes);
     }
+    // Nobody is logged in, nor asked to: only an allow rule does not match.
+    EXPECT_EQ(anna.matches(asked, nullptr, Matcher::Doubt::fails), MatchResult::no);
 }
 
 TEST(Matcher, groups_need_to_be_known) {
