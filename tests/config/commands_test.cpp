@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 #include "config/command_line.hpp"
 #include "config/seen_command.hpp"
@@ -104,20 +105,24 @@ using Words = std::vector<std::string>;
 /// The words of each call of garner in a command line, split like a shell. Nothing is executed.
 std::vector<Words> calls_in(std::string const& example) {
     test::TempDir const dir;   // other tests do this at the same time
-    auto const script = dir.path("example.sh").string(), calls = dir.path("calls").string();
-    std::ofstream(calls, std::ios::trunc);
+    auto const script = dir.path("example.sh").string();
+    // The parts of a pipeline run at the same time: each has a file of its own.
     std::ofstream(script) << "exec </dev/null; cd $(mktemp -d) && touch urls.txt && trap 'rm -r \"$PWD\"' EXIT\n"
-                          << "garner() { printf '%s\\n' call \"$@\" >>" << calls << "; cat >/dev/null; }\n"
+                          << "garner() { printf '%s\\n' call \"$@\" >>" << dir.path("calls").string()
+                          << ".$BASHPID; cat >/dev/null; }\n"
                           << "zstd() { :; }\n"
                           << example << "\nwait\n";
     EXPECT_EQ(std::system(("bash --norc " + script).c_str()), 0) << example;
     std::vector<Words> found;
-    std::ifstream file(calls);
-    for (std::string line; std::getline(file, line);) {
-        if (line == "call")
-            found.emplace_back();
-        else
-            found.back().push_back(line);
+    for (auto const& file : std::filesystem::directory_iterator(dir.path())) {
+        if (file.path().filename().string().starts_with("example")) continue;
+        std::ifstream calls(file.path());
+        for (std::string line; std::getline(calls, line);) {
+            if (line == "call")
+                found.emplace_back();
+            else
+                found.back().push_back(line);
+        }
     }
     return found;
 }
