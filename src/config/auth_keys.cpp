@@ -264,8 +264,7 @@ Form<auth::Options> logins() {
                "How long after their last check known users are accepted while the directory does not answer. Others get 503."),
         key<T>("failures_per_minute", &T::failures_per_minute, count(0, million),
                "Failed logins of a client address (or of a /64 of IPv6) after which it gets 429 for the rest of the minute. Users "
-               "whose "
-               "login is remembered are not affected. 0: no limit."),
+               "whose login is remembered are not affected. 0: no limit."),
         key<T>("sources", &T::sources, list_of(source()),
                "Sources of users, asked in this order until one knows the user. Without sources no client must log in."),
     });

@@ -57,8 +57,10 @@ constexpr char const* about_ca_files = "init writes root.pem, root.key, chain.pe
                                        "signing certificate below this root. "
                                        "export and show read DIR, or without it the file of bump.ca_chain.";
 
-constexpr char const* about_rules = "Asks the access rules of a configuration, and replays logs.\n"
-                                    "Asks no running proxy and opens no files of auth. A user who is given counts as logged in.";
+constexpr char const* about_rules =
+    "Asks the access rules of a configuration, and replays logs.\n"
+    "Asks no running proxy, except with --id, and opens no files of auth. A user who is given counts as "
+    "logged in.";
 
 constexpr char const* about_rule_lines = "decide reads {\"url\": ...} with at, source, listener, user, groups, method, destination "
                                          "and fields. The verdicts are allow, deny, "

@@ -19,12 +19,19 @@ namespace {
 
 constexpr Bytes file_max = 16 * MiB;
 
+bool has_sources_of_users(Json const& root) {
+    auto const auth = root.find("auth");
+    if (auth == root.end() || !auth->is_object()) return false;
+    auto const sources = auth->find("sources");
+    return sources != auth->end() && !sources->empty();
+}
+
 Loaded load(Document document, std::span<std::string const> sets, NamedFiles files) {
     for (auto const& set : sets) document.set(set);
 
     Loaded loaded;
     RuleContext rules;
-    rules.has_users = document.root().contains("auth");
+    rules.has_users = has_sources_of_users(document.root());
     rules.reads_files = files != NamedFiles::left;
     Reader reader(document, key_paths, rules);
     // With invalid JSON every key would be missing or misread: only the overrides are reported further.

@@ -202,7 +202,31 @@ Row<Matcher> identity_key(char const* key_name, http::NameSet Matcher::*member, 
     auto row = list_key(key_name, member, values_of(user_name()), std::move(what));
     row.read = [read = row.read](Reader& reader, Json const& value, Matcher& into) {
         if (reader.rules().has_users) return read(reader, value, into);
-        return reader.fault("no client has a user: there is no section auth", "add auth, or use source");
+        return reader.fault("no client has a user: auth has no sources", "add auth.sources, or use source");
+    };
+    return row;
+}
+
+/// A rule with a mistyped group would match nobody: a deny would deny nothing.
+bool is_group(Reader& reader, std::string const& name) {
+    auto const section = reader.root().find("groups");
+    std::vector<std::string_view> names;
+    if (section != reader.root().end() && section->is_object())
+        for (auto const& [one, members] : section->items()) names.push_back(one);
+    bool const found = std::ranges::any_of(names, [&](auto one) { return equals_ignoring_case(one, name); });
+    if (found || name == "*") return true;
+    auto const meant = nearest(name, names);
+    return reader.fault("no group is named " + in_quotes(name),
+                        meant.empty() ? "define it in groups" : "did you mean " + in_quotes(meant) + "?");
+}
+
+Row<Matcher> group_key(std::string what) {
+    auto row = identity_key("group", &Matcher::group, std::move(what));
+    row.read = [read = row.read](Reader& reader, Json const& value, Matcher& into) {
+        if (!read(reader, value, into)) return false;
+        bool good = true;
+        for (auto const& name : into.group) good = is_group(reader, name) && good;
+        return good;
     };
     return row;
 }
@@ -229,7 +253,7 @@ Table<Matcher> matcher_keys() {
         identity_key("user", &Matcher::user,
                      "Users by the name of their login, without case; `*`: every user who has logged in. Only in `access` and "
                      "`purge`. A rule asks for the login only if its other matchers match."),
-        identity_key("group", &Matcher::group, "Groups that the user belongs to, like `user`."),
+        group_key("Groups of the section `groups` that the user belongs to, like `user`."),
         list_key("method", &Matcher::method, values_of(method()), "Request methods; case-sensitive."),
         list_key("header", &Matcher::header, values_of(field_pattern()),
                  "A field of the request and a regular expression (RE2) found anywhere in the value of one of its lines: "

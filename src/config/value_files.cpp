@@ -115,6 +115,9 @@ std::optional<std::string> path_of_file(std::string_view value) {
 Result<std::string> read_values(std::string const& path) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) return garner::Fault{"is a directory", "name a file in it", path};
+    // Reading a FIFO or a device may never end.
+    if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+        return garner::Fault{"is not a regular file", "name one", path};
     errno = 0;
     std::ifstream file(path, std::ios::binary | std::ios::ate);
     auto const size = file ? static_cast<std::streamoff>(file.tellg()) : -1;

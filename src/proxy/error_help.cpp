@@ -63,6 +63,12 @@ HelpEntry of_status(std::uint16_t status) {
         return {
             "This request is not allowed",
             {"Check the address for typing errors.", "If this address should be allowed, give the operator the request id below."}};
+    case 407:
+        return {"This proxy requires a login",
+                {"Log in with your user name and password.", "If the login was refused, check both for typing errors."}};
+    case 429:
+        return {"Too many logins have failed",
+                {"Wait a minute, then log in again.", "Check which program on this computer sends an old password."}};
     case 404: return {"Nothing was found for this address", {"Check the address for typing errors.", tell_operator}};
     case 408:
         return {"The request did not arrive in time",

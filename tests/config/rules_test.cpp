@@ -86,8 +86,24 @@ TEST(Rules, that_an_earlier_one_covers_are_noticed) {
 TEST(Rules, users_need_the_section_auth) {
     for (char const* key : {"user", "group"}) {
         auto const text = R"({"access": [{"allow": {")" + std::string(key) + R"(": "anna"}}]})";
-        EXPECT_THAT(told(load(text)), HasSubstr("no client has a user: there is no section auth (add auth, or use source)"));
+        EXPECT_THAT(told(load(text)), HasSubstr("no client has a user: auth has no sources (add auth.sources, or use source)"));
     }
+}
+
+TEST(Rules, groups_must_be_defined) {
+    std::string const auth = R"("auth": {"sources": [{"type": "address", "users": {"10.0.0.1": "kiosk"}}]}, )";
+    std::string const groups = R"("groups": {"students": {"user": "kiosk"}}, )";
+    auto const text = [&](std::string const& more) {
+        return "{" + auth + more + R"("access": [{"deny": {"group": "studnets"}}]})";
+    };
+    EXPECT_THAT(told(load(text(groups))), HasSubstr("no group is named \"studnets\" (did you mean \"students\"?)"));
+    EXPECT_THAT(told(load(text(""))), HasSubstr("no group is named \"studnets\" (define it in groups)"));
+    EXPECT_EQ(told(load("{" + auth + groups + R"("access": [{"deny": {"group": "Students"}}]})")), "");
+}
+
+TEST(Rules, lists_are_regular_files) {
+    EXPECT_THAT(told(load(R"({"access": [{"deny": {"host": "file:/dev/zero"}}]})")),
+                HasSubstr("access[0].deny.host: /dev/zero is not a regular file"));
 }
 
 TEST(Rules, read_lists_from_files) {
