@@ -5,6 +5,7 @@
 #include "config/address_form.hpp"
 #include "config/rule_context.hpp"
 #include "config/value_files.hpp"
+#include "util/nearest.hpp"
 #include "util/text.hpp"
 
 namespace garner::config {
