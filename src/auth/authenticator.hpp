@@ -26,7 +26,7 @@ namespace garner::auth {
 class Authenticator {
 public:
     using Identity = std::shared_ptr<http::Identity const>;
-    // Checks that wait: of all, of one client network, and the size of their credentials.
+    // Limits of the checks that wait: their number, that of one client network, and the size of their credentials.
     static constexpr std::size_t queued_max = 10'000, queued_of_client_max = 5'000, queued_bytes_max = 64 * MiB;
     static constexpr seconds queue_time_max{60};
 

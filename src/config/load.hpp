@@ -16,7 +16,7 @@ struct Loaded {
     std::vector<Fault> notices;   // valid, but worth the operator's attention
 };
 
-/// What is done with the files that a configuration names.
+/// The treatment of files that a configuration names.
 enum class NamedFiles : std::uint8_t {
     left,       // nothing: for a command to a running proxy. Lists from files match nothing
     believed,   // lists are read, other files are not: for a reload

@@ -208,7 +208,7 @@ Row<Matcher> identity_key(char const* key_name, http::NameSet Matcher::*member, 
     return row;
 }
 
-/// A rule with a mistyped group would match nobody: a deny would deny nothing.
+/// A deny with a mistyped group would deny nothing.
 bool is_group(Reader& reader, std::string const& name) {
     auto const section = reader.root().find("groups");
     std::vector<std::string_view> names;

@@ -1,4 +1,4 @@
-// What rules refer to: named matchers, files, users.
+// The context of rules: named matchers, files, users.
 #pragma once
 #include <map>
 #include <memory>

@@ -10,7 +10,7 @@ namespace garner::http {
 namespace {
 
 constexpr std::size_t fewest = 8;               // below, each expression by itself is as fast
-constexpr std::int64_t memory_max = 64 << 20;   // of the automaton, which is built while it runs
+constexpr std::int64_t memory_max = 64 << 20;   // limit of the automaton, which is built while it runs
 
 re2::RE2::Options set_options() {
     auto options = pattern_options(TextPattern::Case::matters);

@@ -259,7 +259,7 @@ private:
     bool has_dot_ = false;
 };
 
-/// As Garner's rules compile expressions.
+/// The options with which the rules compile expressions.
 re2::RE2::Options options_of_rules() {
     re2::RE2::Options options;
     options.set_encoding(re2::RE2::Options::EncodingLatin1);

@@ -110,7 +110,7 @@ awaitable<IoResult> Transport::read_tls(std::span<char> into, milliseconds limit
     }
 }
 
-/// What the received ciphertext contains; would_block when that is nothing.
+/// The plaintext of the received ciphertext; would_block if there is none.
 IoResult Transport::decrypt(std::span<char> into) {
     auto const got = tls_->read(into);
     switch (got.step) {

@@ -184,7 +184,7 @@ net::awaitable<void> BumpedTunnel::serve(std::shared_ptr<AcceleratedOrigin> cons
     inside_ = nullptr;
 }
 
-/// Inside the tunnel nobody is asked to log in: the requests have the user of the CONNECT.
+/// Requests inside the tunnel have the user of the CONNECT, and are not asked to log in.
 net::awaitable<void> BumpedTunnel::find_user() {
     if (request_.identity || !request_.options->logins) co_return;
     LoginCheck login(request_);

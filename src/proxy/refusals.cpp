@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "util/text.hpp"
-
 namespace garner::proxy {
 
 namespace {
