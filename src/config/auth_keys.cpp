@@ -81,8 +81,8 @@ Form<AddressUsers> users_by_address() {
         }
         return good;
     };
-    auto schema = type_schema("object").object("additionalProperties", type_schema("string"));
-    return {"users by address", std::move(schema), std::move(read), nullptr};
+    auto describe = []() -> Description { return type_schema("object").object("additionalProperties", type_schema("string")); };
+    return {"users by address", describe, std::move(read), nullptr};
 }
 
 // ---- sources ----
@@ -91,7 +91,8 @@ Form<AddressUsers> users_by_address() {
 template <class T>
 Row<T> type_row(std::string const& type) {
     auto read = [](Reader&, Json const&, T&) { return true; };
-    return {.name = "type", .read = read, .schema = Schema().text("const", type), .notes = {}, .required = true};
+    auto describe = [type]() -> Description { return Schema().text("const", type); };
+    return {.name = "type", .read = read, .describe = describe, .required = true};
 }
 
 template <class T>
@@ -104,8 +105,12 @@ Form<SourceOptions> source_form(std::string const& type, Table<T> table, Afterwa
         into = std::move(options);
         return true;
     };
-    for (auto& note : form.inner) note.what.insert(0, "`" + type + "`: ");
-    return {type, std::move(form.schema), std::move(read), nullptr, std::move(form.inner), true};
+    auto describe = [inner = std::move(form.describe), type] {
+        auto description = inner();
+        for (auto& note : description.notes) note.what.insert(0, "`" + type + "`: ");
+        return description;
+    };
+    return {type, std::move(describe), std::move(read), nullptr, true};
 }
 
 Form<SourceOptions> htpasswd() {
@@ -174,6 +179,19 @@ Form<SourceOptions> address() {
                                                       "`{ \"10.3.0.7\": \"kiosk\" }`."))});
 }
 
+Description description_of_sources(std::vector<Form<SourceOptions>> const& forms, std::string const& types) {
+    std::vector<KeyNote> notes{{"type", types, "",
+                                "Kind of the source. `certificate`: the first name in the client's certificate that "
+                                "`listen[].tls.client_ca` verified is the user."}};
+    for (auto const& form : forms) {
+        auto const inner = form.describe().notes;
+        notes.insert(notes.end(), inner.begin(), inner.end());
+    }
+    auto schema = forms.back().describe().schema;
+    for (auto form = forms.rbegin() + 1; form != forms.rend(); ++form) schema = either_schema(form->describe().schema, schema);
+    return {std::move(schema), std::move(notes)};
+}
+
 /// Dispatches by `type`.
 Form<SourceOptions> source() {
     std::vector<Form<SourceOptions>> const forms{htpasswd(), ldap(),    negotiate(),
@@ -192,15 +210,7 @@ Form<SourceOptions> source() {
         auto const form = std::ranges::find(forms, chosen, &Form<SourceOptions>::written);
         return form->read(reader, value, into);
     };
-    std::vector<KeyNote> notes{{"type", type.written, "",
-                                "Kind of the source. `certificate`: the first name in the client's certificate that "
-                                "`listen[].tls.client_ca` verified is the user."}};
-    auto schema = forms.back().schema;
-    for (auto form = forms.rbegin(); form != forms.rend(); ++form) {
-        notes.insert(notes.begin() + 1, form->inner.begin(), form->inner.end());
-        if (form != forms.rbegin()) schema = either_schema(form->schema, std::move(schema));
-    }
-    return {"sources", std::move(schema), std::move(read), nullptr, std::move(notes), true};
+    return {"sources", [forms, type] { return description_of_sources(forms, type.written); }, std::move(read), nullptr, true};
 }
 
 // ---- groups ----
@@ -220,8 +230,10 @@ Form<Claims> claims() {
         }
         return good;
     };
-    auto schema = type_schema("object").object("additionalProperties", patterns.schema);
-    return {"claims", std::move(schema), std::move(read), nullptr};
+    auto describe = [patterns]() -> Description {
+        return type_schema("object").object("additionalProperties", patterns.describe().schema);
+    };
+    return {"claims", std::move(describe), std::move(read), nullptr};
 }
 
 Form<auth::GroupOptions> group() {
@@ -284,10 +296,12 @@ Form<std::vector<auth::GroupOptions>> groups() {
         }
         return good;
     };
-    auto notes = one.inner;
-    for (auto& note : notes) note.path.insert(0, "NAME.");
-    auto schema = type_schema("object").object("additionalProperties", one.schema);
-    return {"groups", std::move(schema), std::move(read), nullptr, std::move(notes), false};
+    auto describe = [one]() -> Description {
+        auto [schema, notes] = one.describe();
+        for (auto& note : notes) note.path.insert(0, "NAME.");
+        return {type_schema("object").object("additionalProperties", std::move(schema)), std::move(notes)};
+    };
+    return {"groups", std::move(describe), std::move(read), nullptr};
 }
 
 }   // namespace garner::config

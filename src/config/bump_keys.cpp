@@ -64,18 +64,18 @@ bool read_rule(Reader& reader, Json const& value, bump::Rule& into, Form<http::M
 Form<bump::Rule> bump_rule() {
     auto const match = matcher_form();
     auto read = [match](Reader& reader, Json const& value, bump::Rule& into) { return read_rule(reader, value, into, match); };
-    Schema properties;
-    std::vector<KeyNote> notes;
-    for (auto const& verb : verbs) {
-        properties.object(std::string(verb.name), match.schema);
-        notes.push_back({std::string(verb.name), match.written, "", verb.what});
-    }
-    auto schema = type_schema("object")
-                      .json("additionalProperties", "false")
-                      .number("minProperties", 1)
-                      .number("maxProperties", 1)
-                      .object("properties", properties);
-    return {"rules", std::move(schema), read, nullptr, std::move(notes), true};
+    auto describe = [match]() -> Description {
+        Schema properties;
+        std::vector<KeyNote> notes;
+        for (auto const& verb : verbs) {
+            properties.object(std::string(verb.name), match.describe().schema);
+            notes.push_back({std::string(verb.name), match.written, "", verb.what});
+        }
+        auto schema = type_schema("object").json("additionalProperties", "false");
+        schema.number("minProperties", 1).number("maxProperties", 1).object("properties", properties);
+        return {std::move(schema), std::move(notes)};
+    };
+    return {"rules", std::move(describe), read, nullptr, true};
 }
 
 void notice_listed(Reader& reader, std::size_t rule, http::Matcher const& match) {

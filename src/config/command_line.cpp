@@ -183,7 +183,7 @@ private:
                             return std::string(name) + " " + std::string(value) + ": write --set KEY=VALUE";
                         return line_.sets.emplace_back(value), std::string();
                     })
-            .values(assignments())
+            .values(assignments)
             .version(version_text())
             .exit_statuses({{0, "stopped"},
                             {1, "errors in the configuration or failure"},

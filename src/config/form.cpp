@@ -26,8 +26,8 @@ Form<V> whole(std::string written, V min, V max) {
         into = value.get<V>();
         return true;
     };
-    auto schema = type_schema("integer").number("minimum", min).number("maximum", max);
-    return {std::move(written), std::move(schema), std::move(read), [](V const& v) { return std::to_string(v); }};
+    auto describe = [=]() -> Description { return type_schema("integer").number("minimum", min).number("maximum", max); };
+    return {std::move(written), std::move(describe), std::move(read), [](V const& v) { return std::to_string(v); }};
 }
 
 /// A kind of number with a unit.
@@ -84,9 +84,12 @@ Form<Bytes> size(Bytes min, Bytes max) {
     auto read = [with_unit = reader_of(unit, min, max)](Reader& reader, Json const& value, Bytes& into) {
         return with_unit(reader, value.is_number_unsigned() ? Json(value.dump()) : value, into);
     };
-    auto const bytes = type_schema("integer").number("minimum", min);
-    auto const text = type_schema("string").text("pattern", "^[0-9]+([.][0-9]+)? *(([KkMmGgTt][Ii]?)?[Bb])?$");
-    return {"size", either_schema(bytes, text), std::move(read), [](Bytes const& v) { return in_quotes(size_text(v)); }};
+    auto describe = [min]() -> Description {
+        auto const bytes = type_schema("integer").number("minimum", min);
+        auto const text = type_schema("string").text("pattern", "^[0-9]+([.][0-9]+)? *(([KkMmGgTt][Ii]?)?[Bb])?$");
+        return either_schema(bytes, text);
+    };
+    return {"size", std::move(describe), std::move(read), [](Bytes const& v) { return in_quotes(size_text(v)); }};
 }
 
 Form<milliseconds> time(milliseconds min, milliseconds max) {
@@ -96,8 +99,8 @@ Form<milliseconds> time(milliseconds min, milliseconds max) {
         if (value.is_number() && !is_zero) return reader.fault("a time needs a unit", unit.example);
         return with_unit(reader, is_zero ? Json("0") : value, into);
     };
-    auto schema = type_schema("string").text("pattern", "^([0-9]+([.][0-9]+)? *(ms|s|m|h|d)|0)$");
-    return {"time", std::move(schema), std::move(read), [](milliseconds const& v) { return in_quotes(time_text(v)); }};
+    auto describe = []() -> Description { return type_schema("string").text("pattern", "^([0-9]+([.][0-9]+)? *(ms|s|m|h|d)|0)$"); };
+    return {"time", std::move(describe), std::move(read), [](milliseconds const& v) { return in_quotes(time_text(v)); }};
 }
 
 Form<std::uint32_t> count(std::uint32_t min, std::uint32_t max) { return whole("number", min, max); }
@@ -113,8 +116,10 @@ Form<double> fraction(double min, double max) {
         into = number;
         return true;
     };
-    auto schema = type_schema("number").json("minimum", Json(min).dump()).json("maximum", Json(max).dump());
-    return {"fraction", std::move(schema), std::move(read), [](double const& v) { return Json(v).dump(); }};
+    auto describe = [=]() -> Description {
+        return type_schema("number").json("minimum", Json(min).dump()).json("maximum", Json(max).dump());
+    };
+    return {"fraction", std::move(describe), std::move(read), [](double const& v) { return Json(v).dump(); }};
 }
 
 Form<bool> flag() {
@@ -124,7 +129,7 @@ Form<bool> flag() {
         into = value.get<bool>();
         return true;
     };
-    return {"flag", type_schema("boolean"), read, [](bool const& v) { return Json(v).dump(); }};
+    return {"flag", described_as("boolean"), read, [](bool const& v) { return Json(v).dump(); }};
 }
 
 Form<std::string> text() {
@@ -137,7 +142,7 @@ Form<std::string> text() {
         into = text;
         return true;
     };
-    return {"text", type_schema("string"), read, [](std::string const& v) { return in_quotes(v); }};
+    return {"text", described_as("string"), read, [](std::string const& v) { return in_quotes(v); }};
 }
 
 Form<std::string> checked(std::string written, std::string what_it_is, std::string mend, Accept accept) {
@@ -150,11 +155,12 @@ Form<std::string> checked(std::string written, std::string what_it_is, std::stri
 
 Form<std::string> choice(std::vector<std::string> names) {
     std::string all;
-    std::string quoted;
-    for (auto const& name : names) {
-        all += (all.empty() ? "" : ", ") + name;
-        quoted += (quoted.empty() ? "" : ",") + Schema::quoted(name);
-    }
+    for (auto const& name : names) all += (all.empty() ? "" : ", ") + name;
+    auto describe = [names]() -> Description {
+        std::string quoted;
+        for (auto const& name : names) quoted += (quoted.empty() ? "" : ",") + Schema::quoted(name);
+        return type_schema("string").json("enum", "[" + quoted + "]");
+    };
     auto read = [=](Reader& reader, Json const& value, std::string& into) {
         auto const mend = "write one of " + all;
         if (!value.is_string()) return reader.fault("expects a name, not " + kind_of(value), mend);
@@ -168,7 +174,7 @@ Form<std::string> choice(std::vector<std::string> names) {
         into = text;
         return true;
     };
-    return {all, type_schema("string").json("enum", "[" + quoted + "]"), read, [](std::string const& v) { return in_quotes(v); }};
+    return {all, std::move(describe), read, [](std::string const& v) { return in_quotes(v); }};
 }
 
 }   // namespace garner::config

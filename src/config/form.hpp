@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,15 +25,40 @@ struct KeyNote {
     std::string what;
 };
 
+/// The schema of a value, and the keys inside an object, in order.
+struct Description {
+    Description(Schema schema, std::vector<KeyNote> notes = {}) : schema(std::move(schema)), notes(std::move(notes)) {}
+
+    Schema schema;
+    std::vector<KeyNote> notes;
+};
+
 template <class V>
 struct Form {
-    std::string written;   // "a size", "text"
-    Schema schema;
+    std::string written;                                  // "a size", "text"
+    std::function<Description()> describe;                // not called at a start
     std::function<bool(Reader&, Json const&, V&)> read;   // false: a fault was noted
     std::function<std::string(V const&)> show;            // formats defaults as JSON; may be empty
-    std::vector<KeyNote> inner = {};                      // the keys inside an object, in order
     bool is_object = false;                               // written as { … }
 };
+
+/// A form that `make` makes when it is first used: a start needs the forms of only those keys that are given.
+template <class V>
+Form<V> later(Form<V> (*make)()) {
+    struct Made {
+        std::once_flag once;
+        Form<V> form;
+    };
+    auto read = [make, made = std::make_shared<Made>()](Reader& reader, Json const& value, V& into) {
+        std::call_once(made->once, [&] { made->form = make(); });
+        return made->form.read(reader, value, into);
+    };
+    return {"object", [make] { return make().describe(); }, std::move(read), nullptr, true};
+}
+
+inline auto described_as(char const* type) {
+    return [type]() -> Description { return type_schema(type); };
+}
 
 /// "text", "a number", "a list", … for messages.
 std::string kind_of(Json const&);
@@ -63,7 +89,7 @@ Form<V> parsed(std::string written, std::string what_it_is, std::string mend,
         if (parse(text, into, why)) return true;
         return reader.fault(in_quotes(text) + " " + why, mend);
     };
-    return {std::move(written), type_schema("string"), std::move(read), nullptr};
+    return {std::move(written), described_as("string"), std::move(read), nullptr};
 }
 
 /// Whether a text is valid. If not, it may set `why` to a more precise reason.
@@ -94,7 +120,7 @@ Form<V> one_of(std::vector<Named<V>> names) {
             if (one.value == value) return Json(one.name).dump();
         return std::string();
     };
-    return {named.written, named.schema, std::move(read), std::move(show)};
+    return {named.written, named.describe, std::move(read), std::move(show)};
 }
 
 // ---- composed forms ----
@@ -127,12 +153,15 @@ Form<std::vector<V>> list_of(Form<V> item) {
         }
         return "[" + out + "]";
     };
-    Schema const array = type_schema("array").object("items", item.schema);
-    Schema schema = item.is_object ? array : either_schema(item.schema, array);
-    for (auto& note : item.inner) note.path.insert(0, "[].");
+    auto describe = [describe_item = item.describe, is_object = item.is_object]() -> Description {
+        auto [schema, notes] = describe_item();
+        auto const array = type_schema("array").object("items", schema);
+        for (auto& note : notes) note.path.insert(0, "[].");
+        return {is_object ? array : either_schema(std::move(schema), array), std::move(notes)};
+    };
     bool const needs_word = item.is_object || item.written == "matchers";
     auto const plural = item.written + (item.written.ends_with("ss") ? "es" : item.written.ends_with('s') ? "" : "s");
-    return {(needs_word ? "list of " : "") + plural, std::move(schema), std::move(read), std::move(show), std::move(item.inner)};
+    return {(needs_word ? "list of " : "") + plural, std::move(describe), std::move(read), std::move(show)};
 }
 
 /// One key of an object T.
@@ -140,8 +169,7 @@ template <class T>
 struct Row {
     std::string name;
     std::function<bool(Reader&, Json const&, T&)> read;
-    Schema schema;
-    std::vector<KeyNote> notes;
+    std::function<Description()> describe;   // not called at a start; the first note is that of the key itself
     bool required = false;
     bool offered = true;       // may be suggested in place of an unknown key
     bool retired = false;      // read but without effect; undocumented
@@ -189,26 +217,33 @@ bool read_members(Reader& reader, Json const& value, T& into, Table<T> const& ta
 }
 
 template <class T>
-Form<T> object_of(Table<T> table, Afterwards<T> afterwards = nullptr) {
+Description description_of(Table<T> const& table) {
     std::vector<KeyNote> notes;
     Schema properties;
     std::string required;
     for (auto const& row : table) {
         if (row.retired) continue;
-        properties.object(row.name, row.schema);
+        auto inner = row.describe();
+        properties.object(row.name, std::move(inner.schema));
         if (row.required) required += (required.empty() ? "" : ",") + Schema::quoted(row.name);
-        notes.insert(notes.end(), row.notes.begin(), row.notes.end());
+        notes.insert(notes.end(), inner.notes.begin(), inner.notes.end());
     }
     auto schema = type_schema("object").json("additionalProperties", "false").object("properties", std::move(properties));
     if (!required.empty()) schema.json("required", "[" + required + "]");
+    return {std::move(schema), std::move(notes)};
+}
+
+template <class T>
+Form<T> object_of(Table<T> table, Afterwards<T> afterwards = nullptr) {
     // Shared, because forms are copied into the forms that contain them.
     auto shared = std::make_shared<Table<T> const>(std::move(table));
-    auto read = [shared = std::move(shared), afterwards](Reader& reader, Json const& value, T& into) {
+    auto describe = [shared] { return description_of(*shared); };
+    auto read = [shared, afterwards](Reader& reader, Json const& value, T& into) {
         bool const good = read_members(reader, value, into, *shared);
         if (afterwards && value.is_object()) afterwards(reader, value, into);
         return good;
     };
-    return {"object", std::move(schema), std::move(read), nullptr, std::move(notes), true};
+    return {"object", std::move(describe), std::move(read), nullptr, true};
 }
 
 /// A key whose value is stored in `member`: a member pointer, or a function from T& to a reference.
@@ -225,23 +260,46 @@ Row<T> key(std::string name, Member member, Form<V> form, std::string what) {
             return true;
         }
     };
-    std::string preset;
-    T fresh{};
-    auto const& target = std::invoke(member, fresh);
-    if constexpr (std::is_convertible_v<decltype(target), V>)
-        if (form.show) preset = form.show(static_cast<V>(target));
+    auto describe = [=, describe_value = std::move(form.describe), show = std::move(form.show),
+                     written = std::move(form.written)]() -> Description {
+        std::string preset;
+        T fresh{};
+        auto const& target = std::invoke(member, fresh);
+        if constexpr (std::is_convertible_v<decltype(target), V>)
+            if (show) preset = show(static_cast<V>(target));
 
-    auto schema = std::move(form.schema);
-    schema.text("description", what);
-    if (!preset.empty()) schema.json("default", preset);
-    // An object's own line would only repeat its keys.
-    std::vector<KeyNote> notes;
-    if (form.inner.empty() || form.written != "object") notes.push_back({name, form.written, preset, std::move(what)});
-    for (auto& note : form.inner) {
-        bool const list = note.path.starts_with("[]");
-        notes.push_back({name + (list ? "" : ".") + note.path, note.written, note.preset, note.what});
-    }
-    return {std::move(name), std::move(read), std::move(schema), std::move(notes)};
+        auto [schema, inner] = describe_value();
+        schema.text("description", what);
+        if (!preset.empty()) schema.json("default", preset);
+        // An object's own line would only repeat its keys.
+        std::vector<KeyNote> notes;
+        if (inner.empty() || written != "object") notes.push_back({name, written, preset, what});
+        for (auto& note : inner) {
+            bool const list = note.path.starts_with("[]");
+            notes.push_back({name + (list ? "" : ".") + note.path, note.written, note.preset, note.what});
+        }
+        return {std::move(schema), std::move(notes)};
+    };
+    return {name, std::move(read), std::move(describe)};
+}
+
+/// The same for a form that is made when it is first used.
+template <class T, class V, class Member>
+Row<T> key(std::string name, Member member, Form<V> (*make)(), std::string what) {
+    return key<T>(std::move(name), member, later(make), std::move(what));
+}
+
+/// Replaces the default in the description of a key; empty: it has none.
+template <class T>
+Row<T> with_default(Row<T> row, std::string const& preset) {
+    row.describe = [describe = std::move(row.describe), preset] {
+        auto description = describe();
+        description.notes.front().preset = preset;
+        description.schema.erase("default");
+        if (!preset.empty()) description.schema.json("default", preset);
+        return description;
+    };
+    return row;
 }
 
 /// A removed key: a configuration that still has it is valid.
@@ -251,16 +309,14 @@ Row<T> retired(std::string name) {
         reader.notice("this key no longer has an effect", "remove it");
         return true;
     };
-    return {.name = std::move(name), .read = std::move(read), .schema = {}, .notes = {}, .offered = false, .retired = true};
+    return {.name = std::move(name), .read = std::move(read), .describe = {}, .offered = false, .retired = true};
 }
 
 /// Marks the key as required: an object without it is faulty.
 template <class T>
 Row<T> required(Row<T> row) {
     row.required = true;
-    row.notes.front().preset.clear();
-    row.schema.erase("default");
-    return row;
+    return with_default(std::move(row), "");
 }
 
 }   // namespace garner::config

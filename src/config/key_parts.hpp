@@ -33,9 +33,7 @@ template <class T>
 Row<T> address_key(Form<IpEndpoint> form, std::string const& preset, std::string what) {
     auto row = key<T>(
         "address", [](T& target) { return AddressAndPort<T>{target}; }, form, std::move(what));
-    row.notes.front().preset = preset;
-    if (!preset.empty()) row.schema.json("default", preset);
-    return row;
+    return with_default(std::move(row), preset);
 }
 
 // ---- bump_keys.cpp ----

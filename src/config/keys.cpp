@@ -30,7 +30,7 @@ Form<proxy::Listen> listen() {
             "the cache key: if a response depends on one, name it in Vary or in `caching.key_fields`. All clients are allowed "
             "unless a rule of `access` denies them (`listener` matches the port)."),
         key<proxy::Listen>("http2", &proxy::Listen::http2, flag(), "With `tls`: `true` offers HTTP/2 to clients (ALPN h2)."),
-        key<proxy::Listen>("tls", &proxy::Listen::tls, listen_tls(), "Accepts TLS connections instead of clear ones."),
+        key<proxy::Listen>("tls", &proxy::Listen::tls, listen_tls, "Accepts TLS connections instead of clear ones."),
     });
 }
 
@@ -105,7 +105,7 @@ Form<http::AccessRules> rules_of(Form<http::AccessRule> rule) {
         into = http::AccessRules(std::move(all));
         return good;
     };
-    return {rules.written, rules.schema, read, nullptr, rules.inner};
+    return {rules.written, rules.describe, read, nullptr};
 }
 
 /// An access rule for a check without an address, where a destination could never match.
@@ -116,7 +116,8 @@ Form<http::AccessRule> rule_without_destination(char const* why_not) {
         if (!into.match.has(http::Matcher::Member::destination)) return true;
         return reader.fault(why_not, "use source, host, port or URL");
     };
-    form.inner.clear();   // documented at `access`
+    // The keys are documented at `access`.
+    form.describe = [describe = std::move(form.describe)]() -> Description { return describe().schema; };
     return form;
 }
 
@@ -133,10 +134,13 @@ Form<http::AccessRule> miss_rule() {
 /// The matchers are kept by the rules that use them: the configuration has no member for them.
 Row<Config> matchers_key() {
     auto const matcher = matcher_form();
-    std::string const what = "Matchers with names, for `is` and `not` in rules and in other matchers.";
     auto read = [](Reader& reader, Json const& value, Config&) { return reader.rules().named.read_all(reader, value); };
-    auto schema = type_schema("object").object("additionalProperties", matcher.schema).text("description", what);
-    return {"matchers", read, std::move(schema), {{"matchers.NAME", matcher.written, "", what}}};
+    auto describe = [matcher]() -> Description {
+        std::string const what = "Matchers with names, for `is` and `not` in rules and in other matchers.";
+        auto schema = type_schema("object").object("additionalProperties", matcher.describe().schema).text("description", what);
+        return {std::move(schema), {{"matchers.NAME", matcher.written, "", what}}};
+    };
+    return {"matchers", read, std::move(describe)};
 }
 
 Form<proxy::Limits> limits() {
@@ -362,8 +366,11 @@ Row<Config> schema_key() {
         std::string ignored;
         return text().read(reader, value, ignored);
     };
-    std::string const what = "Location of the JSON schema, for editors.";
-    return {"$schema", read, type_schema("string").text("description", what), {{"$schema", "text", "", what}}};
+    auto describe = []() -> Description {
+        std::string const what = "Location of the JSON schema, for editors.";
+        return {type_schema("string").text("description", what), {{"$schema", "text", "", what}}};
+    };
+    return {"$schema", read, describe};
 }
 
 // ---- checks across the parts ----
@@ -541,26 +548,26 @@ Table<Config> keys() {
     // clang-format off
     return {
         schema_key(),
-        key<Config>("listen", [](Config& c) -> auto& { return c.proxy.listen; }, list_of(listen()),
+        key<Config>("listen", [](Config& c) -> auto& { return c.proxy.listen; }, list_of(later(listen)),
                     "Addresses that accept client connections. A reload applies changed values of `http2` and `tls`."),
         key<Config>("workers", &Config::workers, count(0, 1'024), "Worker threads; 0: one per core."),
         key<Config>("user", &Config::user, text(),
                     "User that Garner becomes if it is started as root, after it has opened its ports except that of `seen`. "
                     "Empty: `garner`, or `nobody` if that user does not exist. `root`: Garner stays root."),
-        key<Config>("memory", &Config::memory, memory(), "The memory tier."),
-        key<Config>("disk", &Config::disk, disk(), "The disk tier."),
-        key<Config>("caching", [](Config& c) -> auto& { return c.proxy.caching; }, caching(), "Caching."),
+        key<Config>("memory", &Config::memory, memory, "The memory tier."),
+        key<Config>("disk", &Config::disk, disk, "The disk tier."),
+        key<Config>("caching", [](Config& c) -> auto& { return c.proxy.caching; }, caching, "Caching."),
         matchers_key(),
         key<Config>("access", [](Config& c) -> auto& { return c.proxy.access; }, rules_of(access_rule()),
                     "Access rules (Squid: http_access): the first that matches decides. If none matches, only clients on "
                     "loopback are allowed."),
-        key<Config>("auth", &Config::auth, logins(), "Logins."),
+        key<Config>("auth", &Config::auth, logins, "Logins."),
         key<Config>("groups", [](Config& c) -> auto& { return c.auth.groups; }, groups(),
                     "Groups of users for `group` in rules, by name."),
         key<Config>("purge", [](Config& c) -> auto& { return c.proxy.purge; }, purge(),
                     "Access rules for PURGE, as for `access`. At an accelerator, PURGE is denied unless a rule allows it: behind "
                     "a TLS terminator on this machine every client has a loopback address."),
-        key<Config>("refusals", [](Config& c) -> auto& { return c.proxy.refusals; }, refusals(), "Requests that the rules refused."),
+        key<Config>("refusals", [](Config& c) -> auto& { return c.proxy.refusals; }, refusals, "Requests that the rules refused."),
         key<Config>("private_networks", [](Config& c) -> auto& { return c.proxy.private_closed; },
                     one_of<bool>({{"open", false}, {"closed", true}}),
                     "`closed`: private, shared, multicast, reserved, documentation and benchmark networks and the addresses of "
@@ -569,18 +576,18 @@ Table<Config> keys() {
         key<Config>("misses", [](Config& c) -> auto& { return c.proxy.misses; }, list_of(miss_rule()),
                     "Access rules for cache misses (Squid: miss_access), without `destination`. If none matches, all clients are "
                     "allowed. Denied clients get 504."),
-        key<Config>("tests", &Config::tests, list_of(rule_test()),
+        key<Config>("tests", &Config::tests, list_of(later(rule_test)),
                     "Requests, and the decisions of `access` that they must get. A start or a reload whose tests fail is refused."),
-        key<Config>("dns", &Config::dns, dns(), "Name resolution."),
-        key<Config>("connect", &Config::connect, connect(), "Connections to origins."),
-        key<Config>("tls", &Config::tls, tls(), "TLS towards origins."),
-        key<Config>("pool", &Config::pool, pool(), "Idle connections to origins."),
-        key<Config>("http2", [](Config& c) -> auto& { return c.proxy.http2; }, http2(),
+        key<Config>("dns", &Config::dns, dns, "Name resolution."),
+        key<Config>("connect", &Config::connect, connect, "Connections to origins."),
+        key<Config>("tls", &Config::tls, tls, "TLS towards origins."),
+        key<Config>("pool", &Config::pool, pool, "Idle connections to origins."),
+        key<Config>("http2", [](Config& c) -> auto& { return c.proxy.http2; }, http2,
                     "HTTP/2 with clients: limits of each connection."),
-        key<Config>("bump", &Config::bump, interception(), "Interception of TLS tunnels, only by explicit rules."),
-        key<Config>("limits", [](Config& c) -> auto& { return c.proxy.limits; }, limits(),
+        key<Config>("bump", &Config::bump, interception, "Interception of TLS tunnels, only by explicit rules."),
+        key<Config>("limits", [](Config& c) -> auto& { return c.proxy.limits; }, limits,
                     "Limits of messages and connections."),
-        key<Config>("deadlines", [](Config& c) -> auto& { return c.proxy.deadlines; }, deadlines(),
+        key<Config>("deadlines", [](Config& c) -> auto& { return c.proxy.deadlines; }, deadlines,
                     "Time limits."),
         key<Config>("forwarded", [](Config& c) -> auto& { return c.proxy.forwarded; }, forwarded,
                     "Field that reports the client's address to origins. `auto`: accelerators send X-Forwarded-For, "
@@ -596,15 +603,15 @@ Table<Config> keys() {
                     "Networks of gateways whose fields `forwarded_received` does not delete."),
         key<Config>("via", [](Config& c) -> auto& { return c.proxy.via_name; }, via_name(),
                     "Name of this proxy in Via; empty: a name that is unique to the process."),
-        key<Config>("log", [](Config& c) -> auto& { return c.proxy.log; }, log(), "Logs."),
-        key<Config>("admin", &Config::admin, admin(), "Admin page, metrics and purges."),
-        key<Config>("seen", &Config::seen, seen_urls(), "URL-seen service for crawlers."),
-        key<Config>("icp", [](Config& c) -> auto& { return c.mesh; }, icp(), "ICP queries between caches."),
-        key<Config>("htcp", [](Config& c) -> auto& { return c.mesh.htcp; }, htcp(), "HTCP queries and purges between caches."),
-        key<Config>("digest", [](Config& c) -> auto& { return c.mesh.digest; }, digest(), "Cache digest of this proxy."),
-        key<Config>("peers", [](Config& c) -> auto& { return c.mesh.peers; }, list_of(peer()),
+        key<Config>("log", [](Config& c) -> auto& { return c.proxy.log; }, log, "Logs."),
+        key<Config>("admin", &Config::admin, admin, "Admin page, metrics and purges."),
+        key<Config>("seen", &Config::seen, seen_urls, "URL-seen service for crawlers."),
+        key<Config>("icp", [](Config& c) -> auto& { return c.mesh; }, icp, "ICP queries between caches."),
+        key<Config>("htcp", [](Config& c) -> auto& { return c.mesh.htcp; }, htcp, "HTCP queries and purges between caches."),
+        key<Config>("digest", [](Config& c) -> auto& { return c.mesh.digest; }, digest, "Cache digest of this proxy."),
+        key<Config>("peers", [](Config& c) -> auto& { return c.mesh.peers; }, list_of(later(peer)),
                     "Other caches that this proxy uses."),
-        key<Config>("direct", [](Config& c) -> auto& { return c.mesh.direct; }, direct(),
+        key<Config>("direct", [](Config& c) -> auto& { return c.mesh.direct; }, direct,
                     "Requests that bypass the peers or must use them."),
     };
     // clang-format on
@@ -619,7 +626,7 @@ Form<Config> const& configuration() {
 
 std::vector<std::string> key_paths() {
     std::vector<std::string> paths;
-    for (auto const& note : configuration().inner) paths.push_back(note.path);
+    for (auto const& note : configuration().describe().notes) paths.push_back(note.path);
     return paths;
 }
 

@@ -81,9 +81,12 @@ Form<http::PortRange> port_range() {
         into = *range;
         return true;
     };
-    auto const number = type_schema("integer").number("minimum", 1).number("maximum", 65'535);
-    auto const range = type_schema("string").text("pattern", "^(file:.+|[0-9]+(-[0-9]+)?)$");
-    return {"port range", either_schema(number, range), read, nullptr};
+    auto describe = []() -> Description {
+        auto const number = type_schema("integer").number("minimum", 1).number("maximum", 65'535);
+        auto const range = type_schema("string").text("pattern", "^(file:.+|[0-9]+(-[0-9]+)?)$");
+        return either_schema(number, range);
+    };
+    return {"port range", describe, read, nullptr};
 }
 
 Form<std::string> user_name() {
@@ -171,7 +174,7 @@ Form<http::HostSet> hosts() {
         into = http::HostSet(std::move(patterns), std::move(lists));
         return good;
     };
-    return {list.written, list.schema, read, nullptr};
+    return {list.written, list.describe, read, nullptr};
 }
 
 Form<http::NamedMatcher> named_matcher() {
@@ -182,7 +185,7 @@ Form<http::NamedMatcher> named_matcher() {
         into.matcher = reader.rules().named.use(reader, into.name);
         return into.matcher != nullptr;
     };
-    return {"matcher name", type_schema("string"), read, nullptr};
+    return {"matcher name", described_as("string"), read, nullptr};
 }
 
 /// A key of a matcher. `key_name` is a literal: a list that files leave empty matches nothing, and the matcher keeps the key.
@@ -307,9 +310,14 @@ Form<std::string> media_type() {
     return parsed<std::string>("media type", "a media type", R"(write it like "text/css" or "image/*")", parse);
 }
 
+namespace {
+
+Form<Matcher> members_form() { return object_of<Matcher>(matcher_keys()); }
+
+}   // namespace
+
 Form<Matcher> matcher_form() {
-    auto const members = object_of<Matcher>(matcher_keys());
-    auto read = [members](Reader& reader, Json const& value, Matcher& into) {
+    auto read = [members = later(members_form)](Reader& reader, Json const& value, Matcher& into) {
         into = {};
         if (value == "all") return true;
         if (value.is_object()) {
@@ -322,12 +330,13 @@ Form<Matcher> matcher_form() {
         auto const found = value.is_string() ? in_quotes(value.get<std::string>()) : kind_of(value);
         return reader.fault("expects matchers, not " + found, R"(write "all" or { "source": … })");
     };
-    return {"matchers", Schema().text("$ref", "#/definitions/matchers"), read, nullptr};
+    auto describe = []() -> Description { return Schema().text("$ref", "#/definitions/matchers"); };
+    return {"matchers", describe, read, nullptr};
 }
 
-Schema matcher_schema() { return either_schema(Schema().text("const", "all"), object_of<Matcher>(matcher_keys()).schema); }
+Schema matcher_schema() { return either_schema(Schema().text("const", "all"), members_form().describe().schema); }
 
-std::vector<KeyNote> matcher_notes() { return object_of<Matcher>(matcher_keys()).inner; }
+std::vector<KeyNote> matcher_notes() { return members_form().describe().notes; }
 
 bool check_without_users(Reader& reader, Matcher const& match) {
     using enum Matcher::Member;

@@ -63,7 +63,7 @@ Form<icp::Domain> domain() {
         if (text.starts_with("!!")) return reader.fault(in_quotes(text) + " excludes twice", R"(write one "!")");
         return pattern.read(reader, into.excluded ? Json(text.substr(1)) : value, into.host);
     };
-    return {"host", pattern.schema, read, nullptr};
+    return {"host", pattern.describe, read, nullptr};
 }
 
 Form<std::string> url() {
@@ -134,7 +134,7 @@ Form<icp::PeerOptions> peer() {
                    "`parent`: fetches misses for this proxy. `sibling`: serves only objects that it has."),
             required(key<T>("host", &T::host, host_name(), "Host name or IP address.")),
             key<T>("http", &T::http, port(), "HTTP port."),
-            key<T>("tls", &T::tls, peer_tls(),
+            key<T>("tls", &T::tls, peer_tls,
                    "Given, also as `{}`: requests, tunnels, digests and liveness checks reach the HTTP port over TLS."),
             key<T>("https", &T::https,
                    one_of<icp::Https>({{"ask", icp::Https::ask},

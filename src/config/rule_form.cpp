@@ -19,9 +19,24 @@ Table<Outer> lifted(Table<Inner> const& table, Inner Outer::*member) {
     Table<Outer> out;
     for (auto const& row : table) {
         auto read = [row, member](Reader& reader, Json const& value, Outer& into) { return row.read(reader, value, into.*member); };
-        out.push_back({row.name, read, row.schema, row.notes, row.required, row.offered});
+        out.push_back({row.name, read, row.describe, row.required, row.offered});
     }
     return out;
+}
+
+Description description_of_access_rule(Form<Matcher> const& match, Table<AccessRule> const& rest) {
+    auto const matcher = match.describe().schema;
+    auto properties = Schema().object("allow", matcher).object("deny", matcher);
+    std::vector<KeyNote> notes{{"allow", match.written, "", "Matching requests are served."},
+                               {"deny", match.written, "", "Matching requests get 403."}};
+    for (auto const& row : rest) {
+        auto const [schema, inner] = row.describe();
+        properties.object(row.name, schema);
+        notes.insert(notes.end(), inner.begin(), inner.end());
+    }
+    auto const either = R"([{"required":["allow"]},{"required":["deny"]}])";
+    return {type_schema("object").json("additionalProperties", "false").json("oneOf", either).object("properties", properties),
+            std::move(notes)};
 }
 
 }   // namespace
@@ -55,17 +70,7 @@ Form<AccessRule> access_rule() {
         into.place = reader.path() + (into.allow ? ": allow" : ": deny");
         return good;
     };
-    auto properties = Schema().object("allow", match.schema).object("deny", match.schema);
-    std::vector<KeyNote> notes{{"allow", match.written, "", "Matching requests are served."},
-                               {"deny", match.written, "", "Matching requests get 403."}};
-    for (auto const& row : rest) {
-        properties.object(row.name, row.schema);
-        notes.insert(notes.end(), row.notes.begin(), row.notes.end());
-    }
-    auto const either = R"([{"required":["allow"]},{"required":["deny"]}])";
-    auto schema =
-        type_schema("object").json("additionalProperties", "false").json("oneOf", either).object("properties", properties);
-    return {"rules", std::move(schema), read, nullptr, std::move(notes), true};
+    return {"rules", [match, rest] { return description_of_access_rule(match, rest); }, read, nullptr, true};
 }
 
 Form<CachingRule> caching_rule() {
@@ -107,10 +112,14 @@ Form<CachingRule> caching_rule() {
     };
     // Lists of matchers are documented once, and not at every key that takes them.
     auto form = object_of<CachingRule>(std::move(table), check);
-    auto const is_matcher = [&](KeyNote const& note) {
-        return std::any_of(matching.begin(), matching.end(), [&](auto const& row) { return row.name == note.path; });
+    form.describe = [describe = std::move(form.describe), matching = std::move(matching)] {
+        auto description = describe();
+        auto const is_matcher = [&](KeyNote const& note) {
+            return std::ranges::count(matching, note.path, &Row<Matcher>::name) > 0;
+        };
+        std::erase_if(description.notes, is_matcher);
+        return description;
     };
-    std::erase_if(form.inner, is_matcher);
     form.written = "caching rules";
     return form;
 }

@@ -33,7 +33,7 @@ Form<std::string> policy_spec(std::string const& own = "") {
         return true;
     };
     // Policies may be added with their files: the schema does not list them.
-    return {"policy", type_schema("string"), read, named.show};
+    return {"policy", described_as("string"), read, named.show};
 }
 
 /// A policy, or automatic selection of the best policy.

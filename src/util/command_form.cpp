@@ -200,13 +200,13 @@ CommandForm::Take CommandForm::into(std::string& value) {
 CommandForm& CommandForm::add(std::string_view spec, std::string help, Take take, bool* flag) {
     auto const names = spec.substr(0, spec.find(' '));
     auto const value_name = spec.substr(std::min(spec.size(), names.size() + 1));
-    rows_.push_back({{std::string(names), std::string(value_name), std::move(help)}, std::move(take), flag});
+    rows_.push_back({{std::string(names), std::string(value_name), std::move(help)}, std::move(take), flag, {}});
     operand_is_last_ = false;
     return *this;
 }
 
-CommandForm& CommandForm::values(std::vector<std::string> words) {
-    (operand_is_last_ ? operand_values_ : rows_.back().values) = std::move(words);
+CommandForm& CommandForm::values(Words words) {
+    (operand_is_last_ ? operand_words_ : rows_.back().words) = std::move(words);
     return *this;
 }
 
@@ -261,8 +261,11 @@ std::string CommandForm::usage() const {
 }
 
 void CommandForm::describe_options(std::vector<CommandDescription::Option>& options) const {
-    for (auto const& row : rows_)
-        if (!row.help.empty()) options.push_back(row);
+    for (auto const& row : rows_) {
+        if (row.help.empty()) continue;
+        options.push_back(row);
+        if (row.words) options.back().values = row.words();
+    }
 }
 
 CommandDescription CommandForm::describe() const {
@@ -271,7 +274,8 @@ CommandDescription CommandForm::describe() const {
         own_form_([&](CommandForm const& form) { description = form.describe(); });
         return description;
     }
-    description.operand = {.names = {}, .value_name = operand_, .help = {}, .values = operand_values_};
+    description.operand = {.names = {}, .value_name = operand_, .help = {}, .values = {}};
+    if (operand_words_) description.operand.values = operand_words_();
     auto& options = description.options;
     describe_options(options);
     if (parent_)

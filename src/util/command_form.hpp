@@ -52,8 +52,12 @@ public:
     CommandForm& required(std::string_view spec, std::string help, std::string& value);
     /// Checks the options together, after all of them have been taken. Returns the error.
     CommandForm& check(std::function<std::string()> check) { return check_ = std::move(check), *this; }
-    /// Words that completion proposes for the option or operand that was declared last.
-    CommandForm& values(std::vector<std::string> words);
+    /// Words that completion proposes for the option or operand that was declared last. They are made for a description only.
+    using Words = std::function<std::vector<std::string>()>;
+    CommandForm& values(Words words);
+    CommandForm& values(std::vector<std::string> words) {
+        return values([words = std::move(words)] { return words; });
+    }
     /// The heading in the overview. A command without one is not listed there.
     CommandForm& group(std::string_view name) { return group_ = name, *this; }
     /// Text after the options.
@@ -88,6 +92,7 @@ private:
     struct Row : CommandDescription::Option {
         Take take;
         bool* flag = nullptr;   // has no value
+        Words words;            // may be empty
     };
     class Reader;
 
@@ -110,7 +115,7 @@ private:
     };
     std::optional<Required> required_;
     std::string operand_;   // its name; empty: none
-    std::vector<std::string> operand_values_;
+    Words operand_words_;
     bool operand_optional_ = false, subcommand_optional_ = false, operand_is_last_ = false;
     Take take_operand_;
     std::function<std::string()> check_;

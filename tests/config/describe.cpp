@@ -135,7 +135,7 @@ std::string policies() {
 }   // namespace
 
 std::string schema_text() {
-    auto schema = configuration().schema;
+    auto schema = configuration().describe().schema;
     schema.json("definitions", Schema().object("matchers", matcher_schema()).object());
     auto const head = Schema().text("$schema", "http://json-schema.org/draft-07/schema#").text("title", "Configuration of Garner");
     auto all = nlohmann::ordered_json::parse(head.object());
@@ -144,7 +144,7 @@ std::string schema_text() {
 }
 
 std::string documentation_text() {
-    auto out = introduction + table_of(configuration().inner, "Key");
+    auto out = introduction + table_of(configuration().describe().notes, "Key");
     out += about_policies + policies();
     out += about_matchers + table_of(matcher_notes(), "Matcher") + about_access;
     std::string keys;

@@ -18,7 +18,7 @@ TEST(Keys, the_documentation_is_made_from_the_table) {
 
 TEST(Keys, every_default_in_the_documentation_is_accepted_and_changes_nothing) {
     Config const fresh;
-    for (auto const& note : configuration().inner) {
+    for (auto const& note : configuration().describe().notes) {
         if (note.preset.empty() || note.path.find("[]") != note.path.npos) continue;
         auto const loaded = load("{}", {note.path + "=" + note.preset});
         EXPECT_EQ(told(loaded), "") << note.path;

@@ -46,6 +46,9 @@ class Turns:
         self.origin = Origin(self, self.load_core)
         values = {"ORIGIN_PORT": self.origin.port, "ORIGIN_DIR": self.origin.dir, "CERTIFICATES": self.dir / "certificates",
                   "GARNER": options.garner}
+        if options.before:
+            garner = kinds["garner"]
+            kinds = {**kinds, "before": dataclasses.replace(garner, command=[str(options.before), *garner.command[1:]])}
         self.peers = [Server(name, kinds[name], self, self.proxy_core, values) for name in options.peers]
 
     def compile(self, name, *libraries):
@@ -174,6 +177,7 @@ def options_parser(description, kinds, workloads):
     parser.add_argument("--seconds", type=int, default=4, help="duration of the load in each round")
     parser.add_argument("--connections", type=int, default=64)
     parser.add_argument("--garner", type=pathlib.Path, default=ROOT / "build/release/garner", metavar="PATH")
+    parser.add_argument("--before", type=pathlib.Path, metavar="PATH", help="another build of Garner, as the peer before")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="writes every single figure too")
     return parser
 
@@ -183,6 +187,9 @@ def parsed(parser):
     if "garner" in chosen.peers and not chosen.garner.exists():
         parser.error(f"there is no {chosen.garner}: tools/build makes it")
     chosen.garner = chosen.garner.resolve()
+    if chosen.before:
+        chosen.before = chosen.before.resolve(strict=True)
+        chosen.peers = [*chosen.peers, "before"]
     return chosen
 
 
