@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <ostream>
+#include <ranges>
 
 #include <CLI/CLI.hpp>
 
@@ -33,10 +34,11 @@ std::string needs_value(std::string_view name) { return std::string(name) + " ne
 
 }   // namespace
 
-/// Declares the commands to CLI11, and reads the results of its parser.
+/// Declares the commands and options that occur among the words to CLI11, and reads the results of its parser. Every start does
+/// so: all of them would cost milliseconds.
 class CommandForm::Reader {
 public:
-    explicit Reader(CommandForm const& root) : root_(root) {
+    Reader(CommandForm const& root, std::span<std::string const> words) : root_(root), words_(words) {
         app_.allow_extras();
         if (!root.version_.empty()) app_.set_version_flag("--version", root.version_);
         declare(root, app_);
@@ -44,15 +46,10 @@ public:
         declare_options_of_subcommands(root);
     }
 
-    static CLI::Option* declare(Row const& row, CLI::App& app) {
-        auto* option = row.flag ? app.add_flag(row.names, row.help) : app.add_option(row.names, {}, row.help);
-        return option->option_text(row.value_name)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    }
-
-    Reading read(std::span<std::string const> words) {
+    Reading read() {
         Reading reading;
         try {
-            app_.parse(std::vector<std::string>(words.rbegin(), words.rend()));   // CLI11 expects the words in reverse order
+            app_.parse(std::vector<std::string>(words_.rbegin(), words_.rend()));   // CLI11 expects the words in reverse order
             find_chosen();
             reading.fault = take_all();
         } catch (CLI::CallForVersion const&) {
@@ -60,7 +57,7 @@ public:
         } catch (CLI::CallForHelp const&) {
             reading.help = true;
         } catch (CLI::ArgumentMismatch const&) {   // an option without its value can only be the last word
-            reading.fault = needs_value(words.back().substr(0, words.back().find('=')));
+            reading.fault = needs_value(words_.back().substr(0, words_.back().find('=')));
         } catch (CLI::ParseError const& error) {
             reading.fault = error.what();
         }
@@ -74,6 +71,22 @@ public:
     }
 
 private:
+    /// "-H,--header" is written as "-H", "-Hvalue", "--header" or "--header=value".
+    bool is_written(std::string const& names) const {
+        auto const begins_so = [&](auto const& name) {
+            auto const starts = [&](std::string const& word) { return word.starts_with(std::string_view(name)); };
+            return std::ranges::any_of(words_, starts);
+        };
+        return std::ranges::any_of(std::views::split(names, ','),
+                                   [&](auto const& name) { return begins_so(std::string(name.begin(), name.end())); });
+    }
+
+    void declare(Row const& row, CLI::App& app) {
+        if (!is_written(row.names)) return;
+        auto* option = row.flag ? app.add_flag(row.names, row.help) : app.add_option(row.names, {}, row.help);
+        option->option_text(row.value_name)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    }
+
     void declare(CommandForm const& form, CLI::App& app) {
         if (form.rest_) {
             app.prefix_command()->fallthrough(false)->set_help_flag();
@@ -83,7 +96,8 @@ private:
         for (auto const* from = &form; from; from = from->parent_)
             for (auto const& row : from->rows_) declare(row, app);
         if (!form.operand_.empty()) app.add_option(form.operand_);
-        for (auto const& below : form.subcommands_) declare(*below, *app.add_subcommand(below->word_));
+        for (auto const& below : form.subcommands_)
+            if (std::ranges::count(words_, below->word_) > 0) declare(*below, *app.add_subcommand(below->word_));
     }
 
     void declare_options_of_subcommands(CommandForm const& form) {
@@ -149,11 +163,16 @@ private:
         return found;
     }
 
+    static void add_option_names(CommandForm const& form, std::vector<std::string>& names) {
+        for (auto const& row : form.rows_) names.push_back(row.names.substr(row.names.find("--")));
+        for (auto const& below : form.subcommands_) add_option_names(*below, names);
+    }
+
     std::string unexpected(std::string const& word) const {
         auto const name = chosen_->name_below(root_);
         if (word.starts_with('-') && word.size() > 1) {
-            std::vector<std::string> names;
-            for (auto const* option : app_.get_options()) names.push_back(option->get_name());
+            std::vector<std::string> names{"--help", "--version"};
+            add_option_names(root_, names);
             return "unknown option " + word + hint(word, names);
         }
         if (!chosen_->subcommands_.empty()) {
@@ -185,6 +204,7 @@ private:
     }
 
     CommandForm const& root_;
+    std::span<std::string const> words_;
     CLI::App app_;
     std::vector<CLI::App*> path_;   // from the root to the chosen subcommand
     CommandForm const* chosen_ = nullptr;
@@ -234,7 +254,7 @@ CommandForm& CommandForm::subcommand(std::string_view word, std::string about, s
     return form;
 }
 
-CommandForm::Reading CommandForm::read(std::span<std::string const> words) const { return Reader(*this).read(words); }
+CommandForm::Reading CommandForm::read(std::span<std::string const> words) const { return Reader(*this, words).read(); }
 
 CommandForm const& CommandForm::documented() const { return is_part() || rest_ ? parent_->documented() : *this; }
 
