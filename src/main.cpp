@@ -20,6 +20,7 @@
 #include "config/check_command.hpp"
 #include "config/command_line.hpp"
 #include "config/import_command.hpp"
+#include "config/key_changes.hpp"
 #include "config/load.hpp"
 #include "config/restart_keys.hpp"
 #include "config/rules_command.hpp"
@@ -138,8 +139,8 @@ Result<void> keep(std::unique_ptr<T>& place, Result<std::unique_ptr<T>> opened) 
 
 class App {
 public:
-    App(CommandLine line, config::Config config)
-        : line_(std::move(line)), config_(std::move(config)), policy_(first_policy(config_)),
+    App(CommandLine line, config::Loaded loaded)
+        : line_(std::move(line)), config_(std::move(loaded.config)), root_(std::move(loaded.root)), policy_(first_policy(config_)),
           cache_(cache_options(config_, policy_)) {}
 
     ~App() {
@@ -183,6 +184,7 @@ public:
             return;
         }
         config::print_notices(loaded.notices, std::cerr);
+        auto const changes = config::key_changes(root_, loaded.root);
         bool const same = proxy::same_addresses(config_.proxy.listen, loaded.config.proxy.listen);
         auto listen = same ? loaded.config.proxy.listen : config_.proxy.listen;
         auto contexts = server_->make_tls(listen);
@@ -224,7 +226,9 @@ public:
         if (config_.memory.policy != asked || config_.memory.size != size) tell_sampling();
         server_->reload_names();
         if (config_.memory.policy != asked) spdlog::info("memory.policy is now {}, was {}", config_.memory.policy, asked);
-        spdlog::info("configuration reloaded");
+        for (auto const& change : changes) spdlog::info("changed: {}", change.text());
+        root_ = std::move(loaded.root);
+        spdlog::info("configuration reloaded: {} changed", changes.empty() ? "nothing" : std::to_string(changes.size()) + " keys");
     }
 
     void reopen_log() {
@@ -343,6 +347,7 @@ private:
 
     CommandLine line_;
     config::Config config_;
+    config::Json root_;                        // the keys that the running configuration gives
     std::string policy_;                       // the running policy
     std::unique_ptr<store::DiskStore> disk_;   // outlives everything that reads bodies from it
     cache::Cache cache_;
@@ -412,7 +417,7 @@ int run(CommandLine line) {
     for (int signal : {SIGHUP, SIGUSR1, SIGTERM, SIGINT}) sigaddset(&signals, signal);
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
-    App app(std::move(line), loaded.config);
+    App app(std::move(line), std::move(loaded));
     if (auto const opened = app.open(); !opened) {
         std::fprintf(stderr, "garner: not started: %s\n", opened.fault().text().c_str());
         return exit_failed;

@@ -30,6 +30,7 @@ Loaded load(Document document, std::span<std::string const> sets, NamedFiles fil
     for (auto const& set : sets) document.set(set);
 
     Loaded loaded;
+    loaded.root = document.root();
     RuleContext rules;
     rules.has_users = has_sources_of_users(document.root());
     rules.reads_files = files != NamedFiles::left;
@@ -52,7 +53,7 @@ Loaded load(Document document, std::span<std::string const> sets, NamedFiles fil
 }
 
 Loaded not_read(std::string const& path, std::string text, std::string mend) {
-    return {.config = {}, .faults = {{path, 0, "", std::move(text), std::move(mend)}}, .notices = {}};
+    return {.config = {}, .root = {}, .faults = {{path, 0, "", std::move(text), std::move(mend)}}, .notices = {}};
 }
 
 bool has_secrets(Config const& config) {

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "config/config.hpp"
+#include "config/document.hpp"
 #include "config/fault.hpp"
 
 namespace garner::config {
 
 struct Loaded {
     Config config;                // complete only without faults
+    Json root;                    // the keys that are given, with the overrides
     std::vector<Fault> faults;    // in the order of their lines, those of overrides last
     std::vector<Fault> notices;   // valid, but worth the operator's attention
 };

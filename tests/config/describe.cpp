@@ -88,7 +88,8 @@ its own listening addresses and the admin address. To close an accelerator on po
 ## Reload
 
 SIGHUP reads the file again. An invalid file is rejected, and the running configuration stays in use. Requests keep the
-configuration with which they started. Changes of these keys and parts need a restart:
+configuration with which they started. The log names each key that changed, as in `memory.size: "64 MiB" -> "1 GiB"`, but not the
+value of a secret. Changes of these keys and parts need a restart:
 )";
 
 // A bar would end the table cell.
