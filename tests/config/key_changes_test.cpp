@@ -45,9 +45,9 @@ TEST(KeyChanges, look_into_lists_of_objects) {
 }
 
 TEST(KeyChanges, keep_secrets) {
-    EXPECT_THAT(
-        changes(R"({"peers": [{"host": "a.test", "login": "me:one"}]})", R"({"peers": [{"host": "a.test", "login": "me:two"}]})"),
-        ElementsAre("peers[0].login: (changed)"));
+    EXPECT_THAT(changes(R"({"peers": [{"name": "a", "host": "a.test", "login": "me:one"}]})",
+                        R"({"peers": [{"name": "a", "host": "a.test", "login": "me:two"}]})"),
+                ElementsAre("peers[0].login: (changed)"));
     EXPECT_THAT(changes("{}", R"({"htcp": {"secret": "0123456789abcdef"}})"), ElementsAre("htcp.secret: (changed)"));
 }
 
