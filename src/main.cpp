@@ -86,9 +86,11 @@ std::string use_of(proxy::Server const& server, bool secure) {
     auto const& places = server.listen_addresses();
     auto const place = std::ranges::find_if(places, [&](auto const& one) { return !one.origin && one.secure == secure; });
     if (place == places.end()) return {};
-    if (!secure)
-        return "; set your browser's HTTP and HTTPS proxy to it, or: curl -x http://" + place->address + " http://example.com/";
     auto const port = place->address.substr(place->address.rfind(':'));
+    bool const all_addresses = place->address == "[::]" + port || place->address == "0.0.0.0" + port;
+    if (!secure)
+        return "; set your browser's HTTP and HTTPS proxy to it, or: curl -x http://" +
+               (all_addresses ? "127.0.0.1" + port : place->address) + " http://example.com/";
     return "; proxy over TLS: chromium --proxy-server=https://NAME" + port + ", or \"HTTPS NAME" + port +
            "\" in a PAC file, or: curl -x https://NAME" + port + " http://example.com/, where NAME is in its certificate";
 }

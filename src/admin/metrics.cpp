@@ -224,7 +224,7 @@ constexpr Metric all_metrics[]{
     {"connections.accept_pauses", "garner_accept_pauses_total", "times", counter<&Counters::accept_paused>,
      "Pauses of a worker in accepting connections, at the limit."},
     {"tls.handshakes", "garner_tls_handshakes_total{result}", "handshakes", reasons<&Counters::handshakes>,
-     "TLS handshakes with clients, by result.", "Clients", "not: TLS handshakes *"},
+     "TLS handshakes with clients, by result.", "Clients", "TLS handshakes, *"},
     {"tls.resumed", "garner_tls_handshakes_resumed_total", "handshakes", counter<&Counters::handshakes_resumed>,
      "Completed TLS handshakes with clients that resumed an earlier session."},
     {"tls.certificates", "garner_tls_certificate_not_after_seconds{certificate}", "seconds", certificates,

@@ -38,7 +38,7 @@ std::string shown_at(Json const& stats, std::string_view path) { return shown(at
 
 // ---- sections from the table of metrics ----
 
-/// "not: *" adds the members that are not 0, "*" adds all. "total" has a row of its own.
+/// "TLS handshakes, *" adds the members that are not 0, "*" adds all. "total" has a row of its own.
 void add_members(SummarySection& section, std::string_view line, Json const& members) {
     std::string const before(line.substr(0, line.size() - 1));
     for (auto const& [name, value] : members.items())

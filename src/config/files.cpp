@@ -145,7 +145,12 @@ void try_access_log(Reader& reader, Config const& config, Rights& rights) {
     std::error_code error;
     if (fs::is_directory(file, error)) return void(reader.fault(in_quotes(file) + " is a directory", "name a file in it"));
     auto const directory = folder_of(file);
-    if (rights.are_of_account() && can_give_log(config) && rights.have(X_OK, directory / ".")) return;
+    if (rights.are_of_account() && can_give_log(config) && rights.have(X_OK, directory / ".")) {
+        if (!rights.have(W_OK | X_OK, directory / "."))
+            reader.notice("no new file can be created in " + in_quotes(directory.string()) + " after a rename: " + rights.why(),
+                          "give this user write access to the directory");
+        return;
+    }
     if (fs::exists(file, error)) {
         if (!rights.have(W_OK, file))
             reader.fault(in_quotes(file) + " cannot be written: " + rights.why(), "change its owner or mode");

@@ -15,8 +15,8 @@ constexpr char const* introduction = R"(# Configuration
 
 One JSON file with `//` and `/* */` comments. `etc/garner.json` is an example of all parts, and `etc/garner.schema.json` the
 schema for editors (`"$schema": "garner.schema.json"`). `garner check FILE` reports each error with line, key and a suggested fix,
-and prints nothing if the configuration is valid. It also checks whether the named files can be used: by the user that runs it, or
-by `user` if root runs it. Garner does not start with an invalid configuration. Without a file all keys have their defaults: a
+and prints no error if the configuration is valid; notices do not prevent a start. It also checks whether the named files can be
+used: by the user that runs it, or by `user` if root runs it. Garner does not start with an invalid configuration. Without a file all keys have their defaults: a
 memory cache on 127.0.0.1:3128 for clients on loopback.
 
 `--set KEY=VALUE` overrides one key, also at a reload: `--set memory.size=64MiB`, `--set 'listen[0].address=[::1]:3128'`,
