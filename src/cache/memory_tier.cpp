@@ -2,19 +2,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <random>
 
 #include "policy/policies.hpp"
 #include "util/check.hpp"
+#include "util/random_bits.hpp"
 
 namespace garner::cache {
 
 namespace {
-
-std::uint64_t random_seed() {
-    std::random_device device;
-    return std::uint64_t{device()} << 32 | device();
-}
 
 /// An object of object_max must be able to grow, whatever the share.
 Bytes filling_capacity(Options const& options) {
@@ -58,7 +53,7 @@ Bytes least_size(Options const& options) {
 }
 
 MemoryTier::MemoryTier(Options const& options, DiskTier& behind)
-    : behind_(behind), seed_(options.seed ? options.seed : random_seed()), object_max_(options.object_max),
+    : behind_(behind), seed_(options.seed ? options.seed : random_bits()), object_max_(options.object_max),
       budget_(options.size, filling_capacity(options)), policy_(options.policy), failures_(failures_of(options), &budget_) {
     check(options.shards > 0);
     auto const shards = shards_of(options);

@@ -1,9 +1,9 @@
 #include "cache/negative.hpp"
 
 #include <algorithm>
-#include <random>
 
 #include "cache/cache.hpp"
+#include "util/random_bits.hpp"
 
 namespace garner::cache {
 
@@ -23,8 +23,7 @@ Bytes bytes_of(std::string const& text) {
 }   // namespace
 
 NegativeCache::NegativeCache(std::size_t entries_max, store::Budget* budget)
-    : seed_(std::uint64_t{std::random_device{}()} << 32 | std::random_device{}()),
-      sets_(std::max<std::size_t>(1, entries_max / (shards_max * entries_per_set))), budget_(budget),
+    : seed_(random_bits()), sets_(std::max<std::size_t>(1, entries_max / (shards_max * entries_per_set))), budget_(budget),
       shards_(new Shard[shards_max]) {}
 
 std::optional<KnownFailure> NegativeCache::find(Key const& key, SteadyTime now, std::optional<Witness> const& asker) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,16 +42,13 @@ struct Form {
     bool is_object = false;                               // written as { … }
 };
 
-/// A form that `make` makes when it is first used: a start needs the forms of only those keys that are given.
+/// A form that `make` makes when it is first used: a start needs the forms of only those keys that are given. One thread at a time
+/// may read.
 template <class V>
-Form<V> later(Form<V> (*make)()) {
-    struct Made {
-        std::once_flag once;
-        Form<V> form;
-    };
-    auto read = [make, made = std::make_shared<Made>()](Reader& reader, Json const& value, V& into) {
-        std::call_once(made->once, [&] { made->form = make(); });
-        return made->form.read(reader, value, into);
+Form<V> lazy(Form<V> (*make)()) {
+    auto read = [make, made = std::make_shared<std::optional<Form<V>>>()](Reader& reader, Json const& value, V& into) {
+        if (!*made) *made = make();
+        return (*made)->read(reader, value, into);
     };
     return {"object", [make] { return make().describe(); }, std::move(read), nullptr, true};
 }
@@ -286,7 +283,7 @@ Row<T> key(std::string name, Member member, Form<V> form, std::string what) {
 /// The same for a form that is made when it is first used.
 template <class T, class V, class Member>
 Row<T> key(std::string name, Member member, Form<V> (*make)(), std::string what) {
-    return key<T>(std::move(name), member, later(make), std::move(what));
+    return key<T>(std::move(name), member, lazy(make), std::move(what));
 }
 
 /// Replaces the default in the description of a key; empty: it has none.

@@ -548,7 +548,7 @@ Table<Config> keys() {
     // clang-format off
     return {
         schema_key(),
-        key<Config>("listen", [](Config& c) -> auto& { return c.proxy.listen; }, list_of(later(listen)),
+        key<Config>("listen", [](Config& c) -> auto& { return c.proxy.listen; }, list_of(lazy(listen)),
                     "Addresses that accept client connections. A reload applies changed values of `http2` and `tls`."),
         key<Config>("workers", &Config::workers, count(0, 1'024), "Worker threads; 0: one per core."),
         key<Config>("user", &Config::user, text(),
@@ -576,7 +576,7 @@ Table<Config> keys() {
         key<Config>("misses", [](Config& c) -> auto& { return c.proxy.misses; }, list_of(miss_rule()),
                     "Access rules for cache misses (Squid: miss_access), without `destination`. If none matches, all clients are "
                     "allowed. Denied clients get 504."),
-        key<Config>("tests", &Config::tests, list_of(later(rule_test)),
+        key<Config>("tests", &Config::tests, list_of(lazy(rule_test)),
                     "Requests, and the decisions of `access` that they must get. A start or a reload whose tests fail is refused."),
         key<Config>("dns", &Config::dns, dns, "Name resolution."),
         key<Config>("connect", &Config::connect, connect, "Connections to origins."),
@@ -609,7 +609,7 @@ Table<Config> keys() {
         key<Config>("icp", [](Config& c) -> auto& { return c.mesh; }, icp, "ICP queries between caches."),
         key<Config>("htcp", [](Config& c) -> auto& { return c.mesh.htcp; }, htcp, "HTCP queries and purges between caches."),
         key<Config>("digest", [](Config& c) -> auto& { return c.mesh.digest; }, digest, "Cache digest of this proxy."),
-        key<Config>("peers", [](Config& c) -> auto& { return c.mesh.peers; }, list_of(later(peer)),
+        key<Config>("peers", [](Config& c) -> auto& { return c.mesh.peers; }, list_of(lazy(peer)),
                     "Other caches that this proxy uses."),
         key<Config>("direct", [](Config& c) -> auto& { return c.mesh.direct; }, direct,
                     "Requests that bypass the peers or must use them."),

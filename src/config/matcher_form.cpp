@@ -317,7 +317,7 @@ Form<Matcher> members_form() { return object_of<Matcher>(matcher_keys()); }
 }   // namespace
 
 Form<Matcher> matcher_form() {
-    auto read = [members = later(members_form)](Reader& reader, Json const& value, Matcher& into) {
+    auto read = [members = lazy(members_form)](Reader& reader, Json const& value, Matcher& into) {
         into = {};
         if (value == "all") return true;
         if (value.is_object()) {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <random>
 #include <system_error>
 
 #include "crawl/batch_order.hpp"
 #include "crawl/bucket_index.hpp"
 #include "crawl/set_directory.hpp"
 #include "util/check.hpp"
+#include "util/random_bits.hpp"
 
 namespace garner::crawl {
 
@@ -86,8 +86,7 @@ std::string DiskSet::begin_anew() {
         if (name.starts_with("run.") || (name.starts_with("log.") && entry.file_size() > head_bytes))
             return path("manifest") + " is missing, but " + name + " exists";
     }
-    std::random_device random;
-    set_ = std::uint64_t{random()} << 32 | random();
+    set_ = random_bits();
     log_number_ = 1;
     if (auto fault = log_.make(log_path(1), set_, 1, options_.faults); !fault.empty()) return fault;
     return write_manifest(0, 0, 1);

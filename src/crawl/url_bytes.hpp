@@ -70,13 +70,6 @@ constexpr unsigned sets_of(std::string_view text) {
 
 constexpr bool is_slash(char c) { return c == '/' || c == '\\'; }
 
-/// The value of a hexadecimal digit; -1 for others.
-constexpr int hex_value(char c) {
-    if (is_digit(c)) return c - '0';
-    char const lower = static_cast<char>(c | 0x20);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 /// Appends `text`, with the bytes of `set` as %XX. Invalid UTF-8 becomes U+FFFD, one for each maximal subpart, as in
 /// the Encoding Standard's decoder.
 void append_encoded(std::string_view text, ByteSet set, std::string& to);

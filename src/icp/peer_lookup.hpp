@@ -1,4 +1,4 @@
-// The interface of query protocols: ICP, HTCP, cache digests. A new one is one file and one row in lookups.cpp.
+// The interface of query protocols: ICP, HTCP, cache digests. CONTRIBUTING.md tells how to add one.
 #pragma once
 #include <memory>
 #include <span>

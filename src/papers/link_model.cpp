@@ -47,10 +47,7 @@ std::span<std::uint32_t const> LinkModel::next_page() {
 
 std::uint32_t LinkModel::of_host(Thread& thread, std::uint64_t which) {
     auto& url = thread.host[which];
-    if (url != unknown) return url;
-    url = next_url_++;
-    of_hosts_.resize(std::size_t{url} + 1);
-    of_hosts_[url] = true;
+    if (url == unknown) url = next_url_++;
     return url;
 }
 

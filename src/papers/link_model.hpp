@@ -34,8 +34,6 @@ public:
     /// numbers are reused.
     std::span<std::uint32_t const> next_page();
     std::uint32_t thread() const { return turn_; }
-    /// True if it is in a host's set. Other URLs may belong to another crawling process.
-    bool of_a_host(std::uint32_t url) const { return url < of_hosts_.size() && of_hosts_[url]; }
 
 private:
     struct Thread {
@@ -51,7 +49,6 @@ private:
     std::vector<Thread> threads_;
     std::uint32_t turn_ = 0;
     std::uint32_t next_url_;
-    std::vector<bool> of_hosts_;   // by URL, up to the highest such URL
     std::vector<std::uint32_t> page_;
 };
 

@@ -26,7 +26,6 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(ResultTag::count
     "TCP_REFRESH_FAIL_OLD",
     "TCP_REFRESH_FAIL_ERR",
     "TCP_CLIENT_REFRESH_MISS",
-    "TCP_SWAPFAIL_MISS",
     "TCP_DENIED",
     "TCP_TUNNEL",
 };

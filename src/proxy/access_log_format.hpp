@@ -28,7 +28,6 @@ enum class ResultTag : std::uint8_t {
     tcp_refresh_fail_old,      // revalidation failed, stale served
     tcp_refresh_fail_err,      // revalidation failed, the error served
     tcp_client_refresh_miss,   // the client sent no-cache
-    tcp_swapfail_miss,         // the stored object could not be read
     tcp_denied,
     tcp_tunnel,
     count_

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <random>
 #include <utility>
 
 #include "http/range.hpp"
 #include "store/body_source.hpp"
+#include "util/random_bits.hpp"
 
 namespace garner::proxy {
 
@@ -19,12 +19,6 @@ namespace {
 constexpr Bytes write_bytes = MiB;
 // For a client that is slower than the proxy: it pins this much of an object that is evicted.
 constexpr Bytes write_bytes_when_full = 256 * KiB;
-
-http::Multipart::Random random_bits() {
-    std::random_device device;
-    auto word = [&] { return std::uint64_t{device()} << 32 | device(); };
-    return {word(), word()};
-}
 
 bool is_plain(http::RequestHead const& request) {
     return !request.fields.has(Name::range) && !request.fields.has(Name::if_none_match) &&
@@ -131,7 +125,7 @@ bool Delivery::answer_ranges(store::Object const& object, Slice& slice, Patch& p
     }
     if (several) {
         multipart_.emplace(std::move(ranges.parts), length, request_.scratch.stored_head.fields.first(Name::content_type),
-                           random_bits());
+                           http::Multipart::Random{random_bits(), random_bits()});
         request_.scratch.head_text.append("Content-Type: ").append(multipart_->content_type()).append("\r\n");
         slice = {0, multipart_->size(), true};
     } else {

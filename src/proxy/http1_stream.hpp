@@ -1,4 +1,4 @@
-// A client's HTTP/1.1 connection: its requests in sequence.
+// The bytes of a client's HTTP/1.1 connection: reads heads and bodies, and frames the responses.
 #pragma once
 #include <memory>
 #include <vector>

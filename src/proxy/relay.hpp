@@ -32,7 +32,6 @@ public:
     void abort();
 
     Bytes to_client() const { return to_client_; }
-    Bytes to_origin() const { return to_origin_; }
     bool out_of_time() const { return idle_.expired() || total_.expired(); }
 
 private:

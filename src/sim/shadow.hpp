@@ -47,7 +47,6 @@ public:
     };
     /// The sizes, in halves of the running one.
     static constexpr std::array<Bytes, 4> halves{1, 2, 4, 8};
-    static constexpr std::size_t same_size = 1;
 
     explicit Shadow(Terms terms);
 

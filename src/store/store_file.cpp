@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <random>
 #include <utility>
 
 #include "util/clock.hpp"
+#include "util/random_bits.hpp"
 
 namespace garner::store::disk {
 
@@ -18,11 +18,6 @@ namespace {
 
 constexpr unsigned copies = 2;   // copies of the header
 constexpr Bytes segment_look = 64 * KiB;
-
-std::uint64_t random_number() {
-    std::random_device device;
-    return std::uint64_t{device()} << 32 | device();
-}
 
 bool is_directory(std::string const& path) {
     struct stat about {};
@@ -53,8 +48,8 @@ std::string given_up_mark(std::string const& path) { return path + "/given-up"; 
 
 StoreHeader new_store(Bytes size) {
     auto header = shape_of(size);
-    header.id = random_number();
-    header.seed = random_number();
+    header.id = random_bits();
+    header.seed = random_bits();
     header.epoch = static_cast<std::uint64_t>(unix_seconds(wall_now()));
     header.least_generation = 1;
     return header;
