@@ -49,11 +49,11 @@ net::awaitable<DiskLookup::OnDisk> DiskLookup::find(bool variant_missing) {
         found.variant = http::variant_key(found.marker->head(), request.fields);
         text = variant_text(key.text, found.variant);
         found.object = co_await cache_.disk_.load(text, executor_);
-        if (is_over(found)) found.object = nullptr;
+        if (is_superseded(found)) found.object = nullptr;
     }
     if (found.object || !request.fields.has(http::Name::range)) co_return found;
     found.object = co_await cache_.disk_.load_parts(text, executor_);
-    if (is_over(found) || (found.object && !can_answer(*found.object, request, now))) found.object = nullptr;
+    if (is_superseded(found) || (found.object && !can_answer(*found.object, request, now))) found.object = nullptr;
     co_return found;
 }
 
@@ -67,7 +67,7 @@ net::awaitable<store::ObjectPtr> DiskLookup::find_parts() {
         text = variant_text(key.text, http::variant_key(found.marker->head(), query_.request.fields));
     }
     found.object = co_await cache_.disk_.load_parts(text, executor_);
-    if (!found.object || !found.object->body() || !found.object->body()->missing() || is_over(found)) co_return nullptr;
+    if (!found.object || !found.object->body() || !found.object->body()->missing() || is_superseded(found)) co_return nullptr;
     co_return co_await into_memory(found);
 }
 

@@ -28,7 +28,7 @@ private:
     net::awaitable<store::ObjectPtr> into_memory(OnDisk& loaded);
     void keep_marker(store::Object const& marker, Fill const& by);
     Lookup look_again(bool whole);
-    bool is_over(OnDisk const& found) const {
+    bool is_superseded(OnDisk const& found) const {
         return found.object && found.marker && found.object->sequence() < found.marker->sequence();
     }
 

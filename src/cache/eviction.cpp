@@ -162,13 +162,13 @@ bool MemoryTier::evict_one(Fingerprint near, Shard::Held held) {
     return false;
 }
 
-bool MemoryTier::is_over(Shard const& shard, store::Object const& object) const {
+bool MemoryTier::is_superseded(Shard const& shard, store::Object const& object) const {
     auto const url = url_of(object.key());
     auto const primary = fingerprint_of(url);
     auto const* fetched = shard.url(primary);
     if (!fetched) return false;
     auto const* at_url = shard.find(primary, url).object;
-    return fetched->history.is_over(object, is_marker(at_url) ? at_url->head() : std::string_view());
+    return fetched->history.is_superseded(object, is_marker(at_url) ? at_url->head() : std::string_view());
 }
 
 bool MemoryTier::evict_from(std::size_t index, Shard::Held held) {
@@ -180,7 +180,7 @@ bool MemoryTier::evict_from(std::size_t index, Shard::Held held) {
     // Without its marker no variant can be found.
     if (is_marker(victim.get()))
         shard.drop_variants(fingerprint_of(victim->key()), gone);
-    else if (behind_ && !is_over(shard, *victim))
+    else if (behind_ && !is_superseded(shard, *victim))
         behind_.demote(*victim);
     gone.push_back(std::move(victim));
     shard_bytes_[index].store(shard.bytes(), std::memory_order_relaxed);

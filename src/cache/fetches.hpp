@@ -8,14 +8,14 @@
 
 namespace garner::cache {
 
-enum class Came : std::uint8_t { fetched, from_disk };
+enum class ResultFrom : std::uint8_t { origin, disk };
 
 /// The result of a fetch, possibly empty.
-struct Brought {
+struct FetchResult {
     store::ObjectPtr const& object;
     http::VaryNames const& vary;
     std::string const& variant;
-    Came came;
+    ResultFrom from;
     std::uint64_t marker;       // the sequence of the URL's Vary marker, if it has one
     store::DiskFill* on_disk;   // has the body already; or nullptr
 };
@@ -40,7 +40,7 @@ public:
     void stop_storing(Fill&, char const* reason);
     /// Stores the fetched response in memory and, if it was fetched, on disk, and ends the fetch. Its code in
     /// publication.cpp is the only place that puts responses into an index. True when it is stored.
-    bool publish(Fill&, Brought const&);
+    bool publish(Fill&, FetchResult const&);
     /// See Fill::remember_failure.
     bool remember_failure(Fill const&, FetchFailure const&, bool of_head_only, NegativeTerms const&,
                           std::optional<Witness> const& witness);

@@ -201,7 +201,8 @@ void FillLease::give_unstored(store::Object::Parts const& response, http::VaryNa
 bool FillLease::complete(store::ObjectPtr object, http::VaryNames vary, std::string variant, store::DiskFill* on_disk) {
     if (!fill_) return false;
     auto fill = std::move(fill_);
-    bool const kept = fill->home_.publish(*fill, {object, vary, variant, Came::fetched, object ? object->sequence() : 0, on_disk});
+    bool const kept =
+        fill->home_.publish(*fill, {object, vary, variant, ResultFrom::origin, object ? object->sequence() : 0, on_disk});
     fill->set_variant(std::move(vary), std::move(variant));
     fill->change(FillView::Phase::complete, std::move(object), {}, "");
     return kept;
@@ -210,7 +211,7 @@ bool FillLease::complete(store::ObjectPtr object, http::VaryNames vary, std::str
 bool FillLease::loaded(store::ObjectPtr const& object, http::VaryNames const& vary, std::string const& variant,
                        std::uint64_t marker) {
     auto fill = std::move(fill_);
-    fill->home_.publish(*fill, {object, vary, variant, Came::from_disk, marker, nullptr});
+    fill->home_.publish(*fill, {object, vary, variant, ResultFrom::disk, marker, nullptr});
     fill->change(FillView::Phase::look_again, nullptr, {}, "");
     return !fill->home_.supersession().is_overtaken(*fill);
 }

@@ -103,7 +103,7 @@ void Cache::report_use(Query const& query, store::Object const& object) {
     auto& shard = memory_.shard(query.key.fingerprint);
     MutexLock const lock(shard.mutex);
     bool const is_there = memory_.find(shard, object.key()).object == &object;
-    if (is_there && !memory_.is_over(shard, object)) disk_.store()->store(object.parts());
+    if (is_there && !memory_.is_superseded(shard, object)) disk_.store()->store(object.parts());
 }
 
 Cache::Selected Cache::select(Shard const& shard, Key const& key, http::RequestHead const& request) const {

@@ -86,7 +86,7 @@ public:
     void note_bytes(Shard& shard, Fingerprint primary) REQUIRES(shard.mutex);
 
     /// True when a client was sent a newer response of its URL, which may not be stored yet.
-    bool is_over(Shard const& shard, store::Object const& object) const REQUIRES(shard.mutex);
+    bool is_superseded(Shard const& shard, store::Object const& object) const REQUIRES(shard.mutex);
 
     // ---- operation ----
     Bytes object_max() const { return object_max_.load(std::memory_order_relaxed); }

@@ -11,27 +11,27 @@ namespace garner::cache {
 /// A fetched response and the keys it is stored under.
 class Publication {
 public:
-    Publication(Fetches& fetches, Fill& fill, Brought const& brought);
+    Publication(Fetches& fetches, Fill& fill, FetchResult const& result);
     /// True when it is stored.
     bool run();
 
 private:
     store::ObjectPtr make_marker(std::uint64_t sequence) const;
-    bool may_come(Shard& shard) REQUIRES(shard.mutex);
-    void look_around(Shard const& shard) REQUIRES(shard.mutex);
-    bool is_outdone(Shard const& shard) const REQUIRES(shard.mutex);
+    bool admit(Shard& shard) REQUIRES(shard.mutex);
+    void find_marker(Shard const& shard) REQUIRES(shard.mutex);
+    bool has_newer(Shard const& shard) const REQUIRES(shard.mutex);
     bool grows_newer(Shard const& shard) const REQUIRES(shard.mutex);
     void put_in_memory(Shard& shard) REQUIRES(shard.mutex);
     bool put_on_disk();
-    bool is_fetched() const { return brought_.came == Came::fetched; }
-    Supersession::Newcomer newcomer() const { return {fill_, *brought_.object, whole_, names_}; }
+    bool is_fetched() const { return result_.from == ResultFrom::origin; }
+    Supersession::Newcomer newcomer() const { return {fill_, *result_.object, whole_, names_}; }
 
     MemoryTier& memory_;
     DiskTier& disk_;
     Supersession& supersession_;
     Fill& fill_;
-    Brought const& brought_;
-    bool keep_ = false;
+    FetchResult const& result_;
+    bool storable_ = false;
     bool to_memory_ = false;
     bool to_disk_ = false;   // unless the disk rejected it before
     bool incomplete_ = false;
@@ -40,34 +40,34 @@ private:
     store::ObjectPtr marker_;       // for a URL with variants
     std::string whole_;             // the key of its whole
     // Either the whole response or its parts are stored, never both.
-    std::string text_, rival_;
+    std::string key_, other_key_;
     // Valid under the lock: the object at the URL's own key.
     Shard::Found at_primary_;
-    bool same_vary_ = false;               // at_primary_ is a marker with the Vary of this response
-    std::vector<store::ObjectPtr> gone_;   // freed after the lock
+    bool same_vary_ = false;                // at_primary_ is a marker with the Vary of this response
+    std::vector<store::ObjectPtr> freed_;   // freed after the lock
 };
 
-bool Fetches::publish(Fill& fill, Brought const& brought) { return Publication(*this, fill, brought).run(); }
+bool Fetches::publish(Fill& fill, FetchResult const& result) { return Publication(*this, fill, result).run(); }
 
-Publication::Publication(Fetches& fetches, Fill& fill, Brought const& brought)
-    : memory_(fetches.memory_), disk_(fetches.disk_), supersession_(fetches.supersession_), fill_(fill), brought_(brought) {
-    auto const& [object, vary, variant, came, marker, on_disk] = brought;
+Publication::Publication(Fetches& fetches, Fill& fill, FetchResult const& result)
+    : memory_(fetches.memory_), disk_(fetches.disk_), supersession_(fetches.supersession_), fill_(fill), result_(result) {
+    auto const& [object, vary, variant, from, marker, on_disk] = result;
     to_disk_ = disk_ && is_fetched() && !fill.off_disk_;
     // An object in memory whose body is only on disk would fail when the disk evicts the body.
     to_memory_ = object && object->charged() && (!object->body() || object->body()->is_resident());
     // A 206 without a known position cannot be stored.
-    keep_ = object && (to_memory_ || to_disk_) && !vary.star && object->status() != 206;
+    storable_ = object && (to_memory_ || to_disk_) && !vary.star && object->status() != 206;
     names_ = http::to_string(vary);
     whole_ = vary.empty() ? fill.key() : variant_text(fill.key(), variant);
-    if (!keep_) return;
+    if (!storable_) return;
     incomplete_ = is_incomplete(*object);
-    text_ = whole_;
-    rival_ = parts_text(whole_);
-    if (incomplete_) text_.swap(rival_);
+    key_ = whole_;
+    other_key_ = parts_text(whole_);
+    if (incomplete_) key_.swap(other_key_);
     // If memory evicted the marker meanwhile, Vary is unchanged: the variants on disk stay valid.
     marked_on_disk_ = fill.marker_ && fill.marker_->head() == names_;
     if (!vary.empty()) marker_ = make_marker(marked_on_disk_ ? fill.marker_->sequence() : marker);
-    keep_ = vary.empty() || marker_;
+    storable_ = vary.empty() || marker_;
 }
 
 store::ObjectPtr Publication::make_marker(std::uint64_t sequence) const {
@@ -83,60 +83,60 @@ bool Publication::run() {
     auto const primary = fill_.primary();
     auto& shard = memory_.shard(primary);
     MutexLock const lock(shard.mutex);
-    bool const may_come = this->may_come(shard);
-    if (may_come) put_in_memory(shard);
-    bool const kept_on_disk = may_come && disk_ && is_fetched() && put_on_disk();
-    if (may_come && disk_ && is_fetched()) supersession_.note_change_on_disk(shard, primary);
-    if (may_come && is_fetched()) Supersession::detach_older(shard, newcomer());
+    bool const admitted = admit(shard);
+    if (admitted) put_in_memory(shard);
+    bool const kept_on_disk = admitted && disk_ && is_fetched() && put_on_disk();
+    if (admitted && disk_ && is_fetched()) supersession_.note_change_on_disk(shard, primary);
+    if (admitted && is_fetched()) Supersession::detach_older(shard, newcomer());
     shard.remove_fill(fill_);
-    if (!may_come) return false;
+    if (!admitted) return false;
     memory_.settle(shard, primary);
     return to_memory_ || kept_on_disk;
 }
 
 /// If it may not be published, a client received it nevertheless, so older objects are removed.
-bool Publication::may_come(Shard& shard) {
-    auto const& object = brought_.object;
+bool Publication::admit(Shard& shard) {
+    auto const& object = result_.object;
     // The fill leaves the shard; the last one ends the URL's history. So the fill itself reports the change to the
     // reader.
     if (!is_fetched() && supersession_.is_overtaken(shard, fill_)) fill_.in_shard(shard.mutex).stored = false;
     if (!Supersession::may_store(shard, fill_)) return false;
     // The variants of the marker on disk have been superseded.
-    if (marked_on_disk_ && Supersession::is_unmarked(shard, fill_)) keep_ = false;
-    bool const supersedes = object && is_fetched() && !brought_.vary.star;
+    if (marked_on_disk_ && Supersession::is_unmarked(shard, fill_)) storable_ = false;
+    bool const supersedes = object && is_fetched() && !result_.vary.star;
     // A 304 may have changed Vary: an object under a key other than its own would be unreachable.
-    bool const is_found = keep_ && object->key() == text_;
-    if (keep_ && !is_found) return false;
-    if (is_found) look_around(shard);
-    if (is_found && !is_outdone(shard)) return true;
-    if (supersedes) supersession_.drop_older(shard, newcomer(), gone_);
+    bool const is_found = storable_ && object->key() == key_;
+    if (storable_ && !is_found) return false;
+    if (is_found) find_marker(shard);
+    if (is_found && !has_newer(shard)) return true;
+    if (supersedes) supersession_.drop_older(shard, newcomer(), freed_);
     return false;
 }
 
-void Publication::look_around(Shard const& shard) {
+void Publication::find_marker(Shard const& shard) {
     at_primary_ = shard.find(fill_.primary(), fill_.key());
     same_vary_ = marker_ && is_marker_of(at_primary_.object, marker_->head());
 }
 
 /// True if a stored object, or a response already sent, is newer.
-bool Publication::is_outdone(Shard const& shard) const {
-    auto const& object = *brought_.object;
+bool Publication::has_newer(Shard const& shard) const {
+    auto const& object = *result_.object;
     auto is_newer = [&](Shard::Found there) { return there && there.object->sequence() > object.sequence(); };
-    if (is_newer(memory_.find(shard, text_))) return true;
+    if (is_newer(memory_.find(shard, key_))) return true;
     if (!same_vary_ && is_newer(at_primary_)) return true;
     if (is_fetched() && Supersession::contradicts_told(shard, newcomer())) return true;
     if (is_fetched() && Supersession::contradicts_given(shard, newcomer())) return true;
     if (grows_newer(shard)) return true;
     // The whole is preferred to its own parts, whichever began first.
-    auto const rival = memory_.find(shard, rival_);
-    if (!rival) return false;
-    if (incomplete_) return is_newer(rival) || outranks_parts(*rival.object, object, wall_now());
-    return is_newer(rival) && !is_same_representation(*rival.object, object, wall_now());
+    auto const other = memory_.find(shard, other_key_);
+    if (!other) return false;
+    if (incomplete_) return is_newer(other) || outranks_parts(*other.object, object, wall_now());
+    return is_newer(other) && !is_same_representation(*other.object, object, wall_now());
 }
 
 /// True if readers already have bytes of a newer response, other than of a part only.
 bool Publication::grows_newer(Shard const& shard) const {
-    auto const& object = *brought_.object;
+    auto const& object = *result_.object;
     return std::ranges::any_of(shard.fills(fill_.primary()), [&](FillPtr const& other) {
         auto const view = other->view();
         return view.phase == FillView::Phase::body && view.object->status() != 206 && view.object->key() == object.key() &&
@@ -146,23 +146,23 @@ bool Publication::grows_newer(Shard const& shard) const {
 
 void Publication::put_in_memory(Shard& shard) {
     auto const primary = fill_.primary();
-    auto const of_text = memory_.fingerprint_of(text_);
+    auto const of_text = memory_.fingerprint_of(key_);
     if (!incomplete_) shard.clear_pass(primary);   // parts say nothing about the whole
     if (!same_vary_) {
-        shard.drop_variants(primary, gone_);
-        if (marker_) gone_.push_back(shard.put(primary, marker_));
-        if (marker_) gone_.push_back(memory_.drop_parts(shard, fill_.key(), policy::Left::replaced));
+        shard.drop_variants(primary, freed_);
+        if (marker_) freed_.push_back(shard.put(primary, marker_));
+        if (marker_) freed_.push_back(memory_.drop_parts(shard, fill_.key(), policy::Left::replaced));
     }
-    auto const rival = memory_.find(shard, rival_);
-    if (rival) gone_.push_back(shard.remove(rival.slot, policy::Left::replaced));
-    auto const there = shard.find(of_text, text_);
+    auto const other = memory_.find(shard, other_key_);
+    if (other) freed_.push_back(shard.remove(other.slot, policy::Left::replaced));
+    auto const there = shard.find(of_text, key_);
     if (there && to_memory_ && fill_.stale().get() == there.object)
-        gone_.push_back(shard.freshen(there.slot, brought_.object));
+        freed_.push_back(shard.freshen(there.slot, result_.object));
     else if (to_memory_)
-        gone_.push_back(shard.put(of_text, brought_.object));
+        freed_.push_back(shard.put(of_text, result_.object));
     else if (there)
-        gone_.push_back(shard.remove(there.slot, policy::Left::replaced));
-    if (marker_ && to_memory_) gone_.push_back(shard.add_variant(primary, of_text));
+        freed_.push_back(shard.remove(there.slot, policy::Left::replaced));
+    if (marker_ && to_memory_) freed_.push_back(shard.add_variant(primary, of_text));
 }
 
 /// True when it is stored on disk. The marker is stored even if the variant is not: a variant demoted from memory
@@ -174,7 +174,7 @@ bool Publication::put_on_disk() {
         disk_.store()->store(same_vary_ ? at_primary_.object->parts() : marker_->parts());
         if (!marked) disk_.forget(parts_text(url));
     }
-    return to_disk_ && disk_.keep(*brought_.object, rival_, brought_.on_disk);
+    return to_disk_ && disk_.keep(*result_.object, other_key_, result_.on_disk);
 }
 
 }   // namespace garner::cache

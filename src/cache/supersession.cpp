@@ -28,11 +28,11 @@ void Supersession::begin_behind(store::DiskStore const& disk) {
 
 /// Detaches the matching fetches of the URL: followers continue to read, the response is not stored, and no request
 /// joins any more. True when there was one.
-template <class IsOver>
-bool Supersession::detach_if(Shard& shard, Fingerprint primary, IsOver is_over) {
+template <class IsSuperseded>
+bool Supersession::detach_if(Shard& shard, Fingerprint primary, IsSuperseded is_superseded) {
     auto const fills = shard.fills(primary);
     std::vector<FillPtr> over;
-    std::ranges::copy_if(fills, std::back_inserter(over), [&](FillPtr const& fill) { return is_over(*fill); });
+    std::ranges::copy_if(fills, std::back_inserter(over), [&](FillPtr const& fill) { return is_superseded(*fill); });
     for (auto const& fill : over) {
         fill->in_shard(shard.mutex).stored = false;
         shard.remove_fill(*fill);

@@ -81,8 +81,8 @@ public:
     bool is_overtaken(Shard const& shard, Fill const& fill) const REQUIRES(shard.mutex);
 
 private:
-    template <class IsOver>
-    static bool detach_if(Shard& shard, Fingerprint primary, IsOver is_over) REQUIRES(shard.mutex);
+    template <class IsSuperseded>
+    static bool detach_if(Shard& shard, Fingerprint primary, IsSuperseded is_superseded) REQUIRES(shard.mutex);
     void drop_different(Shard& shard, store::Object const&, std::vector<store::ObjectPtr>& gone) REQUIRES(shard.mutex);
     bool forget_older(Shard& shard, Newcomer const&) REQUIRES(shard.mutex);
     void outdate(std::string_view text, Fingerprint primary, store::Object const& newer);

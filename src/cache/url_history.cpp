@@ -24,19 +24,19 @@ UrlHistory::Event UrlHistory::event(Fill const* by, Response const& response, Nu
 UrlHistory::Number UrlHistory::bound(std::vector<Event>& events, Number& forgotten) {
     if (events.size() < variants_max) return 0;
     auto const oldest = std::ranges::min_element(events, {}, &Event::at);
-    auto const over_below = oldest->over_below;
+    auto const superseded_below = oldest->superseded_below;
     forgotten = std::max(forgotten, oldest->at);
     events.erase(oldest);
-    return over_below;
+    return superseded_below;
 }
 
-void UrlHistory::give(Fill const& by, Response const& response, Number at, Number over_below, WallTime now) {
+void UrlHistory::give(Fill const& by, Response const& response, Number at, Number superseded_below, WallTime now) {
     auto const known = std::ranges::find_if(
         given_, [&](Event const& event) { return event.head->key() == response.key && event.varies_by == response.varies_by; });
     if (known == given_.end()) {
-        forgotten_over_below_ = std::max(forgotten_over_below_, bound(given_, forgotten_));
+        forgotten_superseded_below_ = std::max(forgotten_superseded_below_, bound(given_, forgotten_));
         given_.push_back(event(&by, response, at));
-        given_.back().over_below = over_below;
+        given_.back().superseded_below = superseded_below;
         return;
     }
     bool const same = is_same_representation(*known->head, response.object, now);
@@ -45,7 +45,7 @@ void UrlHistory::give(Fill const& by, Response const& response, Number at, Numbe
     auto const* const only_by = same && known->by != &by ? nullptr : &by;
     *known = event(only_by, response, at);
     known->differed_at = differed_at;
-    known->over_below = over_below;
+    known->superseded_below = superseded_below;
 }
 
 bool UrlHistory::contradicts_given(Fill const& of, Number asked, Response const& response, WallTime now) const {
@@ -56,10 +56,10 @@ bool UrlHistory::contradicts_given(Fill const& of, Number asked, Response const&
            });
 }
 
-bool UrlHistory::is_over(store::Object const& object, std::string_view varies_by) const {
+bool UrlHistory::is_superseded(store::Object const& object, std::string_view varies_by) const {
     auto const key = whole_of(object.key());
-    return forgotten_over_below_ > object.sequence() || std::ranges::any_of(given_, [&](Event const& event) {
-               return event.over_below > object.sequence() && event.may_be_of(key, varies_by);
+    return forgotten_superseded_below_ > object.sequence() || std::ranges::any_of(given_, [&](Event const& event) {
+               return event.superseded_below > object.sequence() && event.may_be_of(key, varies_by);
            });
 }
 

@@ -33,15 +33,15 @@ public:
         std::string_view key;
         std::string_view varies_by;
     };
-    /// A client is sent `response`, fetched by `by`. Stored objects of the variant with a sequence below `over_below`
+    /// A client is sent `response`, fetched by `by`. Stored objects of the variant with a sequence below `superseded_below`
     /// are older.
-    void give(Fill const& by, Response const& response, Number at, Number over_below, WallTime now);
+    void give(Fill const& by, Response const& response, Number at, Number superseded_below, WallTime now);
     /// True when clients were sent a different response of the variant since `asked`, other than by the fetch itself:
     /// the order at the origin is unknown. If Vary changed meanwhile, every variant counts.
     bool contradicts_given(Fill const& of, Number asked, Response const& response, WallTime now) const;
     /// True when a client was sent a newer response of the representation that the object, or its part, belongs to.
     /// `varies_by`: from the URL's marker.
-    bool is_over(store::Object const& object, std::string_view varies_by) const;
+    bool is_superseded(store::Object const& object, std::string_view varies_by) const;
 
     /// A client was sent this HEAD response, fetched by `by`; nullptr: by no fetch. Only the last one of each variant
     /// is kept.
@@ -56,18 +56,18 @@ private:
         std::string varies_by;
         Fill const* by = nullptr;   // identity only; null: several
         Number at = 0;
-        Number over_below = 0;    // for given responses: see give()
-        Number differed_at = 0;   // the last event at which a response sent differs from `head`
+        Number superseded_below = 0;   // for given responses: see give()
+        Number differed_at = 0;        // the last event at which a response sent differs from `head`
         bool may_be_of(std::string_view key, std::string_view names) const { return head->key() == key || varies_by != names; }
     };
     static Event event(Fill const* by, Response const& response, Number at);
-    /// Returns the `over_below` of the event that it drops; 0 if it drops none.
+    /// Returns the `superseded_below` of the event that it drops; 0 if it drops none.
     static Number bound(std::vector<Event>& events, Number& forgotten);
 
     Number changed_on_disk_ = 0;
     Number unmarked_ = 0;
-    Number forgotten_ = 0;              // events up to this number may have been dropped from given_
-    Number forgotten_over_below_ = 0;   // the highest `over_below` of them
+    Number forgotten_ = 0;                    // events up to this number may have been dropped from given_
+    Number forgotten_superseded_below_ = 0;   // the highest `superseded_below` of them
     Number heads_forgotten_ = 0;
     std::vector<Event> given_;   // the last of each variant
     std::vector<Event> told_;    // HEAD responses, the last of each variant

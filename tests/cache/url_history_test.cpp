@@ -88,14 +88,14 @@ TEST_F(UrlHistories, a_HEAD_counts_where_it_contradicts) {
     EXPECT_FALSE(contradicts_told(4, "2")) << "the last one counts, and that is its own";
 }
 
-TEST_F(UrlHistories, an_object_is_over_once_a_newer_one_of_it_was_given) {
+TEST_F(UrlHistories, an_object_is_superseded_once_a_newer_one_of_it_was_given) {
     give(first, "1", 5);
-    EXPECT_TRUE(history.is_over(*response("0", 4), ""));
-    EXPECT_FALSE(history.is_over(*response("1", 5), ""));
-    EXPECT_TRUE(history.is_over(*response("0", 4), "accept")) << "Vary has changed";
+    EXPECT_TRUE(history.is_superseded(*response("0", 4), ""));
+    EXPECT_FALSE(history.is_superseded(*response("1", 5), ""));
+    EXPECT_TRUE(history.is_superseded(*response("0", 4), "accept")) << "Vary has changed";
 }
 
-TEST_F(UrlHistories, an_object_is_over_though_what_replaced_it_is_forgotten) {
+TEST_F(UrlHistories, an_object_is_superseded_though_what_replaced_it_is_forgotten) {
     auto const variant = [](int i) { return "u\x01" + std::to_string(i); };
     for (int i = 0; i < 20; ++i) give(first, "1", 10 + static_cast<unsigned>(i), variant(i), "accept");
     auto const old = [&](int i, std::uint64_t sequence) {
@@ -105,9 +105,9 @@ TEST_F(UrlHistories, an_object_is_over_though_what_replaced_it_is_forgotten) {
         parts.sequence = sequence;
         return store::Object::make(parts, nullptr);
     };
-    EXPECT_TRUE(history.is_over(*old(0, 9), "accept")) << "the event at 10 is forgotten";
-    EXPECT_TRUE(history.is_over(*old(19, 20), "accept"));
-    EXPECT_FALSE(history.is_over(*old(19, 29), "accept"));
+    EXPECT_TRUE(history.is_superseded(*old(0, 9), "accept")) << "the event at 10 is forgotten";
+    EXPECT_TRUE(history.is_superseded(*old(19, 20), "accept"));
+    EXPECT_FALSE(history.is_superseded(*old(19, 29), "accept"));
 }
 
 TEST_F(UrlHistories, what_happens_on_disk_is_known_to_who_read_or_asked_before) {
