@@ -17,7 +17,7 @@ struct Decision {
         rule,            // the rule of `verdict`, or the absence of a match
         pinned,          // clients refused minted certificates of this host
         not_permitted,   // the CA may not sign for this host (name constraints, RFC 5280 4.2.1.10)
-        not_tls,         // by the client's first bytes, as all that follow
+        not_tls,         // this and the following reasons: from the client's first bytes
         malformed,
         name_hidden,       // the ClientHello has another name than the CONNECT request, and ECH
         name_differs,      // it has another name
