@@ -27,7 +27,7 @@ struct Decision {
     };
     Action action = Action::splice;
     Cause cause = Cause::rule;
-    Verdict verdict = {};          // of the rules
+    Verdict verdict = {};          // decision of the rules
     std::optional<Pin> pin = {};   // pinned
     char const* fault = "";        // malformed: the reason, a literal
     bool has_hello = false;        // the client's first bytes were considered
@@ -41,7 +41,7 @@ struct Decision {
 /// The facts about a host that are known before the tunnel is open.
 struct HostState {
     std::optional<Pin> pin = {};   // Pins::find
-    bool permitted = true;         // by the CA's name constraints
+    bool permitted = true;         // the CA's name constraints permit the host
 };
 
 /// Decides by the CONNECT request. If the decision needs_hello(), answer 200, read the client's first bytes and pass them to
