@@ -1,12 +1,12 @@
-"""Runs test programs in many small processes side by side, and says what waits for what.
+"""Runs test programs in many small processes side by side, and prints progress.
 
 run_tests.py --results FOLDER [--jobs N] {--name NAME [--environment NAME=VALUE]... [--filter REGEX] [--without REGEX] PROGRAM...}...
 
-Each --name begins a run: programs with an environment, filters and a report of their own. The packets of all runs stand in one
-queue, so that the waits of one are filled by the work of another. Each GoogleTest program is asked for its tests; they are run in packets of about `packet_seconds` by the times of an
-earlier run, else by those of tests/times.json, the longest first. Scenes mostly wait: more are begun as long as the processors have time. A fuzzer is a packet by
-itself. A test that fails runs again by itself once all others are done, and both logs are kept and printed: it counts as
-flaky when it passes then (test_summary.py says how many of those a run may have).
+Each --name begins a run: programs with an environment, filters and a report of their own. The tests of a GoogleTest program are
+divided into packets of about `packet_seconds`, by the times of an earlier run, or by tests/times.json without one. A fuzzer is a
+packet by itself. The packets of all runs share one queue, the longest first: while the tests of one run wait, those of another
+work. Scenes mostly wait, so more packets are started as long as the processors have time. A failed test runs again alone after all
+others, and both logs are kept and printed. If it passes then, it counts as flaky (test_summary.py limits their number).
 
 For each run FOLDER/NAME.json gets {"tests": {"program": {"Suite.test": {"result", "seconds"}}}, "flaky": [...], "seconds": ...,
 "processor": {"program": seconds}}.
@@ -33,7 +33,7 @@ progress_every = 15.0
 
 
 class TestRun:
-    """Programs that run in one environment, and what became of their tests."""
+    """Programs that run in one environment, and the results of their tests."""
 
     def __init__(self, name, environment):
         self.name, self.environment = name, environment
@@ -79,7 +79,7 @@ def list_tests(program):
 
 
 def cut_into_packets(run, program, tests, known):
-    """In the order of the file: neighbours share a fixture."""
+    """Divides the tests in the order of the file: neighbours share a fixture."""
     guess = unknown_seconds.get(program.name.split("_")[0], unknown_otherwise)
     packets, chosen, seconds = [], [], 0.0
     for test in tests:
@@ -95,7 +95,7 @@ def cut_into_packets(run, program, tests, known):
 
 
 class Running:
-    """One process, its output and its report in files."""
+    """One process with its output and its report in files."""
 
     def __init__(self, packet, folder):
         self.packet, self.begun = packet, time.monotonic()
@@ -148,7 +148,7 @@ class Running:
         return self.report.with_suffix(".log").read_text(errors="replace")
 
     def results(self):
-        """Of each test: passed, skipped or failed, and its seconds. Without a report all have failed."""
+        """The result of each test (passed, skipped or failed) and its seconds. Without a report all have failed."""
         ended_well = self.process.returncode == 0
         if is_fuzzer(self.packet.program):
             return {self.packet.tests[0]: ("passed" if ended_well else "failed", self.seconds())}
@@ -161,7 +161,7 @@ class Running:
                         found[f"{suite['name']}.{case['name']}"] = (result, float(case["time"].rstrip("s")))
         missing = {test: ("failed", self.seconds()) for test in self.packet.tests if test not in found}
         found |= missing
-        # A sanitizer may speak at the end of the process, when every test has passed.
+        # A sanitizer may report an error at the end of the process, after all tests have passed.
         if not ended_well and not any(result == "failed" for result, _ in found.values()):
             found = {test: ("failed", seconds) for test, (_, seconds) in found.items()}
         return found
@@ -191,7 +191,7 @@ class Load:
 
 
 class Queue:
-    """The packets of all runs: as many at a time as the processors have time for."""
+    """The packets of all runs. Runs as many at a time as the processors have time for."""
 
     def __init__(self, jobs, folder):
         self.jobs, self.folder = jobs, folder
@@ -203,7 +203,7 @@ class Queue:
     def all(self, runs, packets):
         self.total = sum(len(packet.tests) for packet in packets)
         self.through(sorted(packets, key=lambda packet: -packet.expected), self.jobs)
-        # Each by itself, with nothing beside it.
+        # Failed packets run again, one at a time.
         self.through([packet for run in runs for packet in run.failed_packets()], 1)
         self.say("done")
 
@@ -261,12 +261,12 @@ class Queue:
 
 
 def usual_times():
-    """Of the long tests, on the machine where they were written down last: GARNER_WRITE=1 tools/test."""
+    """The times of the long tests, as written last by GARNER_WRITE=1 tools/test."""
     return json.loads((pathlib.Path(__file__).resolve().parent.parent / "tests" / "times.json").read_text())
 
 
 def take_times(report):
-    """Of an earlier run, by program and test; its report goes away, so that it cannot pass for that of this run."""
+    """The times of an earlier run, by program and test. Moves its report away, so that it is not taken for that of this run."""
     earlier = report.with_suffix(".earlier")
     if report.exists():
         report.rename(earlier)
@@ -286,8 +286,8 @@ def runs_of(words):
     arguments = argparse.ArgumentParser(prog="run_tests.py ... --name")
     arguments.add_argument("name")
     arguments.add_argument("--environment", action="append", default=[], type=assignment, metavar="NAME=VALUE")
-    arguments.add_argument("--filter", default="", help="a regular expression of Suite.test")
-    arguments.add_argument("--without", default="", help="a regular expression of Suite.test that are left out")
+    arguments.add_argument("--filter", default="", help="regular expression; runs only tests whose Suite.test matches")
+    arguments.add_argument("--without", default="", help="regular expression; leaves out tests whose Suite.test matches")
     arguments.add_argument("programs", nargs="+", type=pathlib.Path)
     begins = [place for place, word in enumerate(words) if word == "--name"]
     return [arguments.parse_intermixed_args(words[begin + 1:end]) for begin, end in zip(begins, begins[1:] + [len(words)])]
@@ -311,7 +311,7 @@ def main():
     arguments = argparse.ArgumentParser(epilog="then, once or more: --name NAME [--environment NAME=VALUE] [--filter REGEX] "
                                                 "[--without REGEX] PROGRAM...")
     arguments.add_argument("--results", type=pathlib.Path, required=True)
-    arguments.add_argument("--jobs", type=int, default=6 * (os.cpu_count() or 1), help="at most so many processes")
+    arguments.add_argument("--jobs", type=int, default=6 * (os.cpu_count() or 1), help="maximum number of processes")
     words = sys.argv[1:]
     first = words.index("--name") if "--name" in words else len(words)
     common, chosen = arguments.parse_args(words[:first]), runs_of(words[first:])

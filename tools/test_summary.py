@@ -1,9 +1,9 @@
-"""Adds up what run_tests.py wrote, and ends with one line: N passed, N failed.
+"""Adds up the results of run_tests.py and ends with one line: N passed, N failed.
 
-With --write-times, the times of the long tests go to a file, by which a first run orders them.
+--write-times writes the times of the long tests to a file, by which a first run orders them.
 
-A test that failed and then passed by itself counts as passed, and as flaky: more than `flaky_most` of them in a run are a
-failure. With --units, also the slowest units: each is a ninja log and the line from which this run wrote.
+A test that failed and then passed alone counts as passed and as flaky. More than `flaky_most` flaky tests in a run are a
+failure. --units prints the slowest units, too: each argument is a ninja log and the line at which this run began.
 """
 
 import argparse
@@ -18,7 +18,7 @@ long_seconds = 2.0
 
 
 def slowest_units(logs):
-    """The ten that took longest, as (seconds, preset, unit)."""
+    """The ten slowest units as (seconds, preset, unit)."""
     units = []
     for log, begin in logs:
         for line in log.read_text().splitlines()[begin:]:

@@ -15,7 +15,7 @@ std::string three_digits(double value) {
     return text;
 }
 
-/// In the largest unit with a value of at least 1.
+/// Writes the number in the largest unit in which it is at least 1.
 std::string scaled(std::uint64_t number, double step, std::span<char const* const> units) {
     double value = static_cast<double>(number) / step;
     std::size_t unit = 0;

@@ -24,7 +24,7 @@ struct Metric {
     LatencySnapshot Figures::*histogram = nullptr;   // /metrics shows this in place of get()
 };
 
-/// In the order of /metrics and /stats.json. Rows of one family are adjacent.
+/// The rows of /metrics and /stats.json, in their order. Rows of one family are adjacent.
 std::span<Metric const> metrics();
 
 /// Prometheus' text format 0.0.4. A metric without a measurement is NaN.

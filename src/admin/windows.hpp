@@ -71,8 +71,8 @@ public:
 
     /// Adds the totals since the start at the moment `at`, which must not be before the last one.
     void add(SteadyTime at, Latencies const& until_now);
-    /// Since the newest sample that is at least as old as the window, else since the oldest. Without samples since the
-    /// start.
+    /// The latencies since the newest sample that is at least as old as the window. If there is none, since the oldest
+    /// sample, and without samples since the start.
     WindowLatencies over(SteadyTime at, Latencies const& until_now) const;
 
 private:

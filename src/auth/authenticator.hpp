@@ -37,9 +37,9 @@ public:
     Authenticator(Authenticator const&) = delete;
     Authenticator& operator=(Authenticator const&) = delete;
 
-    /// At the start and after a reload. Forgets all results if the options differ from those before. With the same
-    /// options it keeps all and ignores `sources`. The first sources start the threads; a later change of `auth.threads` has no effect. With sources the process
-    /// makes no core dumps from then on, because passwords are in its memory.
+    /// Call at the start and after a reload. Forgets all results if the options differ from those before. With the same
+    /// options it keeps all and ignores `sources`. The first sources start the threads; a later change of `auth.threads` has no
+    /// effect. With sources the process makes no core dumps from then on, because passwords are in its memory.
     void apply(std::shared_ptr<Sources const> sources) EXCLUDES(mutex_);
     /// Never nullptr. For the challenges and the realm of a 407.
     std::shared_ptr<Sources const> sources() const EXCLUDES(mutex_);

@@ -44,7 +44,7 @@ private:
         Names users = {};
         Names ldap = {};
         std::vector<ClaimPatterns> claims = {};
-        std::vector<std::shared_ptr<Names const>> lists = {};   // of the files
+        std::vector<std::shared_ptr<Names const>> lists = {};   // names from files
         bool has(Facts const&) const;
     };
     struct UsersFile {

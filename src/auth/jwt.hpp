@@ -35,8 +35,8 @@ Result<JwtKeys> parse_jwt_keys(std::string_view text);
 bool looks_like_jwt(std::string_view token);
 
 /// Accepts a token with a valid signature by the key that its `kid` names (without `kid`: by the only key of its algorithm), of an
-/// algorithm that fits the type of the key (RFC 8725 3.1, never "none"), with `exp` in the future, `nbf` at most 30 s in the future,
-/// and the issuer, audience and user of the options. not_known: another issuer or unknown key.
+/// algorithm that fits the type of the key (RFC 8725 3.1, never "none"), with `exp` in the future, `nbf` at most 30 s in the
+/// future, and the issuer, audience and user of the options. not_known: another issuer or unknown key.
 Verdict check_jwt(std::string_view token, JwtKeys const&, JwtOptions const&, WallTime now);
 
 }   // namespace garner::auth

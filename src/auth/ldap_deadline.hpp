@@ -14,7 +14,7 @@ public:
     LdapDeadline(LdapDeadline const&) = delete;
     LdapDeadline& operator=(LdapDeadline const&) = delete;
 
-    /// For the connections that `ldap` makes from then on. This object must outlive it.
+    /// Applies to connections that `ldap` makes afterwards. This object must outlive it.
     void use_in(LDAP* ldap);
     void set(SteadyTime deadline) { deadline_ = deadline; }
     SteadyTime get() const { return deadline_; }

@@ -14,14 +14,15 @@
 
 namespace garner::auth {
 
-/// Keeps idle connections. While the directory does not answer, one check a second tries it, and all others are unavailable at once.
+/// Keeps idle connections. While the directory does not answer, one check a second tries it, and all others are unavailable at
+/// once.
 class LdapSource : public Source {
 public:
     static constexpr milliseconds answer_max{2'500};
     static constexpr milliseconds retry_interval{1'000};
 
-    /// `timeout`: the limit of a check, lowered to answer_max. `groups`: the groups to search, in the spelling of normal_dn(). A fault names a
-    /// key in Fault::where if a file cannot be used. Does not connect.
+    /// `timeout`: the limit of a check, lowered to answer_max. `groups`: the groups to search, in the spelling of normal_dn(). A
+    /// fault names a key in Fault::where if a file cannot be used. Does not connect.
     static Result<std::unique_ptr<LdapSource>> load(LdapOptions const&, std::vector<std::string> groups, milliseconds timeout);
 
     std::string_view name() const override { return "ldap"; }

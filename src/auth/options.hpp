@@ -20,7 +20,7 @@ struct LdapOptions {
     std::string url = {};
     std::string base = {};
     std::string filter = "(uid={user})";
-    std::string bind_dn = {};              // of the searches; empty: anonymous
+    std::string bind_dn = {};              // account for searches; empty: anonymous
     std::string bind_password_file = {};   // its first line; empty: no password
     std::string ca_file = {};              // PEM; empty: the system's
     friend bool operator==(LdapOptions const&, LdapOptions const&) = default;

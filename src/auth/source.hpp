@@ -25,7 +25,7 @@ struct Verdict {
     std::string reply = {};    // Negotiate: the token for the client in base64 (RFC 4559 5), may be empty
 };
 
-/// What Source::refresh() found.
+/// The result of Source::refresh().
 struct Changes {
     bool all = false;                      // every user of this source may have changed
     std::vector<std::string> users = {};   // added, removed or changed users, in lower case

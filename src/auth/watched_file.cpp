@@ -18,7 +18,7 @@ struct Descriptor {
 
 std::int64_t nanoseconds(timespec const& time) { return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; }
 
-/// Up to `size` bytes; nothing after an error, which errno has.
+/// Reads up to `size` bytes. Returns nothing on an error, which is in errno.
 std::optional<std::string> read_text(int descriptor, std::size_t size) {
     std::string text(size, 0);
     std::size_t filled = 0;

@@ -73,8 +73,8 @@ NamePointer name_with(std::string_view common_name) {
     return made;
 }
 
-/// The first DNS name that fits into a CN. For addresses alone a text that no client takes for a DNS name, because name
-/// constraints apply to such a CN if there is no DNS name in the SAN extension.
+/// The first DNS name that fits into a CN. If there are only addresses, a text that no client takes for a DNS name:
+/// name constraints apply to the CN if the SAN extension has no DNS name.
 NamePointer subject_with(std::vector<std::string> const& names) {
     auto const fits = [](std::string const& name) { return name.size() <= common_name_max && !parse_ip(name); };
     auto const found = std::ranges::find_if(names, fits);
@@ -99,7 +99,7 @@ struct Authority::Issuer {
     NamePointer name;
     std::shared_ptr<EVP_PKEY> key;
     std::vector<std::shared_ptr<X509>> chain = {};   // sent after a leaf
-    std::vector<ExtensionPointer> extensions = {};   // of every leaf
+    std::vector<ExtensionPointer> extensions = {};   // extensions that every leaf has
 
     void add_extensions(std::string_view key_identifier) {
         extensions.push_back(extension(NID_basic_constraints, true, no_ca));

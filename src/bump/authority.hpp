@@ -27,8 +27,8 @@ enum class Signer : std::uint8_t {
 /// Thread-safe. The leaf key of all minted certificates is new each day (UTC) and is only in memory.
 class Authority {
 public:
-    /// `chain`: the signing certificate first, each followed by its issuer; `key`: that of the first. Checks nothing: read_ca() in
-    /// ca_files.hpp does. `make_key`: makes the leaf keys.
+    /// `chain`: the signing certificate first, each followed by its issuer; `key`: the key of the first. Checks nothing:
+    /// read_ca() in ca_files.hpp does. `make_key`: makes the leaf keys.
     Authority(std::vector<std::shared_ptr<X509>> chain, std::shared_ptr<EVP_PKEY> key,
               std::shared_ptr<EVP_PKEY> (*make_key)() = make_leaf_key);
     ~Authority();
@@ -56,7 +56,7 @@ private:
     WallTime end_ = WallTime::max();   // the earliest end of a certificate of the chain
     std::shared_ptr<Issuer const> ca_;
     std::shared_ptr<EVP_PKEY> (*const make_key_)();
-    std::array<std::uint8_t, 32> secret_;   // of serial numbers
+    std::array<std::uint8_t, 32> secret_;   // HMAC key of serial numbers
     std::atomic<std::uint64_t> minted_{0};
 
     Mutex mutex_;

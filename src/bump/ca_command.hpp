@@ -12,7 +12,7 @@ namespace garner::bump {
 struct CaCommand {
     enum class Kind : std::uint8_t { init, export_root, show };
     Kind kind = Kind::show;
-    std::string directory = {};   // of the CA; export_root, show: empty for `chain`
+    std::string directory = {};   // directory of the CA; export_root, show: empty for `chain`
     std::string chain = {};       // bump.ca_chain of the configuration
     Rules rules = {};             // init: their hosts are the names for which the CA may sign
     bool any_host = false;        // init: the CA may sign for every name

@@ -14,7 +14,7 @@ namespace garner::bump {
 
 struct Ca {
     std::vector<std::shared_ptr<X509>> chain;   // the signing certificate first, each followed by its issuer
-    std::shared_ptr<EVP_PKEY> key;              // of the first
+    std::shared_ptr<EVP_PKEY> key;              // key of the first certificate
 };
 
 /// Reads and checks both files; Fault::where is the path of the faulty one. The key must be an RSA or EC key that belongs to the

@@ -17,7 +17,7 @@ struct Decision {
         rule,            // the rule of `verdict`, or the absence of a match
         pinned,          // clients refused minted certificates of this host
         not_permitted,   // the CA may not sign for this host (name constraints, RFC 5280 4.2.1.10)
-        not_tls,         // by the client's first bytes, as all that follow
+        not_tls,         // this and the following reasons: from the client's first bytes
         malformed,
         name_hidden,       // the ClientHello has another name than the CONNECT request, and ECH
         name_differs,      // it has another name
@@ -27,7 +27,7 @@ struct Decision {
     };
     Action action = Action::splice;
     Cause cause = Cause::rule;
-    Verdict verdict = {};          // of the rules
+    Verdict verdict = {};          // decision of the rules
     std::optional<Pin> pin = {};   // pinned
     char const* fault = "";        // malformed: the reason, a literal
     bool has_hello = false;        // the client's first bytes were considered
@@ -41,7 +41,7 @@ struct Decision {
 /// The facts about a host that are known before the tunnel is open.
 struct HostState {
     std::optional<Pin> pin = {};   // Pins::find
-    bool permitted = true;         // by the CA's name constraints
+    bool permitted = true;         // the CA's name constraints permit the host
 };
 
 /// Decides by the CONNECT request. If the decision needs_hello(), answer 200, read the client's first bytes and pass them to

@@ -13,7 +13,7 @@
 namespace garner::bump {
 namespace {
 
-constexpr std::chrono::days slow_clock{1};   // of a client
+constexpr std::chrono::days slow_clock{1};   // tolerated error of a client's clock
 constexpr std::size_t host_name_max = 253;   // RFC 1035 2.3.4
 
 WallTime not_before(X509* certificate) {
@@ -28,7 +28,7 @@ std::string name_of(std::string_view host) {
     return address ? address->text() : lower_case(host);
 }
 
-/// By RFC 6125 6.4.3: the asterisk is the whole first label, and stands for one label.
+/// RFC 6125 6.4.3: the asterisk must be the whole first label, and matches one label.
 bool is_matched(std::vector<std::string> const& names, std::string const& host) {
     return std::ranges::count(names, host) > 0 || (!parse_ip(host) && std::ranges::count(names, net::wildcard_for(host)) > 0);
 }

@@ -14,11 +14,11 @@ namespace garner::bump {
 /// The errors of an origin's certificate that a minted one can show.
 enum class OriginError : std::uint8_t {
     outside_dates,   // expired or not yet valid
-    wrong_name,      // for other hosts
+    wrong_name,      // the certificate is for other hosts
     untrusted        // unknown issuer, self-signed, revoked, and all other errors
 };
 
-/// By the result of a verification (X509_V_ERR_...), which must not be X509_V_OK.
+/// `verify_result`: X509_V_ERR_..., not X509_V_OK.
 OriginError origin_error(long verify_result);
 
 /// A response of Garner must not be stored, and its connection to the origin must not be pooled or used.
@@ -30,7 +30,7 @@ struct InvalidAnswer {
     };
     Kind kind = Kind::terminate;
     Signer signer = Signer::throwaway;
-    Likeness likeness = {};   // of the certificate; unused: terminate
+    Likeness likeness = {};   // contents of the certificate; unused: terminate
 };
 
 /// With `mimic` the CA signs only a certificate that clients refuse because of its dates or its names. In all other cases a

@@ -10,7 +10,7 @@
 namespace garner::bump {
 namespace {
 
-// RFC 8446 6.2: bad_certificate, certificate_unknown, unknown_ca. Not 121: ech_required follows from a hidden name.
+// RFC 8446 6.2: bad_certificate, certificate_unknown, unknown_ca. 121 is left out: ech_required follows from a hidden name.
 constexpr bool is_refusing_alert(std::uint8_t alert) { return is_one_of<42, 46, 48>(alert); }
 
 IpAddress client_network(IpAddress const& client) { return first_bits(client, 32, 64); }   // RFC 6177: a subscriber's /64

@@ -26,7 +26,7 @@ struct Rule {
 struct Verdict {
     Action action = Action::splice;
     std::string_view rule = {};       // the name of the deciding rule; empty: no rule matches
-    std::string_view matchers = {};   // those of the rule
+    std::string_view matchers = {};   // matchers of the deciding rule
     bool listed = false;              // spliced although the rule bumps: the host is on the shipped list (splice_list.hpp)
 };
 

@@ -17,8 +17,8 @@ public:
     void set(store::DiskStore* store);
     explicit operator bool() const { return store_ != nullptr; }
     store::DiskStore* store() const { return store_; }
-    /// Waits until all that was removed or superseded before this call stays so after a kill of this process (`power`: after a power
-    /// failure, too). False if the disk does not confirm it in time.
+    /// Waits until all that was removed or superseded before this call stays so after a kill of this process (`power`: after a
+    /// power failure, too). False if the disk does not confirm it in time.
     net::awaitable<bool> settled(store::Survives what, net::Executor executor) const;
     /// The store's options may have changed.
     void reconfigure();

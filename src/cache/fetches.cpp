@@ -39,7 +39,7 @@ void Fetches::end(Fill& fill, char const* reason) {
     memory_.settle(shard, fill.primary());
 }
 
-/// Under the lock, so that a fill with a leader is always registered: a purge must find it.
+/// Holds the lock of the shard, so that a fill with a leader is always registered: a purge must find it.
 bool Fetches::promote_or_end(Fill& fill) {
     auto& shard = memory_.shard(fill.primary());
     MutexLock const lock(shard.mutex);

@@ -202,7 +202,7 @@ void Writer::forget_what_disk_has(Bytes but) {
 }
 
 /// For a body that is not stored: frees the bytes that all followers have read, at their pace. While dropped readers still
-/// send from its last segment and memory has no other, the followers wait, at most deadlines.fill each: ended here, their
+/// send from its last segment and memory has no other, the followers wait, at most deadlines.fill each. Without the wait their
 /// responses would be truncated.
 net::awaitable<std::span<char>> Writer::room_in_window() {
     auto& body = *growing_->body();

@@ -21,7 +21,7 @@ struct CacheRow {
 /// All of them; a new one is one file and one row.
 std::span<CacheRow const> seen_caches();
 
-/// A cache as people write it: "NAME" or "NAME:setting=value:setting=value".
+/// The text form of a cache: "NAME" or "NAME:setting=value:setting=value".
 struct CacheSpec {
     CacheRow const* row;
     std::vector<double> values;

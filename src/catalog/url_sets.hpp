@@ -13,7 +13,7 @@ namespace garner::catalog {
 
 struct SetOptions {
     std::uint64_t expected = 0;               // entries that it will hold; 0: unknown, the set grows
-    Bytes memory = 1 * GiB;                   // a set on disk may use so much beside the batch
+    Bytes memory = 1 * GiB;                   // maximum memory of a set on disk, without the batch
     std::filesystem::path directory = {};     // for a set on disk; created if it does not exist
     std::uint64_t seed = 1;                   // for randomized hashes
     std::optional<std::string> layers = {};   // applied to the URLs, for a set on disk; nothing: unknown
@@ -27,8 +27,8 @@ struct SetRow {
     std::string_view what;   // one line for --help
     bool on_disk;            // it needs a directory
     MadeSet (*make)(SetOptions const&);
-    bool elsewhere = false;                                // it lies on other machines and needs an address
-    Bytes (*bytes_for)(std::uint64_t entries) = nullptr;   // a set in memory takes at least so much
+    bool elsewhere = false;                                // the set is on other machines and needs an address
+    Bytes (*bytes_for)(std::uint64_t entries) = nullptr;   // minimum memory of a set in memory
 };
 
 /// All of them; a new one is one file and one row.

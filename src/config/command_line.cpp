@@ -59,8 +59,7 @@ constexpr char const* about_ca_files = "init writes root.pem, root.key, chain.pe
 
 constexpr char const* about_rules =
     "Asks the access rules of a configuration, and replays logs.\n"
-    "Asks no running proxy, except with --id, and opens no files of auth. A user who is given counts as "
-    "logged in.";
+    "Asks no running proxy, except with --id, and opens no files of auth. --user counts as logged in.";
 
 constexpr char const* about_rule_lines = "decide reads {\"url\": ...} with at, source, listener, user, groups, method, destination "
                                          "and fields. The verdicts are allow, deny, "
@@ -256,7 +255,7 @@ private:
         };
         auto& why = part("why", "Shows for one request which rules match, which one decides, and the nearest that would allow it.");
         why.operand("[URL]", line_.url)
-            .option("--user NAME", "why: the user who has logged in", line_.rules.user)
+            .option("--user NAME", "why: the logged-in user", line_.rules.user)
             .option("--group NAME", "why: a group of the user; repeatable", appended_to(line_.rules.groups))
             .option("--source ADDRESS", "why: the client's address; default: 127.0.0.1", line_.client)
             .option("--listener PORT", "why: the port that the client connects to",

@@ -14,7 +14,7 @@ namespace {
 using http::Matcher;
 
 constexpr std::size_t matchers_max = 100;
-constexpr int bad_lines_told = 5;   // of a file
+constexpr int bad_lines_told = 5;   // reported for one file
 
 Form<std::string> method() {
     auto const accept = [](std::string const& text, std::string& why) {
@@ -275,7 +275,7 @@ Table<Matcher> matcher_keys() {
                  "Regular expressions (RE2) found anywhere in the URL after all its percent-escapes were decoded once, as by "
                  "Squid's url_regex."),
         list_key("decoded_path_matches", &Matcher::decoded_path_matches, values_of(text_pattern()),
-                 "The same for path and query alone, as by Squid's urlpath_regex. Never matches CONNECT."),
+                 "Like `decoded_url_matches`, for path and query alone, as by Squid's urlpath_regex. Never matches CONNECT."),
         list_key("time", &Matcher::time, values_of(time_window()),
                  "Local time and day of the week: `\"Mon-Fri 08:00-18:00\"`, `\"Sat,Sun\"`, `\"22:00-06:00\"`."),
         key<Matcher>("is", &Matcher::is, list_of(named_matcher()), "Names of the section `matchers`: all of them match."),

@@ -11,7 +11,7 @@ namespace garner::config {
 /// All such keys, or the parts that contain them ("dns").
 std::vector<std::string_view> restart_keys();
 
-/// Those keys that differ between the two; the running values stay.
+/// The keys among restart_keys() that differ. A reload keeps their running values.
 std::vector<std::string> cannot_change(Config const& running, Config const& fresh);
 
 }   // namespace garner::config

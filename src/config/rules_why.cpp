@@ -73,7 +73,7 @@ std::string text_of(RulesTrace const& trace) {
     auto const& nearest = trace.rules[*trace.nearest];
     text += "nearest allow rule: " + place_of(nearest);
     if (nearest.failing.empty())
-        return text + (nearest.decides ? "; what is blocked by default stays blocked\n" : ", which comes too late\n");
+        return text + (nearest.decides ? "; destinations that are blocked by default stay blocked\n" : ", which comes too late\n");
     return text + ", which does not match because of: " + joined(nearest.failing) + "\n";
 }
 

@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view prefix = "file:";
 constexpr Bytes values_max = GiB;
 
-// In the hosts files of most systems and block lists.
+// Names that most hosts files define for the machine itself. They are not entries of a block list.
 constexpr std::array<std::string_view, 12> machine_names{
     "localhost",    "localhost.localdomain", "local",        "broadcasthost",  "ip6-localhost", "ip6-loopback",
     "ip6-localnet", "ip6-mcastprefix",       "ip6-allnodes", "ip6-allrouters", "ip6-allhosts",  "0.0.0.0"};

@@ -57,7 +57,7 @@ bool read_one_by_one(Code const& code, std::uint64_t base, std::span<std::uint64
 
 #if defined(__x86_64__)
 
-// In bytes: more zeros could not be counted in 32 bits.
+// Limit in bytes: the zeros of longer code do not fit in 32 bits.
 constexpr std::size_t eight_at_once_at_most = std::size_t{1} << 28;
 
 #define GARNER_TARGET __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2")))

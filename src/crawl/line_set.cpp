@@ -35,7 +35,7 @@ constexpr std::size_t moves_at_most = 1'500;
 constexpr std::uint32_t small_segment = 64 * 1024;
 
 constexpr std::uint64_t fewest_lines = 2;   // with one line the reciprocal does not fit in 64 bits
-// In the last byte, whose lower three bits may belong to a slot: the count, above the flag.
+// The last byte: bits 0 to 2 may belong to a slot, bit 3 is the overflow flag, bits 4 to 7 are the count.
 constexpr unsigned overflow_flag = 0x08, one_more = 0x10;
 
 std::uint32_t count_of(Line const& line) { return line.bytes[63] / one_more; }

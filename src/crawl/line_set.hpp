@@ -11,7 +11,7 @@
 
 namespace garner::crawl {
 
-/// From 45 bits an entry if at least 1e8 entries are expected in advance. Growth is stepwise, by an eighth and a
+/// Takes at least 45 bits an entry if at least 1e8 entries are expected in advance. Growth is stepwise, by an eighth and a
 /// sixty-fourth of the set at a time, and costs up to an eighth more. Small sets need more: 60 bits at 1e5, and up to
 /// a quarter more when grown. Works for arbitrary fingerprints, not only hashes.
 class LineSet final : public UrlSet {

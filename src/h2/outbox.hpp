@@ -39,7 +39,7 @@ public:
 
 private:
     static constexpr std::uint64_t unknown = UINT64_MAX;
-    std::uint64_t left_ = unknown;   // of the announced length
+    std::uint64_t left_ = unknown;   // unsent bytes of the announced length
     std::span<iovec> parts_;
     Bytes pending_ = 0;
     bool ending_ = false;

@@ -9,20 +9,20 @@
 
 namespace garner::h2 {
 
-/// Collects the fields of one request after another, and keeps its memory. What could change the meaning of the text is
-/// refused before it is written: CR, LF, NUL or a space in a method or path, bytes in the authority that end it, connection
-/// fields, pseudo-fields that are late, unknown or doubled, and a Host that differs from :authority. Pure.
+/// Collects the fields of one request after another, and keeps its memory. Refuses, before it writes them, bytes and
+/// fields that could change the meaning of the text: CR, LF, NUL or a space in a method or path, bytes in the authority that end
+/// it, connection fields, pseudo-fields that are late, unknown or doubled, and a Host that differs from :authority. Pure.
 class RequestBuilder {
 public:
     void begin(http::HeadLimits const& limits);
-    /// Beyond the limits nothing is kept.
+    /// Keeps nothing of a field that exceeds the limits.
     void add(std::string_view name, std::string_view value);
     /// Refuses the request with 431, because there is no memory for its head.
     void refuse_large();
 
     /// The size of the fields so far: names, values, and 32 bytes for each (RFC 9113 6.5.2).
     Bytes size() const { return size_; }
-    /// Memory to charge for the head: what exceeds 4 KiB, in steps of 4 KiB.
+    /// Memory to charge for the head: its bytes above 4 KiB, in steps of 4 KiB.
     Bytes charge() const { return size_ <= free_bytes ? 0 : (size_ - 1) / free_bytes * free_bytes; }
     bool is_connect() const { return pseudo(Pseudo::method) == "CONNECT" && !is_websocket(); }
     bool is_head() const { return pseudo(Pseudo::method) == "HEAD"; }

@@ -31,7 +31,7 @@ void Session::send(Stream& stream, std::span<iovec> parts) {
         bool const sent = take_head(parts, head_text_) && submit_head(stream);
         if (!sent) return reset(stream, ErrorCode::internal);
     }
-    if (stream.ended_) return;   // what exceeds a response without body, or its length, is dropped
+    if (stream.ended_) return;   // a body that is not allowed, or exceeds its length, is dropped
     stream.outbox_.attach(parts);
     nghttp2_session_resume_data(session_, stream.id_);
 }
@@ -66,7 +66,7 @@ void Session::end(Stream& stream, std::string_view trailers) {
 
 // ---- callbacks ----
 
-/// Decides the size of the next DATA frame: what the windows, the record and the room allow.
+/// Decides the size of the next DATA frame: the windows, the TLS record and the free buffer limit it.
 ssize_t Session::Output::read(nghttp2_session*, std::int32_t, std::uint8_t*, std::size_t size, std::uint32_t* flags,
                               nghttp2_data_source* source, void* user) noexcept {
     auto& self = *static_cast<Session*>(user);

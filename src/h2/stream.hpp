@@ -65,7 +65,7 @@ private:
     Outbox outbox_;
     Bytes received_ = 0;
     Bytes sent_ = 0;
-    std::uint8_t news_ = 0;   // not yet reported to the handler
+    std::uint8_t news_ = 0;   // events not yet reported to the handler
     bool websocket_ = false;
     bool connect_ = false;
     bool head_method_ = false;   // the response has no body

@@ -41,7 +41,7 @@ private:
     Bytes const most_;
     std::uint32_t const streams_;
     std::uint32_t open_ = 0;
-    Bytes sum_ = 0;   // of the windows of open streams
+    Bytes sum_ = 0;   // sum of the windows of open streams
     Bytes connection_ = initial;
     Share charged_;
 };

@@ -27,8 +27,8 @@ FirstMatch first_match_by_walk(std::span<AccessRule const>, RuleRequest const&, 
 
 /// For each kind of matcher, a table from a fact of the request to the set of rules that may match. The intersection leaves a few
 /// rules, and their matchers decide in order. Named matchers (`is`) count as matchers of the rule, negated ones do not. The
-/// expressions for a text are one automaton; it runs when the first rule with such an expression is left. Not changed after
-/// construction: many threads may read it. Look-ups allocate nothing once a thread has made its first one.
+/// expressions for a text are one automaton; it runs when the first rule with such an expression is left. Immutable after
+/// construction, so many threads may read it. Look-ups allocate nothing once a thread has made its first one.
 class AccessIndex {
 public:
     explicit AccessIndex(std::span<AccessRule const> rules);

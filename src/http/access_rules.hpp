@@ -47,7 +47,7 @@ struct Decision {
     bool opens_address = false;       // the rule names `destination`, or the address itself as `host`; localhost on loopback
     bool opens_port = false;          // the rule names `port`
     std::string_view rule = {};       // the place of the deciding rule, or "default: clients on loopback only"
-    std::string_view matchers = {};   // those of the deciding rule, like the next two
+    std::string_view matchers = {};   // matchers, name and reason of the deciding rule
     std::string_view name = {};
     std::string_view because = {};
     char const* closed = nullptr;   // deny although the rule allows: the default that blocks it, a literal

@@ -8,7 +8,7 @@
 namespace garner::http {
 namespace {
 
-/// By size first, which decides most comparisons at once.
+/// Compares sizes first, because they decide most comparisons.
 bool before(std::string_view a, std::string_view b) {
     if (a.size() != b.size()) return a.size() < b.size();
     return std::ranges::lexicographical_compare(a, b, {}, to_lower, to_lower);

@@ -25,7 +25,7 @@ public:
     bool step();
     /// Adds an object that is on disk only; the caller reads it.
     void add(store::Object const& object);
-    /// Of all URLs.
+    /// Counts the entries of the digest of all URLs.
     std::uint64_t entries() const { return all_.entries(); }
     struct Digests {
         std::string all;

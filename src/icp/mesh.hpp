@@ -43,7 +43,7 @@ public:
 
     /// Before the workers run.
     void start();
-    /// On that worker's thread: afterwards the mesh no longer keeps the worker from ending.
+    /// Call on that worker's thread. Afterwards the mesh no longer keeps the worker from ending.
     void stop(unsigned worker);
     /// From now on other caches are told not to fetch here: no new clients are accepted.
     void drain() { draining_.store(true, std::memory_order_relaxed); }
@@ -56,7 +56,7 @@ public:
     bool alone() const { return alone_.load(std::memory_order_relaxed); }
     /// False while there are neither peers nor ports for other caches: measurements would have no use.
     bool wants_to_know() const { return wants_to_know_.load(std::memory_order_relaxed); }
-    /// On that worker's thread.
+    /// Call on that worker's thread.
     Agent& agent(unsigned worker) { return *agents_[worker]; }
     OriginTimes& origins() { return origins_; }
     ReplayGuard& replays() { return replays_; }

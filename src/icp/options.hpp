@@ -24,7 +24,7 @@ struct Domain {
 enum class Https : std::uint8_t {
     ask,      // in absolute-form, over TLS with the peer: the peer caches the responses
     tunnel,   // by CONNECT through the parent, with TLS to the origin inside
-    no,       // not at all, and no CONNECT
+    no,       // https:// requests and CONNECT do not use the peer
     clear     // like `ask`, and https:// URLs may be sent in clear text: in queries and purges, and if it has no TLS
 };
 

@@ -21,7 +21,7 @@ struct PoolKey {
     std::string_view host;   // in any case
     std::uint16_t port = 80;
     std::string_view peer{};          // the peer it goes through; empty: none
-    std::uint64_t peer_tls = 0;       // that of the session with this peer, which carries the connection
+    std::uint64_t peer_tls = 0;       // the TLS session with this peer, which carries the connection
     std::string_view server_name{};   // for SNI; empty: none
 };
 

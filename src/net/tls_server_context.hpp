@@ -40,7 +40,8 @@ public:
 
     /// A session in the accept state, without a BIO. The caller must free it, and must keep this context until then.
     SSL* new_session() const;
-    /// Of a context without certificates. Returns nullptr, with OpenSSL's error queue filled, if OpenSSL refuses the certificate.
+    /// Only for a context without certificates. Returns nullptr, with OpenSSL's error queue filled, if OpenSSL refuses the
+    /// certificate.
     SSL* new_session(SessionIdentity const& identity) const;
     /// The certificate for the name in SNI; the first one for an unknown or empty name.
     Certificate const& certificate_for(std::string_view server_name) const;

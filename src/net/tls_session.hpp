@@ -87,7 +87,7 @@ public:
     HandshakeFault fault_kind() const { return fault_kind_; }
     /// The alert that the peer sent (RFC 8446 6); -1 when it sent none.
     int alert() const { return alert_; }
-    /// As a client: the server has answered an earlier session's ticket by an alert. It may accept a handshake without one.
+    /// The server answered the ticket of an earlier session with an alert. It may accept a handshake without a ticket.
     bool ticket_refused() const { return offered_ticket_ && alert_ != -1; }
     bool is_server() const;
     /// True when the handshake resumed an earlier session (no certificate was sent).

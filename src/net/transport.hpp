@@ -28,8 +28,8 @@ struct IoResult {
     std::size_t bytes = 0;
 };
 
-/// Owns one connected socket, or rests on a carrier. One reader and one writer at a time (they may be two coroutines of the same worker).
-/// Not thread-safe: belongs to its worker. Destroying it while an operation runs is an error; cancel() first and await.
+/// Owns one connected socket, or rests on a carrier. One reader and one writer at a time (they may be two coroutines of the same
+/// worker). Not thread-safe: belongs to its worker. Destroying it while an operation runs is an error; cancel() first and await.
 class Transport {
 public:
     Transport(TcpSocket socket, DeadlineWheel& wheel);
@@ -79,8 +79,8 @@ public:
     void close_with_reset();
 
     enum class Arrived : std::uint8_t { nothing, bytes, end };
-    /// What an idle connection has received, without taking it. One system call; with TLS one more for each batch of session
-    /// tickets, which are processed.
+    /// Tells what an idle connection has received, and does not consume it. Takes one system call; with TLS one more for each
+    /// batch of session tickets, which are processed.
     Arrived arrived();
     /// The peer has closed an idle connection or sent unexpected bytes.
     bool stale() { return arrived() != Arrived::nothing; }

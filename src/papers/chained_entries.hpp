@@ -42,7 +42,7 @@ private:
     unsigned unused_, rest_bits_;
 };
 
-/// From the lowest bit: the mark (if `marks`), the end of the chain, the link, the rest of the fingerprint.
+/// The fields of an entry, from the lowest bit: the mark (if `marks`), the end of the chain, the link, the rest of the fingerprint.
 template <bool marks>
 class ChainedEntries {
 public:

@@ -44,7 +44,7 @@ private:
         auto const entries = std::llround(options.value(settings, 3) * static_cast<double>(options.entries));
         return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(entries));
     }
-    /// For the remaining entries; at least one.
+    /// The options of the filter, which has the remaining entries, at least one.
     static crawl::CacheOptions filter_options(crawl::CacheOptions options) {
         options.entries = std::max<std::uint64_t>(1, options.entries - std::min(options.entries, lru_share(options)));
         return options;

@@ -76,7 +76,7 @@ public:
         heap_.raise(slot, std::max(before, key));   // also records the use, for ties
         if (key < before) heap_.update(slot, key);
     }
-    /// Not a use; changes the key only if sizes count.
+    /// Does not count as a use; changes the key only if sizes count.
     void resized(Slot slot, Bytes size) override {
         check(heap_.contains(slot));
         if (sizes_count()) heap_.update(slot, key_of(densities_[slot], size));

@@ -25,7 +25,7 @@ public:
         unlink(slot + 1);
         link_newest(slot + 1);
     }
-    /// Not a use: the order stays.
+    /// Does not count as a use: the order stays.
     void resized(Slot slot, Bytes) override { check(held(slot)); }
     void removed(Slot slot, Left) override {
         check(held(slot));

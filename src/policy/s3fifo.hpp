@@ -43,7 +43,7 @@ public:
         check(held(slot));
         if (items_[slot].uses < most_uses) ++items_[slot].uses;
     }
-    /// Not a use.
+    /// Does not count as a use.
     void resized(Slot slot, Bytes size) override {
         check(held(slot));
         sizes_.change(slot, size, lines_[items_[slot].queue].bytes);

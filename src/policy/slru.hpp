@@ -35,7 +35,7 @@ public:
         put(protected_, slot);
         send_back();
     }
-    /// Not a use.
+    /// Does not count as a use.
     void resized(Slot slot, Bytes size) override {
         check(queues_.contains(slot));
         count_size(slot, size);

@@ -54,7 +54,7 @@ public:
         move(slot, items_[slot].segment == window ? window : guarded);
         send_back();
     }
-    /// Not a use.
+    /// Does not count as a use.
     void resized(Slot slot, Bytes size) override {
         check(held(slot));
         sizes_.change(slot, size, segments_[items_[slot].segment].bytes);

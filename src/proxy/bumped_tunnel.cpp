@@ -119,7 +119,7 @@ net::awaitable<OriginCertificate> BumpedTunnel::verify_origin() {
     co_return found;
 }
 
-/// For the first request inside.
+/// Puts the connection into the pool for the first request inside the tunnel.
 void BumpedTunnel::pool(std::unique_ptr<net::Transport> transport) {
     auto& key = request_.scratch.pool_key;
     write_pool_key(request_, upstream_.sources(), key);

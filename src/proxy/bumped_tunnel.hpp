@@ -26,7 +26,7 @@ public:
 
     /// False if no rule applies to any tunnel: then nothing is inspected.
     bool is_concerned() const;
-    /// By the CONNECT request alone.
+    /// Decides by the CONNECT request alone.
     bump::Decision decide();
     /// After the response to CONNECT: completes a decision that needs_hello(). A client that stays silent is spliced.
     net::awaitable<bump::Decision> peek(bump::Decision before);
@@ -42,7 +42,7 @@ private:
     /// The server that the client is shown.
     struct Shown {
         std::shared_ptr<net::Certificate const> certificate;   // null: the connection ends
-        bool is_valid = false;                                 // of a verified origin
+        bool is_valid = false;                                 // the origin is verified
     };
     net::awaitable<Shown> show_origin(AcceleratedOrigin& origin);
     net::awaitable<OriginCertificate> verify_origin();

@@ -19,7 +19,7 @@ struct Client {
     bool secure = false;          // it speaks TLS to this proxy
     bool http2 = false;
     std::vector<std::string> certificate = {};                  // the names in its certificate, the one that identifies it first
-    std::shared_ptr<http::Identity const> identity = nullptr;   // of all its requests; nullptr: each request logs in
+    std::shared_ptr<http::Identity const> identity = nullptr;   // applies to all its requests; nullptr: each request logs in
     std::uint64_t generation = 0;                               // Authenticator::generation() of `identity`
     std::string text = peer.address.text();
 };

@@ -17,7 +17,7 @@ namespace {
 
 // The most bytes of one write: enough for an efficient copy to the kernel, small enough to be fair to other connections.
 constexpr Bytes write_bytes = MiB;
-// For a client that is slower than the proxy: it pins this much of an object that is evicted.
+// The limit for a client that is slower than the proxy: it pins this much of an evicted object.
 constexpr Bytes write_bytes_when_full = 256 * KiB;
 
 bool is_plain(http::RequestHead const& request) {

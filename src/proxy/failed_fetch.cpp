@@ -149,7 +149,7 @@ cache::NegativeTerms FailedFetch::negative_terms() const {
     return terms;
 }
 
-/// Until two clients have met the error the next follower leads, because this client's own request may have caused it.
+/// The next follower leads until two clients have met the error, because this client's own request may have caused it.
 void FailedFetch::tell_of_error() {
     auto lead = std::move(state_.lead);
     if (!lead) return;
@@ -162,8 +162,8 @@ void FailedFetch::tell_of_error() {
         lead.fail_alone(std::move(failure), witness());
 }
 
-/// Only while followers wait: for a single client that retries, the origin may have recovered. True when the followers are
-/// told.
+/// Remembers nothing without followers: the origin may have recovered when a single client retries. True when the followers
+/// are told.
 bool FailedFetch::remember_error(cache::Fill const& fill, cache::FetchFailure const& failure) {
     constexpr milliseconds lasts{1'000};
     if (fill.stale() || fill.followers() == 0 || is_never_shared()) return false;

@@ -28,7 +28,7 @@ public:
         if (keep_until_ != SteadyTime{}) --services_.refreshing;
     }
 
-    /// Until then the fill needs no follower, as long as its body can be kept. Before start().
+    /// Until that time the fill needs no follower, as long as its body can be kept. Call before start().
     void keep_until(SteadyTime until) {
         keep_until_ = until;
         ++services_.refreshing;

@@ -21,7 +21,7 @@ struct RequestExtras {
     std::string_view target;            // origin-form; to a peer absolute-form
     std::string_view host;              // the Host field's value
     std::string_view via;               // this proxy's name
-    std::string_view version = "1.1";   // of the client's request
+    std::string_view version = "1.1";   // HTTP version of the client's request
     std::string_view forwarded_lines;   // each with its CRLF, or empty
     http::Framing body;                 // none, length or chunked
     http::Validators validators;        // for a conditional request; empty: none

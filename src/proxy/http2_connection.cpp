@@ -16,7 +16,7 @@ namespace asio = net::asio;
 namespace {
 
 constexpr std::size_t requests_per_turn = 64;               // hits take about 0.2 ms
-constexpr milliseconds keeps_places{5'000};                 // of an idle connection
+constexpr milliseconds keeps_places{5'000};                 // time until an idle connection returns them
 constexpr milliseconds drain_patience{1'000};               // for the client's answer to the first GOAWAY
 constexpr milliseconds while_streams_run{24 * 3'600'000};   // each stream has its own deadlines
 

@@ -33,7 +33,7 @@ Result<std::shared_ptr<Interception const>> Interception::make(bump::Options con
         return std::shared_ptr<Interception const>(std::move(made));
     }
     made->authority = std::make_shared<bump::Authority>(std::move(ca->chain), std::move(ca->key));
-    // Other keys of tickets: a ticket would replace the check of the new CA's certificate.
+    // The ticket keys are new: a ticket of the former CA would replace the check of the new CA's certificate.
     made->tls = net::TlsServerContext::make_without_certificates(std::make_shared<net::TicketKeys>(steady_now()));
     made->minted = std::make_shared<bump::MintedCertificates>(options.certificates);
     return std::shared_ptr<Interception const>(std::move(made));

@@ -44,7 +44,7 @@ struct Request {
     Services& services;
     ClientStream& client;
     AcceleratedOrigin const* accelerates;   // the listener's; null: a forward proxy
-    AcceleratedOrigin const* bumped;        // that of the decrypted tunnel; null: not inside one
+    AcceleratedOrigin const* bumped;        // the origin of the decrypted tunnel; null: not inside one
     Scratch& scratch;
     std::shared_ptr<Options const> const& options;
     Target& target;
@@ -85,7 +85,7 @@ struct Request {
     bool reloads() const { return control.is_reload(); }
     bool may_have_misses() const;
     AcceleratedOrigin const* only_origin() const { return accelerates ? accelerates : bumped; }
-    /// X509_V_ERR_... of the origin's certificate that the client has accepted; 0: none.
+    /// X509_V_ERR_... of the invalid certificate that the client has accepted; 0: none.
     long accepted_fault() const { return bumped ? bumped->accepted_fault : 0; }
     /// The client with the identity of this request, for requests that continue it without the client.
     std::shared_ptr<Client const> kept_client() const;

@@ -8,7 +8,7 @@
 
 namespace garner::proxy {
 
-/// For one request after another, whatever connection they are of.
+/// Memory for one request at a time, of any connection.
 struct RequestPlace {
     Scratch scratch;
     std::optional<Transaction> transaction;

@@ -11,7 +11,7 @@ namespace {
 bool is_peers_own(Trouble trouble) { return trouble == Trouble::reset || trouble == Trouble::timed_out; }
 
 constexpr char const* broke_off = "truncated body";
-// For a head where memory already holds the client's bytes, so a long wait is not worthwhile.
+// Limit for the head if memory already holds the bytes for the client: a long wait is not worthwhile then.
 constexpr milliseconds soon{2'000};
 
 }   // namespace

@@ -43,7 +43,7 @@ struct Shared {
     std::string via_name;                    // this proxy in Via and Cache-Status; unique to this process
     HandshakeFailures handshake_failures;
     Refusals refusals;
-    h2::Budget http2_memory{64 * MiB};   // of all HTTP/2 connections, beyond what each may hold in any case
+    h2::Budget http2_memory{64 * MiB};   // shared by all HTTP/2 connections, in addition to the fixed part of each
     std::vector<Services*> workers;      // all of them, by number; complete before the first one runs
 };
 

@@ -59,7 +59,7 @@ public:
     std::string begin();
 
     enum class Try : bool { patiently, once };
-    /// Empty if all were answered; else one line that names the error. The questions left have no answer.
+    /// Empty if all questions were answered, otherwise one line that names the error. The other questions have no answer then.
     std::string ask(std::vector<Question>& questions, Write const& write, Take const& take, Try how = Try::patiently);
     /// Asks one question. Without a reply `fault` names the error.
     RedisReply ask_one(std::string_view key, std::initializer_list<std::string_view> words, std::string& fault,

@@ -32,7 +32,7 @@ public:
     /// Empty if each node wrote its changes to disk before it answered (appendonly yes, appendfsync always) when the set was
     /// opened.
     std::string why_it_forgets() const override { return why_it_forgets_; }
-    /// The same as of now.
+    /// Like why_it_forgets(), but asks the nodes now.
     std::string sync() override;
 
     /// The URLs called new by all crawlers that share the set, by other crawlers as of a second ago. A doubtful one may count
@@ -46,7 +46,7 @@ private:
     /// A fingerprint of a batch, without repeats.
     struct Item {
         std::uint64_t key;     // mixed: its upper bits number the bucket, which keeps the other bits
-        std::uint32_t index;   // of the first one in the batch
+        std::uint32_t index;   // place of its first occurrence in the batch
     };
     struct Told {
         std::uint64_t key;

@@ -1,4 +1,4 @@
-// Links of other partitions that were answered there: they need not be asked again.
+// Links of other partitions whose answers are known, so that they are not asked again.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace garner::seen {
 
-/// Exact: it holds what was put in, or has forgotten it. Unlike crawl::SeenCache a question puts nothing in: a link is
-/// known from its answer on, not from the question, which may stay without one. One thread.
+/// Exact: holds a link that was put in, or has forgotten it. Unlike in crawl::SeenCache a lookup inserts nothing, because
+/// a question may stay without an answer: only put() inserts. Not thread-safe.
 class AnsweredCache {
 public:
     /// At least 8; rounded up to a power of two.
@@ -23,7 +23,7 @@ public:
         auto& line = lines_[line_of(url)];
         auto const found = std::find(line.urls.begin(), line.urls.end(), url);
         if (found == line.urls.end()) return false;
-        std::rotate(line.urls.begin(), found, found + 1);   // the last one of a line is the next to leave
+        std::rotate(line.urls.begin(), found, found + 1);   // the last entry of a line is the next victim
         return true;
     }
 

@@ -48,12 +48,12 @@ bool LinkSorter::has_room() {
 }
 
 void LinkSorter::take(std::string_view text) {
-    if (text.ends_with('\r')) text.remove_suffix(1);   // a URL that is canonical without it is copied
+    if (text.ends_with('\r')) text.remove_suffix(1);   // avoids a copy of a URL that is canonical without it
     auto const fault = crawl::canonicalise(text, url_);
     if (fault != crawl::UrlFault::none) return refuse(refused(fault));
     if (!has_room()) return;
     sorting_.layers.apply(url_);
-    // All texts that the layers make one URL go to one process: with another host each of them was new once.
+    // The layers are applied before the host is read: otherwise texts that become one URL could go to several processes.
     auto const partition = sorting_.splitter.partitions() > 1 ? sorting_.splitter.partition_of(url_) : sorting_.own;
     auto const print = crawl::fingerprint64(url_.text);
     if (partition == sorting_.own) {

@@ -1,4 +1,4 @@
-// The links of one request: canonical, as fingerprints, those of other partitions apart.
+// The links of one request as fingerprints of canonical URLs. Links of other partitions are kept separately.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace garner::seen {
 
 /// The links of a request, and their answers as they become known, in the order in which the links came.
 struct Batch {
-    std::vector<LinkStatus> answers;                 // one a link; asked_here and unreachable() are still open
+    std::vector<LinkStatus> answers;                 // one for each link; asked_here and unreachable(): not answered yet
     std::vector<Fingerprint> own;                    // one for each asked_here
     std::vector<std::vector<Fingerprint>> foreign;   // by partition; one for each unreachable(partition)
     std::uint64_t refused = 0;
@@ -26,7 +26,7 @@ struct Batch {
     bool too_many = false;         // more links than a batch may have
 
     Bytes held_bytes() const;
-    /// Empties the batch, and keeps its memory if that is little.
+    /// Empties the batch. Frees its memory only if it is large.
     void clear(std::uint32_t partitions);
     /// Takes the set's answers, 0 or 1 each, in place of asked_here.
     void take_own(std::span<LinkStatus const> answered);
@@ -34,22 +34,22 @@ struct Batch {
     void take_foreign(std::uint32_t partition, std::span<LinkStatus const> answered);
 };
 
-/// How URLs become fingerprints, and whose they are.
+/// How URLs become fingerprints and are divided among partitions.
 struct Sorting {
     crawl::UrlLayers layers;
     crawl::HostSplitter splitter{1};
-    std::uint32_t own = 0;                 // our partition
+    std::uint32_t own = 0;                 // partition of this process
     AnsweredCache* answered = nullptr;     // URLs of other partitions; nullptr: there are none
-    std::uint64_t links_max = 1'000'000;   // in a batch
+    std::uint64_t links_max = 1'000'000;   // maximum of a batch
 };
 
-/// Puts links into a batch, one by one. One thread.
+/// Puts links into a batch, one by one. Not thread-safe.
 class LinkSorter {
 public:
     /// `sorting` outlives it.
     explicit LinkSorter(Sorting const& sorting) : sorting_(sorting) {}
 
-    /// `durable`: earlier answers of other partitions do not count, since those links may not be durable there.
+    /// `durable`: ignores earlier answers of other partitions, because those links may not be durable there.
     void begin(Batch& batch, bool durable = false) {
         batch_ = &batch;
         durable_ = durable;
@@ -58,7 +58,7 @@ public:
     void take(std::string_view text);
     /// A link that is no URL.
     void refuse(LinkStatus why);
-    /// A fingerprint, which has no host: ours.
+    /// A fingerprint. It has no host, so it belongs to this process.
     void take_fingerprint(Fingerprint url);
 
     bool full() const { return batch_->too_many; }

@@ -1,4 +1,4 @@
-// The forms in which a batch of links comes: lines of text, a list in JSON, fingerprints.
+// The formats of a batch of links: lines of text, a list in JSON, fingerprints.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,27 +12,27 @@
 
 namespace garner::seen {
 
-/// Takes a body piece by piece, however it is cut, in bounded memory.
+/// Takes a body in pieces of any size. Its memory is bounded.
 class BodyReader {
 public:
     virtual ~BodyReader() = default;
-    /// False once the rest is not worth reading: the body is broken, or the batch is full.
+    /// False: the rest need not be read, because the body is malformed or the batch is full.
     virtual bool read(std::string_view piece) = 0;
-    /// After the last piece. Fails if this is no such body at all; then nothing of it counts.
+    /// Call after the last piece. Fails if the body is malformed; the caller must discard the batch then.
     virtual Result<void> finish() = 0;
 };
 
 struct BodyForm {
-    ReplyForm answer;   // in which it is answered, unless another is asked for
+    ReplyForm answer;   // the form of the reply, unless Accept names another
     std::unique_ptr<BodyReader> (*make)(LinkSorter& to);
 };
 
-/// By Content-Type: nullptr when there is no such form. Without one it is text, and so is what HTML forms send: curl says
-/// that of anything.
+/// The form for a Content-Type; nullptr: unknown. Without Content-Type, and for application/x-www-form-urlencoded, which curl
+/// sends for any data, it is text.
 BodyForm const* body_form(std::string_view content_type);
 
-/// By Accept (RFC 9110 12.5.1): the one it wants most, of equals the first; nothing when it names none: then it is as the
-/// body's.
+/// The form that Accept prefers (RFC 9110 12.5.1), the first of several with equal q. Nothing if it names none: then the reply
+/// has the form of the body.
 std::optional<ReplyForm> asked_form(std::string_view accept);
 
 }   // namespace garner::seen

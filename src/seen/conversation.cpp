@@ -29,7 +29,7 @@ constexpr std::string_view usage =
     "                     (application/octet-stream); ?durable=1 waits until the new URLs are on disk\n"
     "  GET /seen/stats    statistics; GET /metrics: the same for Prometheus\n";
 
-/// A page in a browser that an attacker's name leads here (DNS rebinding) would be one of our own.
+/// Protects against DNS rebinding: a page of an attacker whose name resolves to this service would be same-origin.
 bool is_literal_host(std::string_view host) {
     http::UriError error;
     auto const authority = http::parse_authority(host, error);
@@ -43,7 +43,7 @@ struct Asked {
     bool forwarded = false;
 };
 
-/// A part of the batch that another partition is asked.
+/// The part of a batch that goes to another partition.
 struct Forward {
     Forward(net::Executor executor, PeerLink& link) : link(link), waiter(executor) {}
 
@@ -72,7 +72,7 @@ public:
     }
 
 private:
-    /// For clients and pages that may not ask at all.
+    /// The reply to clients and web pages that may not use the service.
     std::optional<Reply> refusal() const {
         if (!state_.allows(request_.client)) return Reply{403, request_.client.text() + " is not allowed to use this service.\n"};
         if (request_.count("Origin") > 0) return Reply{403, "Web pages are not allowed to use this service.\n"};
@@ -139,11 +139,11 @@ private:
             return unreadable(421, (state_.own_words().empty() ? "This process has no partitions; requested: "
                                                                : "This is partition " + state_.own_words() + ", not ") +
                                        std::string(meant));
-        // One that is forwarded is answered link by link.
+        // A forwarded batch has a status for each link instead.
         auto const& forgets = state_.keeper().why_it_forgets();
         if (asked.durable && !asked.forwarded && !forgets.empty())
             return unreadable(400, "Durable storage is not available: " + forgets);
-        // Only a host tells the partition of a link.
+        // The partition of a link depends on its host, which a fingerprint does not have.
         bool const octets = asked.form->answer == ReplyForm::octets;
         if (octets && state_.partitions() > 1 && !asked.forwarded)
             return unreadable(400, "Fingerprints do not contain the host, and the hosts are divided among " +
@@ -234,7 +234,7 @@ private:
     web::Request const& request_;
     LinkSorter sorter_;
     Batch batch_;
-    Bytes held_ = 0;   // that the state counts for the batch
+    Bytes held_ = 0;   // bytes that the state counts for the batch
     std::vector<LinkStatus> own_answers_;
     std::vector<std::unique_ptr<Forward>> forwards_;
 };

@@ -1,4 +1,4 @@
-// The requests of a crawler on one connection: batches of links, pages of figures.
+// The requests of a crawler on one connection: batches of links, and statistics.
 #pragma once
 #include "seen/service_state.hpp"
 #include "web/http_connection.hpp"

@@ -32,7 +32,7 @@ std::size_t plain_bytes(std::string_view text) {
     return text.size();
 }
 
-/// A string that means just what stands between its quotes.
+/// True for a string without escapes, whose value is the text between its quotes.
 bool is_plain(std::string_view text) {
     if (text.size() < 2 || text.front() != '"' || text.back() != '"') return false;
     auto const inner = text.substr(1, text.size() - 2);
@@ -40,7 +40,7 @@ bool is_plain(std::string_view text) {
                         [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; });
 }
 
-/// One string from its first quote to its last, whatever is between them.
+/// True for one string, from its first quote to its last.
 bool is_one_string(std::string_view text) {
     if (!text.starts_with('"')) return false;
     std::size_t at = 1;
@@ -61,7 +61,7 @@ Result<void> JsonLinks::finish() {
     return to_result(fault_);
 }
 
-/// Goes on by a byte at least, or into an element.
+/// Consumes at least one byte, or begins an element.
 void JsonLinks::step(std::string_view& piece) {
     if (state_ == State::in_element) return read_element(piece);
     char const c = piece.front();
@@ -141,7 +141,7 @@ void JsonLinks::take_element(std::string_view text) {
 
 void JsonLinks::take_any(std::string_view text) {
     auto const value = nlohmann::json::parse(text, nullptr, false);
-    // Half a surrogate, a control character, an escape that is none: a text on some page, and no fault of the list.
+    // Half a surrogate, a control character or an invalid escape comes from a page. The list itself is valid.
     bool const nested = text.starts_with('[') || text.starts_with('{');
     if (value.is_discarded() && !nested && !is_one_string(text))
         return break_off("element " + std::to_string(elements_) + " is not valid JSON");

@@ -1,11 +1,11 @@
-// A list of URLs in JSON, element by element, without the list ever being in memory.
+// Reads a list of URLs in JSON element by element, without keeping the list in memory.
 #pragma once
 #include "seen/body_forms.hpp"
 
 namespace garner::seen {
 
-/// `["http://a.example/", …]`. An element that is no string, or no text, is a link that is refused. A body that is no list,
-/// or is truncated, is an error. nlohmann::json reads the elements that are no plain strings.
+/// `["http://a.example/", …]`. An element that is not a string, or has invalid UTF-8, is a refused link. A body that is not a
+/// list, or is truncated, is an error. nlohmann::json reads the elements that are not plain strings.
 class JsonLinks final : public BodyReader {
 public:
     explicit JsonLinks(LinkSorter& to) : to_(to) {}

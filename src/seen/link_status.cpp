@@ -33,7 +33,7 @@ std::vector<std::string> const& words() {
     return all;
 }
 
-/// A word with what stands around it, in a place of one size, so that writing it is one move.
+/// A word with its separators, in a buffer of fixed size, so that one copy writes it.
 struct Written {
     static constexpr std::size_t room = 32;
     std::array<char, room> text{};
@@ -87,7 +87,7 @@ std::uint64_t ReplyWriter::length() const {
     auto const& written = table(form_);
     std::uint64_t all = 0;
     for (std::size_t answer = 0; answer < kinds; ++answer) all += counts[answer] * written[answer].size;
-    // "[" stands before the first, and "]\n" in place of the last one's ",".
+    // "[" precedes the first word, and "]\n" replaces the last ",".
     return form_ == ReplyForm::text ? all : all + (left_.empty() ? 3 : 2);
 }
 

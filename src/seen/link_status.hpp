@@ -10,20 +10,20 @@
 
 namespace garner::seen {
 
-/// Up to `not_durable` as the constants say; from 128 on a partition each.
+/// The values up to `not_durable` are the constants below. Each value from 128 on is unreachable() for one partition.
 using LinkStatus = std::uint8_t;
 
 inline constexpr LinkStatus already_seen = 0;   // 0 and 1 are those of crawl::UrlSet's is_new
 inline constexpr LinkStatus is_new = 1;
-/// The link is no URL that is fetched; not for UrlFault::none.
+/// The link is no URL that a crawler fetches. `why` must not be UrlFault::none.
 constexpr LinkStatus refused(crawl::UrlFault why) { return static_cast<LinkStatus>(1 + static_cast<unsigned>(why)); }
 inline constexpr LinkStatus not_text = 1 + crawl::url_fault_count;   // an element of a JSON list that is no string
-/// New and in the set, of whose process was wanted that it survives, and which does not promise it.
+/// The link is new and in the set. Durability was requested, but the set does not guarantee it.
 inline constexpr LinkStatus not_durable = not_text + 1;
 inline constexpr std::uint32_t partitions_max = 64;
-/// Its partition has not answered: whether it was seen is not known.
+/// The partition of the link has not answered, so it is unknown whether the link was seen.
 constexpr LinkStatus unreachable(std::uint32_t partition) { return static_cast<LinkStatus>(128 + partition); }
-/// The set of this process is being asked. Never written.
+/// The set of this process has not answered yet. Never in a reply.
 inline constexpr LinkStatus asked_here = 255;
 
 constexpr bool is_refused(LinkStatus status) { return status > is_new && status <= not_text; }
@@ -46,7 +46,7 @@ public:
 
     /// Bytes of all pieces together.
     std::uint64_t length() const;
-    /// The next piece, some 64 KiB, in place of what was in `into`; false when there is no more.
+    /// Replaces `into` by the next piece of about 64 KiB. False: no more pieces.
     bool next(std::string& into);
 
 private:

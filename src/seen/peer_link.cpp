@@ -21,7 +21,7 @@ namespace beast = boost::beast;
 namespace {
 
 constexpr milliseconds connect_patience{2'000};
-constexpr std::array pauses{milliseconds{200}, milliseconds{800}};   // before a question is put again
+constexpr std::array pauses{milliseconds{200}, milliseconds{800}};   // before a question is repeated
 constexpr std::size_t unsure_max = 4'000'000;
 
 std::string told(net::Error const& error) {
@@ -91,7 +91,7 @@ net::awaitable<void> PeerLink::run() {
     }
 }
 
-/// Up to the maximum of one question.
+/// Takes waiting links, up to the maximum of one question.
 void PeerLink::take_waiting() {
     until_ = {};
     while (!waiting_.empty()) {
@@ -255,8 +255,8 @@ void PeerLink::take_answers(std::string const& octets) {
     stats_.unsure = unsure_.size();
 }
 
-/// In the order of the links: a new link whose task was given up is new to the next task that asks for it, in the same
-/// question, too.
+/// Call in the order of the links: a new link whose task was abandoned is new for the next task with this link, even in the
+/// same question.
 void PeerLink::take_answer(Fingerprint link, LinkStatus& answer, bool wanted) {
     ++stats_.answered;
     if (!wanted) {
@@ -274,7 +274,7 @@ void PeerLink::hand_out() {
     for (auto const& [task, links] : asked_) {
         auto const end = next + static_cast<std::ptrdiff_t>(links);
         if (task) {
-            // Another one, asked together with it, may have wanted more.
+            // Another task of the same question may have asked for durability.
             if (!task->durable) std::replace(next, end, not_durable, is_new);
             std::copy(next, end, task->answers.begin());
             let_go(*task);

@@ -1,4 +1,4 @@
-// Another partition's process, and the links that it is asked about.
+// The connection to the process of another partition, and the links that it is asked about.
 #pragma once
 #include <deque>
 #include <optional>
@@ -27,33 +27,33 @@ inline constexpr std::string_view forwarded_field = "Garner-Seen-Partition";
 /// Its value: the addressed partition and the options that both must share, such as "1/3 query-sort".
 std::string forwarded_words(Options const&, std::uint32_t partition);
 
-/// Sends one question at a time; tasks that come meanwhile go into the next one. A failed question is repeated a few times
-/// while a task waits for it. All on one thread.
+/// Sends one question at a time; tasks added meanwhile go into the next one. A failed question is repeated a few times
+/// while a task waits for it. Not thread-safe.
 ///
 /// If a question was sent and no answer came in time, no crawler was told which of its links are new, but the other process
-/// may know them from then on. Such links are remembered, and one that is then answered "seen" counts as new: a crawler may
-/// come to a page twice, but never misses one.
+/// may know them from then on. Such links are remembered. If one of them is answered "seen" later, it counts as new: a crawler
+/// may fetch a page twice, but never misses one.
 class PeerLink {
 public:
-    /// Stays where it is until `done` is woken, or it is given up.
+    /// Must not move until `done` is woken or the task is abandoned.
     struct Task {
         std::span<Fingerprint const> links;
-        std::vector<LinkStatus> answers = {};   // as many; unreachable() when no answer came
+        std::vector<LinkStatus> answers = {};   // one for each link; unreachable(): no answer
         bool durable = false;
-        SteadyTime until = SteadyTime::max();   // nothing is done for it any more
+        SteadyTime until = SteadyTime::max();   // deadline: the task gets no answer after it
         net::WakeHandle done;
     };
 
     struct Stats {
         std::uint64_t links = 0, batches = 0;                // sent, repetitions too
         std::uint64_t answered = 0, fresh = 0;               // links
-        std::uint64_t failed_batches = 0, unreachable = 0;   // the latter: links that got no answer
+        std::uint64_t failed_batches = 0, unreachable = 0;   // `unreachable`: links without an answer
         std::uint64_t unsure = 0;                            // links now remembered
         std::uint64_t unsure_forgotten = 0;
         std::uint64_t waiting_links = 0;
-        std::uint64_t bytes_sent = 0, bytes_received = 0;   // in bodies
+        std::uint64_t bytes_sent = 0, bytes_received = 0;   // bytes of bodies
         bool up = true;                                     // the last question was answered
-        std::string trouble;                                // the last one
+        std::string trouble;                                // text of the last error
     };
 
     PeerLink(net::asio::io_context&, Options const&, std::uint32_t partition, AnsweredCache&);
@@ -74,7 +74,7 @@ private:
     using Stream = boost::beast::basic_stream<net::asio::ip::tcp, net::Executor>;
     enum class QueryStatus : std::uint8_t { answered, not_taken, unsure };
     struct Part {     // one task's links in a question
-        Task* task;   // nullptr: it was given up
+        Task* task;   // nullptr: abandoned
         std::size_t links;
     };
 
@@ -112,8 +112,8 @@ private:
 
     std::deque<Task*> waiting_;
     std::vector<Part> asked_;
-    SteadyTime until_ = {};            // the last of theirs
-    std::vector<Fingerprint> links_;   // in the current question
+    SteadyTime until_ = {};            // the latest deadline of the tasks in the question
+    std::vector<Fingerprint> links_;   // links of the current question
     std::vector<LinkStatus> answers_;
     std::unordered_set<Fingerprint> unsure_;
     Stats stats_;

@@ -83,7 +83,7 @@ constexpr char const* about_serve =
     "Runs until SIGTERM or Ctrl-C. POST /seen takes URLs one a line, a JSON list or fingerprints of 8 bytes, and replies in "
     "order which are new. GET /seen/stats prints figures, and GET /metrics prints them for Prometheus.";
 
-/// References know the whole stream in advance, so they cannot serve.
+/// Reference caches must know the whole stream in advance, so the service cannot use them.
 std::vector<std::string> cache_names() {
     std::vector<std::string> names{"none"};
     for (auto const& row : catalog::seen_caches())
@@ -143,7 +143,7 @@ void declare(CommandForm& form, Given& given) {
 int serve(Options const& options, std::ostream& err) {
     auto fail = [&](std::string const& fault) { return err << "garner seen serve: " << fault << "\n", exit_failed; };
     spdlog::set_default_logger(spdlog::stderr_logger_mt("garner"));
-    // Blocked before any thread starts, so that all of them come to sigwait.
+    // The signals are blocked before any thread starts, so that only sigwait receives them.
     ::signal(SIGPIPE, SIG_IGN);
     sigset_t signals;
     sigemptyset(&signals);

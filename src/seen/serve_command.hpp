@@ -1,4 +1,4 @@
-// `garner seen serve`: the service a crawler asks, as a program of its own.
+// `garner seen serve`: the URL-seen service for crawlers.
 #pragma once
 #include <iosfwd>
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace garner::seen {
 
-/// Runs until SIGTERM or SIGINT. The exit code: 0 stopped, 1 a fault, 2 a wrong command line.
+/// Runs until SIGTERM or SIGINT. Returns the exit code: 0 stopped, 1 an error, 2 a wrong command line.
 int serve_command(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err);
 
 /// The form of its command line, for its description.

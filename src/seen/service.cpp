@@ -20,7 +20,7 @@ Result<std::unique_ptr<Service>> Service::open(Options const& options) {
     web::HttpService::Options http{options.address, options.port, options.connections};
     http.limits = {options.head_bytes, options.body_bytes, options.idle, options.progress};
     http.thread = "seen";
-    // The address first: a set takes its time to open.
+    // Listens first, because opening a set may take long.
     auto opened = web::HttpService::open(
         http, [&state = service->state_](web::HttpConnection& connection) { return converse(*state, connection); });
     if (!opened) return Fault{.what = opened.fault().what, .where = "cannot listen on " + opened.fault().where};

@@ -1,4 +1,4 @@
-// The service a crawler asks which URLs it has seen: HTTP/1.1, batches, partitions by host.
+// The URL-seen service for crawlers: HTTP/1.1, batches, partitions by host.
 #pragma once
 #include <memory>
 #include <string>
@@ -14,21 +14,21 @@ namespace garner::seen {
 
 class ServiceState;
 
-/// A loop on a thread of its own, and another thread for the set. docs/reference/url-seen-api.md describes requests and replies.
+/// Has one thread for connections and one for the set. docs/reference/url-seen-api.md describes requests and replies.
 class Service {
 public:
     /// Fails on an option that does not fit, an address in use, a directory in use.
     static Result<std::unique_ptr<Service>> open(Options const&);
-    /// Stops it, too.
+    /// Stops the service, too.
     ~Service();
 
     void start();
-    /// Batches under way get Options::drain to arrive, and are answered. Then the set is synchronized and closed. Fails if
+    /// Waits at most Options::drain for batches in progress, and answers them. Then synchronizes and closes the set. Fails if
     /// the set may not survive. It cannot be started again.
     Result<void> stop();
     /// The address that it listens on: "127.0.0.1:3132".
     std::string const& address() const;
-    /// Such as "runs, 12345 URLs".
+    /// For example "runs, 12345 URLs".
     std::string set_text() const;
 
 private:

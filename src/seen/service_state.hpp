@@ -15,16 +15,16 @@
 
 namespace garner::seen {
 
-/// Since the start.
+/// Counts since the start.
 struct Counters {
     std::uint64_t batches = 0, links = 0;                // answered
     std::uint64_t fresh = 0, repeated = 0;               // links by answer
     std::array<std::uint64_t, not_text + 1> refused{};   // by answer
     std::uint64_t unreachable = 0;
-    std::uint64_t kept_home = 0;                                // links of other partitions that were not asked there
+    std::uint64_t kept_home = 0;                                // links of other partitions that were answered from AnsweredCache
     std::uint64_t forwarded_batches = 0, forwarded_links = 0;   // the part of these that other partitions sent
     std::uint64_t durable_batches = 0;
-    std::uint64_t not_durable = 0;   // links: new, and none of the fresh
+    std::uint64_t not_durable = 0;   // new links without durability; not counted in `fresh`
     std::uint64_t overloads = 0;     // batches refused with 503
     std::uint64_t too_large = 0;     // with 413
     std::uint64_t unreadable = 0;    // with any other 4xx
@@ -51,7 +51,7 @@ public:
     bool has_room(Batch const&) const;
     /// A batch that held `before` bytes now holds `after`; false when all together hold too much.
     bool hold(Bytes before, Bytes after);
-    /// Counts what a batch was answered.
+    /// Counts the answers of a batch.
     void count(Batch const&, bool forwarded, bool durable);
 
     Counters counters;

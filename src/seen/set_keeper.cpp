@@ -208,7 +208,7 @@ crawl::UrlSet::Added SetKeeper::ask_together(std::vector<Task*> const& tasks) {
     return added;
 }
 
-/// A set in memory that has reached its bound, or one that is no more; empty: neither.
+/// The reason to refuse tasks: a set in memory is full, or the set has failed. Empty: none.
 std::string SetKeeper::why_full() const {
     if (!broken_.empty()) return broken_;
     MutexLock const lock(mutex_);
@@ -224,7 +224,7 @@ void SetKeeper::finish(Task& task) {
         --stats_.waiting_batches;
         stats_.waiting_links -= task.links.size();
     }
-    task.done();   // the task may be gone with it
+    task.done();   // may destroy the task
 }
 
 void SetKeeper::note(std::string const& fault) {

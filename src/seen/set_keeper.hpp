@@ -1,4 +1,4 @@
-// The exact set with its cache in front, on a thread of its own.
+// The exact set behind its cache, on a thread of its own.
 #pragma once
 #include <functional>
 #include <memory>
@@ -18,56 +18,56 @@
 
 namespace garner::seen {
 
-/// Tasks that wait at the same time are asked in one batch: sets on disk answer large batches cheapest, and one sync serves
-/// all tasks that need one.
+/// Tasks that wait at the same time become one batch: large batches cost less in sets on disk, and one sync serves all tasks
+/// that need it.
 class SetKeeper {
 public:
     enum class TaskStatus : std::uint8_t {
         added,
-        not_added,     // nothing of it is in the set; later it may be
-        not_durable,   // it is in the set and answered, but what is new would not survive for sure
+        not_added,     // the set has none of its links; a later attempt may succeed
+        not_durable,   // the set has its links and has answered, but new ones may not survive a power failure
     };
 
-    /// Stays where it is until `done` was called, on the keeper's thread, once.
+    /// Must not move until `done` was called. It is called once, on the keeper's thread.
     struct Task {
         std::span<Fingerprint const> links;
-        std::span<LinkStatus> answers;   // as many
-        bool durable = false;            // done only when what is new would survive a power failure
+        std::span<LinkStatus> answers;   // one for each link
+        bool durable = false;            // done only when its new links survive a power failure
         std::function<void()> done;
         TaskStatus status = TaskStatus::added;
-        std::string fault = {};   // one line when it is not added, or not durable
+        std::string fault = {};   // the reason for not_added or not_durable, one line
     };
 
     struct Stats {
         std::uint64_t entries = 0;
         Bytes memory_bytes = 0, file_bytes = 0;
         double bits_per_entry = 0;
-        std::uint64_t links = 0, fresh = 0;   // asked, and new of them
+        std::uint64_t links = 0, fresh = 0;   // all links, and the new ones
         std::uint64_t passed_cache = 0;       // links that were not in the cache
-        std::uint64_t batches = 0;            // that were asked together
+        std::uint64_t batches = 0;            // batches passed to the set
         std::uint64_t syncs = 0, faults = 0;
         std::uint64_t waiting_links = 0;
         std::uint32_t waiting_batches = 0;
         std::string last_fault;
     };
 
-    /// Fails on a directory in use, and where there is no such set or cache.
+    /// Fails if the directory is in use, or if the set or cache does not exist.
     static Result<std::unique_ptr<SetKeeper>> open(Options const&);
     /// Takes an existing set. `front` may be nullptr; otherwise `empty_one` makes others like it.
     SetKeeper(Options const&, std::unique_ptr<crawl::UrlSet>, std::unique_ptr<crawl::SeenCache> front,
               std::function<std::unique_ptr<crawl::SeenCache>()> empty_one);
-    /// Finishes what waits, and makes it survive.
+    /// Finishes waiting tasks and syncs the set.
     ~SetKeeper();
 
-    /// False, and nothing happens, when too much waits already. Any thread.
+    /// Adds a task. Returns false if too many links or batches wait already. Any thread may call it.
     bool add(Task&);
     bool has_room(std::uint64_t links) const;
-    /// Empty, or why done() of a durable task never says `added`: one line with the mend.
+    /// Empty, or the reason why a durable task never ends with `added`: one line with a suggested fix.
     std::string const& why_it_forgets() const { return why_it_forgets_; }
     std::string const& set_name() const { return options_.set; }
     Stats stats() const;
 
-    /// Finishes what waits, and makes it survive; then it takes nothing more. Fails if it may not survive.
+    /// Finishes waiting tasks, syncs the set and accepts no more tasks. Fails if the set may not survive a power failure.
     Result<void> close();
 
 private:
@@ -87,11 +87,11 @@ private:
     Options const options_;
     std::string why_it_forgets_;
     std::function<std::unique_ptr<crawl::SeenCache>()> make_front_;
-    std::unique_ptr<crawl::FrontedSet> fronted_;   // when there is a front
-    std::unique_ptr<crawl::UrlSet> bare_;          // when there is none
+    std::unique_ptr<crawl::FrontedSet> fronted_;   // null without a front
+    std::unique_ptr<crawl::UrlSet> bare_;          // the set without a front
     std::vector<Fingerprint> links_;               // the tasks' links in one batch
     std::vector<LinkStatus> answers_;
-    std::string broken_;   // for good
+    std::string broken_;   // permanent error; empty: none
 
     mutable Mutex mutex_;
     ConditionVariable woken_;

@@ -16,7 +16,7 @@ struct Shown {
     SetKeeper::Stats set;
 };
 
-/// Shown in the JSON if it has a place there, and to Prometheus if it has a name.
+/// A row of the statistics. Without a place it is not in the JSON; without a name it is not shown to Prometheus.
 template <class Source>
 struct Figure {
     char const* path;
@@ -24,7 +24,7 @@ struct Figure {
     std::string_view name = {}, help = {};
 };
 
-std::string plain_word(LinkStatus answer) { return std::string(word_of(answer).substr(1)); }   // without its !
+std::string plain_word(LinkStatus answer) { return std::string(word_of(answer).substr(1)); }   // without the "!"
 
 Json refused(Shown const& shown) {
     Json list = Json::object();

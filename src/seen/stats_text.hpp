@@ -1,4 +1,4 @@
-// The service's figures, as JSON and for Prometheus.
+// The statistics of the service, as JSON and for Prometheus.
 #pragma once
 #include <string>
 

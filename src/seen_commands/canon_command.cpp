@@ -41,7 +41,7 @@ constexpr std::array kinds{Kind{"64", append_64}, Kind{"128", append_128}, Kind{
 
 struct CanonOptions {
     crawl::UrlLayers layers;
-    crawl::CanonicalUrl base;   // with an empty text: none
+    crawl::CanonicalUrl base;   // empty text: none
     Kind const* fingerprint = nullptr;
 };
 
@@ -120,7 +120,7 @@ public:
         out.append(url_.text).push_back('\n');
     }
 
-    /// Says nothing when there is nothing wrong.
+    /// Writes nothing without errors.
     void tell_refused(std::ostream& err) const {
         std::uint64_t all = 0;
         for (auto count : refused_) all += count;
@@ -142,11 +142,11 @@ private:
     std::array<std::uint64_t, crawl::url_fault_count> refused_{};
 };
 
-/// Reads the bytes that are available, so that a line is answered before the next one is typed. Waits for one byte.
+/// Waits for one byte and reads the available ones, so that a line is answered before the next one is typed.
 std::size_t read_some(std::istream& in, char* to, std::size_t room) {
     if (in.peek() == std::istream::traits_type::eof()) return 0;
     auto const got = in.readsome(to, static_cast<std::streamsize>(room));
-    if (got == 0 && in.get(*to)) return 1;   // a stream that cannot tell what it has
+    if (got == 0 && in.get(*to)) return 1;   // the stream does not know how many bytes are available
     return static_cast<std::size_t>(got);
 }
 
@@ -158,7 +158,7 @@ int answer_all(CanonOptions const& options, std::istream& in, std::ostream& out,
     std::string answers;
     for (std::string_view line; out && lines.next_line(line);) {
         canon.answer(line, answers);
-        // A reader that waits for the answer to the last line gets it before the next line is awaited.
+        // Writes the answers so far before it waits for the next line, because the reader may wait for them.
         if (answers.size() < written_at_once && lines.has_line()) continue;
         out << answers << std::flush;
         answers.clear();

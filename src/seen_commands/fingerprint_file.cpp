@@ -10,7 +10,7 @@ namespace garner::seen_commands {
 
 namespace {
 
-// From the number of a URL, and from its text.
+// Make a fingerprint from the number of a URL, or from its text.
 void make(std::uint32_t number, Fingerprint& to) { to = crawl::mixed(number + 1ull); }
 void make(std::uint32_t number, crawl::Fingerprint128& to) { to = {crawl::mixed(number + 1ull), number}; }
 void make(std::string_view url, Fingerprint& to) { to = crawl::fingerprint64(url); }

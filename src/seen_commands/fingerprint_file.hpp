@@ -1,4 +1,4 @@
-// Fingerprints from a file, packed or not: as they are, as numbers of URLs, or as URLs one a line.
+// Reads fingerprints from a file, which may be compressed. It has fingerprints, numbers of URLs, or one URL a line.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace garner::seen_commands {
 
 enum class FingerprintForm : std::uint8_t {
     u64,    // 8 bytes each, little-endian
-    u32,    // numbers of URLs, 4 bytes each: their fingerprints are made of them
+    u32,    // numbers of URLs, 4 bytes each, from which the fingerprints are made
     urls,   // one a line; other lines are left out and counted
     u128,   // 16 bytes each, little-endian
 };
 /// Their names, in that order.
 inline constexpr std::array<std::string_view, 4> fingerprint_forms{"u64", "u32", "urls", "u128"};
-/// By what the name ends in, before any ".zst" or ".gz"; u64 when that says nothing.
+/// The form that the end of the name says, without ".zst" or ".gz"; u64 if it says none.
 FingerprintForm form_of(std::string_view file_name);
-/// Without .zst or .gz behind it.
+/// The name without .zst or .gz at its end.
 std::string_view without_packing(std::string_view file_name);
 
 class FingerprintFile {
@@ -31,15 +31,15 @@ public:
         : file_(path), lines_(file_, crawl::url_bytes_max + 1),   // a line may end in CR LF
           name_(path == "-" ? "standard input" : path), form_(form) {}
 
-    /// Up to as many as `into` has room for; 0 at the end and after a fault. Print is Fingerprint, of any form but u128,
-    /// crawl::Fingerprint128, of any but u64, or std::uint32_t, the numbers of URLs themselves, of u32.
+    /// Reads at most into.size() entries. Returns 0 at the end and after an error. `Print` is Fingerprint (any form but u128),
+    /// crawl::Fingerprint128 (any form but u64), or std::uint32_t (the numbers themselves; form u32).
     template <class Print>
     std::size_t read(std::vector<Print>& into);
-    /// Names the file, what is wrong with it and the mend. Empty: nothing.
+    /// The file, its error and a suggested fix. Empty: no error.
     std::string const& fault() const { return fault_.empty() ? file_.fault() : fault_; }
 
-    std::uint64_t lines() const { return line_count_; }   // of URLs
-    std::uint64_t no_urls() const { return no_urls_; }    // of them
+    std::uint64_t lines() const { return line_count_; }   // lines of a file of URLs
+    std::uint64_t no_urls() const { return no_urls_; }    // lines that are no URLs
     Bytes bytes_read() const { return file_.bytes_read(); }
     Bytes bytes_in_file() const { return file_.bytes_in_file(); }
 

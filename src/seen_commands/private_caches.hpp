@@ -7,7 +7,7 @@
 
 namespace garner::seen_commands {
 
-/// The requests are dealt to the threads in turn, a page of so many links each.
+/// The threads get the requests in turn, a page of `page_links` each.
 class PrivateCaches final : public crawl::SeenCache {
 public:
     PrivateCaches(std::vector<std::unique_ptr<SeenCache>> caches, std::uint32_t page_links)

@@ -11,10 +11,10 @@
 
 namespace garner::seen_commands {
 
-/// `garner seen canon`: the canonical form of the URLs of `in`, one a line, or "!" and why there is none.
+/// `garner seen canon`: writes the canonical form of each URL of `in`, one a line, or "!" and the reason why there is none.
 int canon_command(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err);
 
-/// `garner seen set`: puts a file of URLs or fingerprints into an exact set and reports what that took.
+/// `garner seen set`: puts a file of URLs or fingerprints into an exact set and reports time and memory.
 int seen_set_command(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err);
 
 /// `garner seen sim`: replays a crawl's links through caches of seen URLs and reports the misses of each.

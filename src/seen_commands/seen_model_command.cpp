@@ -47,7 +47,7 @@ void declare(CommandForm& form, ModelOptions& options) {
         .check([&] {
             return model.alpha + model.beta_page + model.beta_host <= 1
                        ? ""
-                       : "--alpha, --beta-page and --beta-host are more than 1 together; what is left is the share of new URLs";
+                       : "--alpha, --beta-page and --beta-host add up to more than 1; the remainder is the share of new URLs";
         })
         .exit_statuses({{0, "done"}, {1, "the links cannot be written"}, {2, "wrong command line"}})
         .examples({"garner seen model --links 1000000 --output links.u32",

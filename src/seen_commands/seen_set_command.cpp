@@ -28,14 +28,14 @@ constexpr Bytes least_memory = 16 * MiB;
 struct SetOptions {
     std::string input;
     std::string path;                      // empty: in memory
-    std::string set;                       // empty: by whether there is a path
-    std::optional<FingerprintForm> form;   // nothing: by the input's name
+    std::string set;                       // empty: depends on `path`
+    std::optional<FingerprintForm> form;   // nothing: from the name of the input
     Bytes memory = 1 * GiB;
     std::uint64_t expected = 0, batch = 0;
-    bool wide = false;   // of 128 bits
+    bool wide = false;   // fingerprints of 128 bits
     bool json = false, verify = false;
 
-    /// It keeps what is there to memory, and --memory is its bound.
+    /// The set is in memory, limited by --memory.
     bool in_memory() const {
         auto const* row = catalog::find_url_set(set);
         return wide || (row && !row->on_disk && !row->elsewhere);
@@ -126,8 +126,8 @@ void declare(CommandForm& form, SetOptions& options) {
 
 struct Figures {
     std::uint64_t checked = 0, fresh = 0, doubtful = 0;
-    std::uint64_t lines = 0, no_urls = 0;   // of the input; of them
-    double seconds = 0;                     // in the set
+    std::uint64_t lines = 0, no_urls = 0;   // lines of the input; those that are no URLs
+    double seconds = 0;                     // time spent in the set
 
     double per_second() const { return seconds > 0 ? static_cast<double>(checked) / seconds : 0; }
 };
@@ -139,8 +139,8 @@ template <class Print>
 class Run {
 public:
     Run(SetOptions const& options, std::ostream& err) : options_(options), err_(err) {
-        // A batch, its order and its answers take some 20 bytes each. Each goes over all of a set on disk, which takes little
-        // memory beside it; one in memory is left most of it.
+        // A batch takes about 20 bytes a link, with its order and answers. Each batch reads all of a set on disk, which needs
+        // little other memory, so batches are large. A set in memory gets most of the memory.
         bool const on_disk = !options.path.empty();
         std::uint64_t const least = 1 << 16, most = on_disk ? 64 << 20 : 16 << 20;
         auto const fitting = std::clamp<std::uint64_t>(options.memory / (on_disk ? 32 : 160), least, most);
@@ -148,7 +148,7 @@ public:
         is_new_.resize(batch_.size());
     }
 
-    /// Empty, or what went wrong.
+    /// Returns the error; empty: none.
     std::string pass(crawl::SetOf<Print>& set, Figures& figures, std::string const& what) {
         ProgressLine line(err_, "garner seen set");
         FingerprintFile file(options_.input, options_.input_form());
@@ -225,11 +225,11 @@ void print(SetOptions const& options, crawl::SetFigures const& set, Figures cons
     out << "speed           " << million(figures.per_second()) << "\n";
 }
 
-/// Empty, or why what was added may not last.
+/// Returns the reason why added entries may be lost; empty: none.
 std::string finish(crawl::SetFigures& set, SetOptions const& options) {
     if (auto* runs = dynamic_cast<crawl::DiskSet*>(&set))
         if (auto fault = runs->merge(); !fault.empty()) return fault;
-    // A set in memory is lost; the durability of one elsewhere is decided by its servers.
+    // A set in memory is lost anyway. The servers of a remote set decide about its durability.
     return options.path.empty() ? "" : set.sync();
 }
 

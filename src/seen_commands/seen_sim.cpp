@@ -13,7 +13,7 @@
 namespace garner::seen_commands {
 namespace {
 
-// So long that what one cache leaves in the processor's caches costs the next one little.
+// Each run simulates this many requests at a time. Then the processor's caches, filled by another run, cost little.
 constexpr std::size_t block_requests = 1 << 20;
 
 struct SeenRun {
@@ -21,7 +21,7 @@ struct SeenRun {
     std::unique_ptr<crawl::SeenCache> cache;
 };
 
-/// A block of requests: each URL's fingerprint is a number of its own, and whether it was there before.
+/// A block of requests. Each URL has a distinct fingerprint and a flag that tells whether it was requested before.
 class Blocks {
 public:
     Blocks(std::string const& path, std::uint64_t seed) : file(path, FingerprintForm::u32), seed_(papers::Dice::mixed(seed)) {}
@@ -57,7 +57,7 @@ private:
 
     std::vector<std::uint32_t> ids_ = std::vector<std::uint32_t>(block_requests);
     std::uint64_t seed_;
-    std::vector<std::unique_ptr<std::bitset<page_ids>>> seen_{page_ids};   // the ids so far, in pages where there are any
+    std::vector<std::unique_ptr<std::bitset<page_ids>>> seen_{page_ids};   // the ids so far; pages without ids are not allocated
 };
 
 class Simulation {
@@ -80,7 +80,7 @@ public:
     }
 
 private:
-    /// Without a cache when there is a fault, or it is left out.
+    /// Has no cache after an error, or if the cache is left out.
     SeenRun make(std::string const& spec, std::uint64_t entries) {
         SeenRun run{.result = {.cache = spec, .entries = entries}, .cache = nullptr};
         crawl::CacheOptions how{.entries = entries, .seed = options_.seed};
@@ -88,7 +88,7 @@ private:
             if (options_.threads_model > 1)
                 cannot(spec + " knows one stream beforehand, not those of threads: leave out --threads-model");
             else if (options_.stream == "-")
-                cannot(needs_a_file(spec));   // named explicitly, it is refused earlier
+                cannot(needs_a_file(spec));   // only for "all": a named cache is refused earlier
             else
                 foresee();
             if (!foresight_) return run;
@@ -142,7 +142,7 @@ private:
         if (no_fault_of(blocks)) foresight_ = std::move(foresight);
     }
 
-    /// Then they are results.
+    /// Replays the stream in all runs. True: complete, and the runs have their results.
     bool replay(std::vector<SeenRun>& runs) {
         Blocks blocks(options_.stream, options_.seed);
         std::vector<std::uint8_t> answers;

@@ -9,9 +9,9 @@ namespace garner::seen_commands {
 namespace {
 
 constexpr std::uint64_t slots = 4, fewest_lines = 64;
-constexpr std::size_t ahead = 16;   // lines on their way from memory
+constexpr std::size_t ahead = 16;   // prefetched lines
 
-// Seven eighths full: then a search ends in the second line, on the average.
+// At most seven eighths full: then a search ends in the second line on average.
 constexpr std::uint64_t room_in(std::uint64_t lines) { return lines * slots * 7 / 8; }
 constexpr std::uint64_t lines_for(std::uint64_t entries) { return std::max(fewest_lines, entries * 8 / 7 / slots + 1); }
 

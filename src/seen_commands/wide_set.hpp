@@ -8,16 +8,16 @@
 
 namespace garner::seen_commands {
 
-/// Lines of 64 bytes with four fingerprints each as they are, the next line where one is full (linear probing): 146 bits an
-/// entry where the number is known beforehand, up to 183 where it grows. While it grows by a quarter, both are there.
+/// Lines of 64 bytes with four whole fingerprints each. If a line is full, the next one is used (linear probing). Takes 146 bits
+/// an entry if the number is known in advance, up to 183 if the set grows. During growth by a quarter both tables exist.
 class WideSet final : public crawl::WideUrlSet {
 public:
     struct Options {
         std::uint64_t expected = 0;   // entries; 0: not known
-        std::uint64_t seed = 1;       // secret, so that no client can choose fingerprints of one line
+        std::uint64_t seed = 1;       // secret, so that clients cannot choose fingerprints of one line
     };
     explicit WideSet(Options const&);
-    /// The memory of an empty set that expects so many.
+    /// The memory of an empty set for this number of expected entries.
     static Bytes bytes_for(std::uint64_t expected);
 
     Added add(std::span<crawl::Fingerprint128 const>, std::span<std::uint8_t> is_new) override;

@@ -1,4 +1,4 @@
-// One line of an access log: who asked for what, when, and what came of it.
+// One line of an access log: time, client, request and result.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@ namespace garner::sim {
 
 /// Views into the line; "-" and empty mean that there is none.
 struct LoggedRequest {
-    std::string_view time = {};     // as the format writes it
+    std::string_view time = {};     // in the notation of the format
     std::string_view client = {};   // an address
     std::string_view user = {};
     std::string_view method = {}, url = {};

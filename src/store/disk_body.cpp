@@ -7,7 +7,7 @@ namespace garner::store::disk {
 
 namespace {
 
-/// In order without overlaps, and within the body.
+/// True if the extents are in order, without overlaps, and within the body.
 bool are_sound(std::vector<Extent> const& extents, Bytes length) {
     Bytes reached = 0;
     for (auto const& extent : extents) {

@@ -80,7 +80,7 @@ void Cleaner::grant_share(std::uint64_t generation) {
     allowance_ = std::min(allowance_ + share, most_saved());
 }
 
-/// For each record whether to rewrite it: the most used first, within the allowance.
+/// Decides for each record whether to rewrite it: the most used first, within the allowance.
 std::vector<bool> Cleaner::wanted(std::vector<Live> const& live) {
     auto const segment_bytes = static_cast<double>(log_.header().segment_bytes);
     auto const now = steady_now();

@@ -19,8 +19,8 @@ class Order {
 public:
     virtual ~Order() = default;
 
-    /// A record of 1 to Index::record_max bytes was inserted, or replaced the one with its hash. Not called for
-    /// rewritten records. Called in log order, also after a restart: policies that depend on age have no other order.
+    /// A record of 1 to Index::record_max bytes was inserted, or replaced the one with its hash. A rewritten
+    /// record is not reported. Called in log order, also after a restart: policies that depend on age have no other order.
     virtual void stored(Fingerprint, Bytes bytes) = 0;
     virtual void used(Fingerprint) = 0;
     virtual void removed(Fingerprint, policy::Left) = 0;

@@ -49,7 +49,7 @@ public:
     /// Finds the segments and calls Log::begin() with the one after the newest; then puts their records into the
     /// index. Records removed meanwhile are not restored: see note_removed().
     void run();
-    /// Then does the work that lookups do not need: reports records to the order, and calls InPieces.
+    /// Call after run(). Does the work that lookups do not need: reports records to the order, and calls InPieces.
     void tell();
     void stop() { stopping_.store(true); }
     bool is_over() const { return over_.load(std::memory_order_acquire); }

@@ -398,7 +398,7 @@ void LogStore::look_after() {
     give_up_what_is_outdated();
 }
 
-/// For a store that could not be opened so far. The mark is written at the latest when this process is told to end.
+/// Marks a store that could not be opened so far. This happens at the latest when the process is told to end.
 void LogStore::give_up_what_is_outdated() {
     if (ran_without_ && !given_up_ && !works()) given_up_ = StoreFile::give_up(options());
 }

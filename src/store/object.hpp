@@ -96,7 +96,7 @@ private:
 
 /// Whether it is the Vary marker of a URL with variants; false for nullptr.
 inline bool is_marker(Object const* object) { return object && object->kind() == Object::Kind::vary_marker; }
-/// The same, with exactly this list of Vary names.
+/// Whether it is a Vary marker with exactly this list of names.
 inline bool is_marker_of(Object const* object, std::string_view names) { return is_marker(object) && object->head() == names; }
 
 }   // namespace garner::store

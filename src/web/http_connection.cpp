@@ -121,7 +121,7 @@ net::awaitable<std::optional<Reply>> HttpConnection::read_pieces(TakePiece const
         stream_.expires_after(limits_.progress);
         auto const begun = steady_now();
         auto [error, bytes] = co_await beast::http::async_read_some(stream_, buffer_, *parser_, net::as_values);
-        if (error == beast::http::error::buffer_overflow)   // outside the data
+        if (error == beast::http::error::buffer_overflow)   // error in a chunk header, not in the data
             co_return Reply{400, "The body cannot be read: a chunk line, or the trailer section, is too long\n"};
         if (error && error != beast::http::error::need_buffer)
             co_return Reply{std::max(status_of(error), 400u), "The body cannot be read: " + error.message() + "\n"};

@@ -19,7 +19,7 @@ namespace garner::web {
 
 /// Takes the next piece of a body. Returns false if it does not want the rest.
 using TakePiece = std::function<bool(std::string_view piece)>;
-/// Puts the next piece in place of the one before. Returns false, and leaves it empty, if there is no more.
+/// Replaces the piece by the next one. Returns false and an empty piece if there are no more.
 using NextPiece = std::function<bool(std::string& piece)>;
 
 /// Refuses requests whose host or body the client and this server could read differently. Sends no CORS fields.
@@ -50,12 +50,12 @@ public:
     /// Sends a body of `length` bytes that `next` gives piece by piece.
     net::awaitable<void> send(Reply const& head, std::uint64_t length, NextPiece const& next);
 
-    /// Whether it waits for a request, and since when it did so last.
+    /// Whether it waits for a request, and since when.
     bool idle() const { return idle_; }
     SteadyTime since() const { return since_; }
     /// Whether the client has not sent its whole body: nothing of the request was done.
     bool reads_body() const { return reads_body_; }
-    /// Ends what it sends and receives.
+    /// Cancels sending and receiving.
     void close() { stream_.close(); }
 
 private:
@@ -71,7 +71,7 @@ private:
     boost::beast::flat_buffer buffer_;
     std::optional<boost::beast::http::request_parser<boost::beast::http::buffer_body>> parser_;
     Request request_;
-    std::string piece_;   // the last one of the body, then of the reply
+    std::string piece_;   // the current piece of the body, later of the reply
     SteadyTime since_ = steady_now();
     bool idle_ = true;
     bool reads_body_ = false;

@@ -117,7 +117,7 @@ HttpConnection* HttpService::longest(Condition const& may_end) const {
     return longest;
 }
 
-/// A client cannot keep others out by bodies that it has begun: they give way to clients with fewer connections.
+/// A client that sends many bodies slowly cannot exclude others: its connections are closed for clients with fewer.
 bool HttpService::make_room(IpAddress const& client) const {
     std::map<IpAddress, std::uint32_t> held;
     std::uint32_t count = 0;

@@ -28,7 +28,7 @@ public:
 
     /// Listens. The fault's `where` is "127.0.0.1 port 3131".
     static Result<std::unique_ptr<HttpService>> open(Options const&, Serve);
-    /// Stops it, too.
+    /// Stops the service, too.
     ~HttpService() { stop(); }
 
     /// Runs on the thread. Coroutines beside the connections are spawned before start() and ended by `then` of stop().

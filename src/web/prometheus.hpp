@@ -15,7 +15,7 @@ std::string_view type_of(std::string_view name);
 /// Adds metrics one after the other; those of one family stand together and have one help text.
 ///
 /// `name` may have labels: "garner_requests_total{answer}", "garner_answers_total{peer,said=\"hit\"}". The first label without
-/// a value gets one from what is added.
+/// a value gets it from the added sample.
 class PrometheusText {
 public:
     /// An object has a sample for each member, whose name is the value of the label. A text is such a value, of a sample of 1.

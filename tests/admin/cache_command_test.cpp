@@ -283,9 +283,9 @@ TEST(CacheCommand, another_proxys_store_is_left_alone) {
     auto command = alone(Kind::list, std::make_unique<FakeDisk>(1));
     command.address = "127.0.0.1";
     command.port = tiers.house.port();
-    EXPECT_EQ(run(command).out, run(tiers.command(Kind::list)).out) << "it is the same place";
+    EXPECT_EQ(run(command).out, run(tiers.command(Kind::list)).out) << "both read the store of the running process";
     tiers.disk->stats_.path = "/another";
-    EXPECT_EQ(run(command).out, "") << "opened here: it is empty";
+    EXPECT_EQ(run(command).out, "") << "the command opens its own store, which is empty";
     EXPECT_THAT(run(command).err, HasSubstr("another process has it; the Garner at 127.0.0.1:" +
                                             std::to_string(tiers.house.port()) + " uses another disk.path"));
 }

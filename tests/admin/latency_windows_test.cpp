@@ -31,7 +31,7 @@ TEST(LatencyWindows, begin_with_the_first_sample_and_without_one_with_the_start)
     EXPECT_EQ(samples.over(moment(3), times(2, 0))[0].hit.total, 2u);
     samples.add(moment(5), times(2, 0));
     samples.add(moment(6), times(9, 0));
-    EXPECT_EQ(samples.over(moment(10), times(10, 0))[0].hit.total, 8u) << "the sample that came too soon is not kept";
+    EXPECT_EQ(samples.over(moment(10), times(10, 0))[0].hit.total, 8u) << "a sample that came too early is dropped";
 }
 
 }   // namespace

@@ -62,8 +62,8 @@ TEST(Peers, a_dead_one_stands_first_and_is_marked) {
     auto const html = page(stats_json(report_with_peers()));
     auto const dead = html.find("<tr class=\"trouble\">");
     ASSERT_NE(dead, html.npos);
-    EXPECT_LT(dead, html.find("class=\"tiles\"")) << "before all figures";
-    EXPECT_GT(html.find(">campus<"), dead) << "and before the peers that live";
+    EXPECT_LT(dead, html.find("class=\"tiles\"")) << "the dead peer is above all figures";
+    EXPECT_GT(html.find(">campus<"), dead) << "the dead peer is above the live peers";
 }
 
 TEST(Peers, an_IPv6_address_has_its_brackets) {

@@ -137,7 +137,7 @@ TEST(Page, needs_nothing_from_elsewhere) {
     for (auto const* outside : {"http://", "https://", "src=", "href=", "url(", "@import"})
         EXPECT_THAT(html, Not(HasSubstr(outside)));
     EXPECT_THAT(html, HasSubstr("<main>"));
-    EXPECT_THAT(html, Not(HasSubstr("http-equiv"))) << "a reload takes a reader's place away";
+    EXPECT_THAT(html, Not(HasSubstr("http-equiv"))) << "a reload would lose the scroll position";
     EXPECT_THAT(html, HasSubstr("<meta name=\"viewport\""));
     EXPECT_THAT(html, Not(HasSubstr(" style=")));
     EXPECT_THAT(page_policy(), HasSubstr("default-src 'none'; style-src 'sha256-"));

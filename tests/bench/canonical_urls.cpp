@@ -101,7 +101,7 @@ int main(int count, char** words) {
     auto behind_host = [&](char const* part) {
         return each(canonical, [=](auto& text) { return insert(text, host_end(text), part); });
     };
-    measure("as they are in the file", given, rounds, absolute);
+    measure("unchanged from the file", given, rounds, absolute);
     measure("canonical", canonical, rounds, absolute);
     measure("canonical, the long way", each(canonical, [](auto& text) { return " " + text; }), rounds, absolute);
     measure("host in upper case", each(canonical, with_upper_case_host), rounds, absolute);

@@ -123,7 +123,7 @@ int connect_to(std::uint16_t port) {
         ::close(fd);
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
-    std::fprintf(stderr, "nobody listens on port %u\n", port), std::exit(1);
+    std::fprintf(stderr, "no server listens on port %u\n", port), std::exit(1);
 }
 
 void send_all(int fd, std::string_view bytes) {

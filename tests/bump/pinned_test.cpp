@@ -85,11 +85,11 @@ TEST(Pinned, for_twice_as_long_each_time_up_to_seven_days) {
         ASSERT_TRUE(scene.find());
         EXPECT_EQ(scene.find()->until - scene.now, hours(expected));
         scene.now = scene.find()->until;
-        EXPECT_FALSE(scene.find()) << "bumped again to see if that works";
+        EXPECT_FALSE(scene.find()) << "the client is bumped again as a trial";
     }
     scene.succeed();
     scene.pin();
-    EXPECT_EQ(scene.find()->until - scene.now, hours(24)) << "from the beginning after a success";
+    EXPECT_EQ(scene.find()->until - scene.now, hours(24)) << "a success resets the duration of pins";
 }
 
 TEST(Pinned, refusals_of_connections_older_than_the_pin_do_not_lengthen_it) {
@@ -117,7 +117,7 @@ TEST(Pinned, for_all_clients_while_it_is_for_three) {
     EXPECT_EQ(scene.find(3), (Pin{scene.now + hours(24), false}));
     EXPECT_FALSE(scene.find(9, "b.example"));
     scene.pin(4);
-    EXPECT_EQ(scene.find(9), (Pin{start + hours(25), true})) << "of the three that last longest";
+    EXPECT_EQ(scene.find(9), (Pin{start + hours(25), true})) << "until the first of the three longest pins ends";
     scene.now = start + hours(25);
     EXPECT_FALSE(scene.find(9));
     EXPECT_TRUE(scene.find(4));

@@ -129,7 +129,7 @@ TEST(Cache, peek_finds_what_a_lookup_would_and_leaves_no_trace) {
         EXPECT_TRUE(scene.cache.memory().stats().evictions > 0 || peek("/a").object);
         scene.store(url, large);
     }
-    EXPECT_EQ(scene.cache.memory().stats().evictions, 2u) << "/a, and as it was small the next one";
+    EXPECT_EQ(scene.cache.memory().stats().evictions, 2u) << "/a is evicted, and because it was small, the next object too";
     EXPECT_FALSE(peek("/a").object);
     EXPECT_FALSE(peek("/b").object);
     EXPECT_TRUE(peek("/c").object);
@@ -168,9 +168,9 @@ TEST(Cache, a_purge_during_a_fetch_keeps_its_answer_from_being_stored) {
     Follower follower(scene.lookup("u").follow);
     EXPECT_TRUE(scene.cache.purge(scene.cache.key("u")));
     auto next = scene.lookup("u");
-    EXPECT_EQ(next.kind, Kind::absent) << "nobody joins what began before the purge";
+    EXPECT_EQ(next.kind, Kind::absent) << "requests after a purge do not join fetches that began before it";
     scene.complete(leader.lead, "u", {.body = "old"});
-    EXPECT_EQ(follower.view().phase, Phase::complete) << "who follows reads on";
+    EXPECT_EQ(follower.view().phase, Phase::complete) << "the follower reads to the end";
     EXPECT_EQ(follower.view().object->bytes(), "old");
     EXPECT_EQ(scene.cache.memory().stats().objects, 0u);
     scene.complete(next.lead, "u", {.body = "new"});
@@ -259,7 +259,7 @@ TEST(Cache, a_refused_answer_makes_later_requests_fetch_beside_each_other_for_tw
     EXPECT_FALSE(one.lead.fill()->leads_others());
     EXPECT_EQ(scene.kind("other"), Kind::absent);
     one.lead.refuse("private");
-    EXPECT_EQ(scene.kind("u", at(now + seconds{122})), Kind::absent) << "refusals beside others do not prolong it";
+    EXPECT_EQ(scene.kind("u", at(now + seconds{122})), Kind::absent) << "a refusal of a concurrent fetch does not prolong the mark";
 }
 
 TEST(Cache, an_answer_that_is_stored_after_all_ends_passing) {
@@ -383,7 +383,7 @@ TEST(Variants, a_fetch_in_progress_is_followed_by_those_it_selects) {
     Scene scene;
     auto german = Scene::varying("german", "accept-language", "de");
     auto leader = scene.lookup("u", german.request);
-    EXPECT_EQ(scene.kind("u", with("accept-language", "fr")), Kind::busy) << "before the head nobody knows";
+    EXPECT_EQ(scene.kind("u", with("accept-language", "fr")), Kind::busy) << "the variant is unknown before the head";
     leader.lead.head_is_storable(scene.object("u", german), http::parse_vary(german.vary), Scene::variant(german));
     EXPECT_EQ(scene.kind("u", german.request), Kind::busy);
     EXPECT_TRUE(leader.lead.fill()->selects(Scene::head(german.request).fields));

@@ -55,7 +55,7 @@ TEST(Fill, a_failure_is_told_to_all) {
         EXPECT_EQ(follower.view().failure.reason, "no answer");
         EXPECT_FALSE(follower.promoted());
     }
-    EXPECT_EQ(fetch.kind("u"), Kind::absent) << "the next one tries again";
+    EXPECT_EQ(fetch.kind("u"), Kind::absent) << "the next request leads again";
 }
 
 TEST(Fill, a_lease_dropped_before_the_head_promotes_one_follower_the_first) {
@@ -103,7 +103,7 @@ TEST(Fill, who_comes_to_a_fill_without_a_leader_fetches_for_himself) {
     Follower late(fill);
     EXPECT_FALSE(late.promoted());
     EXPECT_EQ(late.view().phase, Phase::refused);
-    EXPECT_EQ(fetch.kind("u"), Kind::absent) << "no mark: the next may lead";
+    EXPECT_EQ(fetch.kind("u"), Kind::absent) << "the URL is not marked: the next request may lead";
 }
 
 TEST(Fill, a_lease_that_is_moved_over_ends_what_it_held) {
@@ -127,7 +127,7 @@ TEST(Fill, knows_its_slowest_follower_and_gives_up_on_laggards) {
     EXPECT_EQ(fill.slowest_follower(), 100u);
     fill.charge_laggards(600, seconds{0}, milliseconds{0});
     fill.charge_laggards(600, seconds{9}, milliseconds{0});
-    EXPECT_FALSE(slow.dropped()) << "nobody keeps up, so nobody is held back";
+    EXPECT_FALSE(slow.dropped()) << "no follower keeps up, so none is delayed";
     fill.charge_laggards(500, seconds{0}, seconds{5});
     fill.charge_laggards(500, seconds{6}, seconds{5});
     EXPECT_TRUE(slow.dropped());
@@ -256,7 +256,7 @@ TEST(Fill, leaders_that_die_while_others_join_leave_nobody_behind) {
                 auto phase = follower.view().phase;
                 if (phase == Phase::failed || phase == Phase::refused) break;
                 if (random() % 32 == 0) break;   // the client disconnected
-                ASSERT_LT(steady_now(), give_up) << "a follower waits for nobody";
+                ASSERT_LT(steady_now(), give_up) << "the follower was neither served nor ended";
                 std::this_thread::yield();
             }
         }

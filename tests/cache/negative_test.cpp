@@ -120,7 +120,7 @@ TEST(NegativeCache, what_was_forgotten_begins_anew) {
     EXPECT_TRUE(failures.find(key("/b"), now));
     failures.remember(key("/a"), refused, false, doubling, now);
     EXPECT_EQ(failures.find(key("/a"), now)->left, seconds{5});
-    EXPECT_FALSE(failures.forget(key("/b"), now + seconds{5})) << "over already";
+    EXPECT_FALSE(failures.forget(key("/b"), now + seconds{5})) << "the entry has expired";
     EXPECT_EQ(failures.size(), 1u);
 }
 
@@ -144,17 +144,17 @@ TEST(NegativeCache, a_failure_of_one_clients_own_request_is_shared_after_a_secon
     NegativeCache failures;
     auto now = steady_now();
     auto met_by = [&](std::optional<Witness> const& by) { return failures.remember(key("/a"), refused, false, doubling, now, by); };
-    for (int i = 0; i < 10; ++i) EXPECT_FALSE(met_by(witness(1))) << "one client, however often";
-    EXPECT_FALSE(met_by(witness(1, 2))) << "one client, however it asks";
+    for (int i = 0; i < 10; ++i) EXPECT_FALSE(met_by(witness(1))) << "repeated requests of one client";
+    EXPECT_FALSE(met_by(witness(1, 2))) << "another request of the same client";
     EXPECT_FALSE(failures.find(key("/a"), now));
     now += seconds{5};
-    EXPECT_FALSE(met_by(witness(2))) << "the first one is over";
+    EXPECT_FALSE(met_by(witness(2))) << "the failure of the first client has expired";
     EXPECT_TRUE(met_by(witness(1)));
     EXPECT_EQ(failures.find(key("/a"), now)->only_for, std::nullopt);
     auto const left = failures.find(key("/a"), now)->left;
     now += seconds{1};
     EXPECT_TRUE(met_by(witness(1)));
-    EXPECT_EQ(failures.find(key("/a"), now)->left, left - seconds{1}) << "one client renews nothing";
+    EXPECT_EQ(failures.find(key("/a"), now)->left, left - seconds{1}) << "a single client does not prolong the entry";
     EXPECT_TRUE(failures.forget(key("/a"), now));
     EXPECT_FALSE(met_by(witness(1)));
     EXPECT_TRUE(met_by({})) << "a failure that no request could cause";

@@ -127,13 +127,13 @@ TEST_F(Older, what_a_HEAD_shows_to_be_over_a_fetch_that_began_before_does_not_st
         EXPECT_EQ(scene.stored("u"), stored) << fetched;
         auto after = scene.cache.lease(key, nullptr);
         after.complete(with(fetched), {}, "");
-        EXPECT_EQ(scene.stored("u"), "x") << "it was asked for since";
+        EXPECT_EQ(scene.stored("u"), "x") << "the fetch began after the HEAD response";
         scene.cache.purge(key);
     }
     auto own = scene.cache.lease(key, nullptr);
     scene.cache.tell(key, *outline(with("ETag: \"2\"\r\n")->parts()), {}, own.fill().get());
     own.complete(with("ETag: \"1\"\r\n"), {}, "");
-    EXPECT_EQ(scene.stored("u"), "x") << "it knows what it does with that";
+    EXPECT_EQ(scene.stored("u"), "x") << "the HEAD response is of the same fetch";
 }
 
 TEST_F(Older, nor_does_what_was_there_before_both_stay_fresh) {
@@ -141,7 +141,7 @@ TEST_F(Older, nor_does_what_was_there_before_both_stay_fresh) {
     scene.cache.lease(key, nullptr).complete(tagged("\"1\""), {}, "");
     scene.cache.tell(key, *outline(tagged("\"1\"")->parts()), {}, nullptr);
     ASSERT_EQ(scene.kind("u"), Kind::fresh);
-    EXPECT_FALSE(before.complete(tagged("\"2\""), {}, "")) << "somebody was given it";
+    EXPECT_FALSE(before.complete(tagged("\"2\""), {}, "")) << "a client has received the other response";
     EXPECT_NE(scene.kind("u"), Kind::fresh);
 }
 
@@ -192,7 +192,7 @@ TEST_F(Older, who_finds_nothing_follows_the_body_that_will_be_stored_whoever_ask
     EXPECT_EQ(found.kind, Kind::busy);
     EXPECT_EQ(found.follow, reload.fill());
     scene.cache.purge(key);
-    EXPECT_EQ(scene.kind("u"), Kind::absent) << "it is not stored any more";
+    EXPECT_EQ(scene.kind("u"), Kind::absent) << "the purged response is not stored";
 }
 
 TEST_F(Older, of_several_the_newest_is_followed_and_none_that_is_over_or_would_be_refused) {
@@ -203,7 +203,7 @@ TEST_F(Older, of_several_the_newest_is_followed_and_none_that_is_over_or_would_b
     slow.head_is_storable(scene.object("u", {.body = "2"}), {}, "");
     brief.head_is_storable(scene.object("u", {.body = "3", .lifetime = 0}), {}, "");
     auto found = scene.lookup("u");
-    EXPECT_EQ(found.follow, slow.fill()) << "what would be refused keeps nobody from the others";
+    EXPECT_EQ(found.follow, slow.fill()) << "a newer fetch that would be refused does not hide this one";
     scene.give_unstored(*slow.fill(), *slow.fill()->view().object, {});
     EXPECT_EQ(scene.lookup("u").follow, slow.fill());
     auto const old = scene.object("u", {.body = "old"});
@@ -224,7 +224,7 @@ TEST_F(Older, each_HEAD_counts_for_its_own_variant) {
 }
 
 TEST_F(Older, numbers_follow_those_of_the_disk_whatever_the_clock_says) {
-    EXPECT_EQ(scene.next(), disk.first_sequence() + 1) << "those of the next start may begin a second later";
+    EXPECT_EQ(scene.next(), disk.first_sequence() + 1) << "the numbers of the next start may begin a second later";
 }
 
 TEST_F(Older, variants_under_another_Vary_go_with_a_broken_fetch) {
@@ -256,7 +256,7 @@ TEST_F(Older, what_a_broken_fetch_has_shown_to_be_old_is_fresh_no_more_and_stays
         ASSERT_EQ(scene.stored("u"), "old");
         auto lead = scene.cache.lease(key, scene.lookup("u").object);
         lead.head_is_storable(scene.object("u", {.body = "ne"}), {}, "");
-        EXPECT_EQ(scene.stored("u"), "old") << "it may be the same yet";
+        EXPECT_EQ(scene.stored("u"), "old") << "no client has received the new response yet";
         if (kind == std::string_view("failed"))
             lead.fail({502, "broken off"});
         else
@@ -346,7 +346,7 @@ TEST_F(Older, of_two_fetches_at_a_time_that_differ_neither_is_kept) {
     scene.give(*quick.fill(), *given, {}, nullptr);
     EXPECT_TRUE(quick.complete(given, {}, ""));
     auto const late = uncharged("late");
-    EXPECT_TRUE(scene.give(*slow.fill(), *late, {}, nullptr)) << "and nobody finds the other any more";
+    EXPECT_TRUE(scene.give(*slow.fill(), *late, {}, nullptr)) << "the disk had the other response and removed it";
     EXPECT_EQ(disk.stored("u"), "-");
     EXPECT_FALSE(slow.complete(late, {}, ""));
     EXPECT_EQ(answer(), "-");

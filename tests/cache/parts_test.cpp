@@ -122,7 +122,7 @@ TEST_F(Parts, of_something_newer_take_the_place_of_a_whole_and_of_other_parts) {
     keep(100, 199);
     EXPECT_FALSE(has("0-9"));
     keep(late);
-    EXPECT_FALSE(has_whole()) << "older than what is stored";
+    EXPECT_FALSE(has_whole()) << "the fetch began before the stored part";
     EXPECT_TRUE(has("100-199"));
     EXPECT_EQ(objects(), 1u);
 }
@@ -149,7 +149,7 @@ TEST_F(Parts, give_way_to_a_fresh_whole_that_nothing_contradicts) {
     lifetime = 0;
     keep(0, length - 1);
     keep(0, 0);
-    EXPECT_TRUE(has("0-0")) << "the whole was stale";
+    EXPECT_TRUE(has("0-0")) << "the complete object was stale";
     EXPECT_EQ(objects(), 1u);
 }
 
@@ -163,7 +163,7 @@ TEST_F(Parts, have_the_terms_of_the_head_they_have_together) {
     keep(late);
     EXPECT_TRUE(has("0-299"));
     EXPECT_EQ(there()->terms().lifetime, 50u);
-    EXPECT_NE(there()->head().find("X: new"), std::string_view::npos) << "what began later says what holds";
+    EXPECT_NE(there()->head().find("X: new"), std::string_view::npos) << "the head of the newest fetch applies";
     EXPECT_EQ(there()->head().find("Content-Range"), std::string_view::npos);
     std::string_view const names[] = {"My-Control"};
     freshness.targeted = names;

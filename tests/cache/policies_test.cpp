@@ -178,7 +178,7 @@ TEST_P(EveryPolicy, serves_what_was_stored_last_within_its_budget) {
         life.purge_all();
         EXPECT_GT(life.hits(), 400u);
         if (again) {
-            EXPECT_TRUE(life.told() == before) << "the same must happen for the same seed";
+            EXPECT_TRUE(life.told() == before) << "runs with one seed must be equal";
         }
         before = life.told();
     }

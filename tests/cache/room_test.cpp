@@ -119,7 +119,7 @@ TEST(Room, pinned_objects_do_not_make_a_newcomer_empty_the_cache) {
     }
     auto before = scene.cache.memory().stats().objects;
     EXPECT_FALSE(scene.cache.memory().reserve(64 * KiB, 0));
-    EXPECT_GT(scene.cache.memory().stats().objects, before / 2) << "evicting more would only hurt";
+    EXPECT_GT(scene.cache.memory().stats().objects, before / 2) << "further evictions would free nothing";
 }
 
 /// A key of this shard.
@@ -168,7 +168,7 @@ TEST(Room, a_smaller_size_evicts_and_a_new_policy_keeps_what_is_there) {
     scene.cache.reconfigure(options);
     auto stats = scene.cache.memory().stats();
     EXPECT_LE(stats.used, MiB);
-    EXPECT_GT(stats.used, MiB - 10'000) << "not more than need be";
+    EXPECT_GT(stats.used, MiB - 10'000) << "only as much as necessary was evicted";
     EXPECT_EQ(stats.capacity, MiB);
     EXPECT_EQ(scene.cache.memory().object_max(), 256 * KiB);
     int hits = 0;

@@ -38,9 +38,9 @@ TEST_F(UrlHistories, what_was_given_after_a_fetch_was_asked_counts_against_it_if
     give(first, "1", 5);
     EXPECT_TRUE(contradicts(second, 4, "2"));
     EXPECT_FALSE(contradicts(second, 4, "1")) << "the same representation";
-    EXPECT_FALSE(contradicts(second, 5, "2")) << "asked for later";
-    EXPECT_FALSE(contradicts(first, 4, "")) << "its own";
-    EXPECT_TRUE(contradicts(second, 4, "")) << "it cannot be told whether it is the same";
+    EXPECT_FALSE(contradicts(second, 5, "2")) << "the fetch was sent after the response";
+    EXPECT_FALSE(contradicts(first, 4, "")) << "the response is of the same fetch";
+    EXPECT_TRUE(contradicts(second, 4, "")) << "without a validator it may be another representation";
 }
 
 TEST_F(UrlHistories, of_two_that_differ_each_counts_against_the_other) {
@@ -48,7 +48,7 @@ TEST_F(UrlHistories, of_two_that_differ_each_counts_against_the_other) {
     give(second, "2", 6);
     EXPECT_TRUE(contradicts(first, 1, "1"));
     EXPECT_TRUE(contradicts(second, 2, "2"));
-    EXPECT_FALSE(contradicts(second, 5, "2")) << "only the last of them came since";
+    EXPECT_FALSE(contradicts(second, 5, "2")) << "only the fetch's own response came since";
 }
 
 TEST_F(UrlHistories, two_of_one_representation_are_both_good) {
@@ -83,9 +83,9 @@ TEST_F(UrlHistories, a_HEAD_counts_where_it_contradicts) {
     EXPECT_TRUE(contradicts_told(4, "2"));
     EXPECT_FALSE(contradicts_told(5, "2"));
     EXPECT_FALSE(contradicts_told(4, "1"));
-    EXPECT_FALSE(contradicts_told(4, "")) << "nothing shows it";
+    EXPECT_FALSE(contradicts_told(4, "")) << "without a validator no difference is visible";
     history.tell(first.fill().get(), {*response("3"), "u", ""}, 6);
-    EXPECT_FALSE(contradicts_told(4, "2")) << "the last one counts, and that is its own";
+    EXPECT_FALSE(contradicts_told(4, "2")) << "the last HEAD response counts, and it is of the same fetch";
 }
 
 TEST_F(UrlHistories, an_object_is_superseded_once_a_newer_one_of_it_was_given) {

@@ -85,7 +85,7 @@ TEST(Writer, a_window_waits_for_memory_while_an_abandoned_reader_uses_its_own) {
     fetch.fill_window();
     NoMemory none(fetch);
     fetch.ask_for_room();
-    EXPECT_FALSE(fetch.room) << "ended, though its follower has read everything";
+    EXPECT_FALSE(fetch.room) << "the fetch is aborted although its follower has read everything";
     none.sender.reset();
     fetch.run_until_there_is_an_answer();
     ASSERT_TRUE(fetch.room);

@@ -114,7 +114,8 @@ TEST(UrlSets, a_directory_is_that_of_one_kind_and_one_process) {
         others.layers = "";
         EXPECT_NE(make_url_set(name, others).fault_text().find("not with no layers"), std::string::npos);
         others.layers.reset();
-        EXPECT_EQ(make_url_set(name, others).fault_text(), "") << "fingerprints do not tell their layers";
+        EXPECT_EQ(make_url_set(name, others).fault_text(), "")
+            << "without layers in the options, those of the set are not compared";
         EXPECT_EQ(make_url_set(name, options).fault_text(), "");
     }
 }

@@ -315,7 +315,7 @@ TEST(DiskSet, every_damaged_byte_is_named_or_does_not_matter) {
                 if (fault.empty()) ASSERT_EQ(answer.added.fresh, 0u) << name << " at byte " << at;
             }
             if (fault.empty())
-                ADD_FAILURE() << name << " at byte " << at << " was damaged and nobody said so";
+                ADD_FAILURE() << name << " at byte " << at << " was damaged without an error";
             else
                 EXPECT_NE(fault.find(name), std::string::npos) << fault;
         }

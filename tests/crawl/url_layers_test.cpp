@@ -23,7 +23,7 @@ void expect(std::string_view layer, std::string_view text, std::string_view resu
     CanonicalUrl again;
     ASSERT_EQ(canonicalise(once.text, again), UrlFault::none);
     EXPECT_EQ(again.text, result) << "no canonical URL";
-    EXPECT_EQ(again.host(), once.host()) << "the parts are where the text says";
+    EXPECT_EQ(again.host(), once.host()) << "the parts do not have the positions of the text";
     EXPECT_EQ(again.path(), once.path());
     EXPECT_EQ(again.query(), once.query());
 }

@@ -1,5 +1,5 @@
-// HTTP/2 request fields: lines "name: value", of which the first colon after the first byte divides. What is accepted is one
-// HTTP/1.1 request with the same fields; what is refused leaves nothing.
+// HTTP/2 request fields. The input has lines "name: value"; the first colon after the first byte divides them. An accepted request
+// becomes one HTTP/1.1 request with the same fields; a refused one leaves nothing.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -15,7 +15,7 @@ constexpr std::string_view response =
 constexpr std::string_view streamed = "HTTP/1.1 200 OK\r\nVary: x\r\n\r\nhello, world";
 constexpr Bytes memory = 256 * KiB;
 
-/// What it does to a stream depends on the stream's number, so that an input always gives the same outcome.
+/// Treats a stream according to its number, so that an input always gives the same outcome.
 class Answering : public h2::Handler {
 public:
     explicit Answering(SteadyTime now) : now(now) {}

@@ -78,7 +78,7 @@ TEST(H2Hostile, empty_data_frames_end_the_connection) {
 
 TEST(H2Hostile, a_client_that_resets_its_requests_is_ended) {
     Server server;
-    server.answer = [&](Stream& stream) { ADD_FAILURE() << "stream " << stream.id() << " was reset before it was told of"; };
+    server.answer = [&](Stream& stream) { ADD_FAILURE() << "stream " << stream.id() << " was reset before it was reported"; };
     server.exchange(opening());
     std::uint32_t id = 1;
     std::optional<std::uint32_t> goaway;
@@ -392,7 +392,7 @@ TEST(H2Hostile, broken_rules_of_the_connection_end_it) {
         {frame(window_frame, 0, 0, number(0)), NGHTTP2_PROTOCOL_ERROR},
         {frame(window_frame, 0, 0, number(0x7fffffff)), NGHTTP2_FLOW_CONTROL_ERROR},
         {frame(settings_frame, 0, 0, "x"), NGHTTP2_FRAME_SIZE_ERROR},
-        {frame(settings_frame, ack, 0), NGHTTP2_NO_ERROR},   // of this server's own settings
+        {frame(settings_frame, ack, 0), NGHTTP2_NO_ERROR},   // acknowledges this server's settings
         {frame(ping_frame, 0, 0, "x"), NGHTTP2_FRAME_SIZE_ERROR},
         {frame(continuation_frame, 0, 1), NGHTTP2_PROTOCOL_ERROR},
         {number(16'385, 3) + std::string(6, '\0'), NGHTTP2_FRAME_SIZE_ERROR},

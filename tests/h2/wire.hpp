@@ -69,7 +69,7 @@ inline std::string request_frame(std::uint32_t id, WireFields const& fields, int
     return frame(headers_frame, flags | end_headers, id, field_block(fields));
 }
 
-/// What a client sends first.
+/// The connection preface of a client (RFC 9113 3.4).
 inline std::string opening() { return std::string(preface) + frame(settings_frame, no_flag, 0); }
 
 struct WireFrame {
@@ -77,7 +77,7 @@ struct WireFrame {
     int flags;
     std::uint32_t id;
     std::string payload;
-    std::uint32_t code() const;   // of RST_STREAM or GOAWAY
+    std::uint32_t code() const;   // the error code; the frame is RST_STREAM or GOAWAY
 };
 
 inline std::uint32_t read_number(std::string_view text) {

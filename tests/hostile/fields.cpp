@@ -24,7 +24,7 @@ TEST(HostileFields, a_password_is_in_no_key) {
     Proxy proxy;
     Fields const victim{{"Cookie", "sid=hunter2"}, {"Proxy-Authorization", "Basic hunter2"}};
     for (auto path : {"/cookie", "/login"}) get(proxy, origin, path, victim).body();
-    EXPECT_TRUE(get(proxy, origin, "/cookie", victim).hit()) << "the digest selects";
+    EXPECT_TRUE(get(proxy, origin, "/cookie", victim).hit()) << "the digest of the cookie selects the variant";
     EXPECT_FALSE(get(proxy, origin, "/cookie", {{"Cookie", "sid=other"}}).hit());
     auto const reply = get(proxy, origin, "/login", victim);
     EXPECT_FALSE(reply.hit());

@@ -26,7 +26,7 @@ TEST(SlowLeader, interim_responses_wait_for_no_leader_that_does_not_read) {
     for (std::size_t i = 0; i < hints; ++i) held.nth(0).raw(hint);
     held.release("page");
     EXPECT_EQ(page.body(), "page");
-    EXPECT_EQ(unread.body(), "page") << "what was begun is sent to its end";
+    EXPECT_EQ(unread.body(), "page") << "the response to the slow leader is completed";
     EXPECT_EQ(origin.requests("/page"), 1u);
 }
 
@@ -57,7 +57,7 @@ TEST(SlowLeader, few_fetch_beside_it_and_the_others_have_what_these_bring) {
     std::vector<Reply> pages;
     for (auto& victim : victims) pages.push_back(victim.get("/page"));
     held.arrived(2);
-    ASSERT_TRUE(follows(proxy, 5)) << "one of each client address fetches";
+    ASSERT_TRUE(follows(proxy, 5)) << "one request of each client address fetches";
     pause_for(300ms);
     EXPECT_EQ(held.count(), 2u);
     held.nth(1).release(fresh("page"));

@@ -80,7 +80,7 @@ TEST(EvictedMemory, clients_that_read_nothing_do_not_evict_what_others_use) {
             misses += !reply.hit();
         }
     }
-    EXPECT_LT(misses, 2 * hot) << "a page may leave for a clip in its shard, and comes back";
+    EXPECT_LT(misses, 2 * hot) << "a clip in the same shard may evict a page, which is then fetched again";
     // Slow readers are disconnected when their memory is needed, and new objects are stored again.
     origin.answer("/new", fresh(clip));
     EXPECT_TRUE(eventually([&] {
@@ -111,7 +111,7 @@ TEST(EvictedMemory, a_client_that_reads_gets_all_of_an_evicted_object_when_memor
     }
     EXPECT_TRUE(reply.body() == film);
     EXPECT_TRUE(reply.complete());
-    EXPECT_TRUE(origin.last("/film").head.has("Range")) << "its reader has not let the object go";
+    EXPECT_TRUE(origin.last("/film").head.has("Range")) << "the victim lost the evicted object and fetched the rest";
 }
 
 }   // namespace garner::test

@@ -98,6 +98,16 @@ TEST(Prose, texts_of_the_program_are_plain) {
     expect_plain("texts of src", sentences_below("src", is_source, sentences_of_literals));
 }
 
+TEST(Prose, texts_of_the_tests_are_plain) {
+    expect_plain("texts of tests", sentences_below("tests", is_source, sentences_of_literals));
+}
+
+TEST(Prose, tools_are_plain) {
+    expect_plain("comments of tools", sentences_below("tools", is_source, sentences_of_comments));
+    expect_plain("texts of tools", sentences_below("tools", is_source, sentences_of_literals));
+    expect_plain("documents of tools", sentences_below("tools", is_markdown, read_markdown));
+}
+
 // ---- the measure ----
 
 std::string joined(std::vector<Sentence> const& sentences) {

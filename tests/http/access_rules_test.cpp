@@ -68,7 +68,8 @@ TEST(AccessRules, a_rule_about_the_destination_waits_for_it) {
     EXPECT_EQ(rules.decide(request("10.0.0.1"), std::nullopt).verdict, Verdict::needs_destination);
     EXPECT_TRUE(rules.decide(request("10.0.0.1"), ip("172.17.0.1")).denied());
     EXPECT_TRUE(rules.decide(request("10.0.0.1"), open_address).allowed());
-    EXPECT_TRUE(rules.decide(request("11.0.0.1"), std::nullopt).allowed()) << "another source: the rule is out already";
+    EXPECT_TRUE(rules.decide(request("11.0.0.1"), std::nullopt).allowed())
+        << "the source does not match, so no destination is needed";
 }
 
 TEST(AccessRules, an_earlier_deny_needs_no_destination) {
@@ -112,14 +113,16 @@ TEST(AccessRules, only_a_destination_or_an_address_as_host_opens_addresses_and_o
         EXPECT_EQ(rules.permits(asked, ip("127.0.0.1"), nothing_own).allowed(), opens_address);
         EXPECT_EQ(rules.permits(tunnel, ip("127.0.0.1"), nothing_own).allowed(), opens_address && opens_port);
         if (!match.destination.empty()) continue;
-        EXPECT_TRUE(rules.permits(asked, ip("169.254.169.254"), nothing_own).denied()) << "a name opens nothing but loopback";
+        EXPECT_TRUE(rules.permits(asked, ip("169.254.169.254"), nothing_own).denied())
+            << "a host name permits no blocked address but loopback";
         EXPECT_EQ(rules.permits(tunnel, open_address, nothing_own).allowed(), opens_port);
         EXPECT_EQ(rules.permits(mail, open_address, nothing_own).allowed(), opens_port);
     }
     AccessRules const elsewhere({allow({.host = {host("intra.test")}})});
     EXPECT_TRUE(elsewhere.permits(request("127.0.0.1", "intra.test"), ip("127.0.0.1"), nothing_own).denied());
     AccessRules const denies({deny({.host = {host("bad.test")}}), allow({})});
-    EXPECT_TRUE(denies.permits(request("127.0.0.1"), ip("127.0.0.1"), nothing_own).denied()) << "a deny opens nothing";
+    EXPECT_TRUE(denies.permits(request("127.0.0.1"), ip("127.0.0.1"), nothing_own).denied())
+        << "a deny rule permits no blocked address";
 }
 
 TEST(AccessRules, an_address_as_host_opens_this_address) {

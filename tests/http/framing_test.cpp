@@ -186,7 +186,7 @@ bool take(BodyDecoder& decoder, std::string_view piece, Decoded& decoded) {
         auto step = decoder.step(rest);
         decoded.consumed += step.consumed;
         if (!step.data.empty()) {
-            EXPECT_EQ(step.data.data() + step.data.size(), rest.data() + step.consumed) << "not a view of the input";
+            EXPECT_EQ(step.data.data() + step.data.size(), rest.data() + step.consumed) << "the data must be a view of the input";
         }
         EXPECT_LE(step.consumed, rest.size());
         rest.remove_prefix(step.consumed);

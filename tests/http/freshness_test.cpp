@@ -111,7 +111,7 @@ TEST(Freshness, a_lifetime_tells_where_it_comes_from) {
         return std::string_view(text(got.source));
     };
     EXPECT_EQ(both("max-age=10"), "rule: max_ttl");
-    EXPECT_EQ(both("max-age=1"), "rule: min_ttl") << "it is there although the origin said less";
+    EXPECT_EQ(both("max-age=1"), "rule: min_ttl") << "min_ttl applies although the origin's lifetime is shorter";
     EXPECT_EQ(terms(response(200, {{"Cache-Control", "max-age=10"}, {"Age", "3, 7"}, D})).age_value, 3u);
 }
 

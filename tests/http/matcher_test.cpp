@@ -55,7 +55,7 @@ TEST(Matcher, a_user_is_asked_for_only_when_all_else_matches) {
         EXPECT_EQ(anna.matches(asked, nullptr), expected) << identity->user;
         EXPECT_EQ(Matcher{.user = {"*"}}.matches(asked, nullptr), MatchResult::yes);
     }
-    // Nobody is logged in, nor asked to: only an allow rule does not match.
+    // The client is neither logged in nor asked to log in: only an allow rule does not match.
     EXPECT_EQ(anna.matches(asked, nullptr, Matcher::Doubt::fails), MatchResult::no);
 }
 

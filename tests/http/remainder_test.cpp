@@ -59,7 +59,7 @@ TEST(Remainder, an_answer_whose_framing_does_not_tell_is_to_have_as_much_as_is_m
         EXPECT_EQ(endless.left_in(whole(), framing), std::nullopt);
         auto with_range = whole();
         with_range.fields.add("Content-Range", "bytes 0-9/10");
-        EXPECT_EQ(endless.left_in(with_range, framing), std::nullopt) << "a range is of a 206 alone";
+        EXPECT_EQ(endless.left_in(with_range, framing), std::nullopt) << "Content-Range counts only in a 206";
     }
     EXPECT_EQ(rest.left_in(part("bytes 40-99/100"), of_length(60)), std::nullopt);
 }

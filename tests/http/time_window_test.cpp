@@ -18,7 +18,7 @@ TEST(TimeWindow, contains_days_and_hours) {
     EXPECT_FALSE(weekday_hours.contains(0, 9 * 60));
     auto const night = *TimeWindow::parse("fri 22:00-06:00");
     EXPECT_TRUE(night.contains(5, 23 * 60));
-    EXPECT_TRUE(night.contains(6, 5 * 60)) << "Saturday morning belongs to Friday night";
+    EXPECT_TRUE(night.contains(6, 5 * 60)) << "Saturday morning belongs to the window of Friday";
     EXPECT_FALSE(night.contains(5, 5 * 60));
     auto const weekend = *TimeWindow::parse("Sat-Sun");
     EXPECT_TRUE(weekend.contains(0, 0));

@@ -263,7 +263,7 @@ TEST(Validation, a_head_response_freshens_only_what_it_agrees_with) {
         {"other length, same ETag", response(200, {{"ETag", "\"a\""}, {"Content-Length", "6"}}), false},
     };
     for (auto const& c : cases) EXPECT_EQ(head_agrees(c.head, stored, 5), c.agrees) << c.name;
-    EXPECT_FALSE(head_agrees(response(200, {{"Content-Length", "6"}}), response(200, {}), std::nullopt)) << "nothing tells";
+    EXPECT_FALSE(head_agrees(response(200, {{"Content-Length", "6"}}), response(200, {}), std::nullopt)) << "no length is known";
     EXPECT_FALSE(head_agrees(response(200, {{"ETag", "\"a\""}}), response(200, {}), 5));
     EXPECT_FALSE(head_agrees(response(200, {}), response(404, {}), 5));
 }

@@ -118,7 +118,7 @@ TEST(Vary, a_secret_is_no_readable_part_of_a_key) {
         EXPECT_NE(key, variant_key(name, fields({{name, "hunter3"}}))) << name;
         EXPECT_NE(key, variant_key(name, fields({}))) << name;
     }
-    EXPECT_EQ(variant_key("Cookie", fields({})), "cookie\n") << "the same after a restart";
+    EXPECT_EQ(variant_key("Cookie", fields({})), "cookie\n") << "the key does not change with a restart";
     EXPECT_EQ(variant_key("Accept, X-Page", fields({{"Accept", "a"}, {"X-Page", "2"}})), "accept:a\nx-page:2\n");
 }
 

@@ -16,7 +16,7 @@ TEST(ChangedUrls, are_marked_until_that_mark_is_taken_back_or_over) {
     EXPECT_FALSE(changed.has("http://b/", now));
     auto const second = changed.mark("http://a/", now);
     changed.unmark("http://a/", first);
-    EXPECT_TRUE(changed.has("http://a/", now)) << "it was changed again since";
+    EXPECT_TRUE(changed.has("http://a/", now)) << "the second mark is still there";
     changed.unmark("http://a/", second);
     EXPECT_FALSE(changed.has("http://a/", now));
     changed.mark("http://a/", now);

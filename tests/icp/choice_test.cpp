@@ -90,7 +90,7 @@ TEST_F(Choices, a_bound_parent_first) {
     (*this)["edu"].health = Health::dead;
     EXPECT_EQ(chosen(), "DEFAULT_PARENT p, HIER_DIRECT");
     asked_for.direct = Direct::never;
-    EXPECT_EQ(chosen(), "DEFAULT_PARENT p, ANY_OLD_PARENT edu") << "never one that is for other domains";
+    EXPECT_EQ(chosen(), "DEFAULT_PARENT p, ANY_OLD_PARENT edu") << "a parent for other domains is only the last resort";
 }
 
 TEST_F(Choices, of_bound_parents_the_suspect_last_and_groups_by_their_scores) {
@@ -115,7 +115,7 @@ TEST_F(Choices, a_heavier_hit_wins_though_it_takes_almost_as_often_longer) {
     add(weighing(parent("p"), 2));
     add(sibling("s"));
     EXPECT_EQ(first({says("s", ReplyKind::hit, 10ms), says("p", ReplyKind::hit, 19ms)}), "PARENT_HIT p");
-    EXPECT_EQ(first({says("s", ReplyKind::hit, 10ms), says("p", ReplyKind::hit, 20ms)}), "SIBLING_HIT s") << "who was first";
+    EXPECT_EQ(first({says("s", ReplyKind::hit, 10ms), says("p", ReplyKind::hit, 20ms)}), "SIBLING_HIT s") << "the first hit wins";
     EXPECT_EQ(first({says("s", ReplyKind::hit, 10ms), says("p", ReplyKind::hit, 21ms)}), "SIBLING_HIT s");
 }
 
@@ -181,12 +181,12 @@ TEST_F(Choices, for_large_bodies_throughput_counts_where_it_is_known_of_all) {
     asked_for.size.reset();
     auto sized = told;
     sized[0].size = 1'000'000;
-    EXPECT_EQ(first(sized), "SIBLING_HIT fast") << "the size is known by what they said";
+    EXPECT_EQ(first(sized), "SIBLING_HIT fast") << "a reply has the size";
     (*this)["fast"].throughput.reset();
     EXPECT_EQ(first(sized), "SIBLING_HIT near");
     (*this)["fast"].throughput = 1e7;
     asked_for.origin_rtt = 25ms;
-    EXPECT_EQ(first(sized), "SIBLING_HIT near") << "the origin's is not known";
+    EXPECT_EQ(first(sized), "SIBLING_HIT near") << "the throughput of the origin is unknown";
     asked_for.origin_throughput = 1e8;
     EXPECT_EQ(first(sized), "SOURCE_FASTEST");
 }
@@ -266,7 +266,7 @@ TEST_F(Choices, a_group_by_its_scores_and_the_next_when_the_first_is_dead) {
         EXPECT_EQ(after[0].why, Hierarchy::carp);
         (*this)[before[0].peer->options.name].health = Health::alive;
         std::reverse(views.begin(), views.end());
-        EXPECT_EQ(choose(asked_for, views, {})[0].peer, before[0].peer) << "whatever their order";
+        EXPECT_EQ(choose(asked_for, views, {})[0].peer, before[0].peer) << "the order of the views does not matter";
         asked_for.url = {};
     }
     EXPECT_EQ(firsts.size(), 3u);
@@ -321,7 +321,7 @@ TEST_F(Choices, harvest_takes_the_first_parent_miss_when_all_have_missed) {
     auto const outcome = resolve(
         asked_for, views, {says("q", ReplyKind::miss, 30ms), says("s", ReplyKind::miss, 50ms), says("p", ReplyKind::miss, 40ms)});
     EXPECT_EQ(text_of(outcome.sources), "FIRST_PARENT_MISS q, FIRST_PARENT_MISS p, HIER_DIRECT");
-    EXPECT_EQ(outcome.took, 50ms) << "as soon as the last has answered";
+    EXPECT_EQ(outcome.took, 50ms) << "until the last reply";
 }
 
 TEST_F(Choices, harvest_takes_the_parent_that_missed_after_two_seconds_when_one_is_silent) {
@@ -331,7 +331,7 @@ TEST_F(Choices, harvest_takes_the_parent_that_missed_after_two_seconds_when_one_
     EXPECT_EQ(text_of(std::span(outcome.sources).first(1)), "FIRST_PARENT_MISS p");
     EXPECT_EQ(outcome.took, 2'000ms);
     (*this)["gone"].health = Health::suspect;
-    EXPECT_EQ(resolve(asked_for, views, {says("p", ReplyKind::miss, 30ms)}).took, 30ms) << "and never again";
+    EXPECT_EQ(resolve(asked_for, views, {says("p", ReplyKind::miss, 30ms)}).took, 30ms) << "a suspect parent is not awaited";
 }
 
 TEST_F(Choices, harvest_goes_home_when_nobody_answers_in_time) {

@@ -164,7 +164,7 @@ TEST_F(HtcpResponding, a_copy_of_a_signed_purge_purges_nothing) {
     EXPECT_TRUE(send(htcp::clr_request(7, url), friendly, "secret").given);
     EXPECT_FALSE(stored(url));
     store(url);
-    EXPECT_TRUE(send(htcp::clr_request(7, url), friendly, "secret").given) << "a sender without an answer repeats itself";
+    EXPECT_TRUE(send(htcp::clr_request(7, url), friendly, "secret").given) << "a sender without a reply repeats its message";
     EXPECT_TRUE(stored(url));
     EXPECT_TRUE(send(htcp::clr_request(8, url), friendly, "secret").given);
     EXPECT_FALSE(stored(url));

@@ -233,7 +233,7 @@ TEST(IcpLookup, answers_that_come_to_another_worker_find_the_one_that_asked) {
     scene.start();
     unsigned hits = 0;
     for (unsigned i = 0; i < 20; ++i) hits += scene.resolve("http://h/a", i % 2).sources.front().why == Hierarchy::sibling_hit;
-    EXPECT_GT(hits, 10u) << "on a busy machine one may come later than is waited for; of one worker alone there were 10";
+    EXPECT_GT(hits, 10u) << "some replies are late on a busy machine; one worker alone would have 10 hits";
     // The kernel delivers all datagrams of one sender to one socket.
     EXPECT_EQ(scene.figures().moved, 10u);
 }

@@ -104,8 +104,8 @@ TEST_F(OfAPeer, is_dead_when_it_cannot_be_connected_to_until_a_connection_is_had
     EXPECT_TRUE(liveness.connect_failed(now));
     EXPECT_FALSE(liveness.connect_failed(now));
     pass(seconds{3'600});
-    EXPECT_EQ(health(), Health::dead) << "time does not heal it";
-    EXPECT_FALSE(liveness.answered(now)) << "nor do its answers to queries";
+    EXPECT_EQ(health(), Health::dead) << "a dead peer stays dead without a sign of life";
+    EXPECT_FALSE(liveness.answered(now)) << "replies to queries do not revive a peer with failed connects";
     EXPECT_EQ(health(), Health::dead);
     EXPECT_TRUE(liveness.connected(now));
     EXPECT_EQ(health(), Health::alive);

@@ -17,7 +17,7 @@ TEST(OriginTimes, knows_nothing_of_strangers) {
     auto const known = times.find("a.example", start);
     EXPECT_FALSE(known.rtt);
     EXPECT_FALSE(known.throughput);
-    EXPECT_EQ(times.size(), 0u) << "asking makes no entry";
+    EXPECT_EQ(times.size(), 0u) << "a lookup makes no entry";
 }
 
 TEST(OriginTimes, follow_what_is_measured_by_an_eighth) {

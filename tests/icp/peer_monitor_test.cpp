@@ -182,7 +182,7 @@ TEST_F(PeerMonitors, follows_the_roster) {
     changed.peers = {a_parent("one.test"), a_parent("two.test")};
     changed.peers.back().name = "q";
     mesh_->reconfigure(changed, PeerContexts(2));
-    EXPECT_EQ(mesh_->peer_table()->peers.front(), one) << "one that stays the same keeps what is known of it";
+    EXPECT_EQ(mesh_->peer_table()->peers.front(), one) << "an unchanged peer keeps its measurements";
     auto const two = mesh_->peer_table()->peers.back();
     EXPECT_TRUE(soon([&] { return !two->addresses().empty(); }));
     mesh_->reconfigure({}, {});

@@ -106,7 +106,7 @@ TEST(APeer, has_its_view_and_its_figures) {
     EXPECT_EQ(view.health, Health::dead);
     EXPECT_EQ(view.query_rtt, 900us) << "late answers do not count";
     EXPECT_EQ(view.connect_rtt, 300us);
-    EXPECT_DOUBLE_EQ(*view.throughput, 1e6) << "of larger bodies only";
+    EXPECT_DOUBLE_EQ(*view.throughput, 1e6) << "small bodies do not count for the throughput";
     auto const stats = peer->stats(start);
     EXPECT_EQ(stats.queries, 7u);
     EXPECT_EQ(stats.answers, 5u);
@@ -133,7 +133,7 @@ TEST(APeer, is_known_by_its_addresses_and_its_port_for_the_protocol) {
     options.htcp = 4827;
     Peer peer(options);
     IpEndpoint const icp{IpAddress::v4(10, 0, 0, 3), 3130}, htcp{IpAddress::v4(10, 0, 0, 3), 4827};
-    EXPECT_FALSE(peer.is_at(icp, Protocol::icp)) << "nobody knows where it is";
+    EXPECT_FALSE(peer.is_at(icp, Protocol::icp)) << "its host has not been resolved";
     EXPECT_FALSE(peer.endpoint(Protocol::icp));
     EXPECT_FALSE(peer.view(start).askable);
     peer.set_addresses({IpAddress::v4(10, 0, 0, 9), IpAddress::v4(10, 0, 0, 3)});

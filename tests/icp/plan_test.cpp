@@ -27,12 +27,13 @@ TEST(Domains, say_for_which_hosts_a_peer_is) {
     EXPECT_EQ(binding({".edu"}, "www.example.edu"), Binding::bound);
     EXPECT_EQ(binding({".edu"}, "www.example.org"), Binding::none);
     EXPECT_EQ(binding({"!.edu"}, "www.example.edu"), Binding::none);
-    EXPECT_EQ(binding({"!.edu"}, "www.example.org"), Binding::eligible) << "where all are excluded the others are let in";
-    EXPECT_EQ(binding({"!.mil.edu", ".edu"}, "a.mil.edu"), Binding::none) << "the first that matches decides";
+    EXPECT_EQ(binding({"!.edu"}, "www.example.org"), Binding::eligible) << "a list of only exclusions admits all other hosts";
+    EXPECT_EQ(binding({"!.mil.edu", ".edu"}, "a.mil.edu"), Binding::none) << "the first matching domain decides";
     EXPECT_EQ(binding({"!.mil.edu", ".edu"}, "a.edu"), Binding::bound);
     EXPECT_EQ(binding({"!.mil.edu", ".edu"}, "a.org"), Binding::none);
     EXPECT_EQ(binding({".edu", "!.mil.edu"}, "a.mil.edu"), Binding::bound);
-    EXPECT_EQ(binding({".edu"}, "a.edu", PeerOptions::Type::sibling), Binding::eligible) << "nothing goes through a sibling";
+    EXPECT_EQ(binding({".edu"}, "a.edu", PeerOptions::Type::sibling), Binding::eligible)
+        << "a sibling is never bound: it forwards no misses";
     EXPECT_EQ(binding({".edu"}, "a.org", PeerOptions::Type::sibling), Binding::none);
 }
 
@@ -90,7 +91,7 @@ TEST_F(Plans, a_bound_parent_that_can_be_used_spares_the_question) {
     (*this)["edu"].health = Health::suspect;
     EXPECT_EQ(asked(question()), "");
     (*this)["edu"].health = Health::dead;
-    EXPECT_EQ(asked(question()), "edu p") << "it may live again";
+    EXPECT_EQ(asked(question()), "edu p") << "a dead parent is queried with the others";
     EXPECT_EQ(awaited(question()), "p");
     (*this)["edu"].health = Health::alive;
     (*this)["edu"].full = true;
@@ -116,11 +117,11 @@ TEST_F(Plans, nobody_is_asked_when_the_origin_is_nearer_than_all) {
     EXPECT_EQ(asked(near), "p s");
     near.origin_rtt = 1ms;
     (*this)["s"].query_rtt.reset();
-    EXPECT_EQ(asked(near), "p s") << "one that is not known yet may be nearer";
+    EXPECT_EQ(asked(near), "p s") << "a peer with unknown RTT may be nearer";
     (*this)["s"].health = Health::dead;
-    EXPECT_EQ(asked(near), "") << "who would not be waited for does not count";
+    EXPECT_EQ(asked(near), "") << "the reply of a dead peer would not be awaited";
     (*this)["p"].health = Health::suspect;
-    EXPECT_EQ(asked(near), "p s") << "with nobody alive, those who may live again are asked";
+    EXPECT_EQ(asked(near), "p s") << "without a live peer, suspect and dead peers are queried";
 }
 
 TEST_F(Plans, weight_and_walls_count_against_a_near_origin) {
@@ -147,9 +148,9 @@ TEST_F(Plans, they_are_waited_for_twice_their_mean_round_trip) {
     EXPECT_EQ(patience(whom, views, 5ms, 25ms), 25ms) << "at most the timeout";
     for (auto& view : views) view.query_rtt = 100us;
     EXPECT_EQ(patience(whom, views, 5ms, 2'000ms), 5ms) << "at least 5 ms";
-    EXPECT_EQ(patience(whom, views, 5ms, 2ms), 2ms) << "the timeout is the user's word";
+    EXPECT_EQ(patience(whom, views, 5ms, 2ms), 2ms) << "a configured timeout below 5 ms applies";
     for (auto& view : views) view.query_rtt.reset();
-    EXPECT_EQ(patience(whom, views, 5ms, 2'000ms), 2'000ms) << "nothing is known";
+    EXPECT_EQ(patience(whom, views, 5ms, 2'000ms), 2'000ms) << "no RTT is known";
 }
 
 TEST_F(Plans, only_those_who_are_waited_for_count_for_the_patience) {
@@ -158,7 +159,7 @@ TEST_F(Plans, only_those_who_are_waited_for_count_for_the_patience) {
     (*this)["far"].health = Health::suspect;
     EXPECT_EQ(patience(plan(question(), views), views, 5ms, 2'000ms), 20ms);
     (*this)["a"].health = Health::dead;
-    EXPECT_EQ(patience(plan(question(), views), views, 5ms, 2'000ms), 0ms) << "nobody is waited for";
+    EXPECT_EQ(patience(plan(question(), views), views, 5ms, 2'000ms), 0ms) << "no reply is awaited";
 }
 
 // ---- waiting ----
@@ -186,7 +187,7 @@ TEST_F(Waits, end_with_the_first_hit) {
     add(sibling("s")).query_rtt = 1ms;
     add(parent("suspect")).health = Health::suspect;
     EXPECT_EQ(worth({says("s", ReplyKind::hit, 2ms)}), 0ms);
-    EXPECT_EQ(worth({says("suspect", ReplyKind::hit, 2ms)}), 0ms) << "also of one that nobody waits for";
+    EXPECT_EQ(worth({says("suspect", ReplyKind::hit, 2ms)}), 0ms) << "the hit of a suspect peer ends the wait, too";
 }
 
 TEST_F(Waits, go_on_past_the_hit_of_one_that_cannot_be_used) {
@@ -201,11 +202,11 @@ TEST_F(Waits, go_on_for_a_heavier_one_as_long_as_it_could_win) {
     heavy.weight = 2;
     add(heavy).query_rtt = 5ms;
     EXPECT_EQ(worth({says("s", ReplyKind::hit, 3ms)}), 6ms);
-    EXPECT_EQ(worth({says("s", ReplyKind::hit, 30ms)}), 40ms) << "not past the patience";
-    EXPECT_EQ(worth({says("s", ReplyKind::hit, 2ms)}), 0ms) << "it takes 5 ms as a rule: too late";
+    EXPECT_EQ(worth({says("s", ReplyKind::hit, 30ms)}), 40ms) << "the patience limits the wait";
+    EXPECT_EQ(worth({says("s", ReplyKind::hit, 2ms)}), 0ms) << "the usual RTT of heavy is 5 ms: its reply would be too late";
     EXPECT_EQ(worth({says("s", ReplyKind::hit, 3ms), says("heavy", ReplyKind::miss, 4ms)}), 0ms);
     (*this)["heavy"].query_rtt.reset();
-    EXPECT_EQ(worth({says("s", ReplyKind::hit, 3ms)}), 0ms) << "nobody waits for what is not known";
+    EXPECT_EQ(worth({says("s", ReplyKind::hit, 3ms)}), 0ms) << "a peer with unknown RTT is not awaited";
     (*this)["heavy"].query_rtt = 5ms;
     (*this)["heavy"].health = Health::suspect;
     EXPECT_EQ(worth({says("s", ReplyKind::hit, 3ms)}), 0ms);

@@ -48,7 +48,7 @@ TEST(Rendezvous, moves_only_the_urls_of_a_member_that_leaves) {
         else
             ASSERT_EQ(now, before[i]) << url(i);
     }
-    EXPECT_GT(heirs["b"], heirs["a"]) << "what is left is shared by weight, too";
+    EXPECT_GT(heirs["b"], heirs["a"]) << "the URLs of the lost peer are shared by weight";
     EXPECT_GT(heirs["a"], 0);
     EXPECT_GT(heirs["d"], 0);
 }
@@ -71,7 +71,8 @@ TEST(Rendezvous, has_scores_that_all_garners_agree_on) {
     EXPECT_NE(rendezvous_score("http://a/", "m", 1), rendezvous_score("http://b/", "m", 1));
     EXPECT_NE(rendezvous_score("http://a/", "m", 1), rendezvous_score("http://a/", "n", 1));
     EXPECT_GT(rendezvous_score("", "", 1), 0);
-    EXPECT_NEAR(rendezvous_score("http://www.example.org/", "campus", 1), 1.1428838797162815, 1e-9) << "no release may change it";
+    EXPECT_NEAR(rendezvous_score("http://www.example.org/", "campus", 1), 1.1428838797162815, 1e-9)
+        << "the score must be the same in every release";
 }
 
 }   // namespace

@@ -159,7 +159,7 @@ TEST(Import, squid_asks_for_a_login_when_it_reaches_proxy_auth) {
         has_auth + "acl known proxy_auth REQUIRED\nacl office src 10.0.0.0/8\nacl papers dstdomain .doi.example\n";
     EXPECT_EQ(access(acls + "http_access allow office known\n"),
               R"([{"allow":{"is":["office","known"],)" + any_port + R"(}},{"deny":"all"}])")
-        << "the rule itself asks where nothing follows";
+        << "the allow rule asks for the login, because no rule follows";
     EXPECT_EQ(access(acls + "http_access allow office known papers\n"),
               R"([{"deny":{"is":"office","not":"logged-in"}},{"allow":{"is":["office","known","papers"],)" + any_port +
                   R"(}},{"deny":"all"}])");

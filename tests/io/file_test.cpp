@@ -131,7 +131,7 @@ TEST_F(Files, are_not_inherited_by_programs_that_are_started) {
 TEST_F(Files, move_and_close_without_losing_or_doubling_a_descriptor) {
     auto first = make("first");
     File second = std::move(first);
-    EXPECT_FALSE(first);   // NOLINT: what is left of it is what is tested
+    EXPECT_FALSE(first);   // NOLINT: the test is about the state after the move
     EXPECT_TRUE(second);
     File third;
     third = std::move(second);
@@ -254,7 +254,7 @@ TEST_F(Past, the_page_cache_files_are_written_at_any_place) {
 
 TEST_F(Past, the_page_cache_nothing_is_left_in_it) {
     auto const file = past();
-    if (!is_past) GTEST_SKIP() << "no way past the page cache here";
+    if (!is_past) GTEST_SKIP() << "this file system does not support O_DIRECT";
     Bytes const offset = 2 * page_bytes - 100;
     Aligned const bytes(offset, bytes_of(4 * page_bytes + 200));
     ASSERT_EQ(file.write_past_cache_at(offset, bytes.view).error, 0);
@@ -375,9 +375,9 @@ TEST_F(Files, are_locked_by_one_process_at_a_time) {
     };
     EXPECT_EQ(in_another_process(try_to_lock), 0);   // released when its process ended
     EXPECT_EQ(file.lock(), 0);
-    EXPECT_EQ(file.lock(), 0) << "it has it already";
+    EXPECT_EQ(file.lock(), 0) << "the process already holds the lock";
     EXPECT_EQ(in_another_process(try_to_lock), EWOULDBLOCK);
-    EXPECT_EQ(try_to_lock(), EWOULDBLOCK) << "nor twice by one process";
+    EXPECT_EQ(try_to_lock(), EWOULDBLOCK) << "one process cannot lock a file twice";
     File moved = std::move(file);
     EXPECT_EQ(in_another_process(try_to_lock), EWOULDBLOCK);
     moved.close();
@@ -425,7 +425,7 @@ TEST_F(Files, know_whether_they_are_where_they_were) {
     std::filesystem::remove(path("other"));
     EXPECT_FALSE(file.is_at(path("other")));
     std::string bytes(4, '\0');
-    EXPECT_EQ(read(file, 0, bytes).error, 0) << "what has no name any more can still be read";
+    EXPECT_EQ(read(file, 0, bytes).error, 0) << "a removed file can still be read";
     EXPECT_EQ(bytes, "ours");
 
     std::filesystem::create_symlink(path(), path("link"));
@@ -440,7 +440,7 @@ TEST_F(Files, have_their_room_before_they_are_written) {
     auto const file = make();
     ASSERT_EQ(file.allocate(8 * MiB), 0);
     EXPECT_EQ(file.size(), 8 * MiB);
-    EXPECT_EQ(file.allocate(1 * MiB), 0) << "less is there already";
+    EXPECT_EQ(file.allocate(1 * MiB), 0) << "the smaller size is already allocated";
     EXPECT_EQ(file.size(), 8 * MiB);
     std::string back(100, '#');
     EXPECT_EQ(read(file, 5 * MiB, back).error, 0);
@@ -480,7 +480,7 @@ TEST_F(Files, on_a_full_disk_say_so_and_go_on_reading) {
 
         std::filesystem::remove(disk + "/file");
         auto const half = std::move(File::open(disk + "/half", File::Mode::create).file);
-        EXPECT_EQ(half.allocate(MiB / 2), ENOSPC) << "it is taken until the last who has it lets go";
+        EXPECT_EQ(half.allocate(MiB / 2), ENOSPC) << "the space is in use until the last descriptor is closed";
     });
     if (!why_not.empty()) GTEST_SKIP() << why_not;
 }
@@ -543,7 +543,7 @@ TEST_F(Files, are_read_and_written_short_where_a_test_lets_them) {
     EXPECT_EQ(put.bytes, 3u);
     EXPECT_EQ(put.error, EIO);
     faults.verdicts = {{Operation::write, {.error = ENOSPC, .at_most = 3}}};
-    EXPECT_EQ(file.write_at(3, "xyz").bytes, 0u) << "an error is all that happens";
+    EXPECT_EQ(file.write_at(3, "xyz").bytes, 0u) << "the write only returns an error";
     faults.verdicts.clear();
     EXPECT_EQ(read(file, 0, into).error, 0);
     EXPECT_EQ(into, "abc3456789");

@@ -17,7 +17,7 @@ using Texts = std::vector<std::string>;
 
 struct HelloWish {
     char const* name = "www.example.org";           // nullptr: none
-    std::string protocols = "\x02h2\x08http/1.1";   // as in the extension
+    std::string protocols = "\x02h2\x08http/1.1";   // the content of the ALPN extension
     int max_version = TLS1_3_VERSION;
     int min_version = TLS1_2_VERSION;
 };
@@ -45,7 +45,7 @@ std::string record(std::string_view content) {
     return out.append(content);
 }
 
-/// The same stream in records of at most `size` bytes of content; it must be one record.
+/// Divides `stream`, which must be one record, into records of at most `size` bytes of content.
 std::string in_records_of(std::size_t size, std::string_view stream) {
     std::string out;
     for (auto rest = stream.substr(5); !rest.empty(); rest.remove_prefix(std::min(size, rest.size())))
@@ -161,7 +161,8 @@ TEST(ClientHello, more_than_64_KiB_is_malformed_and_never_waited_for) {
     EXPECT_GT(in_small_records.size(), client_hello_max);
     EXPECT_EQ(fault_in(std::string_view(in_small_records).substr(0, client_hello_max)), "more than 64 KiB");
     EXPECT_EQ(read_client_hello(std::string_view(in_small_records).substr(0, client_hello_max - 1)).state, State::needs_more);
-    EXPECT_EQ(fault_in(record(std::string("\x01\x01\x00\x00", 4))), "more than 64 KiB") << "by its length";
+    EXPECT_EQ(fault_in(record(std::string("\x01\x01\x00\x00", 4))), "more than 64 KiB")
+        << "the length field alone exceeds the limit";
 }
 
 TEST(ClientHello, other_streams_are_not_tls) {

@@ -82,7 +82,7 @@ TEST(NameCache, a_name_that_keeps_failing_is_asked_for_less_and_less) {
     cache.store("gone.test", {ip("192.0.2.1")}, seconds{1}, now);
     now += seconds{1};
     cache.store_failure("gone.test", "no such host", now);
-    EXPECT_FALSE(cache.find("gone.test", now + seconds{5})) << "an answer in between begins anew";
+    EXPECT_FALSE(cache.find("gone.test", now + seconds{5})) << "a success in between resets the time of failures";
 }
 
 TEST(NameCache, a_thousand_failures_in_a_row_do_not_overflow) {

@@ -228,7 +228,7 @@ TEST(Resolver, may_go_while_others_wait_for_it) {
         }
         scene.loop.run_until([&] { return given != nullptr; });
         EXPECT_EQ(given->failure, "shutting down");
-        EXPECT_FALSE(scene.cache->find("silent.test")) << "that is no knowledge about the name";
+        EXPECT_FALSE(scene.cache->find("silent.test")) << "a shutdown is not cached as a failure of the name";
         // A remaining timer would keep the worker's thread running.
         scene.loop.wheel.stop();
         auto begun = steady_now();

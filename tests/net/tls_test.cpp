@@ -178,7 +178,8 @@ TEST_P(TlsResumption, sessions_are_taken_up_again) {
     }
     EXPECT_EQ(server.handshakes, 4);
     EXPECT_EQ(server.resumed, 3);
-    EXPECT_NE(scene.connect(server.port(), "127.0.0.1", "elsewhere.test").reason, "") << "a ticket is its name's alone";
+    EXPECT_NE(scene.connect(server.port(), "127.0.0.1", "elsewhere.test").reason, "")
+        << "a ticket is used only for its server name";
     EXPECT_EQ(server.resumed, 3);
 }
 
@@ -349,7 +350,7 @@ void stale_scene(Then then) {
         pollfd watched{transport.descriptor(), POLLIN, 0};
         return ::poll(&watched, 1, 2'000) == 1;
     };
-    EXPECT_TRUE(readable()) << "the tickets";
+    EXPECT_TRUE(readable()) << "the session tickets arrive";
     for (int i = 0; i < 3; ++i) EXPECT_FALSE(transport.stale());
     go_on.give();
     EXPECT_TRUE(readable());

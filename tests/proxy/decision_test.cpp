@@ -94,7 +94,7 @@ TEST(Decision, what_is_not_looked_up) {
     EXPECT_EQ(before_lookup(Method::get, Bypass::never, false), Action::refuse_misses);
     EXPECT_EQ(before_lookup(Method::connect, Bypass::none, true), Action::tunnel);
     EXPECT_EQ(before_lookup(Method::connect, Bypass::none, false), Action::refuse_misses);
-    EXPECT_EQ(before_lookup(Method::purge, Bypass::method, false), Action::purge) << "PURGE asks for nothing";
+    EXPECT_EQ(before_lookup(Method::purge, Bypass::method, false), Action::purge) << "PURGE fetches nothing";
 }
 
 TEST(Decision, what_comes_of_what_the_store_does_not_answer) {
@@ -103,13 +103,14 @@ TEST(Decision, what_comes_of_what_the_store_does_not_answer) {
             known, follows, [&] { return misses; }, [&] { return failed; });
     };
     for (auto known : {Action::deliver, Action::refresh, Action::deliver_offline, Action::only_if_cached})
-        EXPECT_EQ(action(known, true, false, true), known) << "without asking anybody";
+        EXPECT_EQ(action(known, true, false, true), known) << "rules for misses and failures do not matter";
     EXPECT_EQ(action(Action::fetch, false, true, false), Action::fetch);
     EXPECT_EQ(action(Action::fetch, true, true, false), Action::follow);
     EXPECT_EQ(action(Action::fetch, true, true, true), Action::tell_failure);
     EXPECT_EQ(action(Action::fetch, true, false, true), Action::refuse_misses);
     EXPECT_EQ(action(Action::pass, true, true, true), Action::pass);
-    EXPECT_EQ(action(Action::pass, false, false, false), Action::refuse_misses) << "credentials open no way out";
+    EXPECT_EQ(action(Action::pass, false, false, false), Action::refuse_misses)
+        << "a request that bypasses the cache is refused, too";
 }
 
 TEST(Decision, who_neither_leads_nor_follows) {

@@ -193,7 +193,7 @@ TEST(SeenBatch, knows_the_forms_by_their_types) {
     EXPECT_EQ(asked_form("text/html, Application/JSON;q=0.5, */*;q=0.1"), ReplyForm::json);
     EXPECT_EQ(asked_form("application/json;q=0, text/plain"), ReplyForm::text);
     EXPECT_EQ(asked_form("application/json; q=0.1,text/plain; charset=utf-8; q=1"), ReplyForm::text);
-    EXPECT_EQ(asked_form("application/json, text/plain"), ReplyForm::json) << "of equals the first";
+    EXPECT_EQ(asked_form("application/json, text/plain"), ReplyForm::json) << "the first of two with equal q";
     EXPECT_EQ(asked_form("application/json;q=0"), std::nullopt);
     EXPECT_EQ(asked_form("application/json;q=nan, text/plain"), ReplyForm::text);
     EXPECT_EQ(asked_form(",;,q=;q=x,application/json,"), ReplyForm::json);
@@ -287,15 +287,15 @@ TEST(SeenAnswers, are_as_long_as_they_say_in_any_number_of_pieces) {
 TEST(AnsweredCache, holds_what_was_put_in_until_newer_ones_take_its_place) {
     AnsweredCache cache(16);
     EXPECT_FALSE(cache.holds(1));
-    EXPECT_FALSE(cache.holds(1)) << "a question puts nothing in";
+    EXPECT_FALSE(cache.holds(1)) << "a lookup inserts nothing";
     for (Fingerprint url = 2; url <= 16; url += 2) cache.put(url);   // the eight of the first line
     EXPECT_TRUE(cache.holds(2));
     cache.put(18);
-    EXPECT_TRUE(cache.holds(2)) << "used just before";
-    EXPECT_FALSE(cache.holds(4)) << "the longest without use";
+    EXPECT_TRUE(cache.holds(2)) << "the entry was used just before";
+    EXPECT_FALSE(cache.holds(4)) << "the least recently used entry is replaced";
     EXPECT_TRUE(cache.holds(18));
     cache.put(0);
-    EXPECT_FALSE(cache.holds(0)) << "marks an empty place";
+    EXPECT_FALSE(cache.holds(0)) << "0 marks an empty slot";
 }
 
 }   // namespace

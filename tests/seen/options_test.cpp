@@ -32,7 +32,7 @@ TEST(SeenOptions, the_set_and_its_cache_are_what_there_is) {
     EXPECT_EQ(validate({.cache = ""}).fault_text(), "");
     EXPECT_THAT(validate({.set = "runs"}).fault_text(), HasSubstr("give its directory"));
     EXPECT_THAT(validate({.set = "lines", .directory = "somewhere"}).fault_text(), HasSubstr("is kept in memory"));
-    EXPECT_EQ(validate({.set = "redis:127.0.0.1:1"}).fault_text(), "") << "nobody is asked yet";
+    EXPECT_EQ(validate({.set = "redis:127.0.0.1:1"}).fault_text(), "") << "validation does not connect to Redis";
     EXPECT_THAT(validate({.set = "redis:127.0.0.1:1", .directory = "somewhere"}).fault_text(),
                 HasSubstr("is stored in Redis; remove the directory"));
     EXPECT_THAT(validate({.set = "trie"}).fault_text(), HasSubstr("no set \"trie\"; valid sets: lines"));

@@ -128,7 +128,7 @@ TEST(SetKeeper, takes_no_more_than_may_wait_and_always_one) {
     KeeperScene scene({.waiting_links = 3, .waiting_batches = 3});
     scene.hand->let(false);
     Question large({1, 2, 3, 4}), more({5}), small({5, 6}), last({7}), none({});
-    ASSERT_TRUE(scene.keeper.add(large.task)) << "one batch always";
+    ASSERT_TRUE(scene.keeper.add(large.task)) << "an idle keeper takes a batch of any size";
     EXPECT_FALSE(scene.keeper.add(more.task));
     EXPECT_FALSE(scene.keeper.has_room(0));
     scene.hand->let(true);
@@ -156,7 +156,7 @@ TEST(SetKeeper, a_fault_loses_nothing_once_it_is_over) {
     scene.hand->fault.clear();
     Question second({1, 2});
     ASSERT_TRUE(scene.keeper.add(second.task));
-    EXPECT_THAT(second.wait(), ElementsAre(1, 1)) << "the cache must not know what the set does not";
+    EXPECT_THAT(second.wait(), ElementsAre(1, 1)) << "the cache must not have URLs that the set lacks";
     EXPECT_EQ(scene.keeper.stats().faults, 1u);
 }
 
@@ -165,7 +165,7 @@ TEST(SetKeeper, says_what_would_not_survive) {
     scene.hand->sync_fault = "input/output error";
     Question durable({1}, true), other({2});
     ASSERT_TRUE(scene.keeper.add(durable.task));
-    EXPECT_THAT(durable.wait(), ElementsAre(1)) << "it is new, and only its survival is in doubt";
+    EXPECT_THAT(durable.wait(), ElementsAre(1)) << "the URL is new; only its durability is uncertain";
     EXPECT_EQ(durable.task.status, SetKeeper::TaskStatus::not_durable);
     ASSERT_TRUE(scene.keeper.add(other.task));
     other.wait();
@@ -181,7 +181,7 @@ TEST(SetKeeper, promises_nothing_of_a_set_that_forgets) {
     EXPECT_THAT(durable.wait(), ElementsAre(1));
     EXPECT_EQ(durable.task.status, SetKeeper::TaskStatus::not_durable);
     EXPECT_EQ(durable.task.fault, "its appendonly is no");
-    EXPECT_EQ(scene.keeper.close().fault_text(), "") << "who never promised has broken no promise";
+    EXPECT_EQ(scene.keeper.close().fault_text(), "") << "this set never promises durability";
     EXPECT_EQ(scene.hand->syncs, 0);
     EXPECT_EQ(scene.keeper.stats().faults, 0u);
 }

@@ -193,7 +193,7 @@ TEST(SeenModel, makes_links_as_the_paper_conjectures_them) {
 
 TEST(SeenModel, a_wrong_command_line_is_named_with_the_mend) {
     EXPECT_EQ(model({"--alpha=0.9", "--beta-host=0.5"}).err,
-              "garner seen model: --alpha, --beta-page and --beta-host are more than 1 together; what is left is the share "
+              "garner seen model: --alpha, --beta-page and --beta-host add up to more than 1; the remainder is the share "
               "of new URLs\nTry: garner seen model --help\n");
     EXPECT_EQ(model({"--alpha=x"}).err.substr(0, 60), "garner seen model: --alpha: \"x\" is not a number from 0 to 1\n");
     EXPECT_EQ(model({"--links=1", "--output=/nowhere/at/all"}).code, 1);

@@ -101,12 +101,13 @@ TEST(SourcedBody, that_grows_gives_from_there_what_memory_has_forgotten_and_the_
         EXPECT_TRUE(reader.needs_load());
         EXPECT_TRUE(read_all(reader, 600'000));
         auto const loads = source->loads.load();
-        EXPECT_EQ(loads, 262) << "up to where the first segment in memory begins, at 256 KiB, with the first piece read before";
+        EXPECT_EQ(loads, 262)
+            << "pieces are loaded up to the first segment in memory, at 256 KiB; the first piece was loaded before";
         scene.append(*body, 400'000);
         EXPECT_TRUE(read_all(reader, 1'000'000));
         EXPECT_EQ(source->loads, loads);
         body->finish(Body::State::complete);
-        EXPECT_FALSE(body->has_gaps()) << "what the source has is not missing";
+        EXPECT_FALSE(body->has_gaps()) << "bytes that the source has are not missing";
         EXPECT_FALSE(body->is_resident());
         EXPECT_TRUE(body->has(0, 999'999));
         source->limit = 1'000'000;
@@ -243,7 +244,7 @@ TEST(LentBody, that_memory_is_to_keep_stays_where_it_is_and_is_charged_for_all_o
     EXPECT_EQ(kept->charged(), 21'000u);
     EXPECT_EQ(scene.budget.used(), 21'000u);
     EXPECT_EQ(scene.budget.filling(), 0u);
-    EXPECT_FALSE(kept->lent().owner) << "nobody else can take it over";
+    EXPECT_FALSE(kept->lent().owner) << "no other body can take the memory over";
     {
         BodyReader reader(kept);
         std::array<std::string_view, 1> piece;
@@ -294,9 +295,10 @@ TEST(LentBody, may_be_a_piece_of_a_growing_one_beside_bytes_of_its_own) {
         EXPECT_EQ(body->size(), 20'000u);
         EXPECT_EQ(scene.budget.filling(), 20'064u);
         scene.append(*body, 5'000);
-        EXPECT_FALSE(body->adopt(lend(bytes_of(25'000, 20'000)), reserve)) << "there is room that would never be filled";
+        EXPECT_FALSE(body->adopt(lend(bytes_of(25'000, 20'000)), reserve))
+            << "the last segment is not full, and a gap would remain";
         scene.append(*body, 35'000);
-        EXPECT_FALSE(body->adopt(lend(bytes_of(60'000, 1)), reserve)) << "longer than it is";
+        EXPECT_FALSE(body->adopt(lend(bytes_of(60'000, 1)), reserve)) << "the piece exceeds the announced length";
         body->finish(Body::State::complete);
         EXPECT_EQ(scene.budget.filling(), 0u);
         EXPECT_EQ(scene.budget.used(), 60'064u);

@@ -41,7 +41,7 @@ TEST(Body, of_known_length_takes_not_a_byte_more_than_that) {
         scene.append(*body, length);
         EXPECT_EQ(body->charged(), length);
         EXPECT_EQ(scene.budget.used(), length);
-        EXPECT_TRUE(scene.room(*body).empty()) << "beyond the length there is no room";
+        EXPECT_TRUE(scene.room(*body).empty()) << "the body has no room beyond its length";
         body->finish(Body::State::complete);
         EXPECT_EQ(scene.budget.filling(), 0u);
         BodyReader reader(body);
@@ -142,7 +142,7 @@ TEST(BodyReader, has_lost_what_the_body_forgot) {
     BodyReader early(body), late(body, 20 * KiB);
     scene.append(*body, 100 * KiB);
     body->forget_before(20 * KiB);
-    EXPECT_EQ(scene.budget.used(), (128 - 16) * KiB) << "only whole segments go";
+    EXPECT_EQ(scene.budget.used(), (128 - 16) * KiB) << "only whole segments are freed";
     EXPECT_EQ(scene.budget.filling(), (128 - 16) * KiB);
     EXPECT_EQ(body->charged(), (128 - 16) * KiB);
     EXPECT_EQ(read_on(early), 0u);
@@ -150,7 +150,7 @@ TEST(BodyReader, has_lost_what_the_body_forgot) {
     EXPECT_EQ(read_on(late), 80 * KiB);
     EXPECT_FALSE(late.lost());
     body->forget_before(100 * KiB);
-    EXPECT_EQ(scene.budget.used(), 64 * KiB) << "the last segment is where the producer writes";
+    EXPECT_EQ(scene.budget.used(), 64 * KiB) << "the producer still writes to the last segment";
     scene.append(*body, 100 * KiB);
     EXPECT_EQ(read_on(late), 100 * KiB);
     early.advance(1);
@@ -189,14 +189,14 @@ TEST(Body, a_window_never_writes_over_what_somebody_still_sends) {
     auto count = stuck.next(pieces, UINT64_MAX);
     ASSERT_EQ(count, 4u);
     auto reserve = [&](Bytes bytes) { return scene.budget.reserve(bytes); };
-    EXPECT_TRUE(body->recycle([](Bytes) { return false; }).empty()) << "no room without a budget for it";
+    EXPECT_TRUE(body->recycle([](Bytes) { return false; }).empty()) << "without budget the body gets no segment";
     auto room = body->recycle(reserve);
     ASSERT_EQ(room.size(), 64 * KiB);
     Scene::fill(*body, room);
     Bytes at = 0;
     for (std::size_t i = 0; i < count; ++i)
         for (char byte : pieces[i]) ASSERT_EQ(byte, byte_at(at++));
-    EXPECT_EQ(scene.budget.used(), (128 + 64) * KiB) << "what is held stays charged";
+    EXPECT_EQ(scene.budget.used(), (128 + 64) * KiB) << "the segment that the reader holds stays charged";
     stuck.advance(at);
     EXPECT_EQ(scene.budget.used(), 64 * KiB);
     BodyReader after(body, 100'000);

@@ -115,7 +115,7 @@ TEST_F(DiskFaults, what_lies_in_a_segment_out_of_use_does_not_outlive_its_tombst
     faulty = 1;
     auto const count = fill();
     EXPECT_GT(disk->stats().write_errors, 0u);
-    EXPECT_EQ(disk->stats().state, DiskStats::State::working) << "one place does not make a bad disk";
+    EXPECT_EQ(disk->stats().state, DiskStats::State::working) << "one bad place does not stop the disk tier";
     forget_all(count);
     for (int i = 0; i < 90; ++i) disk->forget("fhttp://first/" + std::to_string(i));
     ASSERT_TRUE(settled());
@@ -142,7 +142,7 @@ TEST_F(DiskFaults, what_is_purged_before_all_was_found_is_in_the_file_before_tha
     };
     disk = test::made(DiskStore::open(options));
     EXPECT_EQ(disk->stats().state, DiskStats::State::recovering);
-    EXPECT_TRUE(disk->forget(key(0))) << "it may be there";
+    EXPECT_TRUE(disk->forget(key(0))) << "recovery may still find the record";
     EXPECT_TRUE(settled());
     keep_copy();
     faulty = 0;
@@ -208,7 +208,7 @@ TEST_F(DiskFaults, a_footer_that_cannot_be_written_takes_no_record_along) {
     std::vector<DiskStore::Listed> all;
     for (std::uint32_t segment = 0; disk->list(segment, all); ++segment) {
     }
-    ASSERT_EQ(all.size(), 1u) << "who looks finds it, too";
+    ASSERT_EQ(all.size(), 1u) << "inspection lists the record";
     EXPECT_EQ(all[0].key, "fhttp://a/");
     DiskStore::Verified sum;
     for (std::uint32_t segment = 0; disk->verify(segment, sum); ++segment) {
@@ -227,11 +227,11 @@ TEST_F(DiskFaults, a_sync_that_failed_promises_nothing_of_what_was_written_befor
     faulty = 1;
     store(key(0), "new");
     disk->forget(key(1));
-    ASSERT_TRUE(settled(Survives::power)) << "by the next sync";
+    ASSERT_TRUE(settled(Survives::power)) << "the next sync succeeds";
     EXPECT_LT(faulty, 1);
     EXPECT_EQ(disk->stats().write_errors, 1u);
     EXPECT_EQ(disk->stats().state, DiskStats::State::working);
-    EXPECT_EQ(load(key(0)), nullptr) << "nobody knows whether it came to the disk";
+    EXPECT_EQ(load(key(0)), nullptr) << "the record may not be on disk";
     store(key(2), "later");
     ASSERT_TRUE(settled(Survives::power));
     restart();
@@ -298,7 +298,7 @@ TEST_F(DiskFaults, a_read_that_was_given_up_before_it_began_is_never_done) {
         co_return co_await disk->load(key(9), executor);
     });
     EXPECT_TRUE(last);
-    EXPECT_EQ(reads, 2) << "the first, and the last";
+    EXPECT_EQ(reads, 2) << "only the first and the last load read";
     disk.reset();
 }
 
@@ -306,10 +306,10 @@ TEST_F(DiskFaults, what_is_admitted_at_its_second_hit_comes_from_memory_when_tha
     options.admit = DiskOptions::Admit::second_hit;
     open();
     EXPECT_EQ(store(key(0), "x"), NotStored::not_admitted);
-    EXPECT_FALSE(disk->used(key(1))) << "never heard of";
+    EXPECT_FALSE(disk->used(key(1))) << "the key is unknown";
     EXPECT_TRUE(disk->used(key(0)));
     EXPECT_EQ(store(key(0), "x"), NotStored::none);
-    EXPECT_FALSE(disk->used(key(0))) << "it is here";
+    EXPECT_FALSE(disk->used(key(0))) << "the object is stored";
     auto const once = Object::make(parts(key(2), "once"), nullptr);
     EXPECT_EQ(store(key(2), "once"), NotStored::not_admitted);
     disk->demote(*once);
@@ -327,7 +327,7 @@ TEST_F(DiskFaults, a_store_without_which_something_was_forgotten_is_given_up) {
         faulty = 1;
         open();
         EXPECT_EQ(disk->stats().state, DiskStats::State::failing);
-        if (forgets) EXPECT_FALSE(disk->forget(key(1))) << "whatever it is";
+        if (forgets) EXPECT_FALSE(disk->forget(key(1))) << "the store is not open, so any key may be in it";
         disk.reset();
         faulty = 0;
         EXPECT_EQ(fs::exists(options.path + "/given-up"), forgets);
@@ -352,7 +352,7 @@ TEST_F(DiskFaults, a_file_that_is_removed_is_answered_from_and_stored_to_no_more
     EXPECT_EQ(body_of(key(1)), "kept");
     EXPECT_EQ(store(key(2), "x"), NotStored::failing);
     EXPECT_TRUE(disk->forget(key(1)));
-    EXPECT_TRUE(settled()) << "the file may be back";
+    EXPECT_TRUE(settled()) << "the removed file has the tombstone, in case it returns";
     fs::rename(options.path + "/moved", file());
     EXPECT_TRUE(eventually([&] { return store(key(2), "x") == NotStored::none; }));
     EXPECT_EQ(disk->stats().state, DiskStats::State::working);
@@ -455,7 +455,7 @@ TEST_F(DiskFaults, a_slow_disk_is_given_a_few_megabytes_at_a_time) {
     for (int i = 0; i < 120; ++i) EXPECT_EQ(store(key(i), pattern(60'000, static_cast<unsigned>(i))), NotStored::none) << i;
     held = false;
     ASSERT_TRUE(eventually([&] { return settled(); }));
-    EXPECT_GT(longest, 2 * MiB - 64 * KiB) << "and no record by record";
+    EXPECT_GT(longest, 2 * MiB - 64 * KiB) << "records are written together";
     EXPECT_LE(longest, 2 * MiB + 64 * KiB);
     restart();
     for (int i = 0; i < 120; ++i) EXPECT_TRUE(body_of(key(i)) == pattern(60'000, static_cast<unsigned>(i))) << i;

@@ -59,8 +59,8 @@ TEST_F(DiskFigures, a_rate_is_spent_by_what_was_written_alone) {
     open();
     for (unsigned i = 0; i < 20; ++i) EXPECT_EQ(store("fhttp://a/", pattern(15'001, i)), NotStored::too_large);
     EXPECT_EQ(store("fhttp://a/", pattern(15'000, 1)), NotStored::none);
-    EXPECT_EQ(store("fhttp://b/", pattern(15'000, 1)), NotStored::none) << "there was something left";
-    EXPECT_EQ(store("fhttp://c/", pattern(1'000, 1)), NotStored::rate) << "and now there is a debt";
+    EXPECT_EQ(store("fhttp://b/", pattern(15'000, 1)), NotStored::none) << "some budget was left";
+    EXPECT_EQ(store("fhttp://c/", pattern(1'000, 1)), NotStored::rate) << "the budget is negative now";
     EXPECT_EQ(refused(NotStored::too_large), 20u);
     EXPECT_EQ(refused(NotStored::rate), 1u);
 }

@@ -182,7 +182,7 @@ TEST(DiskFill, a_body_with_gaps_keeps_them_and_comes_back_span_by_span) {
         EXPECT_TRUE(object->body()->has_gaps());
         ASSERT_EQ(object->body()->present().size(), 3u);
         EXPECT_EQ(object->body()->present()[1].last, 100 + piece_max + 20);
-        EXPECT_EQ(FillScene::read(object->body(), 5), "lost") << "behind it is a gap";
+        EXPECT_EQ(FillScene::read(object->body(), 5), "lost") << "a gap follows the first five bytes";
         EXPECT_TRUE(FillScene::read(object->body(), 900'000) == pattern(100'000, 900'000));
         auto reserve = [&](Bytes bytes) { return scene.reserve(bytes); };
         auto const brought =
@@ -228,7 +228,7 @@ TEST(DiskFill, an_object_whose_pieces_are_not_all_there_is_not_there) {
     scene.core.drop(hash_of_piece(1, piece_max, scene.core.seed()));
     EXPECT_FALSE(scene.find());
     EXPECT_EQ(FillScene::read(before->body()), "lost");
-    EXPECT_EQ(write_object(scene.core, before->parts()), NotStored::no_room) << "nobody has all of its bytes any more";
+    EXPECT_EQ(write_object(scene.core, before->parts()), NotStored::no_room) << "a piece of the body is lost";
     EXPECT_FALSE(scene.core.has(scene.hash("http://films.example/reel")));
 }
 
@@ -243,12 +243,12 @@ TEST(DiskFill, a_damaged_or_swapped_piece_is_never_given) {
     records[first].bytes[5'000] ^= 1;
     EXPECT_EQ(FillScene::read(object->body()), "lost");
     records[first] = records[second];
-    EXPECT_EQ(FillScene::read(object->body()), "lost") << "good in itself, but of another place";
+    EXPECT_EQ(FillScene::read(object->body()), "lost") << "the record is valid, but of another place";
     auto other = scene.parts(scene.body(MiB));
     other.key = "http://films.example/other";
     ASSERT_EQ(write_object(scene.core, other), NotStored::none);
     records[first] = records[hash_of_piece(2, 0, scene.core.seed())];
-    EXPECT_EQ(FillScene::read(object->body()), "lost") << "of another body";
+    EXPECT_EQ(FillScene::read(object->body()), "lost") << "the record is of another body";
     records[first] = good;
     EXPECT_TRUE(FillScene::read(object->body()) == pattern(MiB));
 }
@@ -334,7 +334,7 @@ TEST(PieceFill, takes_whole_pieces_as_they_come_and_the_last_one_at_the_end) {
     scene.append(*body, piece_max + 999);
     EXPECT_TRUE(fill.take(*body));
     EXPECT_EQ(fill.taken(), 2 * piece_max);
-    EXPECT_FALSE(scene.find()) << "nothing is found before the end";
+    EXPECT_FALSE(scene.find()) << "a lookup finds the object only after its last piece";
     body->finish(Body::State::complete);
     ASSERT_TRUE(fill.commit(scene.parts(body)));
     EXPECT_EQ(fill.taken(), length);
@@ -342,7 +342,7 @@ TEST(PieceFill, takes_whole_pieces_as_they_come_and_the_last_one_at_the_end) {
     EXPECT_TRUE(FillScene::read(scene.find()->body()) == pattern(length));
     auto parts = scene.parts(body);
     ASSERT_EQ(write_object(scene.core, parts), NotStored::none);
-    EXPECT_EQ(scene.core.appended, 5) << "its bytes are there already";
+    EXPECT_EQ(scene.core.appended, 5) << "only the head is written";
 }
 
 TEST(PieceFill, gives_readers_what_memory_has_forgotten_while_it_grows) {
@@ -480,7 +480,7 @@ TEST(DiskParts, cost_their_own_pieces_and_a_head_and_become_the_whole) {
         auto const joined = known ? Body::join(*fresh, *known->body()) : fresh;
         auto const before = scene.core.appended;
         ASSERT_EQ(write_object(scene.core, scene.parts(joined)), NotStored::none);
-        EXPECT_EQ(scene.core.appended, before + 1) << "the pieces lie there already";
+        EXPECT_EQ(scene.core.appended, before + 1) << "only the head is written";
         known = scene.find();
         ASSERT_TRUE(known);
         EXPECT_TRUE(known->body()->has(span.first, span.last));

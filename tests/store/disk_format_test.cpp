@@ -107,7 +107,7 @@ TEST(DiskHeader, with_sizes_that_no_store_has_is_none) {
         EXPECT_FALSE(decode_header(header_with(28, as_bytes(alignment))).header) << alignment;
     auto large = shape_of(256 * GiB);
     ++large.segments;
-    EXPECT_FALSE(decode_header(encode(large)).header) << "its last records are beyond what 16 bytes each can tell apart";
+    EXPECT_FALSE(decode_header(encode(large)).header) << "the offsets of the last records do not fit into an index entry";
 }
 
 TEST(DiskHeader, of_a_store_that_grows_keeps_its_alignment_and_grows_as_far_as_that_reaches) {
@@ -129,7 +129,7 @@ TEST(DiskHeader, has_a_shape_for_every_size_that_fits_in_it) {
     for (Bytes size = 2 * MiB; size <= Bytes{1} << 44; size += size / 7) {
         auto header = shape_of(size);
         EXPECT_LE(header.bytes(), size);
-        EXPECT_GE(header.bytes() + header.segment_bytes + header_area, size) << "nothing is wasted but a part of a segment";
+        EXPECT_GE(header.bytes() + header.segment_bytes + header_area, size) << "less than one segment is unused";
         RecordHead piece;
         piece.kind = RecordKind::piece;
         piece.body_bytes = static_cast<std::uint32_t>(header.piece_bytes());
@@ -137,7 +137,7 @@ TEST(DiskHeader, has_a_shape_for_every_size_that_fits_in_it) {
         auto const pieces = room / (piece.bytes() + footer_entry_bytes);
         auto const left = Bytes{header.segment_bytes} - segment_head_bytes - pieces * piece.bytes();
         EXPECT_GE(pieces, 8u);
-        EXPECT_GT(left, Footer::footer_bytes(pieces + 8)) << "and of heads";
+        EXPECT_GT(left, Footer::footer_bytes(pieces + 8)) << "the footer also has room for heads";
         EXPECT_LT(left, header.segment_bytes / 60);
         EXPECT_EQ(header.start_of(header.segments), header.bytes());
         EXPECT_TRUE(decode_header(encode(header)).header) << size;
@@ -261,7 +261,7 @@ TEST(DiskRecord, with_any_byte_changed_is_damaged) {
         auto const body_at = decode_head(bytes, here).record.head.body_at();
         with_each_byte_changed(bytes, [&](std::string_view changed, std::size_t at) {
             auto const damage = decode(changed, here).damage;
-            EXPECT_EQ(damage == Damage::none, at >= end) << at << ": only padding says nothing";
+            EXPECT_EQ(damage == Damage::none, at >= end) << at << ": only a change of the padding is not detected";
             EXPECT_EQ(damage == Damage::body, at >= body_at && at < end) << at;
             EXPECT_EQ(decode_head(changed, here).damage == Damage::none, at >= body_at) << at;
         });
@@ -311,7 +311,7 @@ TEST(DiskRecord, of_another_store_place_or_generation_is_none_here) {
     EXPECT_FALSE(good(other));
     other = here;
     other.generation -= 1;
-    EXPECT_EQ(decode(record({}, other), here).damage, Damage::another) << "left from an earlier round: nothing is wrong";
+    EXPECT_EQ(decode(record({}, other), here).damage, Damage::another) << "a record of an earlier generation is no damage";
     auto renamed = with(record({}, other), 32, as_bytes(here.generation));
     EXPECT_EQ(decode(renamed, here).damage, Damage::head);
 }
@@ -483,7 +483,7 @@ TEST(DiskMeta, cut_anywhere_is_none) {
         std::string const cut = bytes.substr(0, size);
         std::string_view view(cut);
         EXPECT_FALSE(decode_meta(view)) << size;
-        EXPECT_EQ(view.size(), size) << "nothing is taken off";
+        EXPECT_EQ(view.size(), size) << "a failed decode consumes nothing";
     }
 }
 
@@ -616,7 +616,8 @@ TEST(DiskFreshness, in_three_bits_never_promises_more_than_there_is) {
         auto const bits = Freshness::of(left);
         EXPECT_LT(bits, 8);
         EXPECT_LE(Freshness::seconds(bits), std::max<std::int64_t>(left, 0)) << left;
-        EXPECT_GE(Freshness::seconds(bits) * 24 + 60, std::min<std::int64_t>(left, 24 * 3600)) << left << ": nor far less";
+        EXPECT_GE(Freshness::seconds(bits) * 24 + 60, std::min<std::int64_t>(left, 24 * 3600))
+            << left << ": the rounded value is not far below";
     }
     EXPECT_EQ(Freshness::of(INT64_MAX), 7);
     EXPECT_EQ(Freshness::of(INT64_MIN), 0);

@@ -141,10 +141,10 @@ TEST_F(DiskKept, newcomers_leave_two_segments_to_what_is_written_again_though_it
         }
     };
     append_all(disk::Purpose::newcomer);
-    EXPECT_EQ(segments.size(), header.segments - 3) << "one is out of use, and counts for none of them";
+    EXPECT_EQ(segments.size(), header.segments - 3) << "the segment out of use is not counted";
     EXPECT_TRUE(append(disk::Purpose::kept));
-    EXPECT_EQ(segments.size(), header.segments - 2) << "it has opened one";
-    EXPECT_FALSE(append(disk::Purpose::newcomer)) << "which is its own";
+    EXPECT_EQ(segments.size(), header.segments - 2) << "the record for kept objects opens a segment";
+    EXPECT_FALSE(append(disk::Purpose::newcomer)) << "newcomers may not use the segment of kept objects";
     EXPECT_FALSE(log.is_full());
     append_all(disk::Purpose::kept);
     EXPECT_EQ(segments.size(), header.segments - 1);

@@ -118,13 +118,13 @@ TEST_F(DiskLong, what_is_forgotten_meanwhile_stays_away_and_what_is_newer_counts
 TEST_F(HeldDisk, what_waits_is_listed_and_purged_as_what_is_there) {
     open();
     writes.held = true;
-    ASSERT_EQ(store_long(key, pattern(6 * MiB, 1)), NotStored::none) << "which is more than the buffers hold";
+    ASSERT_EQ(store_long(key, pattern(6 * MiB, 1)), NotStored::none) << "the object is larger than the buffers";
     std::vector<DiskStore::Listed> all;
     disk->list_waiting(all);
     ASSERT_EQ(all.size(), 1u);
     EXPECT_EQ(all[0].key, key);
     EXPECT_EQ(all[0].length, 6 * MiB);
-    EXPECT_TRUE(disk->forget(key)) << "it was there to be";
+    EXPECT_TRUE(disk->forget(key)) << "a waiting object can be removed";
     EXPECT_FALSE(disk->forget(key));
     writes.held = false;
     restart();
@@ -154,7 +154,7 @@ TEST_F(DiskLong, a_new_head_over_what_is_here_is_written_whatever_is_let_in) {
     limits.admit = DiskOptions::Admit::all;
     limits.rate = 1;
     disk->reconfigure(limits);
-    ASSERT_EQ(store("fhttp://a/", pattern(10'000, 1)), NotStored::none) << "and the rate is owed for hours";
+    ASSERT_EQ(store("fhttp://a/", pattern(10'000, 1)), NotStored::none) << "the rate limit has no budget for hours afterwards";
     freshen(8'888);
     EXPECT_EQ(store("fhttp://b/", "x"), NotStored::rate);
 }
@@ -177,7 +177,7 @@ TEST_F(HeldDisk, a_new_head_over_what_is_here_finds_room_where_newcomers_do_not)
     for (Bytes const bytes : {60'000, 1}) {
         for (int refused = 0; refused < 200; std::this_thread::sleep_for(1ms)) {
             refused = store_newcomer(bytes) == NotStored::none ? 0 : refused + 1;
-            ASSERT_LT(newcomers, 5'000u) << "segments do become free";
+            ASSERT_LT(newcomers, 5'000u) << "segments must not become free";
         }
     }
     EXPECT_EQ(disk->store(fresh), NotStored::none);
@@ -211,7 +211,7 @@ TEST_F(DiskLong, a_head_without_all_its_pieces_is_listed_nowhere_and_gone_after_
     };
     EXPECT_EQ(count(), 0);
     restart();
-    EXPECT_TRUE(eventually([&] { return !disk->may_have(key); })) << "and no peer is told of it";
+    EXPECT_TRUE(eventually([&] { return !disk->may_have(key); })) << "peers must not be told that the object is here";
 }
 
 TEST_F(DiskLong, no_more_of_it_waits_than_the_buffers_could_hold) {
@@ -254,7 +254,7 @@ TEST_F(DiskLong, pieces_that_readers_keep_take_a_bounded_part_of_memory_and_leav
     EXPECT_GT(disk->stats().too_late, 0u);
     EXPECT_EQ(body_of("fhttp://short/"), "short");
     kept.clear();
-    EXPECT_TRUE(keep(films - 1)) << "those who are done make room";
+    EXPECT_TRUE(keep(films - 1)) << "released records free their memory";
 }
 
 TEST_F(DiskLong, its_first_piece_is_kept_for_one_reader_only) {

@@ -85,11 +85,11 @@ TEST_F(DiskRecovery, goes_over_a_bad_sector_and_does_not_make_it_permanent) {
     open();
     auto const with_bad_sector = found();
     EXPECT_LT(with_bad_sector, some);
-    EXPECT_GT(with_bad_sector, some - 40) << "64 KiB, and no more";
+    EXPECT_GT(with_bad_sector, some - 40) << "at most 64 KiB of records are lost";
     kill();
     bad.is_gone();
     open();
-    EXPECT_GE(found(), some - 1) << "but for what was met by a read, and forgotten";
+    EXPECT_GE(found(), some - 1) << "only the record that a read found damaged was removed";
 }
 
 TEST_F(DiskRecovery, finds_a_segment_whose_head_cannot_be_read_by_its_footer_or_its_records) {
@@ -111,7 +111,7 @@ TEST_F(DiskRecovery, leaves_alone_what_cannot_be_read_at_all_and_what_is_purged_
     open();
     EXPECT_EQ(disk->stats().segments_retired, 1u);
     EXPECT_EQ(body_of(key(0)), "nothing");
-    EXPECT_TRUE(disk->forget(key(0))) << "it may be there";
+    EXPECT_TRUE(disk->forget(key(0))) << "the unreadable segment may have the record";
     EXPECT_TRUE(settled());
     EXPECT_EQ(store(key(1), "newer"), NotStored::none);
     disk.reset();
@@ -127,11 +127,11 @@ TEST_F(DiskRecovery, does_not_take_a_segment_that_was_made_free_for_one_that_was
     disk.reset();
     damage_head(0);
     open();
-    EXPECT_EQ(found(), some) << "its footer tells";
+    EXPECT_EQ(found(), some) << "the footer has the records";
     disk.reset();
     blank_tail(0);
     open();
-    EXPECT_LT(found(), some / 2) << "it has neither";
+    EXPECT_LT(found(), some / 2) << "the segment has neither head nor footer";
     disk.reset();
     fs::remove(file());
     fill();
@@ -139,7 +139,7 @@ TEST_F(DiskRecovery, does_not_take_a_segment_that_was_made_free_for_one_that_was
     damage_head(1);
     blank_tail(1);
     open();
-    EXPECT_GT(found(), some / 4) << "the newest may be one that was not closed";
+    EXPECT_GT(found(), some / 4) << "the newest segment may lack its footer";
 }
 
 TEST_F(DiskRecovery, believes_the_records_where_an_older_footer_stands_behind_them) {
@@ -181,7 +181,7 @@ TEST_F(DiskRecovery, knows_by_what_made_a_later_segment_free_that_an_earlier_one
         disk.reset();
         auto const after = image();
         auto const newest = std::ranges::max_element(after.segments(), {}, &test::DiskImage::Segment::generation);
-        EXPECT_GT(newest->wiped, generation) << "and who writes from then on says so, too";
+        EXPECT_GT(newest->wiped, generation) << "later segments announce the wipe";
     }
 }
 
@@ -293,7 +293,7 @@ TEST_F(DiskRecovery, verify_forgets_and_counts_what_has_lost_its_segment) {
     EXPECT_GT(sum.damaged, some / 2);
     EXPECT_EQ(disk->stats().records, some - sum.damaged);
     EXPECT_EQ(found(), some - sum.damaged);
-    EXPECT_EQ(disk->stats().damaged, 0u) << "they were not looked for any more";
+    EXPECT_EQ(disk->stats().damaged, 0u) << "lookups no longer read the damaged records";
     restart();
     EXPECT_EQ(found(), some - sum.damaged);
 }

@@ -45,7 +45,7 @@ TEST_F(DiskTombstones, are_open_until_the_tombstone_is_in_the_file) {
     EXPECT_FALSE(tombstones.is_open(seven));
     write(seven);
     EXPECT_TRUE(tombstones.is_clear());
-    EXPECT_TRUE(tombstones.is_open(seven)) << "a kill now would bring it back, whoever asks";
+    EXPECT_TRUE(tombstones.is_open(seven)) << "a kill now would restore the record";
     EXPECT_TRUE(tombstones.is_open(seven));
     EXPECT_FALSE(tombstones.is_open(eight));
     written = 64;
@@ -59,9 +59,9 @@ TEST_F(DiskTombstones, are_open_to_others_before_anything_is_taken_off_the_index
         Tombstones::Removal first(tombstones, seven);
         EXPECT_FALSE(first.is_open_to_others());
         Tombstones::Removal second(tombstones, seven);
-        EXPECT_TRUE(second.is_open_to_others()) << "the first may have found it, and has written nothing yet";
+        EXPECT_TRUE(second.is_open_to_others()) << "the first removal may have found the record and has not written its tombstone";
     }
-    EXPECT_FALSE(tombstones.is_open(seven)) << "neither found anything";
+    EXPECT_FALSE(tombstones.is_open(seven)) << "neither removal found a record";
 }
 
 TEST_F(DiskTombstones, are_found_where_only_the_first_bits_of_a_hash_are_known) {
@@ -117,12 +117,12 @@ TEST_F(DiskTombstones, more_than_can_be_owed_makes_all_void) {
     for (Fingerprint i = 0; i < 100; ++i) enqueue(hash_with(i));
     for (Fingerprint i = 0; i < 100; ++i) enqueue(hash_with(i));
     tombstones.flush_by_voiding();
-    EXPECT_EQ(voided, 0) << "the same names take no more room than once";
+    EXPECT_EQ(voided, 0) << "a repeated hash takes no second place";
     enqueue(hash_with(100));
     room = true;
     EXPECT_FALSE(tombstones.flush());
     EXPECT_FALSE(tombstones.is_clear());
-    EXPECT_TRUE(tombstones.is_open(hash_with(2'000))) << "of which one nobody knows any more";
+    EXPECT_TRUE(tombstones.is_open(hash_with(2'000))) << "some hash was discarded, so every hash may be open";
     can_void = false;
     tombstones.flush_by_voiding();
     EXPECT_FALSE(tombstones.is_clear());

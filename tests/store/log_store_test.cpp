@@ -205,7 +205,7 @@ TEST_F(DiskTier, a_file_that_is_none_of_ours_is_left_alone) {
     EXPECT_NE(disk->stats().trouble.find("is not a disk store"), std::string::npos);
     EXPECT_EQ(store("fhttp://a/", "x"), NotStored::failing);
     EXPECT_EQ(load("fhttp://a/"), nullptr);
-    EXPECT_FALSE(settled()) << "what it holds may be back one day";
+    EXPECT_FALSE(settled()) << "the disk store may return at a later start";
     disk.reset();
     EXPECT_EQ(fs::file_size(file()), 20'000u);
 }
@@ -233,7 +233,7 @@ TEST_F(DiskTier, a_disk_that_fails_is_left_and_taken_up_again) {
     restart();
     EXPECT_EQ(body_of("fhttp://before/"), "there");
     EXPECT_EQ(body_of("fhttp://after/"), "x");
-    EXPECT_EQ(load("fhttp://gone/"), nullptr) << "what it replaced must not come back";
+    EXPECT_EQ(load("fhttp://gone/"), nullptr) << "the replaced record must not return";
 }
 
 TEST_F(DiskTier, what_went_past_the_page_cache_and_through_it_by_turns_is_read_as_it_was_written) {
@@ -382,11 +382,11 @@ TEST_F(DiskTier, takes_new_limits_while_it_runs_and_leaves_alone_what_is_made_at
     disk->reconfigure(fresh);
     EXPECT_EQ(store("fhttp://a/2", pattern(2'000, 1)), NotStored::too_large);
     EXPECT_EQ(store("fhttp://a/3", "x"), NotStored::too_small);
-    EXPECT_EQ(body_of("fhttp://a/1"), pattern(2'000, 1)) << "what is there stays";
+    EXPECT_EQ(body_of("fhttp://a/1"), pattern(2'000, 1)) << "a stored object above the new limit stays";
     EXPECT_EQ(disk->options().patience, 1s);
     EXPECT_EQ(disk->options().size, options.size);
     EXPECT_EQ(disk->options().policy, options.policy);
-    EXPECT_EQ(before.object_max, options.object_max) << "who went by it may go on";
+    EXPECT_EQ(before.object_max, options.object_max) << "a reference to the former options stays valid";
     fresh = options;
     fresh.admit = DiskOptions::Admit::second_hit;
     fresh.rate = 100;

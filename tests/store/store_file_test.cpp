@@ -146,7 +146,8 @@ TEST_F(StoreFileTest, is_for_its_owner_alone_whatever_rights_it_was_given) {
 TEST_F(StoreFileTest, that_belongs_to_another_user_is_refused) {
     header();
     constexpr uid_t other = 12'345;
-    if (::chown(path().c_str(), other, static_cast<gid_t>(-1)) != 0) GTEST_SKIP() << "may not give a file away";
+    if (::chown(path().c_str(), other, static_cast<gid_t>(-1)) != 0)
+        GTEST_SKIP() << "the process may not change the owner of a file";
     EXPECT_NE(trouble().find("belongs to another user"), std::string::npos);
 }
 
@@ -165,7 +166,7 @@ TEST_F(StoreFileTest, that_is_to_be_as_it_is_keeps_its_size_whatever_is_wanted) 
 TEST_F(StoreFileTest, that_is_to_be_as_it_is_and_is_none_is_left_alone_and_named) {
     constexpr auto as_it_is = StoreFile::When::as_it_is;
     EXPECT_FALSE(trouble(as_it_is).empty());
-    EXPECT_FALSE(fs::exists(path())) << "none is made";
+    EXPECT_FALSE(fs::exists(path())) << "no file is created";
     auto const left_alone = [&](std::string const& bytes, char const* why) {
         begin_with(bytes);
         EXPECT_NE(trouble(as_it_is).find(why), std::string::npos) << trouble(as_it_is);
@@ -215,7 +216,8 @@ TEST_F(StoreFileTest, that_finds_no_room_to_grow_stays_as_it_was) {
     EXPECT_EQ(fs::file_size(path()), made.bytes());
     full.room = 0;
     fs::resize_file(path(), 2 * MiB);
-    EXPECT_NE(trouble().find("insufficient space for the"), std::string::npos) << "of what was cut short nothing is kept";
+    EXPECT_NE(trouble().find("insufficient space for the"), std::string::npos)
+        << "a truncated file is made anew, which needs space";
 }
 
 TEST_F(StoreFileTest, that_was_cut_short_is_begun_anew_for_what_was_purged_could_be_back) {

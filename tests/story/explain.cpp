@@ -91,14 +91,14 @@ TEST(Explain, what_is_stale_and_for_what_it_may_serve_yet) {
     EXPECT_EQ(told["why"], "stale, must-revalidate");
     EXPECT_EQ(told["freshness"]["stale_if_unreachable_seconds"], 0);
     EXPECT_TRUE(told["freshness"]["has_validator"]);
-    EXPECT_EQ(get(proxy, origin, "/must").detail(), "stale, must-revalidate") << "the answer says the same";
+    EXPECT_EQ(get(proxy, origin, "/must").detail(), "stale, must-revalidate") << "the response has the same reason";
     EXPECT_EQ(proxy.logged("/must", 2).all["reason"], "stale, must-revalidate");
 
     told = explained(proxy, origin.url("/while"));
     EXPECT_EQ(told["outcome"], "stale");
     EXPECT_EQ(told["why"], "stale-while-revalidate");
     EXPECT_EQ(told["freshness"]["stale_while_revalidate_seconds"], 600);
-    EXPECT_EQ(origin.requests("/while"), 1u) << "asking leads no revalidation";
+    EXPECT_EQ(origin.requests("/while"), 1u) << "explain starts no revalidation";
     EXPECT_EQ(explained(proxy, origin.url("/old"), {"-H", "Cache-Control: max-stale"})["why"], "max-stale in request");
     auto const taken = get(proxy, origin, "/old", {{"Cache-Control", "max-stale"}});
     EXPECT_EQ(taken.detail(), "max-stale in request");
@@ -140,7 +140,7 @@ TEST(Explain, who_is_denied_and_by_which_rule) {
     EXPECT_EQ(explained(proxy, "http://example.com/", {"--client", "192.0.2.1"})["access"]["rule"],
               "default: clients on loopback only");
     told = nlohmann::json::parse(Client("127.0.0.1", proxy.admin()).get("/explain?url=http://some.example:81/").body());
-    EXPECT_EQ(told["undecided"], true) << "DNS is asked only with the field";
+    EXPECT_EQ(told["undecided"], true) << "DNS is queried only if the request has the field";
     EXPECT_EQ(told["access"]["verdict"], "undecided");
     EXPECT_EQ(told["outcome"], "miss");
     EXPECT_EQ(explained(proxy, "https://example.com:8443/", {"-X", "CONNECT"})["access"]["closed"],
@@ -231,11 +231,11 @@ TEST(Explain, parts_that_are_stored_and_what_is_asked_for_beside_them) {
     told = explained(proxy, url, {"-H", "Range: bytes=2-4"});
     EXPECT_EQ(told["outcome"], "hit");
     EXPECT_EQ(told["status"], 206);
-    EXPECT_EQ(told["stored"]["body_bytes"], 10) << "what is stored of it";
+    EXPECT_EQ(told["stored"]["body_bytes"], 10) << "the stored part";
     told = explained(proxy, url, {"-H", "Range: bytes=5-14"});
     EXPECT_EQ(told["outcome"], "miss");
     EXPECT_EQ(told["why"], "the range is only partly stored");
-    EXPECT_TRUE(told["parts"]["asks"].is_null()) << "the range goes out as it came";
+    EXPECT_TRUE(told["parts"]["asks"].is_null()) << "the client's range is forwarded unchanged";
     EXPECT_EQ(origin.requests("/film"), 1u);
 
     EXPECT_EQ(get(proxy, origin, "/film").body(), whole);
@@ -324,7 +324,7 @@ TEST(Explain, a_failure_that_is_remembered) {
     EXPECT_THAT(told["failure"]["left_seconds"].get<int>(), AnyOf(4, 5));
     EXPECT_EQ(get(proxy, origin, "/page").detail(), "negative");
     EXPECT_EQ(explained(proxy, origin.url("/page"), {"-H", "Cache-Control: no-cache"})["outcome"], "miss");
-    EXPECT_EQ(get(proxy, origin, "/page").detail(), "negative") << "asking about a reload forgets nothing";
+    EXPECT_EQ(get(proxy, origin, "/page").detail(), "negative") << "explaining a reload removes no negative entry";
 }
 
 TEST(Explain, what_is_being_fetched_and_who_waits_for_it) {

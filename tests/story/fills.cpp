@@ -348,10 +348,10 @@ TEST(Fills, an_error_of_the_origin_is_told_to_all_who_wait_for_a_cold_url) {
     auto b = second.get("/page");
     stays_at(slow, 1);
     slow.release({.status = 503, .body = "busy"});
-    EXPECT_EQ(a.body(), "busy") << "the leader has the origin's own words";
+    EXPECT_EQ(a.body(), "busy") << "the leader gets the origin's response";
     EXPECT_EQ(b.status(), 503);
     EXPECT_THAT(b.body(), HasSubstr("503"));
-    EXPECT_EQ(proxy.stats()["cache"]["failures"], 1) << "those who come at once are not to ask either";
+    EXPECT_EQ(proxy.stats()["cache"]["failures"], 1) << "requests right after the failure do not repeat the fetch";
     EXPECT_EQ(slow.count(), 1u);
 
     pause_for(1100ms);

@@ -114,7 +114,7 @@ TEST(Accelerator, takes_origin_form_and_caches_under_its_own_partition) {
     auto second = client.get("/page");
     EXPECT_TRUE(second.hit());
     EXPECT_EQ(second.body(), "hello");
-    EXPECT_FALSE(get(proxy, origin, "/page").hit()) << "what visitors of a site stored is not for the forward proxy's users";
+    EXPECT_FALSE(get(proxy, origin, "/page").hit()) << "the forward proxy does not use responses that the accelerator stored";
 }
 
 TEST(Accelerator, takes_no_authority_from_the_client) {

@@ -333,7 +333,7 @@ TEST(Signals, a_second_one_ends_it_at_once) {
     EXPECT_THAT(proxy.errors(), HasSubstr("for requests in progress"));
     proxy.signal(SIGINT);
     EXPECT_EQ(proxy.ended(), 130);
-    EXPECT_EQ(proxy.logged("/film").status, 200) << "what was broken off is logged";
+    EXPECT_EQ(proxy.logged("/film").status, 200) << "the aborted request is logged";
 }
 
 TEST(Signals, SIGUSR1_reopens_the_log) {

@@ -138,7 +138,7 @@ TEST(Refresh, an_answer_that_cannot_be_kept_is_not_received_for_nobody) {
         for (int i = 0; i < 16; ++i) endless.piece(pattern(64 * 1024));
         EXPECT_TRUE(endless.nth(0).abandoned()) << path;
         for (int i = 0; i < 5; ++i) EXPECT_EQ(get(proxy, origin, path).body(), "old");
-        EXPECT_EQ(endless.count(), 1u) << "it pauses";
+        EXPECT_EQ(endless.count(), 1u) << "the refresh pauses";
     }
 }
 

@@ -96,7 +96,7 @@ TEST(SeenPartitions, the_links_of_a_killed_process_are_unreachable_until_it_is_b
 
     three.start(1);
     auto const again = lines(three[0].ask(url + "\n" + urls(10'000, 10'300) + url + "\n"));
-    EXPECT_EQ(again.front(), "new") << "asking in vain is not having seen";
+    EXPECT_EQ(again.front(), "new") << "a question without a reply does not make a URL seen";
     EXPECT_EQ(again.back(), "seen");
     for (std::size_t i = 1; i < answers.size() - 1; ++i) EXPECT_EQ(again[i], answers[i] == "new" ? "seen" : "new") << i;
     EXPECT_TRUE(three[0].stats()["partition"]["others"][0]["up"].get<bool>());
@@ -128,7 +128,8 @@ TEST(SeenPartitions, a_partition_that_hangs_holds_no_batch_up_longer_than_it_is_
                 ++(answer == "new" ? fresh : unreachable);
         });
     for (auto& crawler : crawlers) crawler.join();
-    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds{40}) << "and not three minutes";
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds{40})
+        << "the timeouts must not add up to three minutes";
     EXPECT_EQ(fresh + unreachable, 400u);
     EXPECT_GT(fresh, 100u);
     EXPECT_GT(unreachable, 100u);
@@ -212,7 +213,7 @@ TEST(SeenPartitions, what_a_partition_answers_too_late_is_lost_for_nobody) {
     for (auto& crawler : crawlers) crawler.join();
     auto const other = one.stats()["partition"]["others"][0];
     EXPECT_EQ(other["waiting_links"], 0);
-    EXPECT_EQ(other["unsure"], 0) << "all of them were told to somebody in the end";
+    EXPECT_EQ(other["unsure"], 0) << "each link was reported as new to some crawler";
 }
 
 TEST(SeenPartitions, what_a_partition_does_not_promise_to_keep_is_said_link_by_link) {
@@ -232,7 +233,7 @@ TEST(SeenPartitions, what_a_partition_does_not_promise_to_keep_is_said_link_by_l
     EXPECT_EQ(three[1].stats()["set"]["entries"], count("!not-durable"));
     EXPECT_EQ(three[0].stats()["not_durable"], count("!not-durable"));
     ASSERT_LT(first, answers.size());
-    EXPECT_EQ(three[0].ask(urls(first, first + 1)), "seen\n") << "it was said to be new";
+    EXPECT_EQ(three[0].ask(urls(first, first + 1)), "seen\n") << "the first reply was new";
 
     // A cached answer to a request that was not durable does not answer a durable one.
     auto const asked = [&] { return three[0].stats()["partition"]["others"][1]["links"].get<int>(); };
@@ -270,7 +271,7 @@ TEST(SeenPartitions, an_answer_that_was_lost_makes_a_url_new_again_rather_than_l
     actor.join();
     ::close(listening.fd);
     EXPECT_EQ(questions, 3);
-    EXPECT_EQ(std::ranges::count(answers, "new"), 40) << "the other said seen, but may have meant us";
+    EXPECT_EQ(std::ranges::count(answers, "new"), 40) << "the other process answers seen because of the lost batches";
     EXPECT_EQ(one.stats()["partition"]["others"][0]["unsure"], 0);
 }
 

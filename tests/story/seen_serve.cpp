@@ -94,7 +94,7 @@ TEST(SeenServe, says_what_it_does_not_take) {
         EXPECT_EQ(reply.status(), each.status) << each.says << reply.trouble();
         EXPECT_THAT(reply.body(), HasSubstr(each.says));
     }
-    EXPECT_EQ(service.ask("http://a.example/\n"), "new\n") << "nothing of a batch that was refused is in the set";
+    EXPECT_EQ(service.ask("http://a.example/\n"), "new\n") << "a refused batch adds nothing to the set";
     auto unframed = service.client();
     auto reply = unframed.begin("POST", "/seen", {{"Transfer-Encoding", "gzip, chunked"}});
     EXPECT_EQ(reply.status(), 400);
@@ -378,7 +378,8 @@ print(Seen(sys.argv[3], patience=0.5).ask(["http://a.example/"] * 2))
     auto const done = run({"python3", script, source("docs/guides"), "127.0.0.1:" + std::to_string(listening.port), nobody});
     actor.join();
     EXPECT_EQ(done.code, 0) << done.errors;
-    EXPECT_EQ(done.output, "['new', 'seen']\n['!not-known', '!not-known']\n") << "the first that was asked for may have been new";
+    EXPECT_EQ(done.output, "['new', 'seen']\n['!not-known', '!not-known']\n")
+        << "the URL may have been new when it was first asked for";
 }
 
 TEST(SeenServe, is_a_part_of_the_proxy_when_it_has_an_address) {

@@ -24,7 +24,7 @@ public:
                                     std::string const& lifetime = "10m") const;
     /// KRB5_CONFIG and KRB5RCACHENAME, for servers.
     std::vector<std::string> environment() const;
-    /// Of clients and servers that read the configuration from then on.
+    /// Applies to clients and servers that read the configuration afterwards.
     void set_clock_skew(int seconds) const;
     std::string path(std::string const& name) const { return dir_.path(name); }
 

@@ -49,7 +49,7 @@ inline std::vector<TraceRequest> read_trace(std::filesystem::path const& path) {
     auto number = [&](char const*& at) {
         std::uint64_t value = 0;
         auto [past, fault] = std::from_chars(at, end, value);
-        if (fault != std::errc{}) throw std::runtime_error("not a number in " + path.string());
+        if (fault != std::errc{}) throw std::runtime_error("malformed number in " + path.string());
         at = past + 1;   // skips the comma or newline
         return value;
     };

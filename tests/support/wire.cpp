@@ -243,7 +243,7 @@ bool Wire::closed_by_notify() const { return (SSL_get_shutdown(tls_->ssl.get()) 
 Wire::Read Wire::read_tls(std::size_t most) {
     std::string block(std::min<std::size_t>(most, 16 * 1024), '\0');
     for (;;) {
-        ERR_clear_error();   // of another connection of this thread
+        ERR_clear_error();   // an error of another connection of this thread
         auto const count = SSL_read(tls_->ssl.get(), block.data(), static_cast<int>(block.size()));
         if (count > 0) {
             buffer_.append(block, 0, static_cast<std::size_t>(count));

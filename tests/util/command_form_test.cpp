@@ -42,7 +42,7 @@ TEST(CommandForm, takes_values_in_every_form) {
     EXPECT_EQ(sort.memory, 2 * KiB);
     EXPECT_TRUE(sort.unique);
     EXPECT_EQ(sort.read({"--input=a", "--input=[b,c]"}).fault, "");
-    EXPECT_EQ(sort.input, "[b,c]") << "the last one counts, and is taken as it is";
+    EXPECT_EQ(sort.input, "[b,c]") << "the last value counts and is not split";
 }
 
 TEST(CommandForm, names_the_error_and_a_fix) {

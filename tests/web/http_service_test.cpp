@@ -173,7 +173,7 @@ TEST(HttpService, bodies_that_one_client_has_begun_give_way_to_another_client) {
         test::pause_for(Millis{50});
     }
     auto same = scene.client(), other = scene.client(), third = scene.client();
-    EXPECT_EQ(same.get("/").status(), 0) << "the client itself gains nothing";
+    EXPECT_EQ(same.get("/").status(), 0) << "the client that holds the connections gets no further one";
     EXPECT_EQ(other.from("127.0.0.2").get("/").status(), 200);
     EXPECT_TRUE(busy[0].closed_by_proxy());
     auto reply = other.begin("POST", "/", {{"Content-Length", "2"}});

@@ -1,4 +1,4 @@
-"""The proxies with a disk tier and hardly any memory: their configurations, and how what they keep is damaged."""
+"""The proxies with a disk tier and little memory: their configurations, and functions that damage their stores."""
 
 import os
 
@@ -29,7 +29,7 @@ KINDS = {
 
 
 def values(name, memory, disk):
-    """What the templates want; both in MiB."""
+    """The values of the templates. Memory and disk are in MiB."""
     return {"SQUID_KIND": name.removeprefix("squid-"), "SQUID_FOLDERS": "16 256" if name == "squid-aufs" else "",
             "MEMORY": memory, "MEMORY_BYTES": memory << 20, "DISK": disk, "CHECKSUM": int(name == "ats-checked")}
 
@@ -41,7 +41,7 @@ class Damage:
         self.text, self.change = text, change
 
     def do(self, folder):
-        """How many copies there were."""
+        """Returns the number of copies."""
         found = 0
         for at, _, names in os.walk(folder):
             for name in names:
@@ -70,7 +70,7 @@ class Damage:
 
 
 def written_parts(file):
-    """A store that was made large beforehand consists of holes mostly."""
+    """The parts of the file that are not holes: a preallocated store mostly has holes."""
     end = 0
     size = os.fstat(file).st_size
     while end < size:
@@ -88,5 +88,5 @@ def flip(file, place):
 
 
 def zero_sector(file, place):
-    """The whole sector behind the place."""
+    """Zeroes the first whole sector after the place."""
     os.pwrite(file, bytes(512), (place + 511) // 512 * 512)

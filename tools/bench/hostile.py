@@ -1,7 +1,7 @@
 """Measures an honest client of one Garner while attackers.py attacks: see tools/hostile.
 
-The origin, the attackers and each honest client are processes of their own on loopback, so that none waits for another's
-Python. The honest clients are 127.0.0.1, the attackers have other addresses of 127/8.
+The origin, the attackers and each honest client are processes of their own on loopback, so that they do not share a
+Python interpreter. The honest clients are 127.0.0.1, the attackers have other addresses of 127/8.
 """
 
 import argparse
@@ -357,7 +357,7 @@ def parsed():
                                      description="\n".join(f"{name:8}{mode.text}" for name, mode in MODES.items()))
     parser.add_argument("--garner", action="append", help="program to measure; cells join the programs by an arrow")
     parser.add_argument("--modes", default=",".join(MODES))
-    parser.add_argument("--seconds", type=int, default=10, help="of each mode")
+    parser.add_argument("--seconds", type=int, default=10, help="duration of each mode")
     parser.add_argument("--soak", type=int, metavar="SECONDS", help="the mix alone; exits with 1 on leaks and lost requests")
     parser.add_argument("--keep", type=pathlib.Path, help="folder for configurations and logs")
     options = parser.parse_args()

@@ -1,11 +1,11 @@
-// ICP answers a second, and what one costs.
+// Measures ICP replies a second and the CPU time of one.
 //
 //   icp ADDRESS PORT URLS SOURCES SECONDS [PID]
 //
-// URLS is a file of absolute URLs, one a line, asked for in turn; SOURCES the number of local ports that ask: with one, a
-// proxy whose workers share its port answers on one of them, with many on all. PID, where given, is the proxy's: the CPU
-// time that it used meanwhile, user and system, is divided by the answers. Prints
-// {"answers": N, "hits": N, "others": N, "lost": N, "per_second": X, "cpu_us": X}; lost are those not answered in time.
+// URLS is a file of absolute URLs, one a line, which are queried in turn. SOURCES is the number of local ports that send. A
+// proxy whose workers share its port answers one port on one worker, and many ports on all. PID is the proxy's, if given: its
+// CPU time during the measurement, user and system, is divided by the replies. Prints
+// {"answers": N, "hits": N, "others": N, "lost": N, "per_second": X, "cpu_us": X}; `lost` counts queries without a reply in time.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -26,8 +26,8 @@
 using Clock = std::chrono::steady_clock;
 
 constexpr unsigned batch = 32;
-constexpr long in_flight = 512;   // of all sources together: full sockets would drop the rest
-constexpr int patience = 50;      // ms without any answer: those in flight are lost
+constexpr long in_flight = 512;   // limit for all sources together: full sockets would drop more
+constexpr int patience = 50;      // ms without any reply, after which the queries in flight are lost
 constexpr std::size_t longest = 2'048;
 
 long answers = 0, hits = 0, lost = 0;
@@ -49,7 +49,7 @@ std::vector<std::string> queries_of(char const* file) {
     return queries;
 }
 
-/// Seconds of CPU; 0 for no such process.
+/// CPU time of the process in seconds; 0 without such a process.
 double cpu_of(char const* pid) {
     std::ifstream in("/proc/" + std::string(pid) + "/stat");
     std::string const text{std::istreambuf_iterator<char>(in), {}};
@@ -87,7 +87,7 @@ public:
         }
         waits_for_ += std::max(sendmmsg(fd_, headers_, count, 0), 0);
     }
-    /// How many answers had come.
+    /// Returns the number of replies received.
     long hear() {
         for (auto& piece : pieces_) piece.iov_len = longest;
         int const n = recvmmsg(fd_, headers_, batch, 0, nullptr);

@@ -6,8 +6,8 @@
 //   load PROXY_PORT ORIGIN_PORT abs|rel|tunnel CONNECTIONS BODY_BYTES PATH seconds SECONDS
 //   load PROXY_PORT ORIGIN_PORT abs|rel|tunnel CONNECTIONS BODY_BYTES PATH evenly FIRST COUNT SECONDS
 //
-// Both ends are on 127.0.0.1. Prints the answers with status 200 and a body of BODY_BYTES, and those without, the time
-// that all took, and what half and all but a hundredth of the answers took at most:
+// Both ends are on 127.0.0.1. Prints the numbers of responses with status 200 and a body of BODY_BYTES, and of others, the
+// duration, and the median and 99th percentile of the response times:
 // {"good": N, "bad": N, "seconds": S, "p50_us": N, "p99_us": N}. A lost connection counts as bad and is not replaced.
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -32,10 +32,10 @@ using Clock = std::chrono::steady_clock;
 struct Work {
     std::string origin, prefix, path;
     bool tunnel = false;
-    bool series = false;   // or one URL a number of times: counted, not timed
+    bool series = false;   // a number of requests, for a series of URLs or for one; otherwise until a time
     bool same = false;
-    long next = 0, left = 0;     // of a series
-    long first = 0, count = 0;   // of those that are drawn
+    long next = 0, left = 0;     // place in the series, and requests left of it
+    long first = 0, count = 0;   // the URLs to draw from
     Clock::time_point until;     // without a series
     long body = 0;
     long good = 0, bad = 0;
@@ -207,7 +207,7 @@ int main(int count, char** words) {
     while (alive > 0) {
         epoll_event events[64];
         int const ready = epoll_wait(poll, events, 64, 60'000);
-        if (ready == 0) break;   // a minute of silence: what is still open is bad
+        if (ready == 0) break;   // a minute of silence: open requests count as bad
         for (int i = 0; i < ready; ++i) {
             auto* connection = static_cast<Connection*>(events[i].data.ptr);
             if (connection->readable()) continue;

@@ -142,7 +142,7 @@ class Server:
         shutil.rmtree(self.shm, ignore_errors=True)
 
     def end(self, *signals):
-        """Leaves its folders as they are, so that launch() goes on with them."""
+        """Ends the process and keeps its folders, so that launch() can continue with them."""
         if not self.process:
             return
         for stop_signal in signals:
@@ -173,7 +173,7 @@ class Server:
         return total
 
     def written_bytes(self):
-        """What its processes made the kernel send to the device, or will."""
+        """The bytes that its processes wrote to the device, including dirty pages."""
         total = 0
         for process in process_tree(self.process.pid):
             counters = pathlib.Path(f"/proc/{process}/io").read_text()
@@ -202,7 +202,7 @@ class Origin(Server):
         return (self.dir / body_name(path)).read_bytes()
 
     def requests(self):
-        """How many it was asked so far, without those of this counter."""
+        """The number of requests so far, without those for this counter."""
         self.polls = getattr(self, "polls", 0) + 1
         connection = http.client.HTTPConnection("127.0.0.1", self.admin_port, timeout=10)
         connection.request("GET", "/status")

@@ -16,7 +16,7 @@ GARNER_LISTEN = [
 
 
 NO_CONNECT = {"tunnels": "no CONNECT", "h2-tunnels": "no CONNECT"}
-# By server and load.
+# Reasons by server and load.
 IMPOSSIBLE = {
     "squid": {"h2": "no HTTP/2", "h2-tunnels": "no HTTP/2"},
     "ats": {"h2-tunnels": "no CONNECT in HTTP/2"},
@@ -27,7 +27,7 @@ IMPOSSIBLE = {
 
 
 def with_tls(name, files=None, words=(), **changes):
-    """A kind of the plain comparison with more files and more words on its command line."""
+    """A kind of the plain comparison with additional files and arguments."""
     kind = servers.KINDS[name]
     return dataclasses.replace(kind, files={**kind.files, **(files or {})}, command=[*kind.command, *words], **changes)
 
@@ -35,7 +35,7 @@ def with_tls(name, files=None, words=(), **changes):
 KINDS = {
     "garner": with_tls("garner", words=["--set", "listen=" + json.dumps(GARNER_LISTEN)]),
     "squid": with_tls("squid", {"tls/squid.conf": "squid.conf"}),
-    # On a TLS listener it refuses targets with the scheme http, but not CONNECT.
+    # Traffic Server refuses targets with the scheme http on a TLS listener, but not CONNECT.
     "ats": with_tls("ats", {"tls/records.config": "etc/records.config", "tls/remap.config": "etc/remap.config",
                             "tls/ssl_multicert.config": "etc/ssl_multicert.config"}, reverse=True),
     "nginx": with_tls("nginx", {"tls/nginx.conf": "tls.conf"}),

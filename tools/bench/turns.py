@@ -100,7 +100,7 @@ class Turns:
             connection.close()
 
     def wrk(self, url, environment, path, seconds):
-        """Puts requests.lua on a server; the number of answers. All have status 200 and the right length."""
+        """Runs wrk with requests.lua and returns the number of responses. All must have status 200 and the right length."""
         command = ["taskset", "-c", str(self.load_core), "wrk", "-t1", f"-c{self.options.connections}",
                    f"-d{seconds}s", "--timeout", "10s", "-s", HERE / "requests.lua", url]
         said = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=True,
@@ -151,7 +151,7 @@ def figure_of(unit, requests, body, cpu):
 
 
 def cell(unit, result, garner):
-    """A figure, and behind it how many times better Garner's is."""
+    """A figure, followed by the factor by which Garner's is better."""
     if result["median"] is None:
         return result["fault"].split("\n")[0]
     figure = f"{result['median']:,.{unit.digits}f}"

@@ -1,6 +1,6 @@
 // The experiments of Li, He, Fang 2012 (CPBAD) done again: cpbad_experiments figure4|figure5|figure6|figure7|table2|all
 // [--csv DIR]. Prints tables; --csv also writes DIR/figure5.csv to figure7.csv. The paper's gateway log is not public:
-// Zipf streams of its sizes stand for it, drawn from fixed seeds. What it leaves open is done in every reading.
+// Zipf streams of its sizes, drawn from fixed seeds, replace it. If the paper allows several readings, all are measured.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -120,7 +120,7 @@ double expected_distinct(double alpha, std::uint32_t population, double requests
     return distinct;
 }
 
-/// How many URLs there must be for so many distinct ones to be drawn.
+/// The number of URLs of which `requests` draws are expected to give `distinct` different ones.
 std::uint32_t population_for(double alpha, std::uint32_t distinct, std::size_t requests) {
     std::uint32_t low = distinct, high = 16 * distinct;
     while (low < high) {
@@ -157,7 +157,7 @@ Stream stream_of(Dataset const& dataset, double alpha, std::uint64_t seed) {
     return zipf(with_alpha(dataset.name, alpha), alpha, population, dataset.requests, seed);
 }
 
-/// The three datasets one after the other, each with URLs of its own: in table 2 the distinct ones of all are the sum.
+/// The three datasets one after the other, each with URLs of its own: in table 2 the distinct URLs of all are the sum.
 Stream three_days(double alpha) {
     Stream days{.name = with_alpha("all, new URLs each day", alpha), .urls = {}};
     std::uint64_t seed = 1;
@@ -169,7 +169,7 @@ Stream three_days(double alpha) {
     return days;
 }
 
-/// Each URL as long as the next, as in the paper's experiments on hits.
+/// A real trace in which all URLs have one size, as in the paper's experiments on hits.
 Stream real(std::string const& trace) {
     Stream stream{.name = trace + ", a real trace", .urls = {}};
     for (auto const& request : test::read_trace(test::trace_path(trace))) {
@@ -187,7 +187,7 @@ void draw_sizes(Stream& stream) {
 
 // Tables -------------------------------------------------------------------------------------------------------------
 
-/// Of the points of one stream, or of all.
+/// The values of a member, for the points of stream `of`, or of all streams.
 template <class T>
 std::vector<T> in_order_of_appearance(std::vector<Point> const& points, T Point::*member, std::string const& of = {}) {
     std::vector<T> seen;
@@ -235,7 +235,7 @@ std::vector<std::string> readings_of_f_and_boost() {
 }
 
 void figure4() {
-    std::printf("Figure 4: what a cache of 3 objects holds after each request\n\n");
+    std::printf("Figure 4: content of a cache of 3 objects after each request\n\n");
     Stream const stream{.name = "", .urls = {1, 2, 3, 4, 4, 2, 3, 5, 1, 4, 1}, .population = 6};
     std::vector<std::string> const specs{"lfu", "lru", "cpbad:f=1/x", "cpbad:f=M/x", "cpbad:initial=2", "cpbad"};
     std::vector<Cache> caches;
@@ -262,7 +262,7 @@ void figure5(std::string const& csv) {
                 auto const with_lambda = spec + ":lambda=0." + std::to_string(tenths);
                 points.push_back({stream.name, spec, tenths / 10.0, replay(with_lambda, stream, 500).percent()});
             }
-        // These have no lambda: the same at each.
+        // These policies have no lambda: one result for all values.
         for (char const* spec : {"lru", "lfu"}) {
             double const percent = replay(spec, stream, 500).percent();
             for (int tenths = 1; tenths <= 9; ++tenths) points.push_back({stream.name, spec, tenths / 10.0, percent});
@@ -300,7 +300,7 @@ void figure6(std::string const& csv) {
             }
     };
     for (auto const& dataset : datasets) run(stream_of(dataset, 0.7, 1), {500, 1000, 2000, 4000, 8000});
-    // The paper says that its alpha is the largest of the three.
+    // The paper says that this dataset has the largest alpha of the three.
     run(stream_of(datasets[2], 0.8, 1), {500, 1000, 2000, 4000, 8000});
     run(stream_of(whole, 0.7, 1), {500, 1000, 2000, 4000, 8000});
     run(three_days(0.7), {500, 1000, 2000, 4000, 8000});

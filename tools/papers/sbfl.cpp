@@ -1,6 +1,6 @@
 // The experiments of Kubota, Ueda, Yamana (Stable Bloom Filter Light) done again: sbfl_experiments
-// table5.1|figure5.1|...|figure5.6|all [--stream FILE] [--out DIR]. Prints tables; --out also writes CSV files, which tools/chart draws.
-// The paper's graph of 538 million hosts is not public: a model stands for it, or any stream of URL numbers, and all sizes
+// table5.1|figure5.1|...|figure5.6|all [--stream FILE] [--out DIR]. Prints tables; --out also writes CSV files, which tools/chart
+// draws. The paper's graph of 538 million hosts is not public: a model or any stream of URL numbers replaces it. All sizes
 // are those of the paper divided by 256 (LRU 2^12 for 2^20, counters 2^16 to 2^22 for 2^24 to 2^30).
 #include <algorithm>
 #include <chrono>
@@ -22,9 +22,9 @@
 namespace garner {
 namespace {
 
-constexpr unsigned lru_bits = 12;   // of the LRU before a filter
+constexpr unsigned lru_bits = 12;   // size of the LRU before a filter
 constexpr unsigned least_counters = 16, most_counters = 22;
-constexpr double lru_bytes = 20;   // an element, as the paper counts
+constexpr double lru_bytes = 20;   // bytes of an element, as in the paper
 
 struct Stream {
     std::string name;
@@ -32,7 +32,7 @@ struct Stream {
     std::vector<std::uint8_t> is_new;   // never asked for before
 };
 
-/// Half of the requests by Zipf's law, three in ten for one of the latest 2^16, the rest for what never came.
+/// Half of the requests follow Zipf's law, three in ten repeat one of the latest 2^16, and the rest are for new URLs.
 Stream model() {
     constexpr std::uint32_t hosts = 1 << 21;
     constexpr std::size_t requests = 12'000'000, latest = 1 << 16;
@@ -175,7 +175,7 @@ private:
         }
         return lru_;
     }
-    /// Between the sizes that were measured, on a straight line; 0 where LRU alone never hits so often.
+    /// Interpolates linearly between the measured sizes; 0 if LRU alone never has so many hits.
     double entries_for(double hits) {
         auto const& measured = lru();
         for (std::size_t i = 1; i < measured.size(); ++i) {
@@ -213,7 +213,7 @@ double seconds_of(std::function<void()> const& work) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// The paper decrements 2e9 of 2^30 counters; this many are enough to tell.
+/// The paper decrements 2e9 of 2^30 counters. This number shows the same.
 void decrement_times(std::filesystem::path const& folder) {
     constexpr std::uint64_t counters = std::uint64_t{1} << 28, decrements = 200'000'000;
     papers::SmallCounters all(counters);

@@ -1,6 +1,6 @@
 // The experiments of Broder, Najork, Wiener 2003 done again: url_caching_experiments figure2|...|figure11|private|all
-// [--out DIR] [--links N] [--stream FILE]. Each writes DIR/NAME.csv, which tools/chart draws. The paper's traces are not at hand:
-// links of its own conjecture (section 5.2), drawn from a fixed seed, stand for them, or a stream of URL numbers.
+// [--out DIR] [--links N] [--stream FILE]. Each writes DIR/NAME.csv, which tools/chart draws. The paper's traces are not public:
+// links drawn from a fixed seed by its conjecture (section 5.2), or a stream of URL numbers, replace them.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -22,7 +22,7 @@ namespace garner {
 namespace {
 
 constexpr std::uint32_t threads_of_the_paper = 500;
-constexpr std::uint64_t processes = 4;   // of which a link leads to one, by its host
+constexpr std::uint64_t processes = 4;   // crawling processes; the host of a link decides which one it belongs to
 
 struct Options {
     std::string what, out = ".", stream;
@@ -32,7 +32,7 @@ struct Options {
 struct Trace {
     std::string name;
     std::vector<Fingerprint> links = {};
-    std::vector<std::uint32_t> threads = {};   // who met each, where that is known
+    std::vector<std::uint32_t> threads = {};   // the thread that found each link, if known
 };
 
 Trace model(std::uint32_t threads, bool cross, std::uint64_t links) {
@@ -168,7 +168,7 @@ Figure over_time(std::string name, Trace const& trace) {
     return figure;
 }
 
-/// The question that section 7 leaves open.
+/// The open question of section 7: private caches of threads against a shared one.
 Figure private_caches(Options const& options) {
     auto const trace = model(threads_of_the_paper, false, options.links);
     Figure figure{"private",

@@ -1,6 +1,5 @@
-// node client.mjs PACKAGE ORIGIN PROXY: asks the survey's questions of the origin, by absolute-form requests to the
-// proxy. Prints JSON: of each behaviour its id, name, group, kind, the behaviours without which it says nothing, and true
-// or the reason why it was not found.
+// node client.mjs PACKAGE ORIGIN PROXY: runs the survey by absolute-form requests to the proxy. Prints JSON: for each
+// behaviour its id, name, group, kind, the behaviours that it needs, and true or the reason why it was not found.
 import http from 'node:http'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,13 +1,13 @@
-// The Bidi rule (RFC 5893, section 2), with the classes as far as hosts of tests need them.
+// The Bidi rule (RFC 5893, section 2), with the character classes that the hosts of the tests need.
 
-/// Of labels in Unicode: whether each may stand in a host with letters from right to left.
+/// True if each label, in Unicode, may be part of a host with right-to-left letters.
 export function keepsBidiRule(host) {
     const labels = host.split(".").filter((label) => label !== "");
     if (!labels.some((label) => [...label].some((c) => ["R", "AN"].includes(classOf(c))))) return true;
     return labels.every(mayStand);
 }
 
-/// What has no direction in the blocks of scripts that are written from right to left.
+/// Characters without a direction in the blocks of right-to-left scripts.
 const neutral =
     /[\u0606\u0607\u0609\u060a\u060c\u060e\u060f\u066a\u06de\u06e9\u07f6-\u07f9\ufb29\ufd3e-\ufd4f\ufdcf\ufdfd-\ufdff\u{1091f}\u{10b39}-\u{10b3f}]/u;
 

@@ -1,4 +1,4 @@
-// Why Garner and a Node may differ, each with what it explains. What none of them explains is a fault.
+// The causes of differences between Garner and Node, each with a test. A difference that no cause explains is an error.
 //
 // explains({text, base, expected, got, answer, node}): `expected` is Node's canonical form, `got` Garner's (undefined:
 // refused), `answer` Garner's line; node(text, base) asks Node once more.

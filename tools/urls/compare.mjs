@@ -1,4 +1,4 @@
-// compare.mjs BINARY COUNT SEED < URLS: what `BINARY seen canon` and this Node's URL class make of mutated URLs.
+// compare.mjs BINARY COUNT SEED < URLS: compares `BINARY seen canon` with the URL class of this Node on mutated URLs.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { causes } from "./causes.mjs";
@@ -46,7 +46,7 @@ function garner(inputs, base) {
     return answers;
 }
 
-/// Its canonical form, or undefined.
+/// The canonical form by Node, or undefined if it refuses the URL.
 function node(text, base) {
     let url;
     try {

@@ -1,4 +1,4 @@
-// Faulty, unusual and hostile URLs made of real ones; the same for the same seed.
+// Makes invalid, unusual and hostile URLs from real ones. One seed always gives the same URLs.
 
 export function randomFrom(seed) {
     let state = seed >>> 0;
@@ -57,14 +57,14 @@ const mutations = [
     (url, random) => Buffer.concat([url, random.of(pieces), random.of(pieces), random.of(pieces)]),
 ];
 
-/// One of the URLs with up to four mutations; it has no line end in it.
+/// Returns one of the URLs with up to four mutations, without line ends.
 export function mutated(urls, random) {
     let url = random.of(urls);
     for (let left = random.below(5); left > 0; --left) url = random.of(mutations)(url, random, urls);
     return url.filter((byte) => byte !== 10);
 }
 
-/// What stands behind the host of one, as links on a page often do.
+/// Returns the part of a mutated URL after its host, like most links on a page.
 export function mutatedReference(urls, random) {
     const url = mutated(urls, random);
     const [, end] = placeOfHost(url);
@@ -94,7 +94,7 @@ function escapeOne(url, random) {
     return splice(url, at, 1, bytes("%" + (random.below(2) ? hex : hex.toUpperCase())));
 }
 
-/// From behind the first // to what ends an authority.
+/// Begin and end of the authority: after the first //, up to /, \, ? or #.
 function placeOfHost(url) {
     const begin = url.indexOf("//") + 2;
     if (begin === 1) return [0, 0];

@@ -128,7 +128,7 @@ struct Crash : DiskScene {
             auto const count = random() % answers_max;
             EXPECT_TRUE(crowd.wait_for_answers(count)) << crowd.answers() << " of " << count;
             wanted += count;
-            EXPECT_EQ(figure("damaged"), 0u) << "of what was read since";
+            EXPECT_EQ(figure("damaged"), 0u) << "no record read since the start is damaged";
             pause_for(Millis{random() % 20});
             proxy().signal(SIGKILL);
             crowd.join();
@@ -147,7 +147,7 @@ struct Crash : DiskScene {
         }
         EXPECT_GE(answers, wanted);
         EXPECT_GT(hits, asked_twice / 4);
-        EXPECT_GT(found, answered.size() / 8) << "of all that was stored";
+        EXPECT_GT(found, answered.size() / 8) << "more than an eighth of the objects survive";
         RecordProperty("answers", static_cast<int>(answers));
         RecordProperty("hits", static_cast<int>(hits));
     }
@@ -168,7 +168,7 @@ TEST_F(Crash, while_the_log_comes_round_leaves_nothing_half_wrong_or_old) {
     crash_again_and_again(round_and_round);
     stop();
     auto const used_again = [](DiskImage::Segment const& segment) { return segment.generation != 0 && !segment.left.empty(); };
-    EXPECT_TRUE(std::ranges::any_of(image().segments(), used_again)) << "it did not come round";
+    EXPECT_TRUE(std::ranges::any_of(image().segments(), used_again)) << "the log must have wrapped";
 }
 
 TEST_F(Crash, in_the_middle_of_a_start_loses_nothing) {

@@ -101,7 +101,7 @@ struct Damage : DiskScene {
             bool begun = reply.body().empty();
             for (int version = 1; version <= 3; ++version) begun |= Library::body(path, version).starts_with(reply.body());
             EXPECT_TRUE(begun) << path;
-            EXPECT_GT(Library::size_of(path), 60'000u) << path << ": short ones are whole or fetched again";
+            EXPECT_GT(Library::size_of(path), 60'000u) << path << ": short objects are complete or fetched again";
         }
         return ask(path, {}, &hit);
     }
@@ -164,7 +164,7 @@ TEST_F(Damage, of_bodies_is_counted_to_the_last_one_and_everything_else_is_a_hit
     start();
     EXPECT_EQ(ask_all(some), some - damaged.size());
     EXPECT_EQ(figure("damaged"), damaged.size());
-    EXPECT_EQ(ask_all(some), some) << "what was fetched again is good again";
+    EXPECT_EQ(ask_all(some), some) << "the damaged objects were fetched and stored again";
     EXPECT_EQ(figure("damaged"), damaged.size());
 }
 

@@ -114,7 +114,7 @@ TEST_F(Large, parts_that_are_longer_than_memory_are_kept_once_each_and_become_th
     EXPECT_TRUE(whole.hit());
     EXPECT_TRUE(whole.body() == long_film);
     EXPECT_EQ(origin().requests("/film"), parts);
-    EXPECT_LT(figure("written_bytes"), long_film.size() / 5) << "one part and a head";
+    EXPECT_LT(figure("written_bytes"), long_film.size() / 5) << "one part and a head are written";
 }
 
 TEST_F(Large, many_small_parts_cost_what_they_are_and_join_what_only_the_disk_has) {
@@ -208,7 +208,7 @@ TEST_F(Large, who_reads_slowly_holds_nobody_up_and_is_not_given_up) {
     auto a = quick.get("/film");
     slow.piece(long_film);
     slow.finish();
-    EXPECT_TRUE(a.body() == long_film) << "though the other has not read a byte";
+    EXPECT_TRUE(a.body() == long_film) << "the slow reader does not delay this one";
     // Longer than the limit for readers of an uncacheable response.
     pause_for(6000ms);
     EXPECT_TRUE(b.body() == long_film);
@@ -304,7 +304,7 @@ TEST_F(Large, a_variant_of_it_is_found_on_disk) {
     more.emplace_back("Vary", "Accept-Language");
     origin().answer("/film", fresh(long_film, 600, more));
     ASSERT_TRUE(get(proxy, origin(), "/film", {{"Accept-Language", "de"}}).body() == long_film);
-    EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["fills"] == 0; })) << "until then it is followed";
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["fills"] == 0; })) << "requests join the fill until it ends";
     EXPECT_TRUE(get(proxy, origin(), "/film", {{"Accept-Language", "de"}}).hit());
     EXPECT_FALSE(get(proxy, origin(), "/film", {{"Accept-Language", "fr"}}).hit());
     ASSERT_TRUE(eventually([&] { return figure("buffered_bytes") == 0; })) << "a kill loses what is not written yet";
@@ -344,7 +344,7 @@ TEST_F(Large, a_body_of_unknown_length_that_is_asked_for_twice_passes_the_admiss
     for (int i = 1; i <= 2; ++i) {
         auto reply = get(proxy, origin(), "/film");
         EXPECT_FALSE(reply.hit()) << i;
-        EXPECT_TRUE(reply.body() == long_film) << "read to its end, or the fetch is given up";
+        EXPECT_TRUE(reply.body() == long_film) << "the client reads to the end; otherwise the fetch is aborted";
         EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["fills"] == 0; })) << i;
     }
     auto third = get(proxy, origin(), "/film");
@@ -353,7 +353,7 @@ TEST_F(Large, a_body_of_unknown_length_that_is_asked_for_twice_passes_the_admiss
     EXPECT_EQ(figure("stored"), 1u);
     EXPECT_EQ(get(proxy, origin(), "/short").body().size(), 100'000u);
     EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["fills"] == 0; }));
-    EXPECT_EQ(figure("stored"), 1u) << "asked for once";
+    EXPECT_EQ(figure("stored"), 1u) << "one request is not enough for second_hit";
     EXPECT_EQ(disk()["not_stored"]["asked for once only (disk.admit)"], 2u) << "each once: " << disk().dump(1);
 }
 

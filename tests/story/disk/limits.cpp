@@ -118,7 +118,7 @@ TEST_F(Limits, SIGHUP_changes_what_comes_in_and_names_what_needs_a_restart) {
     EXPECT_THAT(proxy.child().errors(), HasSubstr("disk.size changes only at a restart"));
     EXPECT_THAT(proxy.child().errors(), Not(HasSubstr("disk.admit changes")));
     ask("/4");
-    EXPECT_EQ(figure("stored"), 1u) << "asked for once";
+    EXPECT_EQ(figure("stored"), 1u) << "one request is not enough for admission";
     ask("/4");   // a hit from memory
     EXPECT_TRUE(eventually([&] { return figure("stored") == 2; })) << disk().dump(1);
 }

@@ -77,7 +77,7 @@ TEST_F(Lost, a_damaged_piece_in_the_middle_is_fetched_and_the_next_answer_is_rig
     EXPECT_EQ(proxy().logged("/film").all["hierarchy"], "HIER_DIRECT");
 
     auto again = get(proxy(), origin(), "/film");
-    EXPECT_FALSE(again.hit()) << "it is forgotten";
+    EXPECT_FALSE(again.hit()) << "the damaged object was removed";
     EXPECT_TRUE(again.body() == film);
     auto mended = get(proxy(), origin(), "/film");
     EXPECT_TRUE(mended.hit());
@@ -99,7 +99,7 @@ TEST_F(Lost, the_rest_may_come_chunked_or_until_the_connection_ends_and_is_count
     store_and_damage({2});
     serve(origin(), "/film", film, R"("film")", Delimited::by_chunks, "more");
     auto reply = get(proxy(), origin(), "/film");
-    EXPECT_FALSE(reply.complete()) << "nobody knows what that was";
+    EXPECT_FALSE(reply.complete()) << "the body is longer than the stored length";
     EXPECT_TRUE(film.starts_with(reply.body()));
 }
 
@@ -157,7 +157,7 @@ TEST_F(Lost, the_client_may_go_on_with_its_connection) {
     Client client(proxy(), origin());
     EXPECT_TRUE(client.get("/film").body() == film);
     EXPECT_TRUE(client.get("/film").body() == film);
-    EXPECT_EQ(figure("damaged"), 1u) << "what comes from the origin is not asked of the disk";
+    EXPECT_EQ(figure("damaged"), 1u) << "bytes fetched from the origin are not read from the disk";
 }
 
 // Memory allows about twenty of the thirty pieces that the clients would pin. System buffers do not count.

@@ -73,7 +73,7 @@ TEST_F(Operation, explain_reads_what_is_on_disk) {
     EXPECT_EQ(told["why"], "only parts of the object are stored");
     EXPECT_EQ(told["parts"]["stored_bytes"], 100);
     EXPECT_EQ(explained("/none")["on_disk"], "no");
-    EXPECT_EQ(figure("hits"), 0u) << "explain is no use";
+    EXPECT_EQ(figure("hits"), 0u) << "explain does not count as a use";
     EXPECT_TRUE(get(proxy(), origin(), "/1").hit()) << "as explain said";
     EXPECT_EQ(explained("/1")["stored"]["tier"], "memory");
 }
@@ -99,7 +99,7 @@ TEST_F(Operation, ls_is_the_same_of_a_proxy_that_runs_and_of_its_store_at_rest) 
     EXPECT_EQ(at_rest.errors, "");
     EXPECT_THAT(at_rest.output, HasSubstr("\"url\":\"" + url(17) + "\""));
     start();
-    EXPECT_EQ(ask_all(some), some) << "it was only looked at";
+    EXPECT_EQ(ask_all(some), some) << "listing does not change the store";
 }
 
 TEST_F(Operation, purge_by_a_pattern_leaves_neither_tier_and_nothing_comes_back) {
@@ -182,7 +182,7 @@ TEST_F(Operation, a_store_has_one_process_and_the_second_is_told_so) {
     EXPECT_EQ(blind.code, 1);
     EXPECT_THAT(blind.errors, HasSubstr("in use by another process"));
     EXPECT_THAT(blind.errors, HasSubstr("no Garner replies at 127.0.0.1:"));
-    EXPECT_EQ(ask_all(4), 4u) << "the first goes on";
+    EXPECT_EQ(ask_all(4), 4u) << "the running process is not disturbed";
 }
 
 TEST_F(Operation, a_store_that_is_not_there_is_not_made_by_looking) {

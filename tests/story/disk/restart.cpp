@@ -80,7 +80,7 @@ TEST_F(Restart, does_not_make_fresh_what_has_become_stale_meanwhile) {
     start();
     auto reply = get(proxy(), origin(), "/page");
     EXPECT_EQ(reply.body(), "new");
-    EXPECT_EQ(origin().last("/page").head.field("If-None-Match"), R"("1")") << "it is validated, not forgotten";
+    EXPECT_EQ(origin().last("/page").head.field("If-None-Match"), R"("1")") << "the stale object is validated, not removed";
 }
 
 TEST_F(Restart, a_304_lasts_as_what_it_freshened) {

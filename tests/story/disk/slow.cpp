@@ -101,7 +101,7 @@ TEST_F(Slow, whoever_was_given_all_of_a_newer_one_does_not_meet_the_older_while_
     be_slow(std::chrono::milliseconds{0}, std::chrono::milliseconds{300});
     EXPECT_TRUE(get(proxy, origin(), path, {{"Cache-Control", "no-cache"}}).body() == film(2));
     EXPECT_TRUE(get(proxy, origin(), path).body() == film(2));
-    EXPECT_EQ(origin().requests(path), before + 1) << "the other came from the first";
+    EXPECT_EQ(origin().requests(path), before + 1) << "the second response comes from the first fetch";
     be_quick();
 }
 

@@ -223,7 +223,7 @@ TEST(Disasters, after_a_PURGE_or_a_POST_at_any_step_of_a_fill_nothing_older_is_s
                 for (bool renews : {true, false}) {
                     auto const path = "/film" + std::to_string(++number);
                     SCOPED_TRACE(path + (purges ? ", PURGE " : ", POST ") + step_names[static_cast<int>(step)] +
-                                 (renews ? " of what was stale" : "") + ", " + std::to_string(shape.size));
+                                 (renews ? " of a stale object" : "") + ", " + std::to_string(shape.size));
                     if (renews) {
                         origin.answer(path, stale("oldest", R"("a")"));
                         get(proxy, origin, path).body();

@@ -80,13 +80,13 @@ TEST(MeshAdmin, a_parent_that_is_only_used_is_told_and_counted) {
     EXPECT_EQ(told["state"], "alive");
     EXPECT_EQ(told["address"], "127.0.0.1");
     EXPECT_EQ(told["queries"], 0);
-    EXPECT_EQ(told["bytes_saved"], 0) << "the origin sent it all the same";
+    EXPECT_EQ(told["bytes_saved"], 0) << "the origin sent the response nevertheless";
     auto const table = garner(proxy, {"peers"}).output;
     EXPECT_THAT(table, StartsWith("name"));
     EXPECT_THAT(table, HasSubstr("127.0.0.1:" + std::to_string(parent.port())));
     EXPECT_THAT(proxy.metrics(), HasSubstr("\ngarner_peer_fetches_total{peer=\"campus\"} 1\n"));
     EXPECT_THAT(garner(proxy, {"stats"}).output, HasSubstr("\ncampus"));
-    EXPECT_TRUE(sources_of(proxy, origin.url("/page")).is_null()) << "a hit asks nobody";
+    EXPECT_TRUE(sources_of(proxy, origin.url("/page")).is_null()) << "a hit needs no source";
 }
 
 TEST(MeshAdmin, the_lists_are_explained) {

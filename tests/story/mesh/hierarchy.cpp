@@ -98,7 +98,7 @@ TEST(MeshHierarchy, parents_of_one_group_share_the_urls_and_each_is_fetched_once
         for (auto const& seen : ask_all_at_once(mesh.clients, mesh.children, mesh.origin, path, 2)) EXPECT_EQ(seen.wrong, "");
         EXPECT_EQ(mesh.origin.origin().requests(path), 1u) << path;
     }
-    for (auto const& parent : mesh.parents) EXPECT_GT(parent.requests(), 0u) << "one has all of them";
+    for (auto const& parent : mesh.parents) EXPECT_GT(parent.requests(), 0u) << "one parent got all requests";
 }
 
 TEST(MeshHierarchy, a_name_that_is_not_known_is_asked_for_once_at_each_level) {
@@ -135,7 +135,7 @@ TEST(MeshHierarchy, an_origin_that_refuses_is_tried_once_at_each_level) {
     EXPECT_GE(first, 1);
     EXPECT_LE(first, 3);
     for (int i = 0; i < 10; ++i) EXPECT_GE(status_of(chain.clients, chain.child, url), 500);
-    EXPECT_EQ(refused_by(chain.origin.host()) - before, first) << "it is remembered";
+    EXPECT_EQ(refused_by(chain.origin.host()) - before, first) << "the failure is remembered";
 }
 
 TEST(MeshHierarchy, parents_of_each_other_do_no_harm) {
@@ -149,7 +149,8 @@ TEST(MeshHierarchy, parents_of_each_other_do_no_harm) {
     one.start();
     other.start();
     for (int i = 0; i < 5; ++i) EXPECT_EQ(ask(clients, one, origin, "/page/" + std::to_string(i)).wrong, "");
-    EXPECT_LE(one.requests() + other.requests(), 15u) << "the client's, the parent's, and the one that comes back";
+    EXPECT_LE(one.requests() + other.requests(), 15u)
+        << "three requests a page: the client's, the parent's, and the one that loops back";
 }
 
 // Each cache asks the other for the URL that it is fetching itself: neither may wait for the other.

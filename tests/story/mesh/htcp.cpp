@@ -242,7 +242,7 @@ TEST(MeshChanges, a_sibling_that_hears_of_no_purge_is_not_asked_for_what_a_POST_
     change_behind(origin, near, far);
     EXPECT_EQ(get(near, origin, "/page").body(), "new");
     EXPECT_TRUE(get(near, origin, "/page").hit());
-    EXPECT_EQ(origin.requests("/page"), 3u) << "from far, the POST, and from near";
+    EXPECT_EQ(origin.requests("/page"), 3u) << "a GET of far, the POST, and a GET of near";
     origin.answer("/other", fresh("other"));
     EXPECT_EQ(get(far, origin, "/other").body(), "other");
     EXPECT_EQ(get(near, origin, "/other").body(), "other");
@@ -299,7 +299,7 @@ TEST(MeshHtcp, figures_do_not_wait_for_a_purge_that_waits_for_peers) {
         purged = true;
     });
     pollfd ready{silent, POLLIN, 0};
-    EXPECT_EQ(::poll(&ready, 1, 10'000), 1) << "the peer has been told, and does not answer";
+    EXPECT_EQ(::poll(&ready, 1, 10'000), 1) << "the CLR arrives at the peer, which does not reply";
     EXPECT_EQ(proxy.stats()["requests"]["total"], 0);
     EXPECT_FALSE(purged);
     purging.join();

@@ -114,7 +114,7 @@ TEST_F(HttpsInClear, a_purge_says_which_peer_was_not_told) {
     auto const again = get(proxy, secure, secret_path);
     EXPECT_EQ(again.body(), "secret");
     EXPECT_EQ(proxy.logged("/secret-path?secret-query", 3).all.value("hierarchy", ""), "HIER_DIRECT")
-        << "the peers may have what was purged";
+        << "the peers may still have the purged object";
     expect_nothing_in(htcp_tap.received(), "HTCP");
 }
 
@@ -146,7 +146,8 @@ TEST_F(HttpsInClear, a_silent_parent_is_asked_for_a_sign_of_life_without_the_URL
     auto client = Client(proxy, secure);
     auto reply = client.get("/secret-path-held");
     held.arrived();
-    EXPECT_TRUE(eventually([&] { return icp_tap.datagrams() + htcp_tap.datagrams() > 0; })) << "a sign of life is asked for";
+    EXPECT_TRUE(eventually([&] { return icp_tap.datagrams() + htcp_tap.datagrams() > 0; }))
+        << "the peers are asked for a sign of life";
     auto const told = icp_tap.received() + htcp_tap.received();
     expect_nothing_in(told, "the query");
     EXPECT_THAT(told, HasSubstr("http://127.0.0.1:" + std::to_string(tls_tap.port()) + "/"));

@@ -116,7 +116,7 @@ TEST(IcpAnswers, a_port_that_another_has_is_refused_by_name) {
     Proxy first("{" + icp(port) + "}");
     try {
         Proxy second("{" + icp(port) + "}");
-        ADD_FAILURE() << "two share the port";
+        ADD_FAILURE() << "two processes share the port";
     } catch (Trouble const& trouble) {
         EXPECT_THAT(trouble.what(), HasSubstr("127.0.0.1:" + std::to_string(port)));
     }

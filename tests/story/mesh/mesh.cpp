@@ -120,7 +120,7 @@ void Load::ask_on(CacheHost const& cache, OriginHost const& origin, std::string 
 
 void expect_unharmed(std::vector<Seen> const& all, std::vector<Seen::Time> const& faults, Clock::duration frozen) {
     constexpr Millis busy{1'000}, one_wait{2'000};
-    EXPECT_GT(all.size(), 20u) << "they hardly asked";
+    EXPECT_GT(all.size(), 20u) << "the clients sent too few requests";
     int told = 0;
     for (auto const& seen : all) {
         // Includes requests that were in progress when the fault began, because they may have waited.

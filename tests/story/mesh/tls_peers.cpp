@@ -204,7 +204,7 @@ TEST_F(TlsPeers, a_dead_parent_is_alive_again_once_a_probe_has_shaken_hands) {
     stranger.write(parent_files.certificate);
     reload(parent, parent.configuration(), "configuration reloaded");
     EXPECT_TRUE(eventually([&] { return first_peer(proxy)["state"] == "alive"; }, 30s));
-    EXPECT_TRUE(parent.log().empty()) << "no client's request was used";
+    EXPECT_TRUE(parent.log().empty()) << "the probe sent no request of a client";
     EXPECT_EQ(get(proxy, origin, "/page").body(), "x");
 }
 

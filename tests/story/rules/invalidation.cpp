@@ -129,7 +129,7 @@ TEST(Invalidation, a_purge_wins_over_all_that_began_before_it) {
         moment.happens(proxy, origin, path, [&] {
             EXPECT_EQ(Client(proxy, origin).send("PURGE", path).status(), 200) << moment.name;
             origin.answer(path, no_store("between"));
-            EXPECT_EQ(get(proxy, origin, path).body(), "between") << "whoever comes after it asks anew";
+            EXPECT_EQ(get(proxy, origin, path).body(), "between") << "later requests are sent to the origin";
         });
         expect_nothing_old(proxy, origin, path, moment.name);
     }
@@ -145,7 +145,7 @@ TEST(Invalidation, a_PUT_wins_over_all_that_began_before_its_answer) {
         moment.happens(proxy, origin, path, [&] {
             origin.answer(path, {{.status = 204}, no_store("between")});
             EXPECT_EQ(Client(proxy, origin).send("PUT", path, {}, "new").status(), 204) << moment.name;
-            EXPECT_EQ(get(proxy, origin, path).body(), "between") << "whoever comes after it asks anew";
+            EXPECT_EQ(get(proxy, origin, path).body(), "between") << "later requests are sent to the origin";
         });
         expect_nothing_old(proxy, origin, path, moment.name);
     }

@@ -23,7 +23,7 @@ TEST(Negative, a_refused_origin_is_left_in_peace_until_the_time_is_over) {
     auto first = client.get(url);
     EXPECT_EQ(first.status(), 502);
     EXPECT_EQ(first.outcome(), "uri-miss");
-    EXPECT_EQ(first.detail(), "connection") << "no origin has decided this";
+    EXPECT_EQ(first.detail(), "connection") << "the failure is not a response of the origin";
     EXPECT_FALSE(first.has("Retry-After"));
 
     Origin origin({.port = port});
@@ -115,7 +115,7 @@ TEST(Negative, a_reload_asks_again_and_forgets) {
         auto const before = origin.requests("/page");
         EXPECT_EQ(get(proxy, origin, "/page", reload).status(), 502);
         EXPECT_EQ(origin.requests("/page"), before + 1);
-        EXPECT_EQ(get(proxy, origin, "/page").detail(), "negative") << "what the reload met is remembered too";
+        EXPECT_EQ(get(proxy, origin, "/page").detail(), "negative") << "the failure of the reload is remembered, too";
     }
     origin.answer("/page", no_store("back"));
     EXPECT_EQ(get(proxy, origin, "/page").status(), 502);
@@ -201,11 +201,11 @@ TEST(Negative, a_rule_keeps_error_answers_that_say_nothing) {
     EXPECT_TRUE(gone.age());
     auto const logged = proxy.logged("/kept/404", 2);
     EXPECT_EQ(logged.tag, "TCP_NEGATIVE_HIT");
-    EXPECT_EQ(logged.all["reason"], "negative") << "a guess that RFC 9111 4.2.2 allows";
+    EXPECT_EQ(logged.all["reason"], "negative") << "RFC 9111 4.2.2 allows a heuristic lifetime for this status";
     auto busy = get(proxy, origin, "/kept/503");
     EXPECT_EQ(busy.status(), 503);
     EXPECT_TRUE(busy.hit());
-    EXPECT_EQ(busy.detail(), "rule: negative_ttl") << "one that it does not";
+    EXPECT_EQ(busy.detail(), "rule: negative_ttl") << "RFC 9111 4.2.2 allows no heuristic lifetime for this status";
     EXPECT_EQ(proxy.logged("/kept/503", 2).all["reason"], "rule: negative_ttl");
     EXPECT_TRUE(eventually([&] { return proxy.stats()["requests"]["negative"] == 2; }));
     EXPECT_EQ(proxy.stats()["requests"]["hit"], 0);
@@ -286,7 +286,7 @@ TEST(Negative, requests_past_the_cache_neither_leave_nor_hear_of_failures) {
     origin.answer("/page", no_store("x"));
     EXPECT_EQ(client.get("/page", {{"Cache-Control", "no-store"}}).status(), 200);
     EXPECT_EQ(client.post("/page", "x").status(), 200);
-    EXPECT_EQ(client.get("/page").status(), 200) << "a POST that succeeds makes what is known of the address invalid";
+    EXPECT_EQ(client.get("/page").status(), 200) << "a successful POST removes the negative entry of the URL";
 }
 
 TEST(Negative, what_one_clients_own_fields_or_HEAD_may_have_broken_is_not_told_to_others) {

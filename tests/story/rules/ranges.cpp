@@ -27,7 +27,7 @@ std::vector<Part> parts_of(Reply const& reply) {
         parts.push_back({body.substr(at + 2, blank - at), body.substr(blank + 4, next - blank - 4)});
         at = next;
     }
-    ADD_FAILURE() << "no end of the parts";
+    ADD_FAILURE() << "the last multipart boundary is missing";
     return parts;
 }
 

@@ -376,7 +376,7 @@ TEST(UpdateSurvey, which_304_is_about_what_is_stored) {
         {"a validator we have not", tag(R"("a")"), since(modified), true},
         {"the same date", since(modified), since(modified), true},
         {"another date", since(modified), since(http_date(-2000)), false},
-        {"the same tag, another date", with(tag(R"("a")"), since(modified)), with(tag(R"("a")"), since(http_date(-2000))), true},
+        {"equal tags, different dates", with(tag(R"("a")"), since(modified)), with(tag(R"("a")"), since(http_date(-2000))), true},
         {"both weak", tag(R"(W/"a")"), tag(R"(W/"a")"), true},
         {"weak about strong", tag(R"("a")"), tag(R"(W/"a")"), true},
         {"strong about weak", tag(R"(W/"a")"), tag(R"("a")"), false},
@@ -411,7 +411,7 @@ TEST(UpdateSurvey, a_304_with_another_variants_tag_freshens_neither) {
     *told = true;
     EXPECT_EQ(get(proxy, origin, "/page", {{"Accept-Language", "de"}}).body(), "de anew");
     auto english = get(proxy, origin, "/page", {{"Accept-Language", "en"}});
-    EXPECT_FALSE(english.hit()) << "what was said in the German matter";
+    EXPECT_FALSE(english.hit()) << "a response about the German variant is no hit for English";
     EXPECT_EQ(english.body(), "body");
     EXPECT_EQ(origin.last("/page").head.field("If-None-Match"), R"("en")");
 }
@@ -465,7 +465,7 @@ TEST(HeadSurvey, the_answer_to_a_HEAD_freshens_what_it_agrees_with) {
     auto asked = Client(proxy, origin).head("/page");
     EXPECT_EQ(asked.status(), 200);
     EXPECT_EQ(asked.field("Edition"), "2");
-    EXPECT_EQ(asked.field("Kept"), "1") << "stored and not told otherwise";
+    EXPECT_EQ(asked.field("Kept"), "1") << "the stored field is not in the HEAD response";
     EXPECT_EQ(asked.field("Content-Length"), "4");
     EXPECT_EQ(origin.last("/page").head.method(), "HEAD");
     EXPECT_EQ(proxy.logged("/page", 2).tag, "TCP_REFRESH_UNMODIFIED");
