@@ -29,9 +29,9 @@ constexpr double kept_share = 0.2, kept_by_policy = 0.5, filled_by_policy = 0.8;
 
 }   // namespace
 
-Works::Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came, Recovery::InPieces in_pieces,
-             Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void,
-             Tombstones::Append append_tombstone, Tombstones::VoidAll void_all)
+OpenStore::OpenStore(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came,
+                     Recovery::InPieces in_pieces, Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone,
+                     Cleaner::Void make_void, Tombstones::Append append_tombstone, Tombstones::VoidAll void_all)
     : store(std::move(opened)), file(store.file()), index(store.header().bytes(), store.header().alignment),
       capacity(static_cast<Bytes>(filled_by_policy * static_cast<double>(store.header().bytes()))),
       order(make_order(options.policy, capacity, store.header().seed)),
@@ -46,7 +46,7 @@ Works::Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recov
           std::move(append_tombstone), [this](Fingerprint hash) { return index.find(hash).has_value(); },
           [this] { return log.end_position(); }, [this] { return log.written_position(); }, std::move(void_all)) {}
 
-Works::Mishap Works::mishap() {
+OpenStore::Mishap OpenStore::mishap() {
     MutexLock const lock(store_mutex);
     return {store.mishap(), store.is_cut_short()};
 }
@@ -123,8 +123,8 @@ LogStore::Opening LogStore::open_file(StoreFile::When when, std::string& trouble
     auto make_void = [this](std::uint64_t generation) { return this->make_void(generation); };
     auto append_tombstone = [this](Fingerprint hash) { return this->append_tombstone(hash); };
     auto make_all_void = [this] { return this->make_all_void(); };
-    made_ = std::make_unique<Works>(std::move(*opened.store), options(), lost, came, in_pieces, bad, write, gone, make_void,
-                                    append_tombstone, make_all_void);
+    made_ = std::make_unique<OpenStore>(std::move(*opened.store), options(), lost, came, in_pieces, bad, write, gone, make_void,
+                                        append_tombstone, make_all_void);
     works_.store(made_.get());
     tell_options();   // a reload meanwhile did not reach the works
     // The recovery and the log's writer may log at the same time. TSan cannot see how libspdlog creates its registry.
@@ -425,7 +425,7 @@ void LogStore::try_again() {
 
 /// Nothing more is stored in a file that was removed or replaced, because the next start could not find it. A file
 /// that was only moved may return.
-void LogStore::look_for_file(Works& works) {
+void LogStore::look_for_file(OpenStore& works) {
     auto const [mishap, is_cut_short] = works.mishap();
     bool const removed = !mishap.empty();
     if (void_pending_) void_pending_ = !make_all_void();

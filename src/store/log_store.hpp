@@ -28,10 +28,10 @@
 namespace garner::store::disk {
 
 /// The parts that work on one open file. Created once the file can be opened, and kept to the end.
-struct Works {
-    Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came, Recovery::InPieces in_pieces,
-          Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void, Tombstones::Append append_tombstone,
-          Tombstones::VoidAll void_all);
+struct OpenStore {
+    OpenStore(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came, Recovery::InPieces in_pieces,
+              Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void,
+              Tombstones::Append append_tombstone, Tombstones::VoidAll void_all);
 
     struct Mishap {
         std::string text;   // empty: none
@@ -97,7 +97,7 @@ public:
     DiskOptions const& limits() const override { return options(); }
 
 private:
-    Works* works() const { return works_.load(std::memory_order_acquire); }
+    OpenStore* works() const { return works_.load(std::memory_order_acquire); }
     std::string file_name() const { return file_of(options().path); }
     enum class Opening : std::uint8_t { done, in_use, failed };
     Opening open_file(StoreFile::When when, std::string& trouble);
@@ -112,12 +112,12 @@ private:
     bool may_spend();
     void spend(Bytes bytes);
     std::vector<ObjectPtr> heads_of(std::uint32_t segment);
-    std::uint64_t forget_unseen(Works& works, std::uint32_t segment, Contents const& contents);
+    std::uint64_t forget_unseen(OpenStore& works, std::uint32_t segment, Contents const& contents);
     bool is_complete(ReadRecord const& read) { return object_of(*this, read) != nullptr; }
     void drop_incomplete(Fingerprint hash, Index::Entry const& there);
     bool write_again(Record const& record, Location const& place);
     void bad(Fingerprint hash, Bytes offset);
-    void left(Works& works, Tombstones::Removal& removal, Fingerprint hash, std::optional<Bytes> bytes);
+    void left(OpenStore& works, Tombstones::Removal& removal, Fingerprint hash, std::optional<Bytes> bytes);
     bool append_tombstone(Fingerprint hash);
     void lost(std::span<FooterEntry const> entries, std::uint32_t segment);
     bool make_void(std::uint64_t generation);
@@ -125,20 +125,20 @@ private:
     void pay_at_the_end();
     void note_came(Bytes bytes) { live_.came(bytes); }
     void note_left(Bytes bytes) { live_.left(bytes); }
-    void evict_victims(Works& works);
+    void evict_victims(OpenStore& works);
 
     void look_after();
     void clean();
     bool pause(milliseconds time);
     void try_again();
-    void look_for_file(Works& works);
+    void look_for_file(OpenStore& works);
     void give_up_what_is_outdated();
     void works_again(char const* how);
 
     std::deque<DiskOptions> all_options_ GUARDED_BY(mutex_);   // one per reload: references to earlier ones stay in use
     std::atomic<DiskOptions const*> options_{&all_options_.front()};
-    std::unique_ptr<Works> made_;
-    std::atomic<Works*> works_{nullptr};   // made_, once it is ready
+    std::unique_ptr<OpenStore> made_;
+    std::atomic<OpenStore*> works_{nullptr};   // made_, once it is ready
     AdmissionFilter admission_filter_;
     LongWrites long_;
     std::atomic<std::uint64_t> next_body_{1};

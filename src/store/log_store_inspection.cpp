@@ -35,7 +35,7 @@ Bytes bytes_in_pieces(ObjectMeta const& meta) {
 
 bool is_whole(ObjectMeta const& meta) { return meta.spans.empty() || bytes_in_pieces(meta) == meta.length; }
 
-Contents contents_of(Works const& works, std::uint32_t segment) {
+Contents contents_of(OpenStore const& works, std::uint32_t segment) {
     if (auto pending = works.log.pending(segment)) return {std::move(*pending), false};
     auto const about = works.log.segment(segment);
     if (about.generation == 0) return {};
@@ -44,7 +44,7 @@ Contents contents_of(Works const& works, std::uint32_t segment) {
 
 /// Calls `see` for each record of a segment that the index still refers to, in log order.
 template <class See>
-void each_live(Works const& works, std::uint32_t segment, Footer const& contents, See&& see) {
+void each_live(OpenStore const& works, std::uint32_t segment, Footer const& contents, See&& see) {
     auto const start = works.log.header().start_of(segment);
     for (auto const& entry : contents.entries) {
         auto const known = works.index.find(entry.hash);
@@ -80,7 +80,7 @@ ObjectPtr object_told(Core& core, std::string_view bytes, Location const& place)
 /// A read buffer over the file, for heads requested in ascending order.
 class Window {
 public:
-    Window(Works const& works, std::uint32_t segment)
+    Window(OpenStore const& works, std::uint32_t segment)
         : works_(works), end_(works.log.header().start_of(segment) + works.log.header().segment_bytes) {}
 
     /// `many`: more reads nearby will follow. Empty when the file cannot be read.
@@ -97,7 +97,7 @@ private:
         if (works_.file.read_at(offset, bytes_).error) bytes_.clear();
     }
 
-    Works const& works_;
+    OpenStore const& works_;
     Bytes const end_;
     Bytes begin_ = 0;
     std::string bytes_;
@@ -193,7 +193,7 @@ void LogStore::list_waiting(std::vector<Listed>& into) const {
 }
 
 /// Returns the number of dropped records.
-std::uint64_t LogStore::forget_unseen(Works& works, std::uint32_t segment, Contents const& contents) {
+std::uint64_t LogStore::forget_unseen(OpenStore& works, std::uint32_t segment, Contents const& contents) {
     auto const unseen = unseen_in(works.index, works.log.header(), segment, contents);
     if (works.log.segment(segment).generation != contents.generation) return 0;   // reopened since
     for (auto const& [hash, entry] : unseen) bad(hash, entry.offset);

@@ -59,7 +59,7 @@ void LogStore::drop_incomplete(Fingerprint hash, Index::Entry const& there) {
 }
 
 /// Accounts for a record removed from the index, if it was there, and writes its tombstone.
-void LogStore::left(Works& works, Tombstones::Removal& removal, Fingerprint hash, std::optional<Bytes> bytes) {
+void LogStore::left(OpenStore& works, Tombstones::Removal& removal, Fingerprint hash, std::optional<Bytes> bytes) {
     if (bytes) note_left(*bytes);
     works.order->removed(hash, policy::Left::purged);
     removal.write();   // after recovery was told, so that it cannot restore older records
@@ -67,7 +67,7 @@ void LogStore::left(Works& works, Tombstones::Removal& removal, Fingerprint hash
 
 /// Evicts the victims of the policy before segments are needed. Tombstones are written for them: otherwise an evicted
 /// object could come back beside a newer response that was never stored on disk.
-void LogStore::evict_victims(Works& works) {
+void LogStore::evict_victims(OpenStore& works) {
     constexpr int at_once = 1'000;
     for (int i = 0; i < at_once && live_.sum() > works.capacity; ++i) {
         auto const hash = works.order->victim();
