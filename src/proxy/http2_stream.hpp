@@ -10,7 +10,7 @@
 
 namespace garner::proxy {
 
-/// What the streams of a connection share.
+/// The state that the streams of a connection share.
 class Http2Wire {
 public:
     virtual ~Http2Wire() = default;

@@ -28,7 +28,7 @@ public:
     /// After `unknown`. Never returns `unknown`.
     net::awaitable<State> verify();
     /// Lines for the response to `wanted`, `limited` and `silent`: challenges, or Retry-After. Empty: no source takes credentials, so
-    /// that nobody can be asked for them.
+    /// that no client can be asked for them.
     std::string fields(State) const;
 
 private:
@@ -45,7 +45,7 @@ private:
 /// tunnel around it. nullptr: none, it has ended, or the request has credentials of its own.
 std::shared_ptr<http::Identity const> bound_identity(Services const&, ClientStream const&, bool is_inside_tunnel);
 
-/// The same client with this identity for its later requests; the same object if there is none.
+/// The client with this identity for its later requests; the unchanged object if there is none.
 std::shared_ptr<Client const> with_identity(std::shared_ptr<Client const>, std::shared_ptr<http::Identity const>,
                                             std::uint64_t generation);
 

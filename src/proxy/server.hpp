@@ -52,7 +52,7 @@ public:
     void use_interception(std::shared_ptr<Interception const> interception);
     /// Never null after open_interception().
     std::shared_ptr<Interception const> interception() const;
-    /// Of all requests that must log in.
+    /// Checks the logins of all workers' requests.
     auth::Authenticator& logins() { return *logins_; }
     HandshakeFailures::Summary take_handshake_failures() { return shared_.handshake_failures.take(); }
     /// For use after the log file was renamed. Returns the error's text, or an empty string.
@@ -74,7 +74,7 @@ public:
     std::vector<ListenAddress> const& listen_addresses() const { return listen_addresses_; }
     std::shared_ptr<http::OwnAddresses const> own() const;
     std::uint32_t connections() const { return shared_.connections.load(std::memory_order_relaxed); }
-    /// What all workers share.
+    /// The state that all workers share.
     Shared const& shared() const { return shared_; }
     cache::Cache& cache() { return cache_; }
     std::shared_ptr<Options const> options() const;

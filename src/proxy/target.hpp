@@ -29,7 +29,7 @@ struct AcceleratedOrigin : std::enable_shared_from_this<AcceleratedOrigin> {
     std::string text;   // "http://127.0.0.1:8000"
     http::Uri uri;      // into text
     Kind kind = Kind::accelerated;
-    // Of a bumped one:
+    // Only if it is bumped:
     /// X509_V_ERR_... of the origin's certificate that the client has accepted. Responses are not stored, and connections not
     /// pooled. 0: the certificate is valid, or must be.
     long accepted_fault = 0;
