@@ -490,6 +490,8 @@ int ask(CommandLine const& line) {
                                  .method = line.method,
                                  .fields = line.fields,
                                  .client = line.client,
+                                 .user = line.rules.user,
+                                 .groups = line.rules.groups,
                                  .accelerator = line.accelerator,
                                  .json = line.json,
                                  .what_if = line.what_if,
