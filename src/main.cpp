@@ -177,11 +177,7 @@ public:
     /// SIGHUP: a file with faults changes nothing.
     void reload() {
         auto loaded = load(line_, config::NamedFiles::believed);   // open files stay open
-        if (!loaded.faults.empty()) {
-            spdlog::error("configuration not reloaded: it has errors; the running configuration stays in use:");
-            config::print_faults(loaded.faults, std::cerr);
-            return;
-        }
+        if (!loaded.faults.empty()) return tell_not_reloaded(loaded.faults);
         config::print_notices(loaded.notices, std::cerr);
         bool const same = proxy::same_addresses(config_.proxy.listen, loaded.config.proxy.listen);
         auto listen = same ? loaded.config.proxy.listen : config_.proxy.listen;
@@ -282,7 +278,15 @@ public:
     }
 
 private:
-    static void tell_not_reloaded(Fault const& fault) {
+    static void tell_not_reloaded(std::span<config::Fault const> faults) {
+        spdlog::error("configuration not reloaded: it has errors; the running configuration stays in use:");
+        config::print_faults(faults, std::cerr);
+    }
+
+    /// Names the key and line of a file that cannot be used.
+    void tell_not_reloaded(Fault const& fault) const {
+        auto const faults = load(line_, config::NamedFiles::reloaded).faults;
+        if (!faults.empty()) return tell_not_reloaded(faults);
         spdlog::error("configuration not reloaded; the running configuration stays in use: {}", fault.text());
     }
 
