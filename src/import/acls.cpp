@@ -133,7 +133,10 @@ std::optional<Paths> Acls::paths(std::vector<AclUse> const& uses, bool negated, 
     return paths;
 }
 
-std::optional<Paths> Acls::both(Paths const& first, Paths const& second) {
+std::optional<Paths> Acls::both(Paths const& first, Paths const& then) {
+    // No request gets beyond a group without ways, but Squid may have asked for a login before it.
+    static Paths const none{dead_end};
+    auto const& second = then.empty() ? none : then;
     Paths all;
     for (auto const& path : first) {
         if (is_dead(path)) {

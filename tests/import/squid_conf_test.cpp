@@ -106,6 +106,18 @@ TEST(Import, names_of_acls_keep_their_letters) {
     EXPECT_EQ(access(text), R"([{"deny":{"is":["büro","b-ro"]}},{"allow":{"is":"日-x",)" + any_port + R"(}},{"deny":"all"}])");
 }
 
+TEST(Import, a_login_before_a_group_that_never_matches_is_asked_for) {
+    auto const with = [](std::string const& rest) {
+        return access(has_auth +
+                      "acl users proxy_auth anna\nacl empty dstdomain\nacl any any-of empty\nacl every all-of empty\n"
+                      "acl not-every all-of !every\nhttp_access allow users " +
+                      rest + "\nhttp_access allow all\n");
+    };
+    auto const expected = R"([{"deny":{"not":"logged-in"}},{"allow":{)" + any_port + "}}]";
+    for (char const* rest : {"empty", "any", "every", "!not-every"}) EXPECT_EQ(with(rest), expected) << rest;
+    EXPECT_EQ(with("!every"), R"([{"allow":{"is":"users",)" + any_port + R"(}},{"allow":{)" + any_port + "}}]");
+}
+
 TEST(Import, each_rule_of_a_line_has_its_own_name) {
     auto const text =
         "acl a src 10.0.0.0/8\nacl b port 81\nacl either any-of a b\nhttp_access deny either\nhttp_access allow all\n";
