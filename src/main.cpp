@@ -180,11 +180,7 @@ public:
     /// SIGHUP: a file with faults changes nothing.
     void reload() {
         auto loaded = load(line_, config::NamedFiles::believed);   // open files stay open
-        if (!loaded.faults.empty()) {
-            spdlog::error("configuration not reloaded: it has errors; the running configuration stays in use:");
-            config::print_faults(loaded.faults, std::cerr);
-            return;
-        }
+        if (!loaded.faults.empty()) return tell_not_reloaded(loaded.faults);
         config::print_notices(loaded.notices, std::cerr);
         auto const changes = config::key_changes(root_, loaded.root);
         bool const same = proxy::same_addresses(config_.proxy.listen, loaded.config.proxy.listen);
@@ -288,7 +284,15 @@ public:
     }
 
 private:
-    static void tell_not_reloaded(Fault const& fault) {
+    static void tell_not_reloaded(std::span<config::Fault const> faults) {
+        spdlog::error("configuration not reloaded: it has errors; the running configuration stays in use:");
+        config::print_faults(faults, std::cerr);
+    }
+
+    /// Names the key and line of a file that cannot be used.
+    void tell_not_reloaded(Fault const& fault) const {
+        auto const faults = load(line_, config::NamedFiles::reloaded).faults;
+        if (!faults.empty()) return tell_not_reloaded(faults);
         spdlog::error("configuration not reloaded; the running configuration stays in use: {}", fault.text());
     }
 
@@ -497,6 +501,8 @@ int ask(CommandLine const& line) {
                                  .method = line.method,
                                  .fields = line.fields,
                                  .client = line.client,
+                                 .user = line.rules.user,
+                                 .groups = line.rules.groups,
                                  .accelerator = line.accelerator,
                                  .json = line.json,
                                  .what_if = line.what_if,

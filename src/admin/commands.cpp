@@ -109,6 +109,8 @@ int run_command(Command const& command, std::ostream& out, std::ostream& err) {
     if (!command.url.empty()) question.form = {{"url", command.url}, {"method", command.method}, {"client", command.client}};
     if (command.erase) question.form = {{"host", command.host}};
     for (auto const& field : command.fields) question.form.emplace_back("field", field);
+    if (!command.user.empty()) question.form.emplace_back("user", command.user);
+    for (auto const& group : command.groups) question.form.emplace_back("group", group);
     if (command.accelerator) question.form.emplace_back("accelerator", "1");
     auto const answer = ask(question, endpoint.wanted);
     return answer ? endpoint.print(command, *answer, out) : fail(exit_failed, answer.fault());

@@ -78,6 +78,7 @@ std::string_view meaning_of(std::string const& outcome) {
         {"failed", "answered with an error; the origin is not asked"},
         {"passed", "bypasses the cache: fetched from *"},
         {"tunnelled", "tunnelled: bytes are forwarded without inspection"},
+        {"login", "the client is asked to log in"},
         {"refused", "rejected without asking the origin"},
         {"denied", "the access rules do not allow it"},
     };
@@ -102,7 +103,7 @@ void verdict(Page& page, Json const& all) {
 }
 
 std::string told(Json const& decision) {
-    if (text_at(decision, "needs") == "a login") return filled(decision, "undecided until the client logs in: {rule}");
+    if (text_at(decision, "needs") == "a login") return filled(decision, "asks for a login: {rule}");
     if (text_at(decision, "verdict") == "undecided") return filled(decision, "undecided until the name is resolved: {rule}");
     bool const closed = !text_at(decision, "closed").empty();
     return filled(decision, closed ? "denied: {closed}, blocked unless a rule allows it ({rule})" : "{verdict} by {rule}");

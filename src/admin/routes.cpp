@@ -104,6 +104,12 @@ std::vector<std::string> form_values(std::string_view form, std::string_view nam
     return values;
 }
 
+/// The user who has logged in, and the groups; nothing without both.
+std::optional<http::Identity> identity_in(std::string_view form) {
+    http::Identity identity{.user = form_value(form, "user"), .groups = form_values(form, "group")};
+    return identity.logged_in() ? std::optional(std::move(identity)) : std::nullopt;
+}
+
 }   // namespace
 
 std::string form_value(std::string_view form, std::string_view name) {
@@ -245,6 +251,7 @@ Reply Routes::explain(Asked const& asked) {
     if (question.url.empty()) return refused(400, "The url is missing: /explain?url=http%3A%2F%2Fexample.com%2F");
     if (auto method = form_value(form, "method"); !method.empty()) question.method = std::move(method);
     question.fields = form_values(form, "field");
+    question.identity = identity_in(form);
     question.accelerated = form_value(form, "accelerator") == "1";
     // A foreign page must not make the proxy send requests to other servers, or wait for them.
     question.asks_others = asked.meant;

@@ -247,7 +247,7 @@ Form<auth::GroupOptions> group() {
         {key<T>(
              "user", &T::users, names,
              "Members by name; the case of letters is ignored. `file:PATH`: a file with a name a line and `#` comments, which is "
-             "read again within 2 s after a change."),
+             "read again within 2 s after a change. A relative path is relative to the working directory of the process."),
          key<T>("ldap", &T::ldap, list_of(name_form("a DN", R"(write it like "cn=staff,dc=uni")")),
                 "DNs of groups of the directory, whose members, also those of nested groups, are members."),
          key<T>(

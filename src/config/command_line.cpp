@@ -61,9 +61,11 @@ constexpr char const* about_rules =
     "Asks the access rules of a configuration, and replays logs.\n"
     "Asks no running proxy, except with --id, and opens no files of auth. --user counts as logged in.";
 
-constexpr char const* about_rule_lines = "decide reads {\"url\": ...} with at, source, listener, user, groups, method, destination "
-                                         "and fields. The verdicts are allow, deny, "
-                                         "login (a user is missing) and undecided (the destination is missing).";
+constexpr char const* about_rule_lines =
+    "decide reads {\"url\": ...} with at, source, listener, user, groups, method, destination and fields ({\"Accept\": "
+    "\"text/html\"}, or a list of lines). The verdicts are allow, deny, login (a user is missing) and undecided (the destination "
+    "is "
+    "missing).";
 
 constexpr char const* about_completion =
     "Prints the completion script for bash or zsh.\n"
@@ -240,12 +242,14 @@ private:
             .option("-H,--header 'FIELD: VALUE'", "a field of the request; repeatable", appended_to(line_.fields))
             .option("-X,--method NAME", "the method; default: CONNECT for https, as browsers send it, else GET", line_.method)
             .option("--client ADDRESS", "the client's address; default: 127.0.0.1", line_.client)
+            .option("--user NAME", "the logged-in user; default: the user of the address, if auth has one", line_.rules.user)
+            .option("--group NAME", "a group of the user; repeatable", appended_to(line_.rules.groups))
             .flag("--accelerator", "asks the accelerator for this URL, not the forward proxy", line_.accelerator)
             .flag("--json", "prints JSON", line_.json)
             .check([this] { return check_url(line_); })
             .exit_statuses({{0, "done"}, {1, "failure"}, {2, "wrong command line"}})
             .examples({"garner explain http://example.org/",
-                       "garner explain http://example.org/ -H 'Accept-Language: de' --client 10.0.0.7"});
+                       "garner explain http://example.org/ -H 'Accept-Language: de' --user anna --group staff"});
     }
 
     void declare_rules() {

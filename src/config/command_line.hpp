@@ -45,8 +45,9 @@ struct CommandLine {
     bool der = false;                // ca export
     std::vector<std::string> rest;   // sim, seen: all following words; cache, ca: "purge", "http://example.com/"
     struct Rules {
-        std::string user, destination, at, id;   // why; empty: not given
-        std::vector<std::string> groups;         // why
+        std::string user;                        // why, explain; empty: not given
+        std::vector<std::string> groups;         // why, explain
+        std::string destination, at, id;         // why; empty: not given
         std::uint16_t listener = 0;              // why; 0: the first forward proxy's
         std::string log, against;                // test
         std::optional<double> new_denials_max;   // test: share of the requests, 0 to 1; nothing: any

@@ -233,13 +233,31 @@ Fault Document::fault_at(std::string_view path, std::string text, std::string me
     return fault;
 }
 
+namespace {
+
+/// Keys and paths may have control characters, which a terminal would obey.
+std::string without_controls(std::string_view text) {
+    constexpr char digits[] = "0123456789abcdef";
+    std::string out;
+    for (char const c : text) {
+        auto const byte = static_cast<unsigned char>(c);
+        if (byte >= ' ' && byte != 0x7f)
+            out += c;
+        else
+            out.append("\\u00").append({digits[byte >> 4], digits[byte & 15]});
+    }
+    return out;
+}
+
+}   // namespace
+
 std::string text_of(Fault const& fault) {
     std::string out = fault.file;
     if (fault.line != 0) out += ":" + std::to_string(fault.line);
     if (!fault.key.empty()) out += fault.file == "--set" ? " " + fault.key : (out.empty() ? "" : ": ") + fault.key;
     out += (out.empty() ? "" : ": ") + fault.text;
     if (!fault.mend.empty()) out += " (" + fault.mend + ")";
-    return out;
+    return without_controls(out);
 }
 
 }   // namespace garner::config

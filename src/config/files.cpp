@@ -28,6 +28,8 @@ namespace fs = std::filesystem;
 /// The rights of the account that Garner switches to, or those of this process.
 class Rights {
 public:
+    /// Those of this process.
+    Rights() = default;
     Rights(Reader& reader, Config const& config) {
         auto const account = account_to_take(config);
         if (!account || !*account) return;   // the error is reported by try_user()
@@ -196,18 +198,28 @@ void try_disk_size(Reader& reader, store::DiskOptions const& disk) {
                       "lower disk.size, or free space");
 }
 
-}   // namespace
-
-void try_files(Reader& reader, Config const& config) {
-    try_user(reader, config);
-    Rights rights(reader, config);
-    try_certificates(reader, config.tls);
+/// The files that a reload reads, too.
+void try_read_files(Reader& reader, Config const& config, Rights& rights) {
     for (std::size_t i = 0; i < config.proxy.listen.size(); ++i)
         if (auto const& tls = config.proxy.listen[i].tls) try_listen_tls(reader, i, *tls, rights);
     for (std::size_t i = 0; i < config.mesh.peers.size(); ++i)
         if (auto const& tls = config.mesh.peers[i].tls) try_peer_tls(reader, i, *tls, rights);
     try_interception(reader, config.bump);
     try_login_files(reader, config.auth, rights);
+}
+
+}   // namespace
+
+void try_files_of_reload(Reader& reader, Config const& config) {
+    Rights own;
+    try_read_files(reader, config, own);
+}
+
+void try_files(Reader& reader, Config const& config) {
+    try_user(reader, config);
+    Rights rights(reader, config);
+    try_certificates(reader, config.tls);
+    try_read_files(reader, config, rights);
     try_access_log(reader, config, rights);
     try_hosts(reader, config.dns.hosts_file, rights);
     try_disk(reader, config, rights);

@@ -10,4 +10,7 @@ namespace garner::config {
 /// only for a process without other threads.
 void try_files(Reader&, Config const&);
 
+/// Notes a fault for each file without which a reload fails, with the rights of this process. Does not fork.
+void try_files_of_reload(Reader&, Config const&);
+
 }   // namespace garner::config

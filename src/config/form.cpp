@@ -55,9 +55,9 @@ auto reader_of(Unit<V> const& unit, V min, V max) {
         auto const& written = value.get_ref<std::string const&>();
         auto const parsed = unit.parse(written);
         if (!parsed && !unit.is_only_too_large(written))
-            return reader.fault(in_quotes(written) + " is not a " + unit.noun, unit.example + unit.units);
+            return reader.fault(quoted_value(written) + " is not a " + unit.noun, unit.example + unit.units);
         if (!parsed || *parsed < min || *parsed > max)
-            return reader.fault((parsed ? unit.text(*parsed) : in_quotes(written)) + " is out of range", bounds);
+            return reader.fault((parsed ? unit.text(*parsed) : quoted_value(written)) + " is out of range", bounds);
         into = *parsed;
         return true;
     };
@@ -66,6 +66,34 @@ auto reader_of(Unit<V> const& unit, V min, V max) {
 }   // namespace
 
 std::string in_quotes(std::string_view text) { return Json(std::string(text)).dump(-1, ' ', true, Json::error_handler_t::replace); }
+
+namespace {
+
+/// The longest beginning that ends between two characters of UTF-8.
+std::string_view beginning_of(std::string_view text) {
+    constexpr std::size_t shown = 80;
+    if (text.size() <= shown) return text;
+    auto const is_inside = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80; };
+    auto end = shown;
+    while (end > shown - 3 && is_inside(end)) --end;
+    return text.substr(0, end);
+}
+
+std::string_view dots_after(std::string_view beginning, std::string_view text) {
+    return beginning.size() < text.size() ? "..." : "";
+}
+
+}   // namespace
+
+std::string shortened(std::string_view text) {
+    auto const beginning = beginning_of(text);
+    return std::string(beginning).append(dots_after(beginning, text));
+}
+
+std::string quoted_value(std::string_view text) {
+    auto const beginning = beginning_of(text);
+    return in_quotes(beginning).append(dots_after(beginning, text));
+}
 
 std::string kind_of(Json const& value) {
     switch (value.type()) {
@@ -168,7 +196,7 @@ Form<std::string> choice(std::vector<std::string> names) {
         if (std::find(names.begin(), names.end(), text) == names.end()) {
             std::vector<std::string_view> const views(names.begin(), names.end());
             auto const meant = nearest(text, views);
-            return reader.fault(in_quotes(text) + " is not known",
+            return reader.fault(quoted_value(text) + " is not known",
                                 meant.empty() ? mend : "did you mean " + in_quotes(meant) + "? It is one of " + all);
         }
         into = text;

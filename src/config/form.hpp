@@ -62,6 +62,10 @@ std::string kind_of(Json const&);
 
 /// The text as JSON writes it, for any bytes.
 std::string in_quotes(std::string_view text);
+/// The first 80 bytes, with "..." if there are more.
+std::string shortened(std::string_view text);
+/// A wrong value, for messages: in quotes and shortened.
+std::string quoted_value(std::string_view text);
 
 // ---- forms of single values; bounds are inclusive ----
 
@@ -84,7 +88,7 @@ Form<V> parsed(std::string written, std::string what_it_is, std::string mend,
         auto const& text = value.template get_ref<std::string const&>();
         std::string why = "is not " + what_it_is;
         if (parse(text, into, why)) return true;
-        return reader.fault(in_quotes(text) + " " + why, mend);
+        return reader.fault(quoted_value(text) + " " + why, mend);
     };
     return {std::move(written), described_as("string"), std::move(read), nullptr};
 }

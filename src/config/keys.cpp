@@ -9,6 +9,7 @@
 #include "config/matcher_form.hpp"
 #include "config/rule_context.hpp"
 #include "config/rule_form.hpp"
+#include "config/rule_notices.hpp"
 #include "config/rule_tests.hpp"
 #include "http/uri.hpp"
 #include "seen/link_status.hpp"
@@ -435,36 +436,6 @@ void check_access(Reader& reader, Config const& config) {
                       R"(name the clients' networks: { "allow": { "source": ["10.0.0.0/8"] } })");
 }
 
-/// Notices rules that an earlier one leaves no request. The comparison of many rules takes the square of their number.
-void check_dead_rules(Reader& reader, std::string_view list, std::span<http::AccessRule const> rules) {
-    constexpr std::size_t rules_compared = 2'000;
-    for (std::size_t later = 1; later < std::min(rules.size(), rules_compared); ++later) {
-        auto const& rule = rules[later];
-        auto const covers = [&](http::AccessRule const& earlier) { return earlier.covers(rule); };
-        auto const found = std::ranges::find_if(rules.first(later), covers);
-        if (found == rules.begin() + static_cast<std::ptrdiff_t>(later)) continue;
-        auto const by = std::string(list) + "[" + std::to_string(found - rules.begin()) + "]";
-        auto const whole = found->match.matches_all();
-        reader.notice({list, later}, "is never reached: " + by + " matches " + (whole ? "every request" : "all its requests"),
-                      "move it before that rule, or remove it");
-    }
-}
-
-/// Notices rules that match a path, which an https request does not reveal.
-void check_paths(Reader& reader, std::span<http::AccessRule const> rules) {
-    auto const has_path = [](std::string const& text) { return text.find('/') != text.npos; };
-    for (std::size_t i = 0; i < rules.size(); ++i) {
-        auto const& match = rules[i].match;
-        bool const meets_connect = match.method.empty() || std::ranges::count(match.method, "CONNECT") > 0;
-        bool const by_text = !match.url_contains.empty() && std::ranges::all_of(match.url_contains, has_path);
-        auto const& patterns = match.url_matches;
-        bool const by_pattern = !patterns.empty() && std::ranges::all_of(patterns, has_path, &http::TextPattern::text);
-        if (meets_connect && (by_text || by_pattern))
-            reader.notice({"access", i}, "never matches https: a CONNECT request has only host:port, without a path",
-                          R"(for https, name the host: { "host": ".example.com" })");
-    }
-}
-
 /// Wider than the network of any single owner: more than an IPv4 /8, or an IPv6 /16.
 bool is_wide(IpNetwork const& network) { return network.prefix < (network.address.is_v4() ? 96 + 8 : 16); }
 
@@ -526,10 +497,8 @@ void check_whole(Reader& reader, Json const& value, Config& config) {
     check_listen(reader, value.contains("listen") ? value["listen"] : default_listen, config.admin, config.seen);
     check_overlap(reader, config.proxy.listen);
     check_access(reader, config);
-    check_dead_rules(reader, "access", config.proxy.access.rules());
-    check_dead_rules(reader, "purge", config.proxy.purge.rules());
     reader.rules().named.notice_unused(reader);
-    check_paths(reader, config.proxy.access.rules());
+    notice_rules(reader, config);
     check_rights(reader, config);
     check_peer_names(reader, config.mesh.peers);
     check_mesh(reader, config);

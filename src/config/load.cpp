@@ -38,6 +38,7 @@ Loaded load(Document document, std::span<std::string const> sets, NamedFiles fil
     // With invalid JSON every key would be missing or misread: only the overrides are reported further.
     if (!document.broken()) configuration().read(reader, document.root(), loaded.config);
     if (rules.reads_files && document.faults().empty() && reader.faults().empty()) run_rule_tests(reader, loaded.config);
+    if (files == NamedFiles::reloaded) try_files_of_reload(reader, loaded.config);
     if (files == NamedFiles::tried) try_files(reader, loaded.config);
 
     loaded.faults = document.faults();

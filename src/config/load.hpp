@@ -22,6 +22,7 @@ struct Loaded {
 enum class NamedFiles : std::uint8_t {
     left,       // nothing: for a command to a running proxy. Lists from files match nothing
     believed,   // lists are read, other files are not: for a reload
+    reloaded,   // lists are read, and the files that a reload reads are checked, too: for the errors of a reload
     tried       // lists are read, and other files are checked, too: for a start
 };
 

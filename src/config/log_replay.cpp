@@ -16,10 +16,13 @@ constexpr std::size_t groups_shown = 20;
 
 bool is_none(std::string_view text) { return text.empty() || text == "-"; }
 
-/// Lines about ICP and HTCP, and about connections without a request.
 bool is_other_protocol(sim::LoggedRequest const& line) {
-    return is_none(line.method) || is_none(line.url) || line.method.starts_with("ICP_") || line.method.starts_with("HTCP_") ||
-           line.url.starts_with("error:");
+    return line.method.starts_with("ICP_") || line.method.starts_with("HTCP_");
+}
+
+/// Lines about connections without a request, and requests without a valid URL. Squid logs the URL as "error:…".
+bool has_no_url(sim::LoggedRequest const& line) {
+    return is_none(line.method) || is_none(line.url) || line.url.starts_with("error:");
 }
 
 Verdict logged_verdict(sim::LoggedRequest const& line) {
@@ -61,8 +64,11 @@ LogReplay::Change LogReplay::change_of(Verdict before, Verdict after) {
 }
 
 void LogReplay::take(sim::LoggedRequest const& line, sim::LogFormatRow const& format) {
-    if (is_other_protocol(line)) return void(++skipped_);
-    if (!read_question(line, format) || !after_.ask(question_).empty()) return count_broken();
+    if (is_other_protocol(line)) return void(++other_protocols_);
+    if (has_no_url(line)) return void(++malformed_);
+    if (!read_question(line, format)) return count_broken();
+    if (!after_.ask(question_).empty()) return void(++malformed_);
+    if (after_.is_own_page()) return void(++own_pages_);
     ++requests_;
     auto const decision = after_.decide();
     auto before = logged_verdict(line);
@@ -106,8 +112,10 @@ std::string LogReplay::text_of(char const* what, Changes const& changes) const {
 }
 
 std::string LogReplay::text() const {
-    return std::to_string(requests_) + " requests replayed; " + std::to_string(skipped_) + " lines skipped, " +
-           std::to_string(broken_) + " unreadable\n" + text_of("newly denied", denied_) + text_of("newly allowed", allowed_) +
+    auto const count = [](std::uint64_t number, char const* what) { return std::to_string(number) + what; };
+    return count(requests_, " requests replayed; skipped: ") + count(malformed_, " malformed, ") +
+           count(own_pages_, " for the page of refusals, ") + count(other_protocols_, " of other protocols; ") +
+           count(broken_, " lines unreadable\n") + text_of("newly denied", denied_) + text_of("newly allowed", allowed_) +
            text_of("undecidable", undecidable_);
 }
 

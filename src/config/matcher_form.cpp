@@ -14,7 +14,6 @@ namespace {
 using http::Matcher;
 
 constexpr std::size_t matchers_max = 100;
-constexpr int bad_lines_told = 5;   // reported for one file
 
 Form<std::string> method() {
     auto const accept = [](std::string const& text, std::string& why) {
@@ -32,7 +31,7 @@ Form<std::string> method() {
 Form<http::TextPattern> text_pattern(http::TextPattern::Case letters = http::TextPattern::Case::matters) {
     auto parse = [letters](std::string const& text, http::TextPattern& into, std::string& why) {
         auto pattern = http::TextPattern::parse(text, letters);
-        if (!pattern) return why += ": " + pattern.fault().text(), false;
+        if (!pattern) return why += ": " + shortened(pattern.fault().text()), false;
         into = *std::move(pattern);
         return true;
     };
@@ -42,7 +41,7 @@ Form<http::TextPattern> text_pattern(http::TextPattern::Case letters = http::Tex
 Form<http::FieldPattern> field_pattern() {
     auto parse = [](std::string const& text, http::FieldPattern& into, std::string& why) {
         auto pattern = http::FieldPattern::parse(text);
-        if (!pattern) return why += ": " + pattern.fault().text(), false;
+        if (!pattern) return why += ": " + shortened(pattern.fault().text()), false;
         into = *std::move(pattern);
         return true;
     };
@@ -77,7 +76,7 @@ Form<http::PortRange> port_range() {
             return reader.fault("expects a port or a range of ports, not " + kind_of(value), mend);
         auto const text = value.is_string() ? value.get<std::string>() : value.dump();
         auto const range = http::PortRange::parse(text);
-        if (!range) return reader.fault(in_quotes(text) + " is not a port or a range of ports", mend);
+        if (!range) return reader.fault(quoted_value(text) + " is not a port or a range of ports", mend);
         into = *range;
         return true;
     };
@@ -97,6 +96,34 @@ Form<std::string> user_name() {
     return checked("name", "a name", "write 1 to 256 bytes without control characters", accept);
 }
 
+/// The faults of the lines of a file: those of the first lines are kept, further lines are counted.
+class BadLines {
+public:
+    BadLines(Reader& reader, std::string const& path) : reader_(reader), path_(path) {}
+
+    /// Calls read(), which notes faults and returns false if the line is bad.
+    template <class Read>
+    void read_line(unsigned line, Read const& read) {
+        Reader::InFile const at(reader_, path_, line);
+        auto const before = reader_.faults().size();
+        if (!read() && ++count_ > told_max) reader_.faults().resize(before);
+    }
+    /// False: further faults are not kept.
+    bool tells() const { return count_ < told_max; }
+    /// After the last line. False if any was bad.
+    bool finish() {
+        if (count_ > told_max)
+            reader_.fault(path_ + " has " + std::to_string(count_ - told_max) + " more bad lines", "correct the file");
+        return count_ == 0;
+    }
+
+private:
+    static constexpr std::size_t told_max = 5;
+    Reader& reader_;
+    std::string const& path_;
+    std::size_t count_ = 0;
+};
+
 /// Reads the value of a list, or each value of the file that it names.
 template <class V>
 bool read_values_into(Reader& reader, Json const& value, Form<V> const& item, std::vector<V>& into) {
@@ -110,17 +137,16 @@ bool read_values_into(Reader& reader, Json const& value, Form<V> const& item, st
     if (!reader.rules().reads_files) return true;
     auto const text = read_values(*path);
     if (!text) return reader.fault(*path + " " + text.fault().what, "name a readable file with a value on each line");
-    int bad = 0;
+    BadLines lines(reader, *path);
     each_value(*text, [&](unsigned line, std::string_view one) {
-        Reader::InFile const at(reader, *path, line);
-        V read{};
-        if (item.read(reader, Json(std::string(one)), read))
-            into.push_back(std::move(read));
-        else
-            ++bad;
-        return bad < bad_lines_told;
+        lines.read_line(line, [&] {
+            V read{};
+            bool const good = item.read(reader, Json(std::string(one)), read);
+            if (good) into.push_back(std::move(read));
+            return good;
+        });
     });
-    return bad == 0;
+    return lines.finish();
 }
 
 /// Reads the hosts of a list, or those of the file that it names as one list.
@@ -129,15 +155,14 @@ bool read_hosts_into(Reader& reader, Json const& value, Form<http::HostPattern> 
     auto const path = value.is_string() ? path_of_file(value.get_ref<std::string const&>()) : std::nullopt;
     if (!path) return read_values_into(reader, value, item, patterns);
     if (!reader.rules().reads_files) return true;
-    int bad = 0;
-    auto const list = read_host_list(*path, [&](BadLine const& line) {
-        Reader::InFile const at(reader, *path, line.line);
-        reader.fault(line.text, "write www.example.com, or .example.com for it and its subdomains");
-        return ++bad < bad_lines_told;
+    BadLines lines(reader, *path);
+    std::string const mend = "write www.example.com, or .example.com for it and its subdomains";
+    auto const list = read_host_list(*path, [&](unsigned line, std::string_view host) {
+        lines.read_line(line, [&] { return lines.tells() ? reader.fault(quoted_value(host) + " is not a host", mend) : false; });
     });
     if (!list) return reader.fault(*path + " " + list.fault().what, "name a readable file with a host on each line");
     if (!(*list)->empty()) lists.push_back(*list);
-    return bad == 0;
+    return lines.finish();
 }
 
 /// Calls read(item) at each item of a list, or at the only value.
@@ -220,7 +245,7 @@ bool is_group(Reader& reader, std::string const& name) {
     bool const found = std::ranges::any_of(names, [&](auto one) { return equals_ignoring_case(one, name); });
     if (found || name == "*") return true;
     auto const meant = nearest(name, names);
-    return reader.fault("no group is named " + in_quotes(name),
+    return reader.fault("no group is named " + quoted_value(name),
                         meant.empty() ? "define it in groups" : "did you mean " + in_quotes(meant) + "?");
 }
 
@@ -327,7 +352,7 @@ Form<Matcher> matcher_form() {
                 reader.notice("matches every request", R"(write "all" if this is intended)");
             return good;
         }
-        auto const found = value.is_string() ? in_quotes(value.get<std::string>()) : kind_of(value);
+        auto const found = value.is_string() ? quoted_value(value.get_ref<std::string const&>()) : kind_of(value);
         return reader.fault("expects matchers, not " + found, R"(write "all" or { "source": … })");
     };
     auto describe = []() -> Description { return Schema().text("$ref", "#/definitions/matchers"); };

@@ -4,15 +4,24 @@
 #include "config/matcher_form.hpp"
 #include "config/rule_context.hpp"
 #include "util/nearest.hpp"
+#include "util/text.hpp"
+#include "util/utf8.hpp"
 
 namespace garner::config {
 namespace {
 
 constexpr std::string_view section_name = "matchers";
 
+/// Letters are those of ASCII, and all characters beyond U+009F.
 bool is_name(std::string_view name) {
-    auto const fits = [](char c) { return is_alpha(c) || is_digit(c) || c == '-' || c == '_'; };
-    return !name.empty() && std::ranges::all_of(name, fits);
+    bool good = !name.empty();
+    while (good && !name.empty()) {
+        char const c = name.front();
+        auto const length = std::max<std::size_t>(utf8_length(name), 1);
+        good = length > 1 || is_alpha(c) || is_digit(c) || c == '-' || c == '_';
+        name.remove_prefix(length);
+    }
+    return good;
 }
 
 Json const& section_of(Json const& root) {
@@ -44,7 +53,7 @@ std::shared_ptr<http::Matcher const> NamedMatchers::use(Reader& reader, std::str
             std::vector<std::string_view> names;
             for (auto const& [one, matcher] : section.items()) names.push_back(one);
             auto const meant = nearest(name, names);
-            reader.fault("no matcher is named " + in_quotes(name),
+            reader.fault("no matcher is named " + quoted_value(name),
                          meant.empty() ? "define it in matchers" : "did you mean " + in_quotes(meant) + "?");
             return nullptr;
         }

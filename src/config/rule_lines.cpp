@@ -44,12 +44,25 @@ private:
         return true;
     }
 
+    /// {"Accept": "text/html", "X-Two": ["a", "b"]}, or lines of fields.
+    bool fields(Json const& value) {
+        if (!value.is_object()) return texts(value, question_.fields);
+        for (auto const& [name, lines] : value.items()) {
+            std::vector<std::string> values;
+            if (!http::is_token(name))
+                return refuse(quoted_value(name) + " is not the name of a field", "write it like \"Accept\"");
+            if (!texts(lines, values)) return false;
+            for (auto const& one : values) question_.fields.push_back(name + ": " + one);
+        }
+        return true;
+    }
+
     template <class V, class Parse>
     bool parsed(Json const& value, V& into, Parse const& parse, char const* mend) {
         std::string written;
         if (!text(value, written)) return false;
         auto const read = parse(written);
-        if (!read) return refuse(in_quotes(written) + " cannot be read", mend);
+        if (!read) return refuse(quoted_value(written) + " cannot be read", mend);
         into = *read;
         return true;
     }
@@ -75,7 +88,7 @@ private:
         if (name == "listener") return listener(value);
         if (name == "user") return text(value, identity().user);
         if (name == "groups") return texts(value, identity().groups);
-        if (name == "fields") return texts(value, question_.fields);
+        if (name == "fields") return fields(value);
         return refuse("unknown member", "valid members: at, source, listener, user, groups, method, url, destination, fields");
     }
 
@@ -86,6 +99,15 @@ private:
 }   // namespace
 
 Result<proxy::RuleQuestion> read_question(std::string_view json, WallTime now) { return QuestionReader(now).read(json); }
+
+std::string_view position_of(http::AccessRule const& rule) { return std::string_view(rule.place).substr(0, rule.place.find(':')); }
+
+std::string rule_that_decides(http::Decision const& decision) {
+    std::string text(decision.place());
+    if (decision.verdict == http::Decision::Verdict::needs_identity) text += ", which asks for a login";
+    if (decision.verdict == http::Decision::Verdict::needs_destination) text += ", which needs the destination";
+    return text;
+}
 
 OrderedJson as_json(http::Decision const& decision) {
     return {{"verdict", std::string(proxy::name_of(decision.verdict))},

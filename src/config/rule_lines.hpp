@@ -10,8 +10,14 @@
 namespace garner::config {
 
 /// Reads {"url": …} with `at`, `source`, `listener`, `user`, `groups`, `method`, `destination` and `fields`, of which all but `url`
-/// may be left out or null. A fault names the member.
+/// may be left out or null. `fields` is an object of values or lists of values by name, or a list of lines. A fault names the member.
 Result<proxy::RuleQuestion> read_question(std::string_view json, WallTime now);
+
+/// "access[3]"
+std::string_view position_of(http::AccessRule const&);
+
+/// The rule that decides, and what it waits for: "access[3]", "access[3], which asks for a login".
+std::string rule_that_decides(http::Decision const&);
 
 /// {"verdict": "deny", "rule": "access[3]", "name": "exams", "closed": null}
 nlohmann::ordered_json as_json(http::Decision const&);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/address_form.hpp"
+#include "config/rule_lines.hpp"
 #include "proxy/moment.hpp"
 #include "util/text.hpp"
 
@@ -59,19 +60,19 @@ http::Identity& identity_of(RuleTest& test) {
     return *test.question.identity;
 }
 
-std::string place_of(http::AccessRule const& rule) { return rule.place.substr(0, rule.place.find(':')); }
-
-/// Why the expected rule does not decide; empty if no rule is expected.
-std::string why_not(proxy::RuleInquiry const& inquiry, http::AccessRules const& access, Expectation const& expected) {
-    if (expected.rule.empty()) return {};
-    auto const is_meant = [&](http::AccessRule const& rule) { return expected.is_of(rule.name, place_of(rule)); };
+/// Why the expected rule does not decide; empty if no rule is expected, or if it does decide.
+std::string why_not(proxy::RuleInquiry const& inquiry, http::AccessRules const& access, Expectation const& expected,
+                    http::Decision const& decision) {
+    if (expected.rule.empty() || expected.is_of(decision.name, decision.place())) return {};
+    auto const is_meant = [&](http::AccessRule const& rule) { return expected.is_of(rule.name, position_of(rule)); };
     auto const rule = std::ranges::find_if(access.rules(), is_meant);
     if (rule == access.rules().end()) return "; no rule is named " + in_quotes(expected.rule);
     auto const* destination = inquiry.destination() ? &*inquiry.destination() : nullptr;
     std::string keys;
     for (auto const& key : rule->match.failing(inquiry.facts(), destination, rule->doubt()))
         keys += (keys.empty() ? "" : ", ") + key;
-    return "; " + place_of(*rule) + (keys.empty() ? " matches, but comes later" : " does not match: " + keys);
+    auto const position = "; " + std::string(position_of(*rule));
+    return position + (keys.empty() ? " matches, but comes after " + rule_that_decides(decision) : " does not match: " + keys);
 }
 
 bool is_as_expected(http::Decision const& decision, Expectation const& expected) {
@@ -88,8 +89,9 @@ void run_one(Reader& reader, proxy::RuleInquiry& inquiry, http::AccessRules cons
     auto const decision = inquiry.decide();
     if (is_as_expected(decision, expected)) return;
     auto const decided = std::string(proxy::name_of(decision.verdict)) + " by " + decision.text();
-    reader.fault("expects " + in_quotes(test.expect) + ", but the decision is " + decided + why_not(inquiry, access, expected),
-                 "change the rules or the test");
+    reader.fault(
+        "expects " + in_quotes(test.expect) + ", but the decision is " + decided + why_not(inquiry, access, expected, decision),
+        "change the rules or the test");
 }
 
 }   // namespace

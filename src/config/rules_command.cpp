@@ -63,7 +63,7 @@ int explain_rules(CommandLine const& line, std::ostream& out, std::ostream& err)
     auto const question = question_of(line);
     if (!question) return err << who << question.fault().text() << '\n', exit_usage;
     proxy::RuleInquiry inquiry(config->proxy, own_addresses(*config));
-    if (auto const fault = inquiry.ask(*question); !fault.empty()) return err << who << fault << '\n', exit_failed;
+    if (auto const fault = inquiry.ask(*question); !fault.empty()) return err << who << fault << '\n', exit_usage;
     auto const trace = trace_rules(inquiry, config->proxy.access);
     if (line.json)
         out << as_json(trace).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';

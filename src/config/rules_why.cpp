@@ -25,8 +25,6 @@ std::string_view name_of(MatchResult result) {
     return "";
 }
 
-std::string place_of(RuleTrace const& trace) { return trace.rule->place.substr(0, trace.rule->place.find(':')); }
-
 /// The allow rule that is nearest to a match.
 std::optional<std::size_t> nearest_of(std::vector<RuleTrace> const& rules) {
     std::optional<std::size_t> nearest;
@@ -52,12 +50,10 @@ RulesTrace trace_rules(proxy::RuleInquiry const& inquiry, http::AccessRules cons
     RulesTrace trace;
     trace.decision = inquiry.decide();
     auto const* destination = inquiry.destination() ? &*inquiry.destination() : nullptr;
-    bool decided = false;
     for (auto const& rule : access.rules()) {
         RuleTrace one{.rule = &rule, .failing = rule.match.failing(inquiry.facts(), destination, rule.doubt())};
         one.result = rule.matches(inquiry.facts(), destination);
-        one.decides = !decided && one.result != MatchResult::no;
-        decided = decided || one.decides;
+        one.decides = position_of(rule) == trace.decision.place();
         trace.rules.push_back(std::move(one));
     }
     if (!trace.decision.allowed()) trace.nearest = nearest_of(trace.rules);
@@ -71,10 +67,11 @@ std::string text_of(RulesTrace const& trace) {
     for (auto const& rule : trace.rules) text += line_of(rule);
     if (!trace.nearest) return text;
     auto const& nearest = trace.rules[*trace.nearest];
-    text += "nearest allow rule: " + place_of(nearest);
-    if (nearest.failing.empty())
-        return text + (nearest.decides ? "; destinations that are blocked by default stay blocked\n" : ", which comes too late\n");
-    return text + ", which does not match because of: " + joined(nearest.failing) + "\n";
+    text.append("nearest allow rule: ").append(position_of(*nearest.rule));
+    if (!nearest.failing.empty()) return text + ", which does not match because of: " + joined(nearest.failing) + "\n";
+    if (nearest.decides && decision.denied()) return text + "; the destination is blocked by default\n";
+    if (nearest.decides) return text + "; the destination decides\n";
+    return text + ", which comes after " + rule_that_decides(decision) + "\n";
 }
 
 nlohmann::ordered_json as_json(RulesTrace const& trace) {
@@ -84,7 +81,7 @@ nlohmann::ordered_json as_json(RulesTrace const& trace) {
     json["because"] = or_null(std::string(trace.decision.because));
     auto& rules = json["rules"] = OrderedJson::array();
     for (auto const& one : trace.rules)
-        rules.push_back({{"rule", place_of(one)},
+        rules.push_back({{"rule", std::string(position_of(*one.rule))},
                          {"name", or_null(one.rule->name)},
                          {"action", one.rule->allow ? "allow" : "deny"},
                          {"matchers", one.rule->matchers},
@@ -93,7 +90,8 @@ nlohmann::ordered_json as_json(RulesTrace const& trace) {
                          {"decides", one.decides}});
     json["nearest"] = nullptr;
     if (trace.nearest)
-        json["nearest"] = {{"rule", place_of(trace.rules[*trace.nearest])}, {"failing", trace.rules[*trace.nearest].failing}};
+        json["nearest"] = {{"rule", std::string(position_of(*trace.rules[*trace.nearest].rule))},
+                           {"failing", trace.rules[*trace.nearest].failing}};
     return json;
 }
 

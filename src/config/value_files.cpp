@@ -10,7 +10,6 @@
 #include <fstream>
 #include <map>
 
-#include "config/form.hpp"
 #include "util/bytes.hpp"
 #include "util/ip.hpp"
 #include "util/mutex.hpp"
@@ -98,10 +97,7 @@ KnownLists& known_lists() {
 
 std::size_t count_hosts(std::string_view text) {
     std::size_t count = 0;
-    each_value(text, [&](unsigned, std::string_view value) {
-        each_host(value, [&](std::string_view) { ++count; });
-        return true;
-    });
+    each_value(text, [&](unsigned, std::string_view value) { each_host(value, [&](std::string_view) { ++count; }); });
     return count;
 }
 
@@ -132,11 +128,11 @@ Result<std::string> read_values(std::string const& path) {
     return text;
 }
 
-void each_value(std::string_view text, std::function<bool(unsigned line, std::string_view value)> const& take) {
+void each_value(std::string_view text, std::function<void(unsigned line, std::string_view value)> const& take) {
     for (unsigned line = 1; !text.empty(); ++line) {
         auto const end = std::min(text.find('\n'), text.size());
         auto const value = trimmed(without_comment(text.substr(0, end)));
-        if (!value.empty() && !take(line, value)) return;
+        if (!value.empty()) take(line, value);
         text.remove_prefix(std::min(end + 1, text.size()));
     }
 }
@@ -149,7 +145,7 @@ void each_host(std::string_view value, std::function<void(std::string_view host)
         if (std::ranges::count(machine_names, host) == 0) take(host);
 }
 
-Result<std::shared_ptr<http::HostList const>> read_host_list(std::string const& path, TakeBadLine const& bad) {
+Result<std::shared_ptr<http::HostList const>> read_host_list(std::string const& path, TakeBadHost const& bad) {
     auto const state = state_of(path);
     if (state)
         if (auto known = known_lists().find(path, *state)) return known;
@@ -158,13 +154,11 @@ Result<std::shared_ptr<http::HostList const>> read_host_list(std::string const& 
     auto list = std::make_shared<http::HostList>(count_hosts(*text));
     bool good = true;
     each_value(*text, [&](unsigned line, std::string_view value) {
-        bool go_on = true;
         each_host(value, [&](std::string_view host) {
             if (http::HostPattern::is_valid(host)) return list->add(host);
             good = false;
-            go_on = go_on && bad({line, in_quotes(host) + " is not a host"});
+            bad(line, host);
         });
-        return go_on;
     });
     std::shared_ptr<http::HostList const> const done = std::move(list);
     if (good && state) known_lists().note(path, *state, done);

@@ -52,7 +52,7 @@ struct Matcher {
     /// the URL must not evade a rule (origins differ in their reading of the escaped and the unescaped URL, and url_contains and
     /// url_matches need either or both), and a client that is never asked to log in must not pass as a user.
     enum class Doubt : std::uint8_t { matches, fails };
-    /// In order of precedence: the result of a matcher is the first of these that any of its members has.
+    /// The result of a matcher is the one of its members' results that comes first in this list.
     enum class Result : std::uint8_t {
         no,
         needs_destination,   // the other members match or need an identity

@@ -26,7 +26,7 @@ private:
     void set_found(std::string_view key, RuleBits& found) const;
 
     std::uint64_t seed_;
-    FingerprintMap numbers_;                          // fingerprint of a host or suffix -> index in lists_
+    FingerprintMap numbers_;                          // index in lists_, by the fingerprint of a host or suffix
     std::vector<std::vector<std::uint32_t>> lists_;   // rules
     RuleBits others_;                                 // rules that every host may match
     bool has_addresses_ = false;

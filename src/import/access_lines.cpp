@@ -49,7 +49,7 @@ public:
         // Squid closes no ports.
         if (allow && kind_ == Kind::access) matcher["port"] = Json::string("1-65535");
         auto rule = Json::object();
-        if (line) rule["name"] = Json::string(name_of(line->line, asks_login));
+        if (line) rule["name"] = Json::string(new_name(line->line, asks_login));
         rule[allow ? "allow" : "deny"] = matcher.empty() ? Json::string("all") : matcher;
         if (line && !allow && !line->uses.empty() && !asks_login) {
             auto const reason = writer_.reasons_.find(line->uses.back().name);
@@ -103,15 +103,19 @@ private:
         }
     }
 
-    static std::string name_of(Line const& line, bool asks_login) {
-        return printable(base_name(line.file)) + ":" + std::to_string(line.number) + (asks_login ? " login" : "");
+    /// One line may become several rules.
+    std::string new_name(Line const& line, bool asks_login) {
+        auto const name = printable(base_name(line.file)) + ":" + std::to_string(line.number) + (asks_login ? " login" : "");
+        auto const number = ++names_[name];
+        return number == 1 ? name : name + " (" + std::to_string(number) + ")";
     }
 
     AccessWriter& writer_;
     Kind kind_;
     Json rules_ = Json::array();
     std::set<std::string> written_;
-    bool complete_ = false;   // the last rule matches every request
+    std::map<std::string, unsigned> names_;   // the number of rules with this name
+    bool complete_ = false;                   // the last rule matches every request
 };
 
 Json AccessWriter::matcher_of(Conditions const& conditions) {

@@ -4,6 +4,7 @@
 
 #include "import/words.hpp"
 #include "util/text.hpp"
+#include "util/utf8.hpp"
 
 namespace garner::importing {
 namespace {
@@ -35,6 +36,19 @@ bool has_login(Path const& path) {
 }
 /// A path without an effect: no request gets to its end, and none is asked for a login.
 bool is_void(Path const& path) { return is_dead(path) && !has_login(path); }
+
+/// Replaces what the name of a matcher may not have by '-': other ASCII than letters, digits, - and _, and bytes that are not UTF-8.
+std::string matcher_name(std::string_view text) {
+    std::string name;
+    while (!text.empty()) {
+        char const c = text.front();
+        auto const length = std::max<std::size_t>(utf8_length(text), 1);
+        bool const is_kept = length > 1 || is_alpha(c) || is_digit(c) || c == '_';
+        name += is_kept ? text.substr(0, length) : "-";
+        text.remove_prefix(length);
+    }
+    return name.empty() ? "acl" : name;
+}
 
 }   // namespace
 
@@ -93,11 +107,7 @@ Leaf const* Acls::leaf_of_type(std::string const& name, std::string_view type) {
 std::string const& Acls::use(Atom const* atom) {
     auto& name = names_[atom];
     if (!name.empty()) return name;
-    auto const is_allowed = [](char c) { return is_alpha(c) || is_digit(c) || c == '-' || c == '_'; };
-    auto wanted = atom->name;
-    std::ranges::replace_if(
-        wanted, [&](char c) { return !is_allowed(c); }, '-');
-    if (wanted.empty()) wanted = "acl";
+    auto const wanted = matcher_name(atom->name);
     name = wanted;
     for (unsigned number = 2; matchers_.find(name); ++number) name = wanted + "-" + std::to_string(number);
     matchers_[name] = atom->matcher;
@@ -123,7 +133,10 @@ std::optional<Paths> Acls::paths(std::vector<AclUse> const& uses, bool negated, 
     return paths;
 }
 
-std::optional<Paths> Acls::both(Paths const& first, Paths const& second) {
+std::optional<Paths> Acls::both(Paths const& first, Paths const& then) {
+    // No request gets beyond a group without ways, but Squid may have asked for a login before it.
+    static Paths const none{dead_end};
+    auto const& second = then.empty() ? none : then;
     Paths all;
     for (auto const& path : first) {
         if (is_dead(path)) {

@@ -46,7 +46,7 @@ public:
     /// there are more than 1,000 ways.
     std::optional<Paths> paths(std::vector<AclUse> const& uses, bool negated, Reading const& reading, Line const& line);
     /// Combines two lists, both of which must be true. Nothing beyond the bound.
-    static std::optional<Paths> both(Paths const& first, Paths const& second);
+    static std::optional<Paths> both(Paths const& first, Paths const& then);
 
     /// Matches every user with a login.
     Atom const* any_user() const { return &any_user_; }

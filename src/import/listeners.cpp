@@ -5,25 +5,34 @@
 #include "import/context.hpp"
 #include "import/words.hpp"
 #include "util/ip.hpp"
+#include "util/result.hpp"
 #include "util/text.hpp"
 
 namespace garner::importing {
 namespace {
 
-/// "3128" becomes ":3128". Empty if the host is a name, or the port is none.
-std::string address_of(std::string_view place, std::string& port) {
-    auto const colon = place.rfind(':');
-    auto const host = colon == npos ? std::string_view() : place.substr(0, colon);
-    port = place.substr(colon == npos ? 0 : colon + 1);
-    auto const number = parse_decimal(port);
-    if (!number || *number == 0 || *number > 65'535) return {};
-    port = std::to_string(*number);
+struct Endpoint {
+    std::string host;   // may be empty, "localhost", an IPv4 address, or an IPv6 address in brackets
+    std::string port;
+    std::string text() const { return host + ":" + port; }
+};
+
+bool is_listening_host(std::string_view host) {
+    if (host.empty() || equals_ignoring_case(host, "localhost")) return true;
     bool const brackets = host.starts_with('[') && host.ends_with(']');
-    auto const bare = brackets ? host.substr(1, host.size() - 2) : host;
-    if (host.empty() || equals_ignoring_case(host, "localhost")) return std::string(host) + ":" + port;
-    auto const address = parse_ip(bare);
-    if (!address || brackets == address->is_v4()) return {};
-    return std::string(host) + ":" + port;
+    auto const address = parse_ip(brackets ? host.substr(1, host.size() - 2) : host);
+    return address && brackets != address->is_v4();
+}
+
+/// "3128", "10.0.0.1:3128"
+Result<Endpoint> endpoint_of(std::string_view text) {
+    auto const colon = text.rfind(':');
+    std::string const host(colon == npos ? std::string_view() : text.substr(0, colon));
+    auto const digits = text.substr(colon == npos ? 0 : colon + 1);
+    auto const port = parse_decimal(digits);
+    if (!port || *port == 0 || *port > 65'535) return Fault{printable(digits) + " is not a port between 1 and 65535"};
+    if (!is_listening_host(host)) return Fault{printable(host) + " is not an IP address; write the address in `listen`"};
+    return Endpoint{host, std::to_string(*port)};
 }
 
 /// The reason why a listener with this option is not translated; nullptr: it is.
@@ -47,17 +56,17 @@ char const* refusal_of(std::string_view option) {
 
 void take_http_port(Context& context, Line const& line, Directive const&) {
     auto const words = split(line.rest);
-    std::string port;
-    auto const address = words.empty() ? "" : address_of(words.front(), port);
-    if (address.empty()) return context.report.needs_you(line, "has no port, or a name instead of an address; add it to `listen`");
-    context.facts.listeners[words.front()] = port;
+    if (words.empty()) return context.report.needs_you(line, "has no port; write http_port 3128");
+    auto const endpoint = endpoint_of(words.front());
+    if (!endpoint) return context.report.needs_you(line, endpoint.fault().what);
+    context.facts.listeners[words.front()] = endpoint->port;
     for (auto const& word : words)
-        if (word.starts_with("name=")) context.facts.listeners[word.substr(5)] = port;
+        if (word.starts_with("name=")) context.facts.listeners[word.substr(5)] = endpoint->port;
     for (auto const& word : words)
         if (auto const* const refusal = refusal_of(word)) return context.report.needs_you(line, refusal);
     if (std::ranges::count(words, "ssl-bump") > 0)
         context.report.needs_you(line, "decrypts TLS; write `bump` and its CA, as in docs/guides/interception.md");
-    if (std::ranges::count(context.listen, address) == 0) context.listen.push_back(address);
+    if (std::ranges::count(context.listen, endpoint->text()) == 0) context.listen.push_back(endpoint->text());
 }
 
 }   // namespace garner::importing

@@ -37,8 +37,6 @@ public:
         if (name == "connect-timeout") return connect_timeout(value);
         if (name == "login") return login(value);
         if (name == "htcp" || name.starts_with("htcp=")) return htcp();
-        if (name == "originserver")
-            return context_.report.needs_you(line_, "is an origin; write an accelerator: a listener with `origin`");
         if (name == "ssl" || name == "tls" || name.starts_with("ssl") || name.starts_with("tls"))
             return context_.report.needs_you(line_, "is connected to by TLS; see `peers` of docs/reference/configuration.md");
         if (name == "forceddomain") return context_.report.needs_you(line_, "changes the Host field, which Garner does not");
@@ -121,6 +119,10 @@ void take_cache_peer(Context& context, Line const& line, Directive const&) {
     auto host = words[0];
     if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
     if (!http || *http == 0 || !icp || !is_host_name(host)) return context.report.needs_you(line, "has no valid host or port");
+    // A peer would get the requests of all clients.
+    if (std::ranges::count(words, "originserver") > 0)
+        return context.report.needs_you(line,
+                                        "is an origin server; write a listener with `origin`, as in docs/guides/accelerator.md");
     std::string name = words[0];
     for (auto const& word : words)
         if (word.starts_with("name=")) name = word.substr(5);

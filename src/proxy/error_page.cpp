@@ -16,18 +16,16 @@ std::string status_text(std::uint16_t status) {
     return text;
 }
 
-/// The named values below the hints; those without a value are left out.
-template <class Append>
-void for_each_row(ErrorPage const& page, Append const& append) {
-    auto const row = [&](std::string_view name, std::string_view value, auto const& append_value) {
-        if (!value.empty()) append(name, value, append_value);
-    };
-    row("Reason", page.what, append_escaped);
-    row("Address", page.url, append_escaped);
-    row("Decided by", page.rule, append_own_text);
-    row("Because", page.because, append_own_text);
-    row("Proxy", page.server, append_escaped);
-    row("Request id", page.id, append_escaped);
+/// The named values below the hints.
+void append_values(std::string& out, ErrorPage const& page, ErrorFormat format) {
+    append_rows(out,
+                {{"Reason", page.what},
+                 {"Address", page.url},
+                 {"Decided by", page.rule, append_own_text},
+                 {"Because", page.because, append_own_text},
+                 {"Proxy", page.server},
+                 {"Request id", page.id}},
+                format);
 }
 
 std::string page_as_html(ErrorPage const& page, ErrorHelp const& help) {
@@ -39,13 +37,8 @@ std::string page_as_html(ErrorPage const& page, ErrorHelp const& help) {
     out.append("</p>\n<h1>").append(heading).append("</h1>\n<ul>\n");
     for (auto const hint : help.hints) out.append("<li>").append(hint).append("</li>\n");
     out.append("</ul>\n<dl>\n");
-    for_each_row(page, [&](std::string_view name, std::string_view value, auto const& append_value) {
-        out.append("<dt>").append(name).append("</dt><dd>");
-        append_value(out, value, format);
-        out.append("</dd>\n");
-    });
-    out.append("</dl></body></html>\n");
-    return out;
+    append_values(out, page, format);
+    return out.append("</dl></body></html>\n");
 }
 
 /// Two lines: scripts and terminals show them whole.
@@ -67,11 +60,7 @@ std::string page_as_text(ErrorPage const& page, ErrorHelp const& help) {
     out.append(".\n");
     if (page.status == 403 && !page.rule.empty()) return out + refusal_as_text(page);
     for (auto const hint : help.hints) out.append("- ").append(hint).append("\n");
-    for_each_row(page, [&](std::string_view name, std::string_view value, auto const& append_value) {
-        out.append(name).append(": ");
-        append_value(out, value, format);
-        out.append("\n");
-    });
+    append_values(out, page, format);
     return out;
 }
 
@@ -85,16 +74,11 @@ std::string page_as_json(ErrorPage const& page, ErrorHelp const& help) {
     append_escaped(out, help.heading, format);
     out.append(". ");
     append_escaped(out, page.what, format);
-    auto const member = [&](std::string_view name, std::string_view value) {
-        if (value.empty()) return;
-        out.append("\",\"").append(name).append("\":\"");
-        append_own_text(out, value, format);
-    };
-    member("rule", page.rule);
-    member("because", page.because);
-    member("id", page.id);
-    out.append("\"}\n");
-    return out;
+    out.append("\"");
+    append_rows(
+        out, {{"rule", page.rule, append_own_text}, {"because", page.because, append_own_text}, {"id", page.id, append_own_text}},
+        format);
+    return out.append("}\n");
 }
 
 }   // namespace

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "auth/authenticator.hpp"
 #include "http/partial.hpp"
 #include "http/range.hpp"
 #include "http/validation.hpp"
 #include "net/address.hpp"
+#include "proxy/challenge.hpp"
 #include "proxy/server.hpp"
 #include "proxy/via.hpp"
 #include "proxy/way.hpp"
@@ -17,6 +19,14 @@ using http::Method;
 using http::Name;
 
 namespace {
+
+bool asks_for_login(http::Decision const& decision) { return decision.verdict == http::Decision::Verdict::needs_identity; }
+
+/// The user of the question, or of its address, as in LoginCheck::look. nullptr: none.
+std::shared_ptr<http::Identity const> identity_of(ExplainQuestion const& question, auth::Authenticator& logins, WallTime now) {
+    if (question.identity) return std::make_shared<http::Identity const>(*question.identity);
+    return logins.find_without_credentials(question.client, {}, now);
+}
 
 /// Builds the explanation of one question.
 class Explainer {
@@ -112,6 +122,8 @@ private:
         out_.partition = target_.partition();
         client_ = {.peer = {question_.client, 0}, .listener = port_of_listener(), .secure = target_.secure};
         facts_ = rule_request(request_, target_, client_, out_.now);
+        identity_ = identity_of(question_, server_.logins(), out_.now);
+        facts_.identity = identity_.get();
         control_ = http::parse_request_cache_control(request_.fields);
         out_.reload_ignored = ignores_reload(options.caching, control_, facts_);
         if (out_.reload_ignored) control_.forget_reload();
@@ -207,8 +219,11 @@ private:
         out_.name_failure = server_.names().failure_of(name);
     }
 
+    /// Matches RequestCheck::check_names: a login is asked for if an address needs one, and none is allowed without.
     void judge_address(IpAddress const& address) {
-        out_.of_connection = permits(address);
+        auto const decision = permits(address);
+        if (out_.of_connection && asks_for_login(*out_.of_connection) && !decision.allowed()) return;
+        out_.of_connection = decision;
         out_.connection = address.text();
     }
 
@@ -260,10 +275,11 @@ private:
     void judge() {
         if (is_loop(request_, server_.shared().via_name, out_.options->limits.max_hops))
             return say(Outcome::refused, "Via: the proxies form a loop", 508);
+        if (asks_for_login(out_.access)) return say_login(out_.access);
         if (out_.access.denied()) return say(Outcome::denied, out_.access.text(), 403);
         if (out_.undecided() && name_fails()) return say_unresolved();
         bool const decides = out_.access.verdict == http::Decision::Verdict::needs_destination;
-        if (decides && out_.of_connection && out_.of_connection->denied()) return say_closed();
+        if (decides && out_.of_connection && !out_.of_connection->allowed()) return say_closed();
         switch (before_lookup(request_.method, out_.bypass, [&] { return may_have_misses(); })) {
         case Action::tunnel: return judge_asking(Outcome::tunnelled, "the contents of the tunnel are neither inspected nor cached");
         case Action::purge: return say(Outcome::refused, "PURGE removes objects and is never served from the cache");
@@ -271,6 +287,7 @@ private:
         case Action::refuse_misses: return say_misses_refused();
         default: break;
         }
+        if (out_.of_source && asks_for_login(*out_.of_source)) return say_login(*out_.of_source);
         if (out_.of_source && !out_.of_source->allowed())
             return say(Outcome::denied, "address that the stored response came from: " + out_.of_source->text(), 403);
         judge_found();
@@ -356,7 +373,14 @@ private:
         say_closed();
     }
 
+    /// Matches RequestCheck::refuse_login: without a challenge there is nothing to ask for.
+    void say_login(http::Decision const& decision) {
+        if (!challenges(*server_.logins().sources()).empty()) return say(Outcome::login, "needs a login: " + decision.text(), 407);
+        say(Outcome::denied, "needs a user, and no source of auth takes credentials: " + decision.text(), 403);
+    }
+
     void say_closed() {
+        if (asks_for_login(*out_.of_connection)) return say_login(*out_.of_connection);
         say(Outcome::denied, "connecting to the origin at " + out_.connection + ": " + out_.of_connection->text(), 403);
     }
 
@@ -373,6 +397,7 @@ private:
     AcceleratedOrigin const* origin_ = nullptr;
     Target target_;
     Client client_;
+    std::shared_ptr<http::Identity const> identity_;
     http::RuleRequest facts_;
 };
 
@@ -389,6 +414,7 @@ std::string_view name_of(Outcome outcome) {
     case Outcome::failed: return "failed";
     case Outcome::passed: return "passed";
     case Outcome::tunnelled: return "tunnelled";
+    case Outcome::login: return "login";
     case Outcome::refused: return "refused";
     case Outcome::denied: return "denied";
     }

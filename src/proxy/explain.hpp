@@ -21,8 +21,9 @@ struct ExplainQuestion {
     std::string method = {};                // empty: GET; CONNECT for https through a forward proxy, which browsers send
     std::vector<std::string> fields = {};   // "Accept-Language: de"
     IpAddress client = IpAddress::v4(127, 0, 0, 1);
-    bool accelerated = false;   // through an accelerator: the URL is at its origin or at its listener
-    bool asks_others = false;   // queries DNS and, for a request that would be forwarded, the peers
+    std::optional<http::Identity> identity = std::nullopt;   // nothing: the client has not logged in
+    bool accelerated = false;                                // through an accelerator: the URL is at its origin or at its listener
+    bool asks_others = false;                                // queries DNS and, for a request that would be forwarded, the peers
 };
 
 /// How the request would be answered.
@@ -36,6 +37,7 @@ enum class Outcome : std::uint8_t {
     failed,       // an error: the name's last resolution failed
     passed,       // bypasses the cache
     tunnelled,
+    login,     // the access rules need a user, and the client is asked to log in
     refused,   // by an HTTP rule other than the access rules
     denied     // by the access rules
 };

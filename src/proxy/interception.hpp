@@ -18,7 +18,7 @@ struct Interception {
     std::shared_ptr<bump::Authority> authority;   // null: no CA is configured, and nothing is bumped
     std::shared_ptr<net::TlsServerContext const> tls;
     std::shared_ptr<bump::MintedCertificates> minted;
-    std::shared_ptr<bump::Pins> pins;   // kept over reloads
+    std::shared_ptr<bump::Pins> pins;   // taken from the former Interception
     std::string root;                   // PEM of the root certificate; empty without one
 
     /// Reads the files of the CA. The fault names the file. `former`: in use until now, or null.

@@ -27,8 +27,8 @@ public:
     State look();
     /// After `unknown`. Never returns `unknown`.
     net::awaitable<State> verify();
-    /// Lines for the response to `wanted`, `limited` and `silent`: challenges, or Retry-After. Empty: no source takes
-    /// credentials, so the client cannot be asked for them.
+    /// Lines for the response to `wanted`, `limited` and `silent`: challenges, or Retry-After. Empty: no source takes credentials, so
+    /// that no client can be asked for them.
     std::string fields(State) const;
 
 private:
@@ -45,7 +45,7 @@ private:
 /// the tunnel around it. nullptr: none, it has ended, or the request has credentials of its own.
 std::shared_ptr<http::Identity const> bound_identity(Services const&, ClientStream const&, bool is_inside_tunnel);
 
-/// Returns the client with this identity for its later requests; the given object if there is no identity.
+/// The client with this identity for its later requests; the unchanged object if there is none.
 std::shared_ptr<Client const> with_identity(std::shared_ptr<Client const>, std::shared_ptr<http::Identity const>,
                                             std::uint64_t generation);
 

@@ -54,7 +54,7 @@ net::awaitable<bool> OwnAnswers::ask_to_log_in() {
     request_.record.tag = ResultTag::tcp_denied;
     std::uint16_t status = 407;
     if (state != wanted) status = state == limited ? 429 : 503;
-    co_await writer_.error(status, "Only users whom the rules name may purge.", "purge", cache::FailureKind::other, fields);
+    co_await writer_.error(status, "Only users that the rules name may purge.", "purge", cache::FailureKind::other, fields);
     co_return true;
 }
 

@@ -39,7 +39,31 @@ void append_character(std::string& out, char c, ErrorFormat format) {
     }
 }
 
+/// What stands before the name of a row, before its value and after it.
+struct RowFrame {
+    std::string_view before, between, after;
+};
+
+RowFrame frame_of(ErrorFormat format, bool is_first) {
+    switch (format) {
+    case ErrorFormat::html: return {"<dt>", "</dt><dd>", "</dd>\n"};
+    case ErrorFormat::json: return {is_first ? "\"" : ",\"", "\":\"", "\""};
+    case ErrorFormat::text: break;
+    }
+    return {"", ": ", "\n"};
+}
+
 }   // namespace
+
+void append_rows(std::string& out, std::initializer_list<PageRow> rows, ErrorFormat format) {
+    for (auto const& row : rows) {
+        if (row.value.empty()) continue;
+        auto const frame = frame_of(format, out.ends_with('{'));
+        out.append(frame.before).append(row.name).append(frame.between);
+        row.append(out, row.value, format);
+        out.append(frame.after);
+    }
+}
 
 std::string_view head_of_page() { return page_begin; }
 

@@ -1,5 +1,6 @@
 // Text that the pages for clients share. Pure.
 #pragma once
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -14,5 +15,15 @@ std::string_view head_of_page();
 void append_escaped(std::string& out, std::string_view text, ErrorFormat format);
 /// For text from the configuration: keeps characters that are valid UTF-8.
 void append_own_text(std::string& out, std::string_view text, ErrorFormat format);
+
+/// A named value of a page, and the function that appends the value.
+struct PageRow {
+    std::string_view name, value;
+    void (*append)(std::string&, std::string_view, ErrorFormat) = append_escaped;
+};
+
+/// Appends the rows that have a value: terms and descriptions in HTML, lines in text, members of the object that `out` ends with in
+/// JSON.
+void append_rows(std::string& out, std::initializer_list<PageRow> rows, ErrorFormat format);
 
 }   // namespace garner::proxy

@@ -34,7 +34,7 @@ public:
     static constexpr std::size_t of_client_max = 50, clients_max = 2'000, url_max = 512;
 
     void add(Refused refused) EXCLUDES(mutex_);
-    /// The refusals of this address, latest first: those of the user, and those of clients that had not logged in.
+    /// The refusals of this address, latest first: those of the user, and those without a user.
     std::vector<Refused> of(IpAddress const& client, std::string_view user) const EXCLUDES(mutex_);
     std::optional<Refused> find(std::string_view id) const EXCLUDES(mutex_);
 

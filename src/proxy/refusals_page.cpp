@@ -10,18 +10,17 @@ namespace {
 constexpr std::string_view title = "Requests that this proxy refused";
 constexpr std::string_view none = "No request of this client was refused lately.";
 
-/// Calls row(name, value, append) for each member that has a value.
-void for_each_member(Refused const& one, auto const& row) {
-    auto const member = [&](std::string_view name, std::string_view value, auto const& append) {
-        if (!value.empty()) row(name, value, append);
-    };
-    member("time", http::format_http_date(unix_seconds(one.at)), append_own_text);
-    member("method", one.method, append_escaped);
-    member("url", one.url, append_escaped);
-    member("user", one.user, append_escaped);
-    member("rule", one.rule, append_own_text);
-    member("because", one.because, append_own_text);
-    member("id", one.id, append_own_text);
+void append_refusal(std::string& out, Refused const& one, ErrorFormat format) {
+    auto const time = http::format_http_date(unix_seconds(one.at));
+    append_rows(out,
+                {{"time", time},
+                 {"method", one.method},
+                 {"url", one.url},
+                 {"user", one.user},
+                 {"rule", one.rule, append_own_text},
+                 {"because", one.because, append_own_text},
+                 {"id", one.id}},
+                format);
 }
 
 std::string as_html(std::span<Refused const> all) {
@@ -31,11 +30,7 @@ std::string as_html(std::span<Refused const> all) {
     if (all.empty()) out.append("<p>").append(none).append("</p>\n");
     for (auto const& one : all) {
         out.append("<dl>\n");
-        for_each_member(one, [&](std::string_view name, std::string_view value, auto const& append_value) {
-            out.append("<dt>").append(name).append("</dt><dd>");
-            append_value(out, value, format);
-            out.append("</dd>\n");
-        });
+        append_refusal(out, one, format);
         out.append("</dl>\n");
     }
     return out.append("</body></html>\n");
@@ -46,13 +41,7 @@ std::string as_json(std::span<Refused const> all) {
     std::string out = "{\"refusals\":[";
     for (auto const& one : all) {
         out.append(&one == all.data() ? "{" : ",{");
-        bool is_first = true;
-        for_each_member(one, [&](std::string_view name, std::string_view value, auto const& append_value) {
-            out.append(is_first ? "\"" : ",\"").append(name).append("\":\"");
-            append_value(out, value, format);
-            out += '"';
-            is_first = false;
-        });
+        append_refusal(out, one, format);
         out += '}';
     }
     return out.append("]}\n");
@@ -63,11 +52,7 @@ std::string as_text(std::span<Refused const> all) {
     if (all.empty()) return std::string(none).append("\n");
     std::string out;
     for (auto const& one : all) {
-        for_each_member(one, [&](std::string_view name, std::string_view value, auto const& append_value) {
-            out.append(name).append(": ");
-            append_value(out, value, format);
-            out += '\n';
-        });
+        append_refusal(out, one, format);
         out += '\n';
     }
     return out;

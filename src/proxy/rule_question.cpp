@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proxy/decision.hpp"
+#include "proxy/internal.hpp"
 
 namespace garner::proxy {
 namespace {
@@ -82,6 +83,8 @@ std::string RuleInquiry::ask(RuleQuestion const& question) {
     destination_ = question.destination ? question.destination : parse_ip(target_.uri.authority.host);
     return {};
 }
+
+bool RuleInquiry::is_own_page() const { return is_refusals_page(target_, head_.method, options_); }
 
 http::Decision RuleInquiry::decide() const {
     if (destination_) return permits(options_, own_, target_, facts_, *destination_);

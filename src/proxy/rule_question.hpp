@@ -43,6 +43,8 @@ public:
     /// The complete decision, with blocked destinations if the address is known. needs_destination: it is not.
     http::Decision decide() const;
     http::RuleRequest const& facts() const { return facts_; }
+    /// The proxy answers it by its page of refusals, without the rules.
+    bool is_own_page() const;
     std::optional<IpAddress> const& destination() const { return destination_; }
 
 private:

@@ -52,7 +52,7 @@ public:
     void use_interception(std::shared_ptr<Interception const> interception);
     /// Never null after open_interception().
     std::shared_ptr<Interception const> interception() const;
-    /// Checks all requests that must log in.
+    /// Checks the logins of all workers' requests.
     auth::Authenticator& logins() { return *logins_; }
     HandshakeFailures::Summary take_handshake_failures() { return shared_.handshake_failures.take(); }
     /// For use after the log file was renamed. Returns the error's text, or an empty string.

@@ -29,8 +29,8 @@ struct AcceleratedOrigin : std::enable_shared_from_this<AcceleratedOrigin> {
     std::string text;   // "http://127.0.0.1:8000"
     http::Uri uri;      // into text
     Kind kind = Kind::accelerated;
-    // Only for a bumped origin:
-    /// X509_V_ERR_... of the invalid certificate that the client has accepted. Responses are not stored, and connections not
+    // Only if it is bumped:
+    /// X509_V_ERR_... of the origin's certificate that the client has accepted. Responses are not stored, and connections not
     /// pooled. 0: the certificate is valid, or must be.
     long accepted_fault = 0;
     std::optional<Refusal> refusal = std::nullopt;   // answers each request

@@ -52,7 +52,8 @@ All rules use these matchers. `"all"` matches every request. Otherwise all match
 a matcher is enough. A rule without matchers, or with empty lists only, matches every request, too.
 
 `file:PATH` as a value stands for the values in a file: one on each line, without quotes. Text after `#` at the start of a line or
-after a space is a comment. An empty file matches nothing. A reload reads the files again.
+after a space is a comment. An empty file matches nothing. A reload reads the files again. A relative path is relative to the
+working directory of the process, not to the configuration file.
 
 )";
 

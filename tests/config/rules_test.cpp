@@ -3,13 +3,17 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "config/rule_lines.hpp"
+#include "config/rules_why.hpp"
 #include "config/value_files.hpp"
+#include "proxy/rule_question.hpp"
 #include "support.hpp"
 
 namespace garner::config {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::string notices_of_rules(std::string_view text) {
     std::string out;
@@ -83,6 +87,40 @@ TEST(Rules, that_an_earlier_one_covers_are_noticed) {
     EXPECT_EQ(notices_of_rules(R"({"access": [{"deny": {"source": "10.1.0.0/16"}}, {"allow": {"source": "10.0.0.0/8"}}]})"), "");
 }
 
+constexpr std::string_view kiosk_auth = R"("auth": {"sources": [{"type": "address", "users": {"10.0.0.1": "kiosk"}}]}, )";
+
+TEST(Rules, groups_that_no_rule_uses_are_noticed) {
+    auto const notices = notices_of_rules("{" + std::string(kiosk_auth) + R"(
+        "groups": {"staff": {"user": "anna"}, "Pupils": {"user": "bob"}, "guests": {"user": "eve"}, "ops": {"user": "carl"}},
+        "matchers": {"inner": {"group": "pupils"}},
+        "access": [{"deny": {"not": "inner"}}, {"allow": {"group": "STAFF"}}], "purge": [{"allow": {"group": "ops"}}]})");
+    EXPECT_EQ(notices, "test.json:2: groups.guests: no rule uses this group (use it with group, or remove it)\n");
+    EXPECT_EQ(notices_of_rules("{" + std::string(kiosk_auth) +
+                               R"("groups": {"a": {"user": "b"}}, "access": [{"allow": {"group": "*"}}]})"),
+              "")
+        << "every group";
+}
+
+TEST(Rules, names_that_do_not_identify_a_rule_are_noticed) {
+    auto const notices = notices_of_rules(R"({"access": [
+        {"name": "exams", "deny": {"port": 81}},
+        {"name": "exams", "deny": {"port": 82}},
+        {"name": "access[0]", "deny": {"port": 83}}, {"name": "access[]", "deny": {"port": 84}}, {"name": "a[1]", "deny": {"port": 85}}],
+        "purge": [{"name": "exams", "deny": {"port": 81}}]})");
+    EXPECT_EQ(notices,
+              "test.json:3: access[1].name: is also the name of access[0] (give each rule its own name: logs and tests call "
+              "rules by their names)\n"
+              "test.json:4: access[2].name: looks like the position of a rule (use another name: rules without one have such "
+              "names)\n");
+}
+
+TEST(Rules, matchers_have_names_of_any_language) {
+    EXPECT_EQ(told(load(R"({"matchers": {"büro": {"port": 80}, "日本": {"is": "büro"}}, "access": [{"deny": {"is": "日本"}}]})")),
+              "");
+    EXPECT_THAT(told(load(R"({"matchers": {"a\u0001": "all"}})")), HasSubstr("matchers.a\\u0001: is not a name"));
+    EXPECT_THAT(told(load(R"({"matchers": {"a\u0085": "all"}})")), HasSubstr("is not a name")) << "a control character of C1";
+}
+
 TEST(Rules, users_need_the_section_auth) {
     for (char const* key : {"user", "group"}) {
         auto const text = R"({"access": [{"allow": {")" + std::string(key) + R"(": "anna"}}]})";
@@ -138,6 +176,32 @@ TEST(Rules, faults_of_files_have_their_line_and_the_key) {
                 HasSubstr("access[0].deny.method[0]: / is a directory"));
 }
 
+TEST(Rules, faults_of_long_files_are_counted_and_long_values_are_cut) {
+    std::string lines;
+    for (int i = 0; i < 12; ++i) lines += "10.0.0.1\nlan" + std::to_string(i) + "\n";
+    ListFile const file(lines);
+    auto const text = told(load(R"({"access": [{"deny": {"source": )" + file.value() + "}}]}"));
+    EXPECT_THAT(text, HasSubstr(file.path() + ":10: \"lan4\" is not a network"));
+    EXPECT_THAT(text, Not(HasSubstr("lan5")));
+    EXPECT_THAT(text, HasSubstr("access[0].deny.source: " + file.path() + " has 7 more bad lines (correct the file)"));
+
+    std::string hosts;
+    for (int i = 0; i < 7; ++i) hosts += "a/" + std::to_string(i) + "\n";
+    ListFile const list(hosts + "good.example\nx/\x1b[31m" + std::string(1'000, 'x') + "\n");
+    auto const shown = told(load(R"({"access": [{"deny": {"host": )" + list.value() + "}}]}"));
+    EXPECT_THAT(shown, HasSubstr(list.path() + ":5: \"a/4\" is not a host"));
+    EXPECT_THAT(shown, HasSubstr(list.path() + " has 3 more bad lines"));
+    ListFile const one("x/\x1b[31m" + std::string(1'000, 'x') + "\n");
+    EXPECT_THAT(told(load(R"({"access": [{"deny": {"host": )" + one.value() + "}}]}")),
+                HasSubstr(":1: \"x/\\u001b[31m" + std::string(73, 'x') + "\"... is not a host"));
+    auto const umlauts = told(load(R"({"access": [{"deny": {"source": "x)" + [] {
+        std::string all;
+        for (int i = 0; i < 50; ++i) all += "ü";
+        return all;
+    }() + R"("}}]})"));
+    EXPECT_THAT(umlauts, HasSubstr("\\u00fc\"... is not a network")) << "cut between two characters";
+}
+
 TEST(Rules, of_an_empty_file_match_nothing) {
     ListFile const file("# nobody yet\n");
     for (char const* key : {"source", "host", "method", "url_matches"}) {
@@ -150,7 +214,7 @@ TEST(Rules, of_an_empty_file_match_nothing) {
 
 TEST(Rules, share_a_list_while_its_file_is_the_same) {
     ListFile file("a.test\n");
-    auto const bad = [](BadLine const&) { return true; };
+    auto const bad = [](unsigned, std::string_view) {};
     auto const first = read_host_list(file.path(), bad), second = read_host_list(file.path(), bad);
     ASSERT_TRUE(first && second);
     EXPECT_EQ(*first, *second);
@@ -206,6 +270,67 @@ TEST(RuleTests, that_fail_are_faults_with_line_and_rule_and_reason) {
     EXPECT_THAT(tested(R"({"url": "http://a.example/", "expect": "deny", "at": "9:00"})"),
                 HasSubstr("tests[0].at: \"9:00\" is not a time"));
     EXPECT_THAT(tested(R"({"expect": "deny"})"), HasSubstr("tests[0]: has no url"));
+}
+
+TEST(RuleTests, tell_why_the_expected_rule_does_not_decide) {
+    auto const tell = [](std::string const& test) {
+        return told(load("{" + std::string(kiosk_auth) + R"("groups": {"staff": {"user": "anna"}}, "access": [
+            {"name": "exams", "deny": {"source": "10.4.0.0/16"}},
+            {"name": "staff", "allow": {"group": "staff"}},
+            {"name": "late", "allow": {"source": "10.0.0.0/8"}},
+            {"name": "rest", "deny": "all"}], "tests": [)" +
+                         test + "]}"));
+    };
+    constexpr char const* mend = " (change the rules or the test)\n";
+    EXPECT_THAT(tell(R"({"url": "http://a.example/", "source": "10.5.0.1", "expect": "allow late"})"),
+                HasSubstr(std::string("; access[2] matches, but comes after access[1], which asks for a login") + mend));
+    EXPECT_THAT(tell(R"({"url": "http://a.example/", "source": "10.5.0.1", "user": "eve", "expect": "deny rest"})"),
+                HasSubstr(std::string("; access[3] matches, but comes after access[2]") + mend));
+    EXPECT_THAT(tell(R"({"url": "http://a.example:25/", "source": "10.5.0.1", "user": "eve", "expect": "allow late"})"),
+                HasSubstr(std::string(R"(port of another protocol (late (access[2]: allow) {"source":"10.0.0.0/8"}))") + mend))
+        << "the rule decides, and a default blocks the port";
+    EXPECT_THAT(tell(R"({"url": "http://a.example/", "source": "10.4.0.1", "expect": "allow exams"})"),
+                HasSubstr(std::string(R"(deny by exams (access[0]: deny) {"source":"10.4.0.0/16"})") + mend));
+    EXPECT_THAT(
+        tell(R"({"url": "http://a.example/", "source": "10.5.0.1", "user": "eve", "groups": "staff", "expect": "login staff"})"),
+        HasSubstr(std::string(R"(allow by staff (access[1]: allow) {"group":"staff"})") + mend));
+    EXPECT_THAT(tell(R"({"url": "http://a.example/", "source": "10.5.0.1", "user": "eve", "expect": "deny exams"})"),
+                HasSubstr(std::string("; access[0] does not match: source") + mend));
+}
+
+TEST(RulesWhy, names_the_rule_that_asks_for_a_login_as_the_one_that_decides) {
+    auto const loaded = load("{" + std::string(kiosk_auth) + R"("groups": {"staff": {"user": "anna"}}, "access": [
+        {"deny": {"source": "10.4.0.0/16"}}, {"allow": {"group": "staff"}}, {"allow": {"source": "10.0.0.0/8"}}, {"deny": "all"}]})");
+    proxy::RuleInquiry inquiry(loaded.config.proxy, {});
+    proxy::RuleQuestion question{.source = *parse_ip("10.5.0.1"), .url = "http://a.example/"};
+    ASSERT_EQ(inquiry.ask(question), "");
+    auto trace = trace_rules(inquiry, loaded.config.proxy.access);
+    auto json = as_json(trace);
+    EXPECT_EQ(json["verdict"], "login");
+    EXPECT_EQ(json["rule"], "access[1]");
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(json["rules"][i]["decides"], i == 1) << i;
+    EXPECT_THAT(text_of(trace), HasSubstr("nearest allow rule: access[2], which comes after access[1], which asks for a login\n"));
+    question.identity = http::Identity{.user = "eve"};
+    ASSERT_EQ(inquiry.ask(question), "");
+    json = as_json(trace_rules(inquiry, loaded.config.proxy.access));
+    EXPECT_EQ(json["verdict"], "allow");
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(json["rules"][i]["decides"], i == 2) << i;
+}
+
+TEST(RuleLines, have_fields_as_an_object_or_as_lines) {
+    auto const loaded = load(R"({"access": [{"deny": {"header": "X-Kind: ^b$"}}, {"allow": "all"}]})");
+    proxy::RuleInquiry inquiry(loaded.config.proxy, {});
+    auto const decided = [&](std::string const& fields) {
+        return decide_line(inquiry, R"({"url": "http://a.example/", "fields": )" + fields + "}", wall_now());
+    };
+    for (char const* fields :
+         {R"({"X-Kind": "b"})", R"({"A": "x", "x-kind": ["a", "b"]})", R"(["A: x", "X-Kind: b"])", R"("X-Kind: b")"})
+        EXPECT_THAT(decided(fields), HasSubstr(R"("verdict":"deny")")) << fields;
+    for (char const* fields : {"{}", "[]", "null", R"({"X-Kind": "a"})", R"({"X-Kind": []})"})
+        EXPECT_THAT(decided(fields), HasSubstr(R"("verdict":"allow")")) << fields;
+    EXPECT_EQ(decided(R"({"X-Kind": 1})"), R"({"error":"fields: expects text, not the number 1; write it in quotes"})");
+    EXPECT_THAT(decided(R"({"X Kind": "b"})"), HasSubstr("is not the name of a field; write it like"));
+    EXPECT_THAT(decided(R"({"A": "x\r\nX-Kind: b"})"), HasSubstr("error"));
 }
 
 }   // namespace

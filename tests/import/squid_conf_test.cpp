@@ -73,6 +73,60 @@ std::string report(std::string const& text) { return Scene{}.import(text).report
 std::string const has_auth = "auth_param basic program /usr/lib/squid/basic_ncsa_auth /etc/squid/passwd\n";
 std::string const any_port = R"("port":"1-65535")";
 
+TEST(Import, an_origin_server_is_no_peer) {
+    auto const text = "http_port 80 accel defaultsite=www.example.com\n"
+                      "cache_peer 10.0.0.5 parent 80 0 no-query originserver name=web\ncache_peer_access web allow all\n"
+                      "cache_peer 10.0.0.6 parent 3128 0 no-query\n";
+    auto const imported = Scene{}.import(text);
+    EXPECT_EQ(part(imported, "peers"),
+              R"([{"name":"10.0.0.6","type":"parent","host":"10.0.0.6","http":3128,"icp":0,"no_query":true}])");
+    EXPECT_NE(
+        imported.report.find("squid.conf:2: needs you: cache_peer: is an origin server; write a listener with `origin`, as in "
+                             "docs/guides/accelerator.md\n"),
+        imported.report.npos)
+        << imported.report;
+    EXPECT_TRUE(imported.needs_you);
+}
+
+TEST(Import, a_listener_that_cannot_be_is_told_clearly) {
+    auto const told =
+        report("http_port 99999\nhttp_port proxy.example:3128\nhttp_port [::1]:0\nhttp_port\nhttp_port 10.0.0.1:80\n");
+    for (char const* line :
+         {"squid.conf:1: needs you: http_port: 99999 is not a port between 1 and 65535\n",
+          "squid.conf:2: needs you: http_port: proxy.example is not an IP address; write the address in `listen`\n",
+          "squid.conf:3: needs you: http_port: 0 is not a port between 1 and 65535\n",
+          "squid.conf:4: needs you: http_port: has no port; write http_port 3128\n"})
+        EXPECT_NE(told.find(line), told.npos) << line << told;
+}
+
+TEST(Import, names_of_acls_keep_their_letters) {
+    auto const text = "acl b\xc3\xbcro src 10.0.0.0/8\nacl \xe6\x97\xa5.x port 80\nacl b\xfcro dstdomain .a.test\n"
+                      "http_access deny B\xc3\xbcRO b\xfcro\nhttp_access allow \xe6\x97\xa5.x\nhttp_access deny all\n";
+    EXPECT_EQ(matchers(text), R"({"büro":{"source":"10.0.0.0/8"},"b-ro":{"host":".a.test"},"日-x":{"port":"80"}})");
+    EXPECT_EQ(access(text), R"([{"deny":{"is":["büro","b-ro"]}},{"allow":{"is":"日-x",)" + any_port + R"(}},{"deny":"all"}])");
+}
+
+TEST(Import, a_login_before_a_group_that_never_matches_is_asked_for) {
+    auto const with = [](std::string const& rest) {
+        return access(has_auth +
+                      "acl users proxy_auth anna\nacl empty dstdomain\nacl any any-of empty\nacl every all-of empty\n"
+                      "acl not-every all-of !every\nhttp_access allow users " +
+                      rest + "\nhttp_access allow all\n");
+    };
+    auto const expected = R"([{"deny":{"not":"logged-in"}},{"allow":{)" + any_port + "}}]";
+    for (char const* rest : {"empty", "any", "every", "!not-every"}) EXPECT_EQ(with(rest), expected) << rest;
+    EXPECT_EQ(with("!every"), R"([{"allow":{"is":"users",)" + any_port + R"(}},{"allow":{)" + any_port + "}}]");
+}
+
+TEST(Import, each_rule_of_a_line_has_its_own_name) {
+    auto const text =
+        "acl a src 10.0.0.0/8\nacl b port 81\nacl either any-of a b\nhttp_access deny either\nhttp_access allow all\n";
+    auto const rules = part(Scene{}.import(text), "access");
+    for (char const* rule : {R"x({"name":"squid.conf:4","deny":{"is":"a"}})x", R"x({"name":"squid.conf:4(2)","deny":{"is":"b"}})x",
+                             R"x({"name":"squid.conf:5","allow":{"port":"1-65535"}})x"})
+        EXPECT_NE(rules.find(rule), rules.npos) << rule << rules;
+}
+
 // ---- rules ----
 
 TEST(Import, values_are_alternatives_and_acls_of_a_line_must_all_match) {

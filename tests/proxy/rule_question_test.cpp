@@ -46,6 +46,20 @@ TEST(RuleQuestion, has_a_verdict_for_each_kind_of_missing_fact) {
     EXPECT_EQ(scene.verdict(question), "deny");
 }
 
+TEST(RuleQuestion, about_the_page_of_refusals_is_no_question_for_rules) {
+    Options options;
+    RuleInquiry inquiry(options, {});
+    auto const is_own_page = [&](RuleQuestion const& question) { return inquiry.ask(question).empty() && inquiry.is_own_page(); };
+    EXPECT_TRUE(is_own_page(about("http://Garner.internal/a")));
+    EXPECT_FALSE(is_own_page(about("http://garner.internal:81/")));
+    EXPECT_FALSE(is_own_page(about("https://garner.internal/")));
+    auto post = about("http://garner.internal/");
+    post.method = "POST";
+    EXPECT_FALSE(is_own_page(post));
+    options.refusals.page = "";
+    EXPECT_FALSE(is_own_page(about("http://garner.internal/")));
+}
+
 TEST(RuleQuestion, is_checked_for_blocked_destinations) {
     Scene const scene({{true, {}, "access[0]: allow"}});
     EXPECT_EQ(scene.verdict(about("http://b.example/")), "allow");

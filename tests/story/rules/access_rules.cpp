@@ -99,6 +99,10 @@ TEST(RulesCommand, why_shows_each_rule_and_the_nearest_one) {
     EXPECT_EQ(rules_command({"why", "--config", file}).code, 2);
     EXPECT_EQ(rules_command({"why", "http://a.example/", "--at", "noon", "--config", file}).code, 2);
     EXPECT_EQ(rules_command({"why", "http://a.example/", "--config", "/nowhere"}).code, 1);
+    auto const wrong = rules_command({"why", "http://a.example/", "-H", "nocolon", "--config", file});
+    EXPECT_EQ(wrong.code, 2);
+    EXPECT_EQ(wrong.errors, "garner rules: \"nocolon\" is not a field like \"Accept: text/html\": no colon in field line\n");
+    EXPECT_EQ(rules_command({"why", "a.example", "--config", file}).code, 2);
 }
 
 TEST(RulesCommand, decide_answers_each_line) {
@@ -134,7 +138,7 @@ TEST(RulesCommand, test_replays_a_log) {
     auto const shown = rules_command({"test", "--log", log, "--config", after});
     EXPECT_EQ(shown.code, 0);
     EXPECT_EQ(shown.output,
-              "3 requests replayed; 1 lines skipped, 1 unreadable\n"
+              "3 requests replayed; skipped: 0 malformed, 0 for the page of refusals, 1 of other protocols; 1 lines unreadable\n"
               "newly denied: 1 (33.3 %)\n"
               "  1 - b.example, such as GET http://b.example/x from 10.2.0.7: deny by rest (access[2]: deny) all\n"
               "newly allowed: 1 (33.3 %)\n"
@@ -147,6 +151,29 @@ TEST(RulesCommand, test_replays_a_log) {
     EXPECT_EQ(with_bound("0.1%"), 1);
     EXPECT_EQ(rules_command({"test", "--log", "/nowhere", "--config", after}).code, 1);
     EXPECT_EQ(rules_command({"test", "--config", after}).code, 2);
+}
+
+TEST(RulesCommand, test_skips_what_no_rule_decides_in_each_format) {
+    TempDir dir;
+    auto const shut = dir.write("new.json", R"({"access": [{"deny": "all"}]})");
+    for (std::string const format : {"squid", "combined", "json"}) {
+        Origin origin;
+        origin.answer("/page", fresh("x"));
+        Proxy proxy(R"({"workers": 1, "log": {"format": ")" + format + "\"}}");
+        EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
+        EXPECT_EQ(Client(proxy).get("http://garner.internal/").status(), 200);
+        for (char const* bytes :
+             {"nonsense\r\n\r\n", "GET /page HTTP/1.1\r\nHost: a.test\r\n\r\n", "GET http://a_b:x/ HTTP/1.1\r\n\r\n"}) {
+            Client client(proxy);
+            client.raw(bytes);
+            EXPECT_EQ(client.expect().status(), 400) << bytes;
+        }
+        proxy.stop();
+        auto const shown = rules_command({"test", "--log", proxy.log_file().string(), "--config", shut});
+        EXPECT_THAT(shown.output, StartsWith("1 requests replayed; skipped: 3 malformed, 1 for the page of refusals, 0 of other "
+                                             "protocols; 0 lines unreadable\nnewly denied: 1 (100 %)\n"))
+            << format << read_file(proxy.log_file());
+    }
 }
 
 }   // namespace garner::test

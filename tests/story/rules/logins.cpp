@@ -186,6 +186,73 @@ TEST_F(Logins, a_ticket_opens_the_connection) {
     EXPECT_EQ(client.get("/page").field("Proxy-Authenticate"), "Negotiate");
 }
 
+TEST_F(Logins, a_reload_without_its_users_file_tells_what_check_tells) {
+    origin.answer("/page", fresh("page"));
+    Proxy proxy(patch(known_users).dump());
+    auto configuration = proxy.configuration();
+    configuration["auth"]["sources"][0]["file"] = users + ".lost";
+    proxy.rewrite(configuration.dump(1));
+    auto const checked = run({garner_binary(), "check", proxy.dir().path("garner.json").string()});
+    EXPECT_THAT(checked.output, testing::ContainsRegex(R"(garner\.json:[0-9]+: auth\.sources\[0\]\.file: .*users\.lost)"));
+    auto const line = checked.output.substr(0, checked.output.find('\n'));
+    proxy.signal(SIGHUP);
+    EXPECT_TRUE(eventually([&] { return proxy.errors().find(line + "\n") != std::string::npos; })) << line << proxy.errors();
+    EXPECT_THAT(proxy.errors(), HasSubstr("configuration not reloaded: it has errors; the running configuration stays in use:\n"));
+    EXPECT_EQ(Client(proxy, origin).get("/page", login("alice:wonder")).status(), 200);
+}
+
+TEST_F(Logins, explain_tells_where_a_login_is_needed_and_what_a_user_gets) {
+    origin.answer("/page", fresh("page"));
+    json const rules{{{"deny", {{"url_contains", "/game"}, {"user", "bob"}}}},
+                     {{"name", "staff"}, {"allow", {{"group", "staff"}, {"destination", "127.0.0.0/8"}, {"port", "1-65535"}}}},
+                     {{"deny", "all"}}};
+    json const kiosk{
+        {"auth",
+         {{"sources", {{{"type", "htpasswd"}, {"file", users}}, {{"type", "address"}, {"users", {{"127.0.0.7", "kiosk"}}}}}}}},
+        {"groups", {{"staff", {{"user", {"bob", "kiosk"}}}}}}};
+    Proxy proxy(patch(rules, kiosk).dump());
+    auto const words = [&](std::string const& path, std::vector<std::string> more) {
+        std::vector<std::string> all{garner_binary(), "explain", origin.url(path), "--config",
+                                     proxy.dir().path("garner.json").string()};
+        all.insert(all.end(), more.begin(), more.end());
+        return run(all).output;
+    };
+    auto const told = [&](std::string const& path, std::vector<std::string> more) {
+        more.push_back("--json");
+        return json::parse(words(path, more));
+    };
+    auto asked = told("/page", {});
+    EXPECT_EQ(asked["outcome"], "login");
+    EXPECT_EQ(asked["status"], 407);
+    EXPECT_THAT(asked["why"].get<std::string>(), StartsWith("needs a login: staff (access[1]: allow)"));
+    EXPECT_EQ(asked["access"]["needs"], "a login");
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 407);
+    EXPECT_THAT(words("/page", {}), HasSubstr("asks for a login: staff (access[1]: allow)"));
+    EXPECT_EQ(told("/page", {"--user", "BOB", "--group", "staff"})["outcome"], "miss");
+    EXPECT_EQ(told("/page", {"--user", "alice"})["status"], 403);
+    EXPECT_EQ(told("/page", {"--client", "127.0.0.7"})["outcome"], "miss") << "the address has a user";
+    EXPECT_THAT(told("/game", {})["why"].get<std::string>(), StartsWith("needs a login: access[0]: deny"));
+    EXPECT_EQ(told("/game", {"--user", "bob", "--group", "staff"})["outcome"], "denied");
+    auto const by_query =
+        Client("127.0.0.1", proxy.admin()).get("/explain?user=bob&group=other&group=staff&url=" + origin.url("/page"));
+    EXPECT_EQ(json::parse(by_query.body())["outcome"], "miss");
+    Client client(proxy, origin);
+    EXPECT_EQ(client.get("/page", login("bob:builder")).status(), 200);
+    EXPECT_EQ(told("/page", {})["status"], 407) << "a stored response needs the login, too";
+    EXPECT_EQ(told("/page", {"--user", "bob", "--group", "staff"})["outcome"], "hit");
+}
+
+TEST_F(Logins, explain_tells_if_no_source_can_ask) {
+    auto const more = json{{"auth", {{"sources", {{{"type", "address"}, {"users", {{"127.0.0.7", "kiosk"}}}}}}}}};
+    Proxy proxy(patch(known_users, more).dump());
+    auto const told = json::parse(Client("127.0.0.1", proxy.admin()).get("/explain?url=" + origin.url("/page")).body());
+    EXPECT_EQ(told["outcome"], "denied");
+    EXPECT_EQ(told["status"], 403);
+    EXPECT_THAT(told["why"].get<std::string>(),
+                StartsWith("needs a user, and no source of auth takes credentials: access[0]: allow"));
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 403);
+}
+
 TEST_F(Logins, an_address_is_a_user_without_a_password) {
     origin.answer("/page", fresh("page"));
     auto const more = json{{"auth", {{"sources", {{{"type", "address"}, {"users", {{"127.0.0.7", "kiosk"}}}}}}}}};

@@ -1,0 +1,92 @@
+#include "config/rule_notices.hpp"
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "util/text.hpp"
+
+namespace garner::config {
+namespace {
+
+/// Notices rules that an earlier one leaves no request. The comparison of many rules takes the square of their number.
+void check_dead_rules(Reader& reader, std::string_view list, std::span<http::AccessRule const> rules) {
+    constexpr std::size_t rules_compared = 2'000;
+    for (std::size_t later = 1; later < std::min(rules.size(), rules_compared); ++later) {
+        auto const& rule = rules[later];
+        auto const covers = [&](http::AccessRule const& earlier) { return earlier.covers(rule); };
+        auto const found = std::ranges::find_if(rules.first(later), covers);
+        if (found == rules.begin() + static_cast<std::ptrdiff_t>(later)) continue;
+        auto const by = std::string(list) + "[" + std::to_string(found - rules.begin()) + "]";
+        auto const whole = found->match.matches_all();
+        reader.notice({list, later}, "is never reached: " + by + " matches " + (whole ? "every request" : "all its requests"),
+                      "move it before that rule, or remove it");
+    }
+}
+
+/// Notices rules that match a path, which an https request does not reveal.
+void check_paths(Reader& reader, std::span<http::AccessRule const> rules) {
+    auto const has_path = [](std::string const& text) { return text.find('/') != text.npos; };
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        auto const& match = rules[i].match;
+        bool const meets_connect = match.method.empty() || std::ranges::count(match.method, "CONNECT") > 0;
+        bool const by_text = !match.url_contains.empty() && std::ranges::all_of(match.url_contains, has_path);
+        auto const& patterns = match.url_matches;
+        bool const by_pattern = !patterns.empty() && std::ranges::all_of(patterns, has_path, &http::TextPattern::text);
+        if (meets_connect && (by_text || by_pattern))
+            reader.notice({"access", i}, "never matches https: a CONNECT request has only host:port, without a path",
+                          R"(for https, name the host: { "host": ".example.com" })");
+    }
+}
+
+/// "access[1]", as rules without a name are called.
+bool is_position(std::string_view name) {
+    auto const open = name.find('[');
+    if (open == name.npos || !name.ends_with(']')) return false;
+    auto const list = name.substr(0, open);
+    return (list == "access" || list == "purge") && parse_decimal(name.substr(open + 1, name.size() - open - 2)).has_value();
+}
+
+void check_names(Reader& reader, std::string_view list, std::span<http::AccessRule const> rules) {
+    std::map<std::string_view, std::size_t> known;
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        std::string_view const name = rules[i].name;
+        if (name.empty()) continue;
+        auto const [first, is_new] = known.try_emplace(name, i);
+        if (!is_new)
+            reader.notice({list, i, "name"}, "is also the name of " + std::string(list) + "[" + std::to_string(first->second) + "]",
+                          "give each rule its own name: logs and tests call rules by their names");
+        if (is_position(name))
+            reader.notice({list, i, "name"}, "looks like the position of a rule",
+                          "use another name: rules without one have such names");
+    }
+}
+
+/// True if the matcher, or one that it uses, names the group.
+bool names_group(http::Matcher const& match, std::string_view group) {
+    auto const in = [&](http::NamedMatcher const& one) { return names_group(*one.matcher, group); };
+    return match.group.contains(group) || std::ranges::any_of(match.is, in) || std::ranges::any_of(match.is_not, in);
+}
+
+void check_groups(Reader& reader, Config const& config) {
+    for (auto const& group : config.auth.groups) {
+        auto const names = [&](http::AccessRule const& rule) { return names_group(rule.match, group.name); };
+        bool const is_used =
+            std::ranges::any_of(config.proxy.access.rules(), names) || std::ranges::any_of(config.proxy.purge.rules(), names);
+        if (!is_used) reader.notice({"groups", group.name}, "no rule uses this group", "use it with group, or remove it");
+    }
+}
+
+}   // namespace
+
+void notice_rules(Reader& reader, Config const& config) {
+    for (auto const& [list, rules] :
+         {std::pair("access", config.proxy.access.rules()), std::pair("purge", config.proxy.purge.rules())}) {
+        check_dead_rules(reader, list, rules);
+        check_names(reader, list, rules);
+    }
+    check_paths(reader, config.proxy.access.rules());
+    check_groups(reader, config);
+}
+
+}   // namespace garner::config
