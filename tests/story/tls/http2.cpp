@@ -153,6 +153,21 @@ s.on('end', () => { process.stdout.write(text + (n > 3000000)); c.close(); });
     EXPECT_EQ(proxy.logged(origin.authority()).method, "CONNECT");
 }
 
+TEST_F(Http2, a_tunnel_that_the_client_resets_after_its_half_close_ends_at_once) {
+    auto held = origin.hold("/held");
+    Proxy proxy(forward);
+    RawHttp2 client(proxy.secure());
+    auto const authority = origin.authority();
+    ASSERT_TRUE(client.send(h2::request_frame(1, {{":method", "CONNECT"}, {":authority", authority}}, h2::no_flag)));
+    auto const text = "GET /held HTTP/1.1\r\nHost: " + authority + "\r\n\r\n";
+    ASSERT_TRUE(client.send(h2::frame(h2::data_frame, h2::end_stream, 1, text)));
+    held.arrived();
+    EXPECT_EQ(proxy.stats()["http2"]["streams"]["now"], 1);
+    ASSERT_TRUE(client.send(h2::frame(h2::rst_frame, h2::no_flag, 1, h2::number(8))));
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["http2"]["streams"]["now"] == 0; }, 3s));
+    EXPECT_EQ(proxy.logged(authority).method, "CONNECT");
+}
+
 TEST_F(Http2, a_refused_tunnel_has_its_page) {
     NEEDS("node");
     Proxy proxy(Proxy::Setup{.patch = R"({"access": [{"deny": "all"}]})", .tls = files.tls()});
