@@ -1,6 +1,7 @@
 // garner: creates the parts of the program bottom up, passes each its options, and waits for signals.
 #include <algorithm>
 #include <atomic>
+#include <malloc.h>
 #include <signal.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <nlohmann/json.hpp>
@@ -32,6 +33,7 @@
 #include "sim/auto_policy.hpp"
 #include "sim/sim_command.hpp"
 #include "store/disk_store.hpp"
+#include "util/burst.hpp"
 #include "util/exit_code.hpp"
 #include "util/result.hpp"
 #include "util/units.hpp"
@@ -239,7 +241,7 @@ public:
         follow_best_policy();
         for (auto const& notice : server_->logins().refresh()) spdlog::warn("{}", notice.text());
         if (looks_ % looks_a_day == 0) warn_of_certificates();
-        if (++looks_ % looks_a_complaint == 0) complain();
+        if (++looks_ % looks_a_complaint == 0) complain(), give_memory_back();
         if (looks_ % looks_a_minute == 0) tell_handshake_failures();
     }
 
@@ -252,6 +254,11 @@ public:
             spdlog::warn("the access log is too slow: {} lines dropped so far because the buffer was full{}", log.dropped,
                          most_of(log));
         log_ = log;
+    }
+
+    /// glibc keeps memory that is freed between blocks in use: after a burst of connections more than is in use.
+    void give_memory_back() {
+        if (burst_.has_ended(server_->connections())) ::malloc_trim(0);
     }
 
     void tell_handshake_failures() {
@@ -362,6 +369,7 @@ private:
     std::unique_ptr<seen::Service> seen_;
     proxy::AccessLog::Stats log_;   // at the last check
     proxy::CertificateWatch certificate_watch_;
+    Burst burst_;   // of connections
     static constexpr unsigned looks_a_complaint = 10;
     static constexpr unsigned looks_a_minute = 60;
     static constexpr unsigned looks_a_day = 86'400;

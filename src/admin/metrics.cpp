@@ -41,15 +41,17 @@ bool is_counted(proxy::StaleUse) { return true; }
 bool is_counted(net::HandshakeFault) { return true; }
 bool is_counted(proxy::Intercepted) { return true; }
 bool is_counted(proxy::LoginResult) { return true; }
+bool is_counted(proxy::Protocol) { return true; }
+bool is_counted(h2::ConnectionFault) { return true; }
 bool is_counted(http::ReuseReason reason) {   // these are served without asking the origin first
     using enum http::ReuseReason;
     return reason != fresh && reason != stale_while_revalidate && reason != max_stale_request;
 }
 
 template <class Reason, class Owner>
-Json counts_of(Figures const& figures, proxy::CounterOf<Reason> Owner::*counters) {
+Json counts_of(Figures const& figures, CounterOf<Reason> Owner::*counters) {
     Json json = Json::object();
-    for (std::size_t i = 0; i < proxy::CounterOf<Reason>::size; ++i) {
+    for (std::size_t i = 0; i < CounterOf<Reason>::size; ++i) {
         auto const reason = static_cast<Reason>(i);
         std::uint64_t sum = 0;
         for (auto const* worker : figures.workers) sum += (worker->*counters).value(i);
@@ -60,6 +62,20 @@ Json counts_of(Figures const& figures, proxy::CounterOf<Reason> Owner::*counters
 template <auto Counters>
 Json reasons(Report const& report) {
     return counts_of(report.figures, Counters);
+}
+
+/// What has begun and not ended. Workers count on meanwhile, so the ends are read first.
+template <auto Begun, auto Ended>
+Json open_of_each(Report const& report) {
+    auto const ended = counts_of(report.figures, Ended);
+    auto open = counts_of(report.figures, Begun);
+    for (auto& [name, count] : open.items())
+        count = count.template get<std::uint64_t>() - ended[name].template get<std::uint64_t>();
+    return open;
+}
+Json open_streams(Report const& report) {
+    auto const ended = report.figures.sum(&proxy::Counters::streams_ended);
+    return report.figures.sum(&proxy::Counters::streams) - ended;
 }
 
 Json certificates(Report const& report) {
@@ -221,6 +237,18 @@ constexpr Metric all_metrics[]{
      "Client connections closed at once because the client had too many.", "Clients", "refused"},
     {"connections.displaced", "garner_client_connections_displaced_total", "connections", counter<&Counters::connections_displaced>,
      "Idle client connections closed for another client."},
+    {"connections.protocols", "garner_client_connections_by_protocol{protocol}", "connections",
+     open_of_each<&Counters::connections_begun, &Counters::connections_ended>,
+     "Open client connections by protocol. One inside a decrypted tunnel counts, too; one in its TLS handshake does not yet."},
+    {"connections.protocols_total", "garner_client_connections_by_protocol_total{protocol}", "connections",
+     reasons<&Counters::connections_begun>, "Client connections by protocol, since the start.", "Clients", "by protocol: *"},
+    {"http2.streams.now", "garner_client_streams", "streams", open_streams, "HTTP/2 streams that are open or whose request runs."},
+    {"http2.streams.total", "garner_client_streams_total", "streams", counter<&Counters::streams>, "HTTP/2 streams accepted.",
+     "Clients", "HTTP/2 streams"},
+    {"http2.streams.refused", "garner_client_streams_refused_total", "streams", counter<&Counters::streams_refused>,
+     "HTTP/2 streams refused: more than http2.streams at once."},
+    {"http2.ended", "garner_client_connections_ended_total{reason}", "connections", reasons<&Counters::faults>,
+     "HTTP/2 connections that Garner ended because of the client's frames, by reason.", "Clients", "HTTP/2 ended: *"},
     {"connections.accept_pauses", "garner_accept_pauses_total", "times", counter<&Counters::accept_paused>,
      "Pauses of a worker in accepting connections, at the limit."},
     {"tls.handshakes", "garner_tls_handshakes_total{result}", "handshakes", reasons<&Counters::handshakes>,

@@ -80,7 +80,18 @@ void try_certificates(Reader& reader, net::TlsOptions const& tls) {
 /// The start reads the file as root, and a reload with these rights.
 void try_reload(Reader& reader, std::string const& file, Rights& rights) {
     if (rights.are_of_account() && !rights.have(R_OK, file))
-        reader.notice(in_quotes(file) + " cannot be read by a reload: " + rights.why(), "give this user read access");
+        reader.notice(in_quotes(file) + " cannot be read by a reload: " + rights.why(),
+                      "give this user read access, such as by chgrp and chmod g+r; until then SIGHUP changes nothing");
+}
+
+/// The start and a reload read the CA with these rights.
+void try_ca_rights(Reader& reader, bump::Options const& options, Rights& rights) {
+    Reader::Step const key(reader, std::string_view("bump"));
+    std::error_code error;
+    for (auto const& [name, file] : {std::pair("ca_chain", options.ca_chain), std::pair("ca_key", options.ca_key)})
+        if (rights.are_of_account() && fs::exists(file, error) && !rights.have(R_OK, file))
+            reader.fault({std::string_view(name)}, in_quotes(file) + " cannot be read by the start or a reload: " + rights.why(),
+                         "make this user its owner (chown), and let it enter the directory");
 }
 
 void try_certificate(Reader& reader, net::CertificateFiles const& files, Rights& rights) {
@@ -205,6 +216,7 @@ void try_read_files(Reader& reader, Config const& config, Rights& rights) {
     for (std::size_t i = 0; i < config.mesh.peers.size(); ++i)
         if (auto const& tls = config.mesh.peers[i].tls) try_peer_tls(reader, i, *tls, rights);
     try_interception(reader, config.bump);
+    try_ca_rights(reader, config.bump, rights);
     try_login_files(reader, config.auth, rights);
 }
 

@@ -52,15 +52,18 @@ std::unique_ptr<nghttp2_option, OptionDeleter> options_of(SessionLimits const& l
 
 // ---- the connection ----
 
-Session::Session(Handler& handler, SessionLimits const& limits, Budget& budget)
-    : handler_(handler), limits_(limits), budget_(budget), glitches_(limits.glitches),
+Session::Session(Handler& handler, SessionLimits const& limits, Budget& budget, Counters& counters)
+    : handler_(handler), limits_(limits), budget_(budget), counters_(counters), glitches_(limits.glitches),
       windows_(limits.window, limits.streams, budget), charged_(budget), fields_(std::make_unique<HeaderFields>()) {
     auto const options = options_of(limits);
     check(nghttp2_session_server_new2(&session_, callbacks(), this, options.get()) == 0);
     submit_settings();
 }
 
-Session::~Session() { nghttp2_session_del(session_); }
+Session::~Session() {
+    counters_.streams_ended.add(in_use_);
+    nghttp2_session_del(session_);
+}
 
 void Session::submit_settings() {
     std::array<nghttp2_settings_entry, 4> const settings{{
@@ -81,7 +84,7 @@ bool Session::receive(std::string_view bytes, SteadyTime now) {
     state_ &= ~inside;
     if (taken < 0) judge_failure(static_cast<int>(taken));
     if (nghttp2_session_get_outbound_queue_size(session_) > queued_frames + 4 * limits_.streams)
-        fail(ErrorCode::calm, "the client does not read the frames that its own frames cause");
+        fail(ConnectionFault::flood, "the client does not read the frames that its own frames cause");
     deliver();
     return fault_.empty();
 }
@@ -89,17 +92,25 @@ bool Session::receive(std::string_view bytes, SteadyTime now) {
 /// nghttp2 did not process the input to its end.
 void Session::judge_failure(int error) {
     bool const flood = error == NGHTTP2_ERR_FLOODED || error == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS;
-    fail(flood ? ErrorCode::calm : ErrorCode::internal, nghttp2_strerror(error));
+    fail(flood ? ConnectionFault::flood : ConnectionFault::protocol, nghttp2_strerror(error));
     if (error == NGHTTP2_ERR_BAD_CLIENT_MAGIC || error == NGHTTP2_ERR_NOMEM) state_ |= broken;
 }
 
-void Session::fail(ErrorCode code, std::string_view why) {
-    if (fault_.empty()) fault_ = why;
+void Session::fail(ConnectionFault kind, std::string_view why) {
+    note_fault(kind, why);
+    auto const code = kind == ConnectionFault::protocol ? ErrorCode::internal : ErrorCode::calm;
     nghttp2_session_terminate_session(session_, static_cast<std::uint32_t>(code));
 }
 
+/// The first one is the cause.
+void Session::note_fault(ConnectionFault kind, std::string_view why) {
+    if (!fault_.empty()) return;
+    fault_ = why;
+    counters_.faults.add(kind);
+}
+
 void Session::glitch(char const* what) {
-    if (!glitches_.add(now_)) fail(ErrorCode::calm, what);
+    if (!glitches_.add(now_)) fail(ConnectionFault::glitches, what);
 }
 
 std::size_t Session::pull(std::span<char> room) {
@@ -191,6 +202,7 @@ Stream& Session::take_slot(std::int32_t id) {
     if (free_.empty()) free_.push_back(*slots_.emplace_back(std::make_unique<Stream>(budget_)));
     auto& stream = *free_.pop_front();
     ++in_use_;
+    counters_.streams.add();
     stream.begin(id);
     nghttp2_session_set_stream_user_data(session_, id, &stream);
     return stream;
@@ -201,6 +213,7 @@ void Session::recycle(Stream& stream) {
     stream.news_ = 0;
     stream.forget_head();
     --in_use_;
+    counters_.streams_ended.add();
     free_.push_front(stream);   // the processor's cache holds it
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "h2/budget.hpp"
+#include "h2/counters.hpp"
 #include "h2/glitches.hpp"
 #include "h2/request.hpp"
 #include "h2/stream.hpp"
@@ -50,8 +51,8 @@ enum class ErrorCode : std::uint32_t { none = 0, internal = 2, refused = 7, canc
 /// Belongs to one worker.
 class Session {
 public:
-    /// `handler` and `budget` outlive the session. Streams that are still lent end with it.
-    Session(Handler& handler, SessionLimits const& limits, Budget& budget);
+    /// `handler`, `budget` and `counters` outlive the session. Streams that are still lent end with it.
+    Session(Handler& handler, SessionLimits const& limits, Budget& budget, Counters& counters);
     ~Session();
     Session(Session const&) = delete;
 
@@ -115,7 +116,8 @@ private:
     void submit_settings();
     void begin_head(std::int32_t id);
     void end_head();
-    void fail(ErrorCode code, std::string_view why);
+    void fail(ConnectionFault kind, std::string_view why);
+    void note_fault(ConnectionFault kind, std::string_view why);
     void glitch(char const* what);
     void judge_failure(int error);
     Stream* stream_of(std::int32_t id) const;
@@ -136,6 +138,7 @@ private:
     Handler& handler_;
     SessionLimits const limits_;
     Budget& budget_;
+    Counters& counters_;
     nghttp2_session* session_ = nullptr;
     Glitches glitches_;
     Windows windows_;

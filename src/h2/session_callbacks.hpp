@@ -29,6 +29,8 @@ struct Session::Output {
     static ssize_t read_end(Session& self, Stream& stream, std::uint32_t* flags);
     static void mark_end(Session& self, Stream& stream, std::uint32_t* flags);
     static void note_dribble(Session& self, Stream& stream, bool tiny);
+    static void note_reset(Session& self, std::uint32_t code);
+    static void note_goaway(Session& self, nghttp2_goaway const& frame);
 };
 
 }   // namespace garner::h2

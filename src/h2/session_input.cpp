@@ -65,7 +65,7 @@ int Session::Input::on_header(nghttp2_session*, nghttp2_frame const* frame, std:
     // One byte may decode to a field of 4 KiB (RFC 9113 10.5.1): reading such a head to its end would delay other clients.
     self.decoded_ += name_size + value_size;
     if (self.decoded_ > 2 * self.limits_.head.bytes) {
-        self.fail(ErrorCode::calm, "a head of more than twice the limit");
+        self.fail(ConnectionFault::large_head, "a head of more than twice the limit");
         self.end_head();
         return NGHTTP2_ERR_CALLBACK_FAILURE;
     }

@@ -118,17 +118,24 @@ int Session::Output::send_data(nghttp2_session*, nghttp2_frame*, std::uint8_t co
     return 0;
 }
 
+void Session::Output::note_reset(Session& self, std::uint32_t code) {
+    if (code == NGHTTP2_REFUSED_STREAM) self.counters_.streams_refused.add();
+    if (is_clients_fault(code)) self.glitch("too many malformed or refused requests");
+}
+
+/// nghttp2 ends the connection of itself.
+void Session::Output::note_goaway(Session& self, nghttp2_goaway const& frame) {
+    std::string why = nghttp2_http2_strerror(frame.error_code);
+    if (frame.opaque_data_len > 0) why.append(": ").append(reinterpret_cast<char const*>(frame.opaque_data), frame.opaque_data_len);
+    bool const calm = frame.error_code == NGHTTP2_ENHANCE_YOUR_CALM;
+    self.note_fault(calm ? ConnectionFault::flood : ConnectionFault::protocol, why);
+}
+
 int Session::Output::on_sent(nghttp2_session*, nghttp2_frame const* frame, void* user) noexcept {
     auto& self = *static_cast<Session*>(user);
     auto const& header = frame->hd;
-    if (header.type == NGHTTP2_RST_STREAM && is_clients_fault(frame->rst_stream.error_code))
-        self.glitch("too many malformed or refused requests");
-    if (header.type == NGHTTP2_GOAWAY && frame->goaway.error_code != NGHTTP2_NO_ERROR && self.fault_.empty()) {
-        self.fault_ = nghttp2_http2_strerror(frame->goaway.error_code);
-        if (frame->goaway.opaque_data_len > 0)
-            self.fault_.append(": ").append(reinterpret_cast<char const*>(frame->goaway.opaque_data),
-                                            frame->goaway.opaque_data_len);
-    }
+    if (header.type == NGHTTP2_RST_STREAM) note_reset(self, frame->rst_stream.error_code);
+    if (header.type == NGHTTP2_GOAWAY && frame->goaway.error_code != NGHTTP2_NO_ERROR) note_goaway(self, frame->goaway);
     if (header.type != NGHTTP2_HEADERS && header.type != NGHTTP2_DATA) return 0;
     auto* stream = self.stream_of(header.stream_id);
     if (!stream) return 0;

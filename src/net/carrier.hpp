@@ -1,7 +1,9 @@
 // A byte stream that is not a socket, below a Transport.
 #pragma once
-#include <span>
 #include <sys/uio.h>
+
+#include <functional>
+#include <span>
 
 #include "net/asio.hpp"
 
@@ -21,6 +23,8 @@ public:
     enum class Direction : bool { receive, send };
     /// Waits until try_receive() or try_send() may succeed; operation_aborted after cancel().
     virtual awaitable<Error> ready(Direction direction) = 0;
+    /// Calls `changed` once when try_receive() may succeed, perhaps at once; cancel() forgets it.
+    virtual void on_arrival(std::function<void()> changed) = 0;
     virtual void cancel() = 0;
     virtual void shutdown_send() = 0;
     virtual void close_with_reset() = 0;

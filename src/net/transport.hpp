@@ -98,6 +98,8 @@ public:
     IpAddress const& remote() const { return remote_; }
     void set_remote(IpAddress const& remote) { remote_ = remote; }
 
+    /// What it rests on; nullptr: a socket.
+    Carrier* carrier() { return carrier_; }
     bool is_open() const { return carrier_ || socket_.is_open(); }
     /// Bytes can pass between this and another such connection within the kernel: a plain socket.
     bool can_splice() const { return !tls_ && !carrier_; }

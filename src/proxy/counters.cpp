@@ -17,6 +17,15 @@ char const* text(Intercepted end) {
     return "";
 }
 
+char const* text(Protocol protocol) {
+    switch (protocol) {
+    case Protocol::http1: return "http1";
+    case Protocol::http2: return "http2";
+    case Protocol::count_: break;
+    }
+    return "";
+}
+
 char const* text(LoginResult result) {
     using enum LoginResult;
     switch (result) {

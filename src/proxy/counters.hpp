@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "h2/counters.hpp"
 #include "http/cacheability.hpp"
 #include "http/freshness.hpp"
 #include "net/tls_session.hpp"
@@ -49,16 +50,14 @@ char const* text(Intercepted);
 enum class LoginResult : std::uint8_t { accepted, rejected, limited, unavailable, count_ };
 char const* text(LoginResult);
 
-/// One counter for each value of an enumeration that ends with count_.
-template <class Enum>
-class CounterOf {
-public:
-    static constexpr std::size_t size = static_cast<std::size_t>(Enum::count_);
-    void add(Enum which) { counters_[static_cast<std::size_t>(which)].add(); }
-    std::uint64_t value(std::size_t index) const { return counters_[index].value(); }
+/// The versions of HTTP in which clients speak.
+enum class Protocol : std::uint8_t { http1, http2, count_ };
+char const* text(Protocol);
 
-private:
-    std::array<Counter, size> counters_;
+/// Connections of one protocol, including those inside decrypted tunnels. The difference is open.
+struct ProtocolCounters {
+    CounterOf<Protocol> connections_begun;
+    CounterOf<Protocol> connections_ended;
 };
 
 /// TLS with clients.
@@ -70,7 +69,7 @@ struct TlsCounters {
     Counter bump_refused;                 // clients that refused a minted certificate of a valid origin
 };
 
-struct Counters : TlsCounters {
+struct Counters : TlsCounters, ProtocolCounters, h2::Counters {
     Counter connections;             // accepted
     Counter connections_refused;     // over a limit
     Counter connections_displaced;   // waiting for a request; closed for others at limits.connections_max

@@ -2,6 +2,7 @@
 
 #include "cache/parts.hpp"
 #include "http/invalidation.hpp"
+#include "proxy/websocket.hpp"
 
 namespace garner::proxy {
 
@@ -44,9 +45,12 @@ net::awaitable<Step> Fetching::pass() {
         co_return co_await failed_.answer();
     }
     if (upstream_.head().status == 101) {
-        if (request_.wants_upgrade()) co_await tunnel_.switch_protocols();
-        if (request_.head_sent) co_return Step::done;
-        upstream_.fail(502, unrequested_switch, cache::FailureKind::invalid);
+        char const* const refusal = fault_of_switch();
+        if (!refusal) {
+            co_await tunnel_.switch_protocols();
+            co_return Step::done;
+        }
+        upstream_.fail(502, refusal, cache::FailureKind::invalid, FailureCause::answer);
         co_return co_await failed_.answer();
     }
     if (invalidate()) co_await request_.outlives(store::Survives::process);
@@ -55,6 +59,12 @@ net::awaitable<Step> Fetching::pass() {
     state_.lead.drop();
     state_.why_not_stored = text(why);
     co_return Step::stream;
+}
+
+/// Null if the protocol may be switched after this 101.
+char const* Fetching::fault_of_switch() const {
+    if (!request_.wants_upgrade()) return unrequested_switch;
+    return request_.client.client()->http2 ? fault_of_websocket(request_.head(), upstream_.head()) : nullptr;
 }
 
 /// RFC 9111 4.4. True when an object was removed.

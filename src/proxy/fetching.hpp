@@ -26,6 +26,7 @@ public:
     net::awaitable<Step> forget();
 
 private:
+    char const* fault_of_switch() const;
     void set_conditions();
     Step take();
     bool is_nonsense();

@@ -12,6 +12,7 @@ class Http1Connection : public Connection {
 public:
     /// `refusal`: null, or why the client's first request is answered with 400 without being read, a literal.
     Http1Connection(Services& services, Accepted accepted, char const* refusal = nullptr);
+    ~Http1Connection() override;
 
     void drain() override;
     void abort() override;

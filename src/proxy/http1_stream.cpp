@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "net/address.hpp"
+#include "net/carrier.hpp"
 
 namespace garner::proxy {
 
@@ -180,12 +181,19 @@ void Http1Stream::watch(std::function<void()> gone) {
 /// A pipelined request is no disconnect. The watch ends then, and a later disconnect shows at the next write.
 void Http1Stream::begin_watching() {
     watching_ = true;
-    transport_.socket().async_wait(net::TcpSocket::wait_read, [watch = watch_, this](net::Error error) {
-        if (error || !watch->gone) return;   // after unwatch() this object may be gone
-        auto const arrived = transport_.arrived();
-        if (arrived == net::Transport::Arrived::end) std::exchange(watch->gone, nullptr)();
-        if (arrived == net::Transport::Arrived::nothing) begin_watching();   // part of a TLS record
-    });
+    auto const look = [watch = watch_, this](net::Error const& error) {
+        if (!error && watch->gone) look_for_end();   // after unwatch() this object may be gone
+    };
+    if (auto* const carrier = transport_.carrier())
+        carrier->on_arrival([look] { look(net::Error()); });
+    else
+        transport_.socket().async_wait(net::TcpSocket::wait_read, look);
+}
+
+void Http1Stream::look_for_end() {
+    auto const arrived = transport_.arrived();
+    if (arrived == net::Transport::Arrived::end) std::exchange(watch_->gone, nullptr)();
+    if (arrived == net::Transport::Arrived::nothing) begin_watching();   // part of a TLS record
 }
 
 void Http1Stream::unwatch() {

@@ -68,6 +68,7 @@ private:
     void make_room();
     Arrival refuse_large_head();
     void begin_watching();
+    void look_for_end();
     net::awaitable<net::Error> fill(milliseconds limit);
 
     net::Transport& transport_;

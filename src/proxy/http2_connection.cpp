@@ -34,9 +34,11 @@ Http2Stream* owner_of(h2::Stream const& stream) { return static_cast<Http2Stream
 
 Http2Connection::Http2Connection(Services& services, Accepted accepted)
     : Connection(services, std::move(accepted)), client_(describe_client()),
-      session_(*this, limits_of(*services.options), services.shared.http2_memory) {}
+      session_(*this, limits_of(*services.options), services.shared.http2_memory, services.counters) {
+    services.counters.connections_begun.add(Protocol::http2);
+}
 
-Http2Connection::~Http2Connection() = default;
+Http2Connection::~Http2Connection() { services_.counters.connections_ended.add(Protocol::http2); }
 
 net::awaitable<void> Http2Connection::run() {
     if (services_.draining) session_.drain();

@@ -123,6 +123,7 @@ net::awaitable<net::IoResult> Http2Stream::send(std::span<iovec> parts, millisec
 
 void Http2Stream::cancel() {
     ++cancels_;
+    arrived_ = nullptr;
     readable_.wake(net::Wake::shutdown);
     writable_.wake(net::Wake::shutdown);
 }
@@ -130,6 +131,7 @@ void Http2Stream::cancel() {
 void Http2Stream::on_gone() {
     readable_.wake(net::Wake::client_gone);
     writable_.wake(net::Wake::client_gone);
+    tell_arrival();
     if (gone_) std::exchange(gone_, nullptr)();
 }
 
@@ -187,10 +189,15 @@ net::awaitable<net::Error> Http2Stream::ready(Direction direction) {
     if (is_gone()) co_return asio::error::connection_reset;
     auto const cancels = cancels_;
     auto const receives = direction == Direction::receive;
-    if (receives ? !stream_.body().empty() || stream_.body_done() : stream_.is_sent()) co_return net::Error();
+    if (receives ? may_receive() : stream_.is_sent()) co_return net::Error();
     auto& handle = receives ? readable_ : writable_;
     co_await wait_for(handle, for_ever);
     co_return cancels != cancels_ ? net::Error(asio::error::operation_aborted) : net::Error();
+}
+
+void Http2Stream::on_arrival(std::function<void()> changed) {
+    arrived_ = std::move(changed);
+    if (may_receive()) tell_arrival();
 }
 
 void Http2Stream::shutdown_send() {

@@ -49,6 +49,7 @@ public:
     void cancel() override;
     void watch(std::function<void()> gone) override { gone_ = std::move(gone); }
     void unwatch() override { gone_ = nullptr; }
+    void watch_reset(std::function<void()> gone) override { gone_ = std::move(gone); }
     Traffic take_traffic() override;
     Bytes received() const override { return stream_.received(); }
     Bytes acknowledged() const override { return stream_.sent(); }
@@ -59,7 +60,10 @@ public:
 
     h2::Stream& stream() { return stream_; }
     /// Bytes of the body have arrived, or its end.
-    void on_body() { readable_.wake(net::Wake::ready); }
+    void on_body() {
+        readable_.wake(net::Wake::ready);
+        tell_arrival();
+    }
     /// All that was passed on is framed.
     void on_sent() { writable_.wake(net::Wake::ready); }
     /// The client has reset the stream.
@@ -78,6 +82,11 @@ private:
     net::IoResult try_send(std::span<iovec>& parts, bool more) override;
     net::IoResult try_receive(std::span<char> into) override;
     net::awaitable<net::Error> ready(Direction direction) override;
+    void on_arrival(std::function<void()> changed) override;
+    bool may_receive() const { return is_gone() || !stream_.body().empty() || stream_.body_done(); }
+    void tell_arrival() {
+        if (arrived_) std::exchange(arrived_, nullptr)();
+    }
     void shutdown_send() override;
     void close_with_reset() override;
 
@@ -91,6 +100,7 @@ private:
     net::WakeHandle readable_;
     net::WakeHandle writable_;
     std::function<void()> gone_;
+    std::function<void()> arrived_;
     Traffic taken_;
     std::optional<net::Transport> transport_;   // of a tunnel
     std::string held_;                          // a tunnel's bytes that wait for the client's window

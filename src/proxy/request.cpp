@@ -6,6 +6,12 @@
 
 namespace garner::proxy {
 
+void Scratch::drop_large() {
+    constexpr std::size_t usual = 16 * KiB;
+    for (auto* text : {&key_text, &head_text, &stored_text, &upstream_text})
+        if (text->capacity() > usual) std::string().swap(*text);
+}
+
 void Scratch::read_head_of(store::Object const& object) {
     stored_text.assign(object.head()).append("\r\n");
     http::read_stored_head(stored_text, stored_head);

@@ -34,6 +34,8 @@ struct Scratch {
 
     /// Reads into stored_head; valid until the next call.
     void read_head_of(store::Object const&);
+    /// Frees the texts of unusually large heads, between requests.
+    void drop_large();
 };
 
 /// A new one is created for each request. Belongs to one worker.

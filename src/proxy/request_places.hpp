@@ -39,6 +39,7 @@ private:
     static constexpr std::size_t kept_max = 256;
     void keep(std::unique_ptr<RequestPlace> place) {
         place->transaction.reset();
+        place->scratch.drop_large();
         if (kept_.size() < kept_max) kept_.push_back(std::move(place));
     }
     std::vector<std::unique_ptr<RequestPlace>> kept_;

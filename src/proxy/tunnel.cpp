@@ -120,7 +120,10 @@ net::awaitable<void> Tunnel::relay(net::Transport& origin, std::string_view from
     };
     Relay relay(request_.services.worker, request_.client.transport(), origin, limits, request_.services.shared.pipes, count);
     relay_ = &relay;
+    // After a half-close, and while the origin takes nothing, the relay does not read from the client.
+    request_.client.watch_reset([&relay] { relay.abort(); });
     co_await relay.run(from_client, from_origin);
+    request_.client.watch_reset(nullptr);
     relay_ = nullptr;
     request_.record.body_sent += relay.to_client();
     if (relay.out_of_time()) request_.record.texts.reason = "tunnel timeout (deadlines.tunnel_idle or deadlines.tunnel_total)";

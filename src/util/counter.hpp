@@ -21,6 +21,18 @@ private:
     std::atomic<std::uint64_t> value_{0};
 };
 
+/// One counter for each value of an enumeration that ends with count_.
+template <class Enum>
+class CounterOf {
+public:
+    static constexpr std::size_t size = static_cast<std::size_t>(Enum::count_);
+    void add(Enum which) { counters_[static_cast<std::size_t>(which)].add(); }
+    std::uint64_t value(std::size_t index) const { return counters_[index].value(); }
+
+private:
+    std::array<Counter, size> counters_;
+};
+
 /// The buckets of a histogram of microseconds up to one hour: exact below 32, then 16 equal buckets per doubling, so that a
 /// bucket's width is at most 1/16 of its values. Longer times count as one hour.
 struct LatencyBuckets {

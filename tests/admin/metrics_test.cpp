@@ -174,6 +174,28 @@ TEST(Metrics, figures_come_out_exactly) {
     EXPECT_THAT(text, HasSubstr("\ngarner_hit_ratio{window=\"60s\"} NaN\n"));
 }
 
+TEST(Metrics, connections_and_streams_that_have_not_ended_are_open) {
+    proxy::Counters one, other;
+    for (auto* worker : {&one, &other}) worker->connections_begun.add(proxy::Protocol::http2);
+    one.connections_begun.add(proxy::Protocol::http1);
+    one.connections_ended.add(proxy::Protocol::http2);
+    other.streams.add(5);
+    other.streams_ended.add(3);
+    other.streams_refused.add();
+    other.faults.add(h2::ConnectionFault::large_head);
+    Report report;
+    report.figures.workers = {&one, &other};
+    auto const text = metrics_text(report);
+    EXPECT_EQ(value(text, "garner_client_connections_by_protocol{protocol=\"http1\"}"), 1);
+    EXPECT_EQ(value(text, "garner_client_connections_by_protocol{protocol=\"http2\"}"), 1);
+    EXPECT_EQ(value(text, "garner_client_connections_by_protocol_total{protocol=\"http2\"}"), 2);
+    EXPECT_EQ(value(text, "garner_client_streams"), 2);
+    EXPECT_EQ(value(text, "garner_client_streams_total"), 5);
+    EXPECT_EQ(value(text, "garner_client_streams_refused_total"), 1);
+    EXPECT_EQ(value(text, "garner_client_connections_ended_total{reason=\"large_head\"}"), 1);
+    EXPECT_EQ(value(text, "garner_client_connections_ended_total{reason=\"glitches\"}"), 0);
+}
+
 TEST(Metrics, histograms_are_cumulative) {
     Histogram times;
     for (auto micros : {1, 90, 120, 900, 900, 2'000'000}) times.add(std::chrono::microseconds(micros));

@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "bump/ca_init.hpp"
 #include "config/check_command.hpp"
 #include "config/command_line.hpp"
+#include "io/account.hpp"
 #include "support.hpp"
 #include "support/child.hpp"
 
@@ -20,12 +22,12 @@ struct CaFolder {
     CaFolder() { EXPECT_EQ(bump::init_ca(directory, {*http::HostPattern::parse(".example.org")}, wall_now()).fault_text(), ""); }
 
     /// The errors and notices of a configuration with this CA and these rules.
-    std::string told_with(std::string const& rules) const {
+    std::string told_with(std::string const& rules, std::string const& user = "root") const {
         bump::CaPaths const paths(directory);
-        auto const loaded = load_text(
-            "test.json",
-            R"({"bump": {"ca_chain": ")" + paths.chain + R"(", "ca_key": ")" + paths.key + R"(", "rules": )" + rules + "}}", {},
-            NamedFiles::tried);
+        auto const loaded = load_text("test.json",
+                                      R"({"user": ")" + user + R"(", "bump": {"ca_chain": ")" + paths.chain + R"(", "ca_key": ")" +
+                                          paths.key + R"(", "rules": )" + rules + "}}",
+                                      {}, NamedFiles::tried);
         std::string out = told(loaded);
         for (auto const& notice : loaded.notices) out += "notice: " + text_of(notice) + "\n";
         return out;
@@ -109,6 +111,21 @@ TEST(Bump, check_opens_the_CA) {
                                       ")\n");
     std::filesystem::remove(paths.chain);
     EXPECT_THAT(ca.told_with("[]"), HasSubstr("bump.ca_chain: " + paths.chain + ": cannot be read"));
+}
+
+TEST(Bump, check_opens_the_CA_with_the_rights_of_the_user) {
+    if (!io::is_root() || !io::find_account("nobody")) GTEST_SKIP() << "only root becomes another user";
+    CaFolder const ca;
+    bump::CaPaths const paths(ca.directory);
+    auto const& folder = ca.folder.path("");
+    std::filesystem::permissions(folder, std::filesystem::perms(0755));
+    std::filesystem::permissions(ca.directory, std::filesystem::perms(0755));
+    EXPECT_EQ(ca.told_with("[]", "nobody"), "test.json:1: bump.ca_key: \"" + paths.key +
+                                                "\" cannot be read by the start or a reload: Permission denied for user nobody "
+                                                "(make this user its owner (chown), and let it enter the directory)\n");
+    auto const nobody = *io::find_account("nobody");
+    ASSERT_EQ(::chown(paths.key.c_str(), nobody.user, nobody.group), 0);
+    EXPECT_EQ(ca.told_with("[]", "nobody"), "");
 }
 
 TEST(Bump, a_rule_that_bumps_needs_a_CA) {

@@ -142,7 +142,7 @@ TEST(ListenTls, files_that_only_root_may_read_are_noticed) {
     ASSERT_EQ(loaded.notices.size(), 2u);
     EXPECT_EQ(text_of(loaded.notices[1]), "test.json:1: listen[0].tls.certificates[0].key: \"" + files.key +
                                               "\" cannot be read by a reload: Permission denied for user nobody (give this user "
-                                              "read access)");
+                                              "read access, such as by chgrp and chmod g+r; until then SIGHUP changes nothing)");
 }
 
 TEST(ListenTls, client_required_without_a_client_ca_is_a_notice) {

@@ -49,7 +49,8 @@ public:
 
     SteadyTime const now;
     h2::Budget budget{memory};
-    h2::Session session{*this, {.streams = 8, .window = 128 * KiB, .glitches = 20, .head = {2'048, 32, 512}}, budget};
+    h2::Counters counters;
+    h2::Session session{*this, {.streams = 8, .window = 128 * KiB, .glitches = 20, .head = {2'048, 32, 512}}, budget, counters};
 
 private:
     static void check_head(http::RequestHead const& head) {

@@ -35,6 +35,7 @@ int ended_after(Server& server, std::string_view frames, int times) {
         EXPECT_EQ(verdict.goaway, NGHTTP2_ENHANCE_YOUR_CALM);
         EXPECT_TRUE(server.session.finished());
         EXPECT_NE(server.session.fault(), "");
+        EXPECT_EQ(server.ended(ConnectionFault::glitches), 1u);
         return i;
     }
     return 0;
@@ -147,6 +148,7 @@ TEST(H2Hostile, continuation_frames_without_end_end_the_connection) {
     while (server.session.fault().empty() && ++sent < 100) server.exchange(frame(continuation_frame, 0, 1));
     EXPECT_LE(sent, 10);
     EXPECT_TRUE(server.session.finished());
+    EXPECT_EQ(server.ended(ConnectionFault::flood), 1u);
 }
 
 TEST(H2Hostile, a_client_that_reads_nothing_queues_few_frames) {
@@ -159,6 +161,7 @@ TEST(H2Hostile, a_client_that_reads_nothing_queues_few_frames) {
     for (; server.session.fault().empty() && sent < 10'000; ++sent, id += 2)
         server.session.receive(request_frame(id, get_fields({{"connection", "x"}})), server.now);
     EXPECT_LT(sent, 2'000);
+    EXPECT_EQ(server.ended(ConnectionFault::flood), 1u);
 }
 
 // ---- heads ----
@@ -181,6 +184,7 @@ TEST(H2Hostile, a_head_of_more_than_twice_the_limit_ends_the_connection) {
     EXPECT_TRUE(server.session.finished());
     EXPECT_TRUE(server.requests.empty());
     EXPECT_EQ(server.budget.used(), 0u);
+    EXPECT_EQ(server.ended(ConnectionFault::large_head), 1u);
 }
 
 TEST(H2Hostile, large_heads_are_answered_431_and_the_connection_lives) {
@@ -256,6 +260,27 @@ TEST(H2Hostile, streams_beyond_the_limit_are_refused) {
         EXPECT_EQ(verdict, expected) << id;
     }
     EXPECT_EQ(server.requests.size(), 3u);
+    EXPECT_EQ(server.counters.streams.value(), 3u);
+    EXPECT_EQ(server.counters.streams_refused.value(), 3u);
+    EXPECT_EQ(server.counters.streams_ended.value(), 0u);
+}
+
+TEST(H2Hostile, streams_of_an_ended_session_count_as_ended) {
+    Budget budget{MiB};
+    Counters counters;
+    struct Silent : Handler {
+        void on_request(Stream&) override {}
+        void on_body(Stream&) override {}
+        void on_sent(Stream&) override {}
+        void on_reset(Stream&) override {}
+    } handler;
+    {
+        Session session(handler, {}, budget, counters);
+        session.receive(opening() + request_frame(1, get_fields()) + request_frame(3, get_fields()), SteadyTime{});
+        EXPECT_EQ(counters.streams.value(), 2u);
+        EXPECT_EQ(counters.streams_ended.value(), 0u);
+    }
+    EXPECT_EQ(counters.streams_ended.value(), 2u);
 }
 
 /// nghttp2's own rule, stricter than RFC 9113 5.1.2.
@@ -404,6 +429,7 @@ TEST(H2Hostile, broken_rules_of_the_connection_end_it) {
         EXPECT_EQ(verdict.goaway.value_or(0), row.code) << testing::PrintToString(row.bytes);
         EXPECT_EQ(server.session.finished(), row.code != 0);
         EXPECT_EQ(server.session.fault().empty(), row.code == 0);
+        EXPECT_EQ(server.ended(ConnectionFault::protocol), row.code != 0 ? 1u : 0u);
     }
 }
 
@@ -413,6 +439,7 @@ TEST(H2Hostile, bytes_that_are_no_http2_end_the_connection_without_an_answer) {
     EXPECT_FALSE(server.session.receive("GET / HTTP/1.1\r\nHost: a\r\n\r\n", server.now));
     EXPECT_EQ(server.output(), "");
     EXPECT_TRUE(server.session.finished());
+    EXPECT_EQ(server.ended(ConnectionFault::protocol), 1u);
     EXPECT_FALSE(server.session.receive(opening(), server.now));
 }
 

@@ -38,7 +38,8 @@ struct Hits : Handler {
     void on_reset(Stream&) override {}
 
     Budget budget{MiB};
-    Session session{*this, {}, budget};
+    Counters counters;
+    Session session{*this, {}, budget, counters};
     Gather<3> pieces;
     std::array<char, 16 * KiB> room;
     int answered = 0;

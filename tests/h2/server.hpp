@@ -15,7 +15,8 @@ namespace garner::h2 {
 /// `answer` is called for each request; streams stay lent until release_all() or a call of Session::release().
 class Server : public Handler {
 public:
-    explicit Server(SessionLimits const& limits = {}, Bytes memory = 64 * MiB) : budget(memory), session(*this, limits, budget) {}
+    explicit Server(SessionLimits const& limits = {}, Bytes memory = 64 * MiB)
+        : budget(memory), session(*this, limits, budget, counters) {}
 
     void on_request(Stream& stream) override {
         requests.push_back(&stream);
@@ -55,7 +56,11 @@ public:
     }
     std::string body_of(Stream& stream) { return received[&stream]; }
 
+    /// Connections that ended with this error.
+    std::uint64_t ended(ConnectionFault fault) const { return counters.faults.value(static_cast<std::size_t>(fault)); }
+
     Budget budget;
+    Counters counters;
     Session session;
     SteadyTime now{seconds{1'000'000}};
     std::function<void(Stream&)> answer;

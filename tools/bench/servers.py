@@ -190,8 +190,8 @@ class Server:
 class Origin(Server):
     BODIES = {"1k": 1024, "64k": 64 * 1024, "100k": 100 * 1024, "1m": 1024 * 1024}
 
-    def __init__(self, run, core):
-        super().__init__("origin", ORIGIN, run, core, {})
+    def __init__(self, run, core, kind=ORIGIN, values=None):
+        super().__init__("origin", kind, run, core, values or {})
 
     def start(self):
         super().start()

@@ -47,6 +47,11 @@ inline int connect_to(int port) {
     return fd;
 }
 
+/// A connected socket.
+struct Socket {
+    int fd;
+};
+
 /// A TLS connection. It belongs to one thread. Failures throw std::runtime_error; a silence of 30 s is one.
 class TlsConnection {
 public:
@@ -61,9 +66,15 @@ public:
             SSL_set_alpn_protos(ssl_.get(), reinterpret_cast<unsigned char const*>(offer.data()),
                                 static_cast<unsigned>(offer.size()));
         }
-        if (SSL_connect(ssl_.get()) == 1) return;
-        close(fd_);
-        throw tls_error("handshake");
+        handshake();
+    }
+    /// On a socket that has a tunnel to `server_name`; closes it.
+    TlsConnection(SSL_CTX* context, Socket socket, std::string const& server_name)
+        : ssl_(SSL_new(context), SSL_free), fd_(socket.fd) {
+        SSL_set_fd(ssl_.get(), fd_);
+        SSL_set_app_data(ssl_.get(), this);
+        SSL_set_tlsext_host_name(ssl_.get(), server_name.c_str());
+        handshake();
     }
     ~TlsConnection() {
         SSL_shutdown(ssl_.get());
@@ -89,6 +100,12 @@ public:
     }
 
 private:
+    void handshake() {
+        if (SSL_connect(ssl_.get()) == 1) return;
+        close(fd_);
+        throw tls_error("handshake");
+    }
+
     std::unique_ptr<SSL, decltype(&SSL_free)> ssl_;
     Session ticket_{nullptr, SSL_SESSION_free};
     int fd_;

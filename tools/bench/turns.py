@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-from servers import HERE, Fault, Origin, Server, body_name, chosen_from, machine
+from servers import HERE, ORIGIN, Fault, Origin, Server, body_name, chosen_from, machine
 
 ROOT = HERE.parent.parent
 GIGABYTE = 1e9
@@ -36,16 +36,17 @@ CPU, BULK = Unit("µs CPU a request"), Unit("GB a CPU second", 2, more_is_better
 class Turns:
     """The origin and the peers. A subclass has start, rounds, warm and measure."""
 
-    def __init__(self, options, kinds):
+    def __init__(self, options, kinds, origin=ORIGIN):
         self.options = options
         cores = sorted(os.sched_getaffinity(0))
         self.proxy_core, self.load_core = cores[0], cores[-1]
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="garner-bench-"))
         self.shm = pathlib.Path(tempfile.mkdtemp(prefix="garner-bench-", dir="/dev/shm"))
         self.dir.chmod(0o755)
-        self.origin = Origin(self, self.load_core)
-        values = {"ORIGIN_PORT": self.origin.port, "ORIGIN_DIR": self.origin.dir, "CERTIFICATES": self.dir / "certificates",
-                  "GARNER": options.garner}
+        certificates = {"CERTIFICATES": self.dir / "certificates"}
+        self.origin = Origin(self, self.load_core, origin, certificates)
+        values = {"ORIGIN_PORT": self.origin.port, "ORIGIN_TLS_PORT": self.origin.tls_port, "ORIGIN_DIR": self.origin.dir,
+                  "GARNER": options.garner, **certificates}
         if options.before:
             garner = kinds["garner"]
             kinds = {**kinds, "before": dataclasses.replace(garner, command=[str(options.before), *garner.command[1:]])}

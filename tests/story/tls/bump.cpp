@@ -424,4 +424,32 @@ s.on('response', (h) => {
     EXPECT_EQ(finished.output, "200 true") << finished.errors;
 }
 
+TEST_F(Interception, a_client_that_resets_the_stream_of_its_bumped_tunnel_leaves_at_once) {
+    NEEDS("node");
+    auto const certificate = issued("DNS:bumped.test");
+    Origin origin({.certificate = &certificate});
+    auto held = origin.hold("/held");
+    CertificateFiles own("localhost");
+    Proxy proxy(Proxy::Setup{.patch = patch(bump_all), .tls = own.tls()});
+    auto const place = "bumped.test:" + std::to_string(origin.port());
+    auto const file =
+        dir.write("script.js", "const c = require('http2').connect('https://localhost:" + std::to_string(proxy.secure()) +
+                                   "', {rejectUnauthorized: false}), place = '" + place + "', root = '" + root + "';" + R"(
+const s = c.request({':method': 'CONNECT', ':authority': place});
+s.on('error', () => {});
+s.on('response', () => {
+  const t = require('tls').connect({socket: s, servername: 'bumped.test', ca: require('fs').readFileSync(root)}, () => {
+    t.write('GET /held HTTP/1.1\r\nHost: ' + place + '\r\n\r\n');
+    setTimeout(() => s.close(8), 1000); });
+  t.on('error', () => {});
+});
+)");
+    Child const client({"node", file});   // keeps its connection
+    auto& exchange = held.nth(0);
+    EXPECT_TRUE(exchange.abandoned(5s));
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["http2"]["streams"]["now"] == 0; }));
+    EXPECT_EQ(proxy.stats()["connections"]["protocols"]["http2"], 1);
+    exchange.close();
+}
+
 }   // namespace garner::test

@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include "story/tls/secure_listener.hpp"
+#include "support/raw_http2.hpp"
 #include "support/websocket.hpp"
 
 namespace garner::test {
@@ -152,6 +153,21 @@ s.on('end', () => { process.stdout.write(text + (n > 3000000)); c.close(); });
     EXPECT_EQ(proxy.logged(origin.authority()).method, "CONNECT");
 }
 
+TEST_F(Http2, a_tunnel_that_the_client_resets_after_its_half_close_ends_at_once) {
+    auto held = origin.hold("/held");
+    Proxy proxy(forward);
+    RawHttp2 client(proxy.secure());
+    auto const authority = origin.authority();
+    ASSERT_TRUE(client.send(h2::request_frame(1, {{":method", "CONNECT"}, {":authority", authority}}, h2::no_flag)));
+    auto const text = "GET /held HTTP/1.1\r\nHost: " + authority + "\r\n\r\n";
+    ASSERT_TRUE(client.send(h2::frame(h2::data_frame, h2::end_stream, 1, text)));
+    held.arrived();
+    EXPECT_EQ(proxy.stats()["http2"]["streams"]["now"], 1);
+    ASSERT_TRUE(client.send(h2::frame(h2::rst_frame, h2::no_flag, 1, h2::number(8))));
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["http2"]["streams"]["now"] == 0; }, 3s));
+    EXPECT_EQ(proxy.logged(authority).method, "CONNECT");
+}
+
 TEST_F(Http2, a_refused_tunnel_has_its_page) {
     NEEDS("node");
     Proxy proxy(Proxy::Setup{.patch = R"({"access": [{"deny": "all"}]})", .tls = files.tls()});
@@ -230,6 +246,42 @@ TEST_F(Http2, a_WebSocket_speaks_through_an_HTTPS_proxy) {
     Proxy proxy(forward);
     EXPECT_THAT(browse(origin.url("/page"), secure_url(proxy, ""), {spki_flag()}), HasSubstr("heard: hello"));
     EXPECT_EQ(origin.requests("/chat"), 1u);
+}
+
+TEST_F(Http2, a_WebSocket_that_its_origin_accepts_wrongly_is_502) {
+    NEEDS("node");
+    std::string const switches = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n";
+    std::vector<std::pair<std::string, std::string>> const rows{
+        {switches + "Upgrade: websocket\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n", "Sec-WebSocket-Accept"},
+        {switches + "Upgrade: websocket\r\n\r\n", "Sec-WebSocket-Accept"},
+        {switches + "Upgrade: chat\r\n\r\n", "another protocol than websocket"}};
+    std::string text;
+    origin.by_hand("/chat", [&](Hand& hand) {
+        hand.leave();
+        hand.send(text);
+        hand.wire().take_all();
+    });
+    origin.by_hand("/good", websocket_echo);
+    Proxy proxy(accelerator);
+    auto const ask = [&](std::string const& path) {
+        return node(proxy, "localhost", "const path = '" + path + "';" + R"(
+c.on('remoteSettings', () => {
+  const s = c.request({':method': 'CONNECT', ':protocol': 'websocket', ':scheme': 'https', ':path': path, ':authority': origin,
+                       'sec-websocket-version': '13'});
+  s.setEncoding('utf8');
+  s.on('response', (h) => { process.stdout.write(h[':status'] + ' '); if (h[':status'] == 200) { s.close(8); c.close(); } });
+  s.on('data', (d) => process.stdout.write(d));
+  s.on('error', () => {});
+  s.on('close', () => c.close());
+});
+)");
+    };
+    for (auto const& [response, reason] : rows) {
+        text = response;
+        EXPECT_THAT(ask("/chat"), AllOf(StartsWith("502 "), HasSubstr(reason)));
+    }
+    EXPECT_EQ(origin.requests("/chat"), rows.size());
+    EXPECT_EQ(ask("/good"), "200 ");
 }
 
 TEST_F(Http2, a_WebSocket_speaks_through_an_accelerator_by_extended_CONNECT) {
