@@ -20,7 +20,6 @@ struct Answer {
     Kind kind = Kind::rejected;
     std::shared_ptr<http::Identity const> identity = {};
     std::string reason = {};         // for the log, unless accepted; never has the password or a token
-    std::string reply = {};          // Negotiate: for `Proxy-Authenticate: Negotiate REPLY` of the response; may be empty
     seconds retry_after{0};          // limited, unavailable: at least 1 s
     bool negotiate_failed = false;   // rejected: the client offered NTLM, so that Negotiate must not be among the challenges
 };

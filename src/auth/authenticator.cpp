@@ -180,7 +180,7 @@ Answer Authenticator::accept(Job const& job, Verdict& verdict, bool remember, Wa
     auto const until = job.is_remembered() ? now + options.remember : WallTime::max();
     auto identity = sources_->identity(verdict.facts, until);
     if (remember) verified_.accept(job.digest, std::move(verdict.facts), identity, now, identity->until, options.entries_max);
-    return {.kind = Answer::Kind::accepted, .identity = std::move(identity), .reply = std::move(verdict.reply)};
+    return {.kind = Answer::Kind::accepted, .identity = std::move(identity)};
 }
 
 Answer Authenticator::reject(Job const& job, Verdict& verdict, bool remember, WallTime now) {

@@ -6,7 +6,6 @@
 #include <array>
 #include <utility>
 
-#include "auth/base64.hpp"
 #include "util/text.hpp"
 
 namespace garner::auth {
@@ -120,7 +119,7 @@ Verdict NegotiateSource::check(Credentials const& credentials, WallTime now) {
     gss_buffer_desc input{token.size(), const_cast<char*>(token.data())};   // GSS-API reads it only
     Context context;
     Name client;
-    Buffer reply, name;
+    Buffer reply, name;   // the reply is not sent: see docs/design/users.md
     gss_OID mechanism = GSS_C_NO_OID;
     OM_uint32 minor = 0, flags = 0, lifetime = 0;
     auto major = gss_accept_sec_context(&minor, &context.id, acceptor_->credential, &input, GSS_C_NO_CHANNEL_BINDINGS, &client.name,
@@ -132,9 +131,7 @@ Verdict NegotiateSource::check(Credentials const& credentials, WallTime now) {
     major = gss_display_name(&minor, client.name, &name.bytes, nullptr);
     if (GSS_ERROR(major)) return refused(status_text(major, minor, gss_mech_krb5));
     auto const until = lifetime == GSS_C_INDEFINITE ? WallTime::max() : now + seconds{lifetime};
-    return {.kind = Verdict::Kind::accepted,
-            .facts = {.user = user_of_principal(name.view(), realm_), .until = until},
-            .reply = encode_base64(reply.view())};
+    return {.kind = Verdict::Kind::accepted, .facts = {.user = user_of_principal(name.view(), realm_), .until = until}};
 }
 
 }   // namespace garner::auth

@@ -22,7 +22,6 @@ struct Verdict {
     Kind kind = Kind::not_known;
     std::string reason = {};   // for the log, unless accepted; never has the password or a token
     Facts facts = {};          // accepted
-    std::string reply = {};    // Negotiate: the token for the client in base64 (RFC 4559 5), may be empty
 };
 
 /// The result of Source::refresh().

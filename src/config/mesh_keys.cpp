@@ -124,8 +124,8 @@ Form<icp::PeerOptions> peer() {
         only_parent(peer.is_default, "default");
         only_parent(peer.round_robin, "round_robin");
         only_parent(!peer.group.empty(), "group");
-        if (!peer.login.empty() && peer.login.find(':') == std::string::npos)
-            reader.fault({"login"}, "has no password", R"(write "user:password")");
+        if (!peer.login.empty() && !peer.passes_login() && peer.login.find(':') == std::string::npos)
+            reader.fault({"login"}, "has no password", R"(write "user:password", or "pass" for the logins of the clients)");
     };
     return object_of<T>(
         {
@@ -161,7 +161,12 @@ Form<icp::PeerOptions> peer() {
             key<T>("proxy_only", &T::proxy_only, flag(), "`true`: responses are not stored."),
             key<T>("connections_max", &T::max_connections, count(0, million), "Simultaneous connections; 0: no limit.")
                 .was("max_connections"),
-            key<T>("login", &T::login, text(), "`user:password` for Basic authentication."),
+            key<T>(
+                "login", &T::login, text(),
+                "`user:password`: Basic authentication of this proxy. `pass`: the client's Proxy-Authorization goes to the peer, "
+                "and the peer's 407 to the client (Squid: `login=PASS`). If the rules here ask for a login, too, both proxies "
+                "must accept the same credentials, because a request has only one Proxy-Authorization. Negotiate and NTLM are "
+                "not passed: they authenticate a connection. Requests inside a decrypted tunnel have no login to pass."),
             key<T>(
                 "group", &T::group, text(),
                 "Parents of the same group divide the URLs among them by hashes of their names (rendezvous hashing, as in CARP)."),

@@ -80,8 +80,10 @@ void RequestBuilder::refuse(std::uint16_t status, char const* why) {
     refusal_ = why;
 }
 
-void RequestBuilder::refuse_large() {
-    refuse(431, "head too large");
+void RequestBuilder::refuse_large() { drop(431, "head too large"); }
+
+void RequestBuilder::drop(std::uint16_t status, char const* why) {
+    refuse(status, why);
     make_empty(lines_);
     make_empty(cookie_);
 }
@@ -90,7 +92,10 @@ void RequestBuilder::refuse_large() {
 bool RequestBuilder::count(std::string_view name, std::string_view value) {
     if (refusal_) return false;
     size_ += name.size() + value.size() + field_overhead;
-    if (size_ > limits_.bytes) refuse_large();
+    if (size_ > limits_.bytes) {
+        if (name == "proxy-authorization") drop(407, "Proxy-Authorization exceeds limits.head_max");
+        refuse_large();
+    }
     if (!name.starts_with(':') && name != "cookie" && ++fields_ > limits_.fields) {
         refuse(431, "too many fields");
         make_empty(lines_);

@@ -52,6 +52,7 @@ private:
     void append_target(std::string& text) const;
     void write(End const& end, std::string& text) const;
     void refuse(std::uint16_t status, char const* why);
+    void drop(std::uint16_t status, char const* why);
     http::HeadParse refused(std::string& text, http::RequestHead& head) const;
     void clear();
 

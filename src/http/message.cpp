@@ -200,6 +200,14 @@ HeadParse refused(Head const& head, SyntaxError fault) {
     return {HeadParse::Kind::refused, 0, answer(head, fault), fault.refusal};
 }
 
+/// The client must not delete cookies to get its login through.
+SyntaxError too_large(std::string_view text) {
+    constexpr std::string_view login = "proxy-authorization:";
+    auto const last_line = text.substr(text.rfind('\n') + 1);
+    if (equals_ignoring_case(last_line.substr(0, login.size()), login)) return {"Proxy-Authorization exceeds limits.head_max", 407};
+    return {"head too large", 431};
+}
+
 /// `text` ends inside a line: an error only if a limit is already exceeded.
 template <class Head>
 HeadParse unfinished(std::string_view text, HeadLimits const& limits, Head const& head) {
@@ -207,7 +215,7 @@ HeadParse unfinished(std::string_view text, HeadLimits const& limits, Head const
     while (start < skippable(head) && text.substr(start, 2) == "\r\n") start += 2;
     if (text.find('\n', start) == npos)
         if (auto fault = overlong(head, text.substr(start), limits); fault.refusal) return refused(head, fault);
-    if (text.size() >= limits.bytes) return refused(head, {"head too large", 431});
+    if (text.size() >= limits.bytes) return refused(head, too_large(text));
     return {};
 }
 

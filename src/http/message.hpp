@@ -182,7 +182,7 @@ struct HeadParse {
     enum class Kind : std::uint8_t { complete, incomplete, refused };
     Kind kind = Kind::incomplete;
     std::size_t bytes = 0;           // complete: the head's length, including the blank line
-    std::uint16_t status = 400;      // refused: the status for the client: 400, 414, 431, 501, 505; for a response 502
+    std::uint16_t status = 400;      // refused: the status for the client: 400, 407, 414, 431, 501, 505; for a response 502
     char const* refusal = nullptr;   // refused: e.g. "bare LF in head"
 };
 

@@ -61,11 +61,13 @@ struct PeerOptions {
     bool round_robin = false;      // parents with this flag take turns if no measurement decides
     bool proxy_only = false;       // its responses are not stored here
     std::uint32_t max_connections = 0;   // concurrent connections to it; 0: no limit
-    std::string login;                   // "user:password", sent as Proxy-Authorization (Basic)
+    std::string login;                   // "user:password", sent as Proxy-Authorization (Basic), or "pass"
     std::string group;                   // parents of one group share the URLs by rendezvous hashing
     milliseconds connect_timeout{2'000};
     std::optional<PeerTls> tls = std::nullopt;   // given: TLS at its HTTP port
     std::optional<Https> https = std::nullopt;   // not given: https_of() decides
+    /// The login of each client is sent, and not one of this proxy.
+    bool passes_login() const { return login == "pass"; }
     friend bool operator==(PeerOptions const&, PeerOptions const&) = default;
 };
 

@@ -85,10 +85,12 @@ private:
     }
     void login(std::string const& value) {
         bool const is_plain = value.find(':') != npos && value.front() != '*' && printable(value) == value;
-        if (is_plain)
+        if (value == "PASS" || value == "PASSTHRU")
+            peer_["login"] = Json::string("pass");
+        else if (is_plain)
             peer_["login"] = Json::string(value);
         else
-            context_.report.needs_you(line_, "login=" + printable(value) + " is not user:password; see peers[].login");
+            context_.report.needs_you(line_, "login=" + printable(value) + " is not user:password or PASS; see peers[].login");
     }
     /// The port of the directive is then HTCP's.
     void htcp() {

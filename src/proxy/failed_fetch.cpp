@@ -43,28 +43,34 @@ net::awaitable<Step> FailedFetch::answer() {
     co_await upstream_.upload().join();
     upstream_.drop_exchange();   // the origin sees at once that the request was given up
     bool const forbidden = failure_.told.status == 403;
+    bool const refused = failure_.is_refusal();
     request_.close = request_.close || forbidden;   // a client that gets nothing keeps no connection
     tell_followers();
     if (request_.client_gone || request_.aborted) {
         request_.close = true;
         co_return Step::done;
     }
-    if (forbidden)
-        note_no_source();
-    else
-        request_.services.counters.origin_failures.add();
-    if (!forbidden && may_serve_stale()) co_return serve_stale(StaleUse::unreachable);
+    if (forbidden) note_no_source();
+    if (!refused) request_.services.counters.origin_failures.add();
+    if (!refused && may_serve_stale()) co_return serve_stale(StaleUse::unreachable);
     auto& record = request_.record;
-    record.answer = forbidden ? Answer::refused : Answer::failed;
-    record.tag = forbidden ? ResultTag::tcp_denied : state_.stale ? ResultTag::tcp_refresh_fail_err : ResultTag::tcp_miss;
+    record.answer = refused ? Answer::refused : Answer::failed;
+    record.tag = refused ? ResultTag::tcp_denied : state_.stale ? ResultTag::tcp_refresh_fail_err : ResultTag::tcp_miss;
     record.cache_status.ttl.reset();
     record.texts.reason = failure_.told.reason;
-    bool const by_client = failure_.told.status == 400 || failure_.told.status == 408;
-    std::string_view rule = decided_by(failure_.cause);
-    if (by_client) rule = "request body";
-    if (forbidden) rule = record.texts.rule;
-    co_await writer_.error(failure_.told.status, failure_.told.reason, rule, failure_.told.kind);
+    co_await writer_.error(failure_.told.status, failure_.told.reason, decisive_rule(), failure_.told.kind, failure_.challenges);
     co_return Step::done;
+}
+
+/// The rule or cause that decided, for Cache-Status and the error page.
+std::string_view FailedFetch::decisive_rule() const {
+    switch (failure_.told.status) {
+    case 400:
+    case 408: return "request body";
+    case 403: return request_.record.texts.rule;
+    case 407: return "peers[].login";
+    default: return decided_by(failure_.cause);
+    }
 }
 
 /// A rule forbade the connection: no source was asked, except for a peer that came before.
@@ -77,12 +83,12 @@ void FailedFetch::note_no_source() {
 }
 
 /// The origin's failures are passed on to the followers. The next follower leads instead in three cases: the client
-/// disconnected; the rules forbid this client a destination that they may allow the next one; or this client's own request
-/// may have caused the failure and no other client has met it.
+/// disconnected; this client has no right to the response, which the next one may have; or this client's own request may have
+/// caused the failure and no other client has met it.
 void FailedFetch::tell_followers() {
     auto lead = std::move(state_.lead);
     bool const left = (request_.client_gone || request_.aborted) && failure_.cause == FailureCause::none;
-    if (left || failure_.told.status == 403)
+    if (left || failure_.is_refusal())
         lead.drop();
     else if (own_)
         lead.fail_alone(failure_.told, witness());

@@ -39,6 +39,7 @@ private:
     bool is_never_shared() const;
     cache::NegativeTerms negative_terms() const;
     void note_no_source();
+    std::string_view decisive_rule() const;
     void tell_followers();
     bool may_serve_stale() const;
 

@@ -24,6 +24,9 @@ std::string_view decided_by(FailureCause);
 struct Failure {
     cache::FetchFailure told;   // for the client and followers
     FailureCause cause = FailureCause::none;
+    std::string challenges = {};   // status 407: Proxy-Authenticate lines of a parent, for the client
+    /// The client has no right to the response, or has not shown it yet: no other source is asked, and nothing stale is sent.
+    bool is_refusal() const { return told.status == 403 || told.status == 407; }
 };
 
 /// `server`: "The origin", "The parent campus". `what_is_wrong`: the error in a malformed message.

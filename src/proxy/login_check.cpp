@@ -29,12 +29,15 @@ State LoginCheck::look() {
     }
     auto const& fields = request_.head().fields;
     if (!fields.has(Name::proxy_authorization)) return look_without_credentials();
-    if (fields.count(Name::proxy_authorization) > 1) return State::malformed;
+    if (fields.count(Name::proxy_authorization) > 1) {
+        reason_ = "login refused: more than one line of Proxy-Authorization";
+        return State::wanted;
+    }
     auto found = logins->find(fields.first(Name::proxy_authorization), request_.now);
     using Kind = auth::Verified::Found::Kind;
     if (found.kind == Kind::unknown) return State::unknown;
     if (found.kind == Kind::wrong) {
-        request_.record.texts.reason = "login refused: wrong user or password";
+        reason_ = "login refused: wrong user or password";
         return State::wanted;
     }
     request_.identity = std::move(found.identity);
@@ -80,7 +83,7 @@ State LoginCheck::take(auth::Answer const& answer) {
         request_.identity = answer.identity;
         return State::known;
     }
-    request_.record.texts.reason = answer.reason;
+    reason_ = answer.reason;
     without_negotiate_ = answer.negotiate_failed;
     retry_after_ = answer.retry_after;
     if (answer.kind == Kind::rejected) return State::wanted;

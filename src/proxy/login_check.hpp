@@ -16,12 +16,11 @@ public:
     explicit LoginCheck(Request& request) : request_(request) {}
 
     enum class State : std::uint8_t {
-        known,       // request.identity is set
-        unknown,     // verify() must check the credentials
-        malformed,   // two lines of Proxy-Authorization
-        wanted,      // 407: there are no credentials, or wrong ones
-        limited,     // 429: too many failures of this client
-        silent       // 503: no source of users responds
+        known,     // request.identity is set
+        unknown,   // verify() must check the credentials
+        wanted,    // 407: there are no credentials, or wrong ones
+        limited,   // 429: too many failures of this client
+        silent     // 503: no source of users responds
     };
     /// Without waiting. Remembered credentials allocate nothing and take less than 1 µs.
     State look();
@@ -30,6 +29,8 @@ public:
     /// Lines for the response to `wanted`, `limited` and `silent`: challenges, or Retry-After. Empty: no source takes credentials, so
     /// that no client can be asked for them.
     std::string fields(State) const;
+    /// Why the credentials were not accepted, for the log; empty: there are none.
+    std::string const& reason() const { return reason_; }
 
 private:
     State look_without_credentials();
@@ -39,6 +40,7 @@ private:
     Request& request_;
     bool without_negotiate_ = false;
     seconds retry_after_{0};
+    std::string reason_;
 };
 
 /// The identity that a request has from its connection: bound by Negotiate (RFC 4559), by its address or certificate, or that of

@@ -52,6 +52,7 @@ net::awaitable<bool> OwnAnswers::ask_to_log_in() {
     if (fields.empty()) co_return false;
     request_.record.answer = Answer::refused;
     request_.record.tag = ResultTag::tcp_denied;
+    request_.record.texts.reason = login.reason();
     std::uint16_t status = 407;
     if (state != wanted) status = state == limited ? 429 : 503;
     co_await writer_.error(status, "Only users that the rules name may purge.", "purge", cache::FailureKind::other, fields);
@@ -59,11 +60,13 @@ net::awaitable<bool> OwnAnswers::ask_to_log_in() {
 }
 
 net::awaitable<void> OwnAnswers::purge() {
-    if (may_purge().verdict == http::Decision::Verdict::needs_identity) {
+    auto decision = may_purge();
+    if (decision.verdict == http::Decision::Verdict::needs_identity) {
         bool const is_answered = co_await ask_to_log_in();
         if (is_answered) co_return;
+        decision = may_purge();
     }
-    if (!may_purge().allowed()) {
+    if (!decision.allowed()) {
         request_.record.answer = Answer::refused;
         request_.record.tag = ResultTag::tcp_denied;
         co_return co_await writer_.error(403, "This client is not allowed to purge.", "purge");

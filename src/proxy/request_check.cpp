@@ -81,7 +81,7 @@ std::optional<Verdict> RequestCheck::require_login() {
 std::optional<Verdict> RequestCheck::judge(LoginCheck::State state) {
     using enum LoginCheck::State;
     if (state == known || state == unknown) return std::nullopt;
-    if (state == malformed) return refused(400, "two lines of Proxy-Authorization", "RFC 9110 11.7.2");
+    request_.record.texts.reason = login_.reason();
     login_fields_ = login_.fields(state);
     auto const verdict = refuse_login(state);
     refusal_.fields = login_fields_;
@@ -119,7 +119,6 @@ net::awaitable<std::optional<Verdict>> RequestCheck::check_login() {
         auto const verdict = judge(state);
         if (verdict) co_return verdict;
     }
-    request_.record.texts.reason.clear();
     co_return resume_access();
 }
 

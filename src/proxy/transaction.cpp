@@ -152,7 +152,14 @@ net::awaitable<Rest> Transaction::find_rest(std::span<icp::Source const> sources
 net::awaitable<void> Transaction::refuse_head(std::uint16_t status, std::string_view why) {
     request_.close = true;
     request_.record.answer = Answer::refused;
-    co_await writer_.error(status, why, "RFC 9112 message syntax");
+    std::string challenges;
+    if (status == 407 && !request_.only_origin()) challenges = LoginCheck(request_).fields(LoginCheck::State::wanted);
+    if (!challenges.empty()) {
+        co_await writer_.error(status, why, "auth", cache::FailureKind::other, challenges);
+    } else {
+        if (status == 407) status = 431;
+        co_await writer_.error(status, why, "RFC 9112 message syntax");
+    }
     finish();
 }
 

@@ -1,6 +1,7 @@
 #include "proxy/upstream.hpp"
 
 #include "net/address.hpp"
+#include "proxy/passed_login.hpp"
 #include "proxy/upstream_head.hpp"
 #include "util/one_of.hpp"
 
@@ -34,12 +35,27 @@ net::ConnectTarget origin_target(Request const& request) {
     return where;
 }
 
+/// The failure if the parent that gets the client's own login asks for another one.
+std::optional<Failure> demand_for_login(Request const& request, Sources const& sources, http::ResponseHead const& response) {
+    auto const& peer = sources.current().peer;
+    bool const is_passed = peer && peer->options.passes_login() && !request.only_origin();
+    if (!is_passed || response.status != 407 || peer->options.type != icp::PeerOptions::Type::parent) return std::nullopt;
+    auto challenges = passed_challenges(response.fields);
+    if (challenges.empty()) return std::nullopt;
+    return Failure{{407, sources.name() + " requires a login.", FailureKind::other}, FailureCause::none, std::move(challenges)};
+}
+
 }   // namespace
 
 net::awaitable<bool> Upstream::ask(RequestChanges const& changes) {
     if (sources_.needs_choice()) co_await sources_.choose();
     for (;;) {
         bool const answered = co_await ask_current(changes);
+        auto demand = answered && !sources_.is_tunnelled() ? demand_for_login(request_, sources_, head()) : std::nullopt;
+        if (demand) {
+            failure_ = *std::move(demand);
+            co_return false;
+        }
         bool const try_next = answered && should_try_next_source();
         if (answered && !try_next) co_return true;
         if (try_next && sources_.current().promised()) sources_.peer()->false_hit();
@@ -72,7 +88,7 @@ bool Upstream::should_try_next_source() const {
 
 bool Upstream::may_try_next() const {
     bool const wanted = !request_.aborted && (!request_.client_gone || request_.others_wait());
-    if (!sources_.has_next() || !wanted || upload_.started()) return false;
+    if (!sources_.has_next() || !wanted || upload_.started() || failure_.told.status == 407) return false;
     bool const went_out = exchange_ != nullptr;
     return !went_out || http::is_idempotent(request_.head().method);
 }
@@ -320,11 +336,16 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect_through_peer(s
         exchange_.reset();
         co_return tunnel;
     }
-    if (status != 0)
+    auto demand = status != 0 ? demand_for_login(request_, sources_, head()) : std::nullopt;
+    if (demand) {
+        request_.record.cache_status.fwd_status = status;
+        failure_ = *std::move(demand);
+    } else if (status != 0) {
         fail(502, sources_.name() + " does not open the tunnel: it responded with " + std::to_string(status) + ".",
              FailureKind::peer);
-    else
+    } else {
         failure_ = at_peer(failure_of(trouble, sources_.name(), exchange_->fault()));
+    }
     if (is_its_own(trouble)) sources_.peer()->connect_failed(failure_.told.reason, steady_now());
     exchange_.reset();   // no tunnel was opened: another source may be tried
     co_return nullptr;

@@ -4,6 +4,7 @@
 #include "icp/https.hpp"
 #include "net/origin_pool.hpp"
 #include "proxy/head_writer.hpp"
+#include "proxy/passed_login.hpp"
 #include "proxy/via.hpp"
 #include "util/check.hpp"
 #include "util/text.hpp"
@@ -22,13 +23,19 @@ std::string absolute_form(Target const& target, icp::PeerOptions const& peer) {
     return std::string(http::text(target.uri.scheme)) + "://" + target.host_field + (target.path == "*" ? "" : target.path);
 }
 
+/// Visitors of an accelerator and clients inside a decrypted tunnel log in to no proxy.
+void append_login(Request const& request, icp::PeerOptions const& peer, std::string& out) {
+    if (!peer.passes_login()) return append_peer_login(peer.login, out);
+    if (!request.only_origin()) out += passed_login(request.head().fields);
+}
+
 /// A sibling is asked only for stored responses; it must not fetch (RFC 2187 5.2).
 std::string lines_for_peer(Request const& request, icp::PeerOptions const& peer) {
     std::string lines;
     if (peer.type == icp::PeerOptions::Type::sibling) lines += "Cache-Control: only-if-cached\r\n";
     // The peer may still have an object that an unsafe request has changed.
     if (request.services.mesh->changed().has(request.target.url, steady_now())) lines += "Cache-Control: no-cache\r\n";
-    append_peer_login(peer.login, lines);
+    append_login(request, peer, lines);
     return lines;
 }
 
@@ -88,7 +95,7 @@ std::string connect_head(Request const& request, Sources const& sources) {
             text.append(field.name).append(": ").append(field.value).append("\r\n");
     append_via(text, request.services.shared.via_name);
     text += forwarded_line(request.options->forwarded, request.client.client()->text);
-    append_peer_login(sources.current().peer->options.login, text);
+    append_login(request, sources.current().peer->options, text);
     return text += "\r\n";
 }
 

@@ -243,6 +243,7 @@ TEST(Load, faults) {
              Row{R"({"peers": [{"name": "a", "host": "b", "type": "cousin"}]})", "\"cousin\" is not known"},
              Row{R"({"peers": [{"name": "a", "host": "10.0.0.1:3128"}]})", "without port"},
              Row{R"({"peers": [{"name": "a", "host": "b", "domains": ["!!c"]}]})", "excludes twice"},
+             Row{R"({"peers": [{"name": "a", "host": "b", "login": "PASS"}]})", "has no password"},
              Row{R"({"peers": [{"name": "a", "host": "b", "digest_url": "/x"}]})", "is not a URL"},
              Row{R"({"peers": [{"name": "a", "host": "b", "type": "sibling", "default": true}]})", "is for parents"},
              Row{R"({"peers": [{"name": "a", "host": "127.0.0.1"}]})", "is this proxy itself"},

@@ -184,6 +184,18 @@ TEST(H2Request, beyond_the_limits_is_refused_as_it_comes_and_holds_no_memory) {
     EXPECT_STREQ(parsed.refusal, "head too large");
 }
 
+TEST(H2Request, a_login_beyond_the_limit_is_407) {
+    auto const built = [](std::string const& name) {
+        auto fields = get_fields();
+        fields.emplace_back(name, std::string(1'000, 'x'));
+        fields.emplace_back("a", "b");
+        return build(fields, false, {.bytes = 1'000, .fields = 10, .target = 100}).parsed;
+    };
+    EXPECT_EQ(built("proxy-authorization").status, 407);
+    EXPECT_STREQ(built("proxy-authorization").refusal, "Proxy-Authorization exceeds limits.head_max");
+    EXPECT_EQ(built("authorization").status, 431);
+}
+
 TEST(H2Request, counts_fields_but_for_the_parts_of_a_cookie) {
     auto const built = [](std::string_view name, int count) {
         auto fields = get_fields();

@@ -255,6 +255,9 @@ TEST(RequestHead, is_refused_as_soon_as_a_fault_is_certain) {
         {"\r\n\r\nGET /" + std::string(128, 'a'), 414, "target too long"},
         {std::string(65, 'a'), 501, "method too long"},
         {get("A: " + std::string(512, 'b')).substr(0, 512), 431, "head too large"},
+        {get("A: b\r\nproxy-AUTHORIZATION: " + std::string(512, 'b')).substr(0, 512), 407,
+         "Proxy-Authorization exceeds limits.head_max"},
+        {get("Proxy-Authorization: b\r\nA: " + std::string(512, 'b')).substr(0, 512), 431, "head too large"},
     };
     for (auto const& row : unfinished) {
         SCOPED_TRACE(row.bytes);

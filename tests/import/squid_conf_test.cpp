@@ -397,6 +397,17 @@ TEST(Import, lists_of_matchers_leave_out_what_earlier_lines_decide) {
     EXPECT_EQ(part(Scene{}.import("cache deny all\n"), "rules"), R"([{"never":true}])");
 }
 
+TEST(Import, the_login_at_a_peer_is_its_own_or_that_of_the_client) {
+    auto const peer = [](std::string const& login) {
+        return part(Scene{}.import("cache_peer p parent 3128 0 login=" + login + "\n"), "peers");
+    };
+    EXPECT_NE(peer("a:b").find(R"("login":"a:b")"), std::string::npos);
+    EXPECT_NE(peer("PASS").find(R"("login":"pass")"), std::string::npos);
+    EXPECT_NE(peer("PASSTHRU").find(R"("login":"pass")"), std::string::npos);
+    EXPECT_EQ(peer("*:b").find("login"), std::string::npos);
+    EXPECT_NE(report("cache_peer p parent 3128 0 login=*:b\n").find("login=*:b is not user:password or PASS"), std::string::npos);
+}
+
 TEST(Import, purge_has_rules_of_its_own) {
     EXPECT_EQ(access("acl PURGE method PURGE\nhttp_access allow PURGE localhost\nhttp_access deny PURGE\nhttp_access allow all\n",
                      "purge"),

@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "auth/sources.hpp"
 #include "h2/wire.hpp"
 #include "proxy/server.hpp"
 #include "support/certificate.hpp"
@@ -319,7 +320,9 @@ struct Scene {
         ServerOptions of_server;
         of_server.workers = 1;
         of_server.what_if = true;   // on by default: a sampled hit must not allocate either
+        options->logins = !rule.match.user.empty();
         server = test::made(Server::make(of_server, options, cache));
+        if (options->logins) server->logins().apply(users());
         EXPECT_EQ(server->open_log().fault_text(), "");
         server->start();
     }
@@ -339,6 +342,14 @@ struct Scene {
         net::ListenTls options;
         options.certificates.push_back(files);
         return options;
+    }
+    /// u with the password p.
+    std::shared_ptr<auth::Sources const> users() const {
+        std::filesystem::create_directory(folder);
+        std::ofstream(folder / "users") << "u:{SHA}UWuXg/ylF+7L0dBk2i0WUxCxl1k=\n";
+        auto loaded = auth::Sources::load({.sources = {auth::HtpasswdOptions{(folder / "users").string()}}});
+        EXPECT_TRUE(loaded.sources);
+        return loaded.sources;
     }
     std::filesystem::path const folder = "/tmp/garner-allocation-" + std::to_string(::getpid());
 
@@ -362,10 +373,12 @@ std::string url_of(Origin const& origin, std::size_t body) {
     return "http://127.0.0.1:" + std::to_string(origin.port) + "/" + std::to_string(body);
 }
 
-std::string request_for(Origin const& origin, std::size_t body) {
+/// `more`: further lines, each with CRLF.
+std::string request_for(Origin const& origin, std::size_t body, std::string const& more = {}) {
     return "GET " + url_of(origin, body) + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(origin.port) +
            "\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64) test\r\nAccept: text/html,*/*;q=0.8\r\n"
-           "Accept-Encoding: gzip, deflate\r\nReferer: http://127.0.0.1/a/page\r\n\r\n";
+           "Accept-Encoding: gzip, deflate\r\nReferer: http://127.0.0.1/a/page\r\n" +
+           more + "\r\n";
 }
 
 constexpr int hits = 1'000;
@@ -445,6 +458,17 @@ TEST(Allocation, none_for_a_hit_that_is_logged) {
         Scene scene(port(origin.port), {.access = "/dev/null", .format = format});
         expect_hits_allocate_nothing(scene, origin, 1'000);
         EXPECT_GT(scene.server->log_stats().written, static_cast<std::uint64_t>(hits));
+    }
+}
+
+TEST(Allocation, none_for_a_hit_of_a_known_user) {
+    for (auto const& path : {"", "/dev/null"}) {
+        auto match = destination();
+        match.user = {"*"};
+        Origin origin;
+        Scene scene(match, {.access = path, .format = LogFormat::json});
+        Client client(scene.plain(), "", request_for(origin, 1'000, "Proxy-Authorization: Basic dTpw\r\n"), 1'000);
+        expect_hits_allocate_nothing(client, origin, Of::everything);
     }
 }
 

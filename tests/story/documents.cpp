@@ -1,4 +1,5 @@
-// The documents: every configuration in them is valid, and the commands of docs/getting-started.md have the outputs on the page.
+// The documents: every configuration in them is valid, and the commands of docs/getting-started.md and docs/guides/users.md have the
+// outputs on the page.
 #include <fnmatch.h>
 #include <signal.h>
 
@@ -59,7 +60,7 @@ bool looks_like(std::string const& output, std::string const& expected) {
     return ::fnmatch(pattern.c_str(), filled_in(output, {{"\r", ""}}).c_str(), 0) == 0;
 }
 
-/// A reader of docs/getting-started.md with a temporary folder, an origin in place of example.com, and free ports.
+/// A reader of a document with commands, with a temporary folder, an origin in place of example.com, and free ports.
 class GuideReader {
 public:
     GuideReader() {
@@ -70,7 +71,7 @@ public:
             "access=(--set 'access=[{\"allow\":{\"destination\":\"127.0.0.0/8\"}}]')\n"
             "ports=(--set listen[0].address=127.0.0.1:" + port("3128") + " --set admin.address=127.0.0.1:" + port("3131") + ")\n"
             "case \"$*\" in\n"
-            "check*|--version) ;;\n"
+            "check*|--version|rules*) ;;\n"
             "*neighbour.json*) set -- \"${access[@]}\" --set icp.timeout_min=1s \"$@\" ;;\n"    // slow on a busy machine
             "*garner.json*) set -- \"${ports[@]}\" \"$@\" ;;\n"
             "*) set -- \"${ports[@]}\" \"${access[@]}\" \"$@\" ;;\n"
@@ -150,6 +151,15 @@ private:
     std::string output_;
 };
 
+void follow(std::string const& document) {
+    GuideReader reader;
+    for (auto const& block : blocks_of(document, reader.adapted(read_file(source(document))))) {
+        reader.follow(block);
+        if (::testing::Test::HasFailure()) break;
+    }
+    reader.press_ctrl_c();
+}
+
 }   // namespace
 
 TEST(Documents, every_configuration_has_no_error) {
@@ -170,13 +180,13 @@ TEST(Documents, every_configuration_has_no_error) {
 
 TEST(Documents, getting_started_does_what_it_shows) {
     NEEDS("curl");
-    std::string const document = "docs/getting-started.md";
-    GuideReader reader;
-    for (auto const& block : blocks_of(document, reader.adapted(read_file(source(document))))) {
-        reader.follow(block);
-        if (HasFailure()) break;
-    }
-    reader.press_ctrl_c();
+    follow("docs/getting-started.md");
+}
+
+TEST(Documents, the_guide_to_users_does_what_it_shows) {
+    NEEDS("curl");
+    NEEDS("htpasswd");
+    follow("docs/guides/users.md");
 }
 
 TEST(Documents, an_ellipsis_stands_for_any_text) {

@@ -1,5 +1,9 @@
 // A real browser loads a page through Garner; its second visit is served from memory.
+#include <algorithm>
+
 #include "story/scene.hpp"
+#include "support/credentials.hpp"
+#include "support/devtools.hpp"
 #include "support/programs.hpp"
 #include "support/websocket.hpp"
 
@@ -88,6 +92,42 @@ TEST(RealBrowser, a_WebSocket_speaks_through_an_accelerator) {
     auto const url = "http://127.0.0.1:" + std::to_string(proxy.accelerator()) + "/page";
     EXPECT_THAT(browse(url, ""), HasSubstr("heard: hello"));
     EXPECT_EQ(origin.requests("/chat"), 1u);
+}
+
+TEST(RealBrowser, a_user_logs_in_for_http_and_https_pages) {
+    NEEDS("chromium");
+    Certificate certificate;
+    Origin origin, secure({.certificate = &certificate});
+    for (auto* one : {&origin, &secure})
+        one->answer("/page", {.fields = {{"Content-Type", "text/html"}},
+                              .body = "<!DOCTYPE html><link rel=icon href=data:,><p id=result></p>"
+                                      "<script>result.textContent = location.protocol + ' works'</script>"});
+    TempDir dir;
+    nlohmann::json const patch{
+        {"log", {{"format", "json"}}},
+        {"auth", {{"realm", "Uni"}, {"sources", {{{"type", "htpasswd"}, {"file", dir.write("users", alice)}}}}}},
+        {"access", {{{"allow", {{"user", "*"}, {"destination", "127.0.0.0/8"}, {"port", "1-65535"}}}}, {{"deny", "all"}}}}};
+    Proxy proxy(patch.dump());
+    std::vector<std::string> const trusts{"--ignore-certificate-errors-spki-list=" + certificate.spki_hash()};
+    {
+        DevTools browser(proxy.url(), trusts);
+        browser.log_in_as("alice", "guess");
+        EXPECT_THAT(browser.open(origin.url("/page")), HasSubstr("This proxy requires a login"));
+        EXPECT_EQ(origin.requests("/page"), 0u);
+        browser.log_in_as("alice", "wonder");
+        EXPECT_EQ(browser.open(origin.url("/page")), "http: works");
+        EXPECT_EQ(browser.open(secure.url("/page")), "https: works");
+        ASSERT_FALSE(browser.challenges().empty());
+        EXPECT_EQ(browser.challenges().back().source, "Proxy");
+        EXPECT_EQ(browser.challenges().back().realm, "Uni");
+    }
+    {
+        DevTools browser(proxy.url(), trusts);   // its first request is a CONNECT
+        browser.log_in_as("alice", "wonder");
+        EXPECT_EQ(browser.open(secure.url("/page")), "https: works");
+    }
+    auto const is_alices = [](Logged const& line) { return line.method == "CONNECT" && line.all["user"] == "alice"; };
+    EXPECT_TRUE(eventually([&] { return std::ranges::count_if(proxy.log(), is_alices) >= 2; }));
 }
 
 TEST(RealBrowser, an_error_page_is_a_page) {

@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "story/scene.hpp"
+#include "story/tls/secure_listener.hpp"
 #include "support/certificate.hpp"
+#include "support/credentials.hpp"
 #include "support/kdc.hpp"
 #include "support/programs.hpp"
 #include "support/slapd.hpp"
@@ -15,24 +17,6 @@ namespace garner::test {
 namespace {
 
 using nlohmann::json;
-
-// {SHA} of "wonder" and of "builder".
-constexpr char const* alice = "alice:{SHA}w3QkzGJswDXW5OKZHAJw0FELjfM=\n";
-constexpr char const* bob = "bob:{SHA}9SMYoF5RilWWASry7TjeaKwmpGg=\n";
-
-/// "Basic …" of user:password.
-std::string basic(std::string const& text) {
-    static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string out = "Basic ";
-    for (std::size_t i = 0; i < text.size(); i += 3) {
-        std::uint32_t bits = 0;
-        for (std::size_t k = 0; k < 3; ++k) bits = bits << 8 | (i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0);
-        for (std::size_t k = 0; k < 4; ++k) out += i + k <= text.size() ? digits[bits >> (18 - 6 * k) & 63] : '=';
-    }
-    return out;
-}
-
-Fields login(std::string const& user) { return {{"Proxy-Authorization", basic(user)}}; }
 
 struct Logins : ::testing::Test {
     TempDir dir;
@@ -93,10 +77,60 @@ TEST_F(Logins, malformed_credentials_are_refused_without_a_check) {
     Client client(proxy, origin);
     for (auto const* value : {"Basic !!!", "Basic YWxpY2U=", "Digest a=b", "Basic", "Basic AAA6AA=="})
         EXPECT_EQ(client.get("/page", {{"Proxy-Authorization", value}}).status(), 407) << value;
+    EXPECT_EQ(client.get("/page", {{"Proxy-Authorization", "Basic " + std::string(60'000, 'A')}}).status(), 407);
+    EXPECT_EQ(client.connections(), 1);
+    EXPECT_EQ(origin.requests("/page"), 0u);
+}
+
+TEST_F(Logins, two_lines_are_no_login) {
+    origin.answer("/open", fresh("open"));
+    origin.answer("/page", fresh("page"));
+    auto rules = known_users;
+    rules.insert(rules.begin(), json{{"allow", {{"url_contains", "/open"}, {"destination", "127.0.0.0/8"}, {"port", "1-65535"}}}});
+    Proxy proxy(patch(rules).dump());
+    Client client(proxy, origin);
     auto two = login("alice:wonder");
     two.push_back(two.front());
-    EXPECT_EQ(client.get("/page", {{"Proxy-Authorization", "Basic " + std::string(60'000, 'A')}}).status(), 407);
-    EXPECT_EQ(client.get("/page", two).status(), 400);
+    auto const asked = client.get("/page", two);
+    EXPECT_EQ(asked.status(), 407);
+    EXPECT_THAT(asked.field("Proxy-Authenticate"), StartsWith("Basic"));
+    EXPECT_THAT(std::string(proxy.logged("/page").all["reason"]), HasSubstr("more than one line of Proxy-Authorization"));
+    EXPECT_EQ(origin.requests("/page"), 0u);
+    EXPECT_EQ(client.get("/open", two).body(), "open");   // no rule asks
+    EXPECT_EQ(proxy.logged("/open").all.value("reason", ""), "");
+    EXPECT_EQ(client.connections(), 1);
+}
+
+TEST_F(Logins, a_token_beyond_the_largest_head_gets_407) {
+    Proxy proxy(patch(known_users).dump());
+    auto const token = "Negotiate " + std::string(std::size_t{64} * 1024, 'A');
+    Client client(proxy, origin);
+    auto const asked = client.get("/page", {{"User-Agent", "test"}, {"Proxy-Authorization", token}, {"Accept", "*/*"}});
+    EXPECT_EQ(asked.status(), 407);
+    EXPECT_THAT(asked.field("Proxy-Authenticate"), StartsWith("Basic"));
+    EXPECT_TRUE(client.closed_by_proxy());
+    EXPECT_EQ(get(proxy, origin, "/page", {{"Cookie", token}}).status(), 431);
+    EXPECT_EQ(origin.requests("/page"), 0u);
+    Proxy without_users;
+    EXPECT_EQ(get(without_users, origin, "/page", {{"Proxy-Authorization", token}}).status(), 431);
+}
+
+TEST_F(Logins, curl_hears_407_for_a_token_beyond_the_largest_head) {
+    NEEDS("curl");
+    CertificateFiles const files("localhost");
+    Proxy proxy(Proxy::Setup{.patch = patch(known_users).dump(), .tls = files.tls()});
+    auto const header = dir.write("header", "Proxy-Authorization: Negotiate " + std::string(std::size_t{64} * 1024, 'A') + "\n");
+    auto const curl = [&](std::vector<std::string> const& more) {
+        std::vector<std::string> command{
+            "curl",           "-sS",       "--max-time", "20", "-o", "/dev/null", "-w", "%{http_code} %{http_connect}",
+            "--proxy-header", "@" + header};
+        command.insert(command.end(), more.begin(), more.end());
+        return run(command, 30s).output;
+    };
+    EXPECT_EQ(curl({"-x", proxy.url(), origin.url("/page")}), "407 000");
+    EXPECT_EQ(curl({"-x", proxy.url(), "-p", origin.url("/page")}), "000 407");
+    auto const secure = "https://localhost:" + std::to_string(proxy.secure());
+    EXPECT_EQ(curl({"-x", secure, "--proxy-cacert", files.chain(), origin.url("/page")}), "407 000");
     EXPECT_EQ(origin.requests("/page"), 0u);
 }
 
