@@ -129,6 +129,7 @@ int Session::Output::on_sent(nghttp2_session*, nghttp2_frame const* frame, void*
             self.fault_.append(": ").append(reinterpret_cast<char const*>(frame->goaway.opaque_data),
                                             frame->goaway.opaque_data_len);
     }
+    if (header.type == NGHTTP2_GOAWAY && frame->goaway.error_code == NGHTTP2_NO_ERROR) self.note_goaway();
     if (header.type != NGHTTP2_HEADERS && header.type != NGHTTP2_DATA) return 0;
     auto* stream = self.stream_of(header.stream_id);
     if (!stream) return 0;
