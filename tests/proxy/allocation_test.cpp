@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "h2/wire.hpp"
+#include "proxy/drain.hpp"
 #include "proxy/server.hpp"
 #include "support/certificate.hpp"
 #include "support/made.hpp"
@@ -324,7 +325,7 @@ struct Scene {
         server->start();
     }
     ~Scene() {
-        EXPECT_TRUE(server->stop(seconds{5}));
+        EXPECT_TRUE(stop(*server, seconds{5}));
         std::filesystem::remove_all(folder);
     }
     std::string const& plain() const { return server->addresses().at(0); }
