@@ -3,14 +3,16 @@
 #include <atomic>
 #include <malloc.h>
 #include <signal.h>
-#include <spdlog/sinks/stdout_sinks.h>
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
+#include <functional>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <span>
+#include <sstream>
 #include <thread>
 
 #include "admin/admin_server.hpp"
@@ -27,7 +29,9 @@
 #include "config/rules_command.hpp"
 #include "config/run_as.hpp"
 #include "config/seen_command.hpp"
+#include "io/stderr_log.hpp"
 #include "proxy/certificate_watch.hpp"
+#include "proxy/drain.hpp"
 #include "proxy/server.hpp"
 #include "seen/service.hpp"
 #include "sim/auto_policy.hpp"
@@ -118,13 +122,10 @@ void say_hello(proxy::Server const& server, std::string const& admin, std::strin
     std::string const use = use_of(server, false) + use_of(server, true) + interception_of(server);
     std::string figures = admin.empty() ? "" : "; admin page: http://" + admin + "/";
     if (!seen.empty()) figures += "; URL-seen service: http://" + seen + "/";
-    std::fprintf(stderr, "garner listens on %s%s%s; stop it with Ctrl-C\n", places.c_str(), use.c_str(), figures.c_str());
+    io::stderr_lines("garner listens on " + places + use + figures + "; stop it with Ctrl-C\n");
 }
 
 void set_log_level(std::string const& level) { spdlog::set_level(spdlog::level::from_str(level)); }
-
-// The operator does not want to wait for running requests.
-std::atomic<bool> interrupted_again{false};
 
 /// Names the client with the most dropped lines.
 std::string most_of(proxy::AccessLog::Stats const& log) {
@@ -183,7 +184,7 @@ public:
     void reload() {
         auto loaded = load(line_, config::NamedFiles::believed);   // open files stay open
         if (!loaded.faults.empty()) return tell_not_reloaded(loaded.faults);
-        config::print_notices(loaded.notices, std::cerr);
+        tell_notices(loaded.notices);
         auto const changes = config::key_changes(root_, loaded.root);
         bool const same = proxy::same_addresses(config_.proxy.listen, loaded.config.proxy.listen);
         auto listen = same ? loaded.config.proxy.listen : config_.proxy.listen;
@@ -272,28 +273,68 @@ public:
         for (auto const& warning : certificate_watch_.due(server_->certificates(), wall_now())) spdlog::warn("{}", warning);
     }
 
-    void say_goodbye() const {
-        spdlog::info("shutting down: waiting up to {} for requests in progress ({} connections); "
-                     "press Ctrl-C again to quit now",
-                     time_text(config_.proxy.deadlines.drain), server_->connections());
-    }
-
+    /// On a thread of its own, because it waits for clients. False if something still runs, so that nothing may be destroyed.
     bool stop() {
-        if (admin_) admin_->stop();
+        auto const deadlines = config_.proxy.deadlines;
+        server_->mesh().drain();   // ends readiness, too
+        pause(deadlines.drain_delay);
+        server_->stop_listening();
+        proxy::Drain drain(server_->shared(), hurry_);
+        drain.begin();
+        say_goodbye(deadlines);
+        bool over = drain.wait(deadlines.drain_idle + deadlines.drain);
+        if (!over) {
+            name(drain.pending());
+            over = drain.abort();
+        }
         auto const stopped = seen_ ? seen_->stop() : Result<void>();
         if (!stopped) spdlog::error("URL set: {}", stopped.fault().text());
-        return server_->stop(config_.proxy.deadlines.drain, interrupted_again);
+        if (over && admin_) admin_->stop();
+        over = over && server_->finish();
+        if (!over && disk_) disk_->wait_until_settled(store::Survives::power);
+        return over;
     }
 
-    /// For an exit without an orderly shutdown.
-    void settle_disk() {
-        if (disk_) disk_->wait_until_settled(store::Survives::power);
-    }
+    /// The operator does not want stop() to wait for clients. From any thread.
+    void hurry() { hurry_ = true; }
 
 private:
+    /// Monitors and balancers send clients elsewhere meanwhile.
+    void pause(milliseconds time) const {
+        constexpr milliseconds look{20};
+        if (time > look)
+            spdlog::info("shutting down: monitors are told that the proxy is not ready; the listening sockets close in {}",
+                         time_text(time));
+        for (auto const until = steady_now() + time; !hurry_ && steady_now() < until;) std::this_thread::sleep_for(look);
+    }
+
+    void say_goodbye(proxy::Deadlines const& deadlines) const {
+        spdlog::info("shutting down: waiting up to {} for idle connections and up to {} for requests in progress ({} connections); "
+                     "press Ctrl-C again to quit now",
+                     time_text(deadlines.drain_idle), time_text(deadlines.drain), server_->connections());
+    }
+
+    /// At the end of the drain.
+    static void name(proxy::Drain::Pending const& pending) {
+        constexpr std::size_t most = 20;
+        auto const& requests = pending.requests;
+        for (auto const number : pending.stuck) spdlog::error("worker {} does not respond; its connections are reset", number);
+        for (auto const& request : std::span(requests).first(std::min(most, requests.size())))
+            spdlog::warn("aborting a pending request: {}", request);
+        if (requests.size() > most) spdlog::warn("aborting {} more pending requests", requests.size() - most);
+    }
+
+    static void tell_notices(std::span<config::Fault const> notices) {
+        std::ostringstream lines;
+        config::print_notices(notices, lines);
+        io::stderr_lines(lines.str());
+    }
+
     static void tell_not_reloaded(std::span<config::Fault const> faults) {
         spdlog::error("configuration not reloaded: it has errors; the running configuration stays in use:");
-        config::print_faults(faults, std::cerr);
+        std::ostringstream lines;
+        config::print_faults(faults, lines);
+        io::stderr_lines(lines.str());
     }
 
     /// Names the key and line of a file that cannot be used.
@@ -374,46 +415,103 @@ private:
     static constexpr unsigned looks_a_minute = 60;
     static constexpr unsigned looks_a_day = 86'400;
     unsigned looks_ = 0;
+    std::atomic<bool> hurry_{false};
 };
 
-/// Aborts running requests and gives them a second to be logged. Every byte that the disk has confirmed is safe.
-void end_at_next_interrupt() {
-    constexpr milliseconds same_key{100};   // one key press may signal twice, by the terminal and by a wrapper
-    std::this_thread::sleep_for(same_key);
-    timespec constexpr at_once{};
-    sigset_t interrupt;
-    sigemptyset(&interrupt);
-    sigaddset(&interrupt, SIGINT);
-    ::sigtimedwait(&interrupt, nullptr, &at_once);
-    int signal = 0;
-    if (::sigwait(&interrupt, &signal) != 0) return;
-    interrupted_again = true;
-    std::this_thread::sleep_for(seconds{1});
-    std::_Exit(128 + SIGINT);
-}
+/// Runs a task on a thread of its own.
+class Task {
+public:
+    explicit Task(std::function<void()> task)
+        : thread_([this, task = std::move(task)] {
+              task();
+              ended_ = true;
+          }) {}
+    ~Task() { thread_.join(); }
+    bool ended() const { return ended_; }
 
-/// Waits for signals until one of them ends the process.
-int serve(App& app, sigset_t const& signals) {
-    for (;;) {
-        constexpr timespec look_after_every{.tv_sec = 1, .tv_nsec = 0};
-        int signal = ::sigtimedwait(&signals, nullptr, &look_after_every);
-        if (signal < 0) app.look_after();
-        if (signal == SIGHUP) app.reload();
-        if (signal == SIGUSR1) app.reopen_log();
-        if (signal != SIGTERM && signal != SIGINT) continue;
-        app.say_goodbye();
-        std::thread(end_at_next_interrupt).detach();
-        if (!app.stop()) {
-            spdlog::warn("some requests or threads did not end in time; exiting now");
-            app.settle_disk();
-            std::fflush(nullptr);
-            std::_Exit(interrupted_again ? 128 + SIGINT : 0);   // a worker still uses the app: nothing may be destroyed
+private:
+    std::atomic<bool> ended_{false};
+    std::thread thread_;
+};
+
+/// The main thread: it receives signals until the process may end. A stop waits for clients and for the disk on another thread, so
+/// that the next signal ends the process in any case.
+class SignalLoop {
+public:
+    SignalLoop(std::unique_ptr<App> app, sigset_t const& signals) : app_(std::move(app)), signals_(signals) {}
+
+    /// Returns the exit code.
+    int run() {
+        while (!destruction_ || !destruction_->ended()) {
+            auto const signal = next_signal(stop_ ? milliseconds{5} : milliseconds{1'000});
+            if (signal == SIGTERM || signal == SIGINT)
+                end(signal);
+            else if (!stop_)
+                while_serving(signal);
+            else
+                while_stopping(signal);
         }
-        return interrupted_again ? 128 + SIGINT : 0;
+        return code();
     }
-}
+
+private:
+    /// 0 if none comes within `limit`.
+    int next_signal(milliseconds limit) const {
+        timespec const time{.tv_sec = limit.count() / 1'000, .tv_nsec = limit.count() % 1'000 * 1'000'000};
+        return std::max(::sigtimedwait(&signals_, nullptr, &time), 0);
+    }
+
+    void while_serving(int signal) {
+        if (signal == 0) app_->look_after();
+        if (signal == SIGHUP) app_->reload();
+        if (signal == SIGUSR1) app_->reopen_log();
+    }
+
+    void while_stopping(int signal) {
+        if (signal == SIGHUP) spdlog::warn("configuration not reloaded: the process is shutting down");
+        if (signal == SIGUSR1 && !destruction_) app_->reopen_log();
+        if (second_ && steady_now() > leave_at_) leave();
+        if (!stop_->ended() || destruction_) return;
+        if (!over_) leave();
+        destruction_.emplace([this] { app_.reset(); });
+    }
+
+    /// The second signal aborts the requests and gives them a second to be logged. Every byte that the disk has confirmed is safe.
+    void end(int signal) {
+        if (!stop_) {
+            first_ = signal;
+            begun_ = steady_now();
+            stop_.emplace([this] { over_ = app_->stop(); });
+        } else if (!second_ && !is_same_key(signal)) {
+            second_ = signal;
+            leave_at_ = steady_now() + seconds{1};
+            if (!destruction_) app_->hurry();
+        }
+    }
+
+    /// One key press may signal twice, by the terminal and by a wrapper.
+    bool is_same_key(int signal) const { return signal == SIGINT && first_ == SIGINT && steady_now() - begun_ < milliseconds{100}; }
+
+    /// Other threads still run: nothing may be destroyed.
+    [[noreturn]] void leave() const {
+        spdlog::warn("some requests or threads did not end in time; exiting now");
+        io::flush_stderr();
+        std::fflush(nullptr);
+        std::_Exit(code());
+    }
+
+    int code() const { return second_ ? 128 + second_ : 0; }
+
+    std::unique_ptr<App> app_;   // destruction_ destroys it
+    sigset_t const& signals_;
+    int first_ = 0, second_ = 0;   // the signals that end the process
+    SteadyTime begun_{}, leave_at_{};
+    std::atomic<bool> over_{false};
+    std::optional<Task> stop_, destruction_;
+};
 
 int run(CommandLine line) {
+    io::open_standard_files();
     auto loaded = load(line, config::NamedFiles::tried);
     config::print_notices(loaded.notices, std::cerr);
     if (!loaded.faults.empty()) {
@@ -421,8 +519,6 @@ int run(CommandLine line) {
         std::fprintf(stderr, "garner: not started: the configuration has errors\n");
         return exit_failed;
     }
-    spdlog::set_default_logger(spdlog::stderr_logger_mt("garner"));
-    set_log_level(loaded.config.proxy.log.level);
     io::forbid_new_privileges();
     // Blocked before any thread starts, so that sigwait receives all of them.
     ::signal(SIGPIPE, SIG_IGN);
@@ -430,13 +526,15 @@ int run(CommandLine line) {
     sigemptyset(&signals);
     for (int signal : {SIGHUP, SIGUSR1, SIGTERM, SIGINT}) sigaddset(&signals, signal);
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    io::log_to_stderr();
+    set_log_level(loaded.config.proxy.log.level);
 
-    App app(std::move(line), std::move(loaded));
-    if (auto const opened = app.open(); !opened) {
-        std::fprintf(stderr, "garner: not started: %s\n", opened.fault().text().c_str());
+    auto app = std::make_unique<App>(std::move(line), std::move(loaded));
+    if (auto const opened = app->open(); !opened) {
+        io::stderr_lines("garner: not started: " + opened.fault().text() + "\n");
         return exit_failed;
     }
-    return serve(app, signals);
+    return SignalLoop(std::move(app), signals).run();
 }
 
 /// garner cache: for the running proxy's cache, or for the store in the same configuration.
@@ -485,7 +583,7 @@ int run_ca(CommandLine const& line, config::Config const& config) {
     return bump::run_ca_command(command, std::cout, std::cerr);
 }
 
-/// purge, stats, peers and explain ask a running proxy at the admin address of the same configuration.
+/// purge, stats, peers, explain, health and log ask a running proxy at the admin address of the same configuration.
 int ask(CommandLine const& line) {
     auto loaded = load(line, config::NamedFiles::left);
     if (!loaded.faults.empty()) {
@@ -500,10 +598,10 @@ int ask(CommandLine const& line) {
         return exit_failed;
     }
     using Kind = admin::Command::Kind;
-    static std::map<CommandLine::Command, Kind> const kinds{{CommandLine::Command::purge, Kind::purge},
-                                                            {CommandLine::Command::explain, Kind::explain},
-                                                            {CommandLine::Command::peers, Kind::peers},
-                                                            {CommandLine::Command::stats, Kind::stats}};
+    static std::map<CommandLine::Command, Kind> const kinds{
+        {CommandLine::Command::purge, Kind::purge},     {CommandLine::Command::explain, Kind::explain},
+        {CommandLine::Command::peers, Kind::peers},     {CommandLine::Command::health, Kind::health},
+        {CommandLine::Command::log, Kind::reopen_logs}, {CommandLine::Command::stats, Kind::stats}};
     admin::Command const command{.kind = kinds.at(line.command),
                                  .url = line.url,
                                  .method = line.method,
@@ -514,6 +612,7 @@ int ask(CommandLine const& line) {
                                  .accelerator = line.accelerator,
                                  .json = line.json,
                                  .what_if = line.what_if,
+                                 .ready = line.ready,
                                  .rebuild_digest = line.rebuild_digest,
                                  .address = place.address,
                                  .port = place.port};
@@ -564,9 +663,12 @@ int main(int argc, char** argv) {
     // clang-format off
     case CommandLine::Command::run:
         try {
-            return run(std::move(line));
+            auto const code = run(std::move(line));
+            io::flush_stderr();
+            return code;
         } catch (std::exception const& trouble) {   // no descriptors, no threads, no memory
-            std::fprintf(stderr, "garner: not started: %s\n", trouble.what());
+            io::stderr_lines(std::string("garner: not started: ") + trouble.what() + "\n");
+            io::flush_stderr();
             return exit_failed;
         }
     // clang-format on

@@ -64,6 +64,16 @@ int print_erased(Command const&, Json const& answer, std::ostream& out) {
     return exit_done;
 }
 
+int print_health(Command const& command, Json const& answer, std::ostream& out) {
+    out << text_at(answer, "state") << "\n";
+    return is(answer, "live") && (is(answer, "ready") || !command.ready) ? exit_done : exit_failed;
+}
+
+int print_reopened(Command const&, Json const&, std::ostream& out) {
+    out << "the log files are reopened\n";
+    return exit_done;
+}
+
 struct Endpoint {
     char const *method, *target, *wanted;
     int (*print)(Command const&, Json const& answer, std::ostream&);
@@ -76,6 +86,8 @@ Endpoint endpoint_of(Command const& command) {
     if (command.kind == Kind::stats) return {"GET", "/stats.json", "version", print_stats};
     if (command.kind == Kind::pins && command.erase) return {"POST", "/bump/pins/erase", "erased", print_erased};
     if (command.kind == Kind::pins) return {"GET", "/bump/pins", "pins", print_pins};
+    if (command.kind == Kind::health) return {"GET", "/health.json", "live", print_health};
+    if (command.kind == Kind::reopen_logs) return {"POST", "/log/reopen", "reopened", print_reopened};
     if (command.rebuild_digest) return {"POST", "/rebuild-digest", "rebuilding", print_rebuilding};
     return {"GET", "/stats.json", "peers", print_peers};
 }

@@ -1,4 +1,4 @@
-// garner purge, stats, peers, explain and ca pins: commands that query a running proxy at its admin address.
+// garner purge, stats, peers, explain, health, log reopen and ca pins: commands that query a running proxy at its admin address.
 #pragma once
 #include <cstdint>
 #include <iosfwd>
@@ -8,7 +8,7 @@
 namespace garner::admin {
 
 struct Command {
-    enum class Kind : std::uint8_t { purge, stats, explain, peers, pins };
+    enum class Kind : std::uint8_t { purge, stats, explain, peers, pins, health, reopen_logs };
     Kind kind = Kind::stats;
     std::string url = {};                   // purge, explain: the URL
     std::string method = {};                // explain, like the following: the request to explain
@@ -21,12 +21,13 @@ struct Command {
     bool what_if = false;                   // stats: the estimates for other policies and sizes
     bool erase = false;                     // pins: erases them
     std::string host = {};                  // pins, with erase: only those of this host
+    bool ready = false;                     // health: it must accept clients, too
     bool rebuild_digest = false;            // peers: rebuilds this cache's digest instead
     std::string address = "127.0.0.1";      // the running proxy's admin address; an unspecified one means this machine
     std::uint16_t port = 3131;
 };
 
-/// Returns the exit code: 0 done; 1 the URL was not stored, or no Garner answers at the address; 2 a wrong URL, method,
+/// Returns the exit code: 0 done; 1 the URL was not stored, health is bad, or no Garner answers at the address; 2 a wrong URL, method,
 /// field or client. Results go to `out`, errors to `err`. Waits at most 10 s.
 int run_command(Command const&, std::ostream& out, std::ostream& err);
 

@@ -1,5 +1,6 @@
 #include "admin/figures.hpp"
 
+#include "io/stderr_log.hpp"
 #include "store/disk_store.hpp"
 
 namespace garner::admin {
@@ -45,6 +46,7 @@ Figures take_figures(proxy::Server& server) {
     figures.cache = server.cache().memory().stats();
     if (auto const* disk = server.cache().disk().store()) figures.disk = disk->stats();
     figures.log = server.log_stats();
+    figures.messages_lost = io::stderr_lines_lost();
     for (auto const& certificate : server.certificates()) figures.certificates[certificate->subject()] = certificate->not_after();
     figures.peers = server.mesh().peers(figures.at);
     figures.icp = server.mesh().figures();

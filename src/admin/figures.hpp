@@ -38,6 +38,7 @@ struct Figures {
     cache::Stats cache;
     store::DiskStats disk;
     proxy::AccessLog::Stats log;
+    std::uint64_t messages_lost = 0;   // lines for standard error
     std::vector<icp::PeerStats> peers;
     icp::AgentFigures icp;
     std::optional<proxy::Sampling::Report> what_if;   // empty: memory.what_if is false

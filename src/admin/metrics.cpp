@@ -472,6 +472,8 @@ constexpr Metric all_metrics[]{
      "lost, not writable"},
     {"log.write_errors", "garner_log_write_errors_total", "errors", log<&Log::write_errors>, "Failed writes of the access log."},
     {"log.written_bytes", "garner_log_written_bytes_total", "bytes", log<&Log::bytes>, "Access log bytes written."},
+    {"log.messages_lost", "garner_log_messages_lost_total", "lines", figure<&Figures::messages_lost>,
+     "Lines for standard error lost: not writable, or the buffer was full.", "Access log", "messages lost"},
     {"log.last_error", "", "text", log<&Log::last_error>, "Last write error, or empty.", "Access log", "last error"},
 };
 

@@ -34,10 +34,12 @@ Routes::Row const Routes::rows[]{
     {"/", "GET, HEAD", false, false, &Routes::page},
     {"/metrics", "GET, HEAD", false, false, &Routes::metrics},
     {"/stats.json", "GET, HEAD", false, false, &Routes::stats},
+    {"/health.json", "GET, HEAD", false, false, &Routes::health},
     // Changes nothing: GET is sufficient, and POST allows arguments that are too long for a target.
     {"/explain", "GET, HEAD, POST", false, true, &Routes::explain},
     {"/purge", "POST, PURGE", true, true, &Routes::purge},
     {"/rebuild-digest", "POST", true, true, &Routes::rebuild_digest},
+    {"/log/reopen", "POST", true, true, &Routes::reopen_logs},
     {"/bump/pins", "GET, HEAD", false, false, &Routes::pins},
     {"/bump/pins/erase", "POST", true, false, &Routes::erase_pins},
     {"/refusal", "POST", false, false, &Routes::refusal},
@@ -131,8 +133,9 @@ Reply Routes::answer(web::Request const& request, std::string_view body) {
     auto const* const row = row_of(request);
     if (!row)
         return refused(
-            404, "Not found. Valid paths: /, /metrics, /stats.json, /explain?url=..., /bump/pins and, with POST, "
-                 "/purge?url=..., /bump/pins/erase, /cache/list, /cache/verify, /cache/purge?pattern=... and /rebuild-digest");
+            404, "Not found. Valid paths: /, /metrics, /stats.json, /health.json, /explain?url=..., /bump/pins and, with POST, "
+                 "/purge?url=..., /log/reopen, /bump/pins/erase, /cache/list, /cache/verify, /cache/purge?pattern=... and "
+                 "/rebuild-digest");
     if (auto const wrong = web::wrong_method(request, row->methods)) return *wrong;
     bool const meant = request.value("Garner-Admin") == "1";
     if (row->changes && !meant) return refused(403, "A request that changes something needs the field Garner-Admin: 1");
@@ -163,6 +166,24 @@ Reply Routes::page(Asked const&) {
     Reply reply{200, admin::page(stats_json(report())), "text/html; charset=utf-8"};
     reply.content_policy = page_policy();
     return reply;
+}
+
+/// `{"live":true,"ready":true,"state":"serving"}`. Monitors look at the status: 503 for "no".
+Reply Routes::health(Asked const& asked) {
+    auto const responds = [now = steady_now()](auto const* services) { return services->worker.responds(now); };
+    bool const live = std::ranges::all_of(server_.shared().workers, responds);
+    bool const ready = live && !server_.mesh().draining();
+    auto const* const state = !live ? "stuck" : ready ? "serving" : "draining";
+    auto reply = in_json({{"live", live}, {"ready", ready}, {"state", state}});
+    bool const wanted = form_value(asked.request.query, "ready") == "1" ? ready : live;
+    if (!wanted) reply.status = 503;
+    return reply;
+}
+
+Reply Routes::reopen_logs(Asked const&) {
+    auto const fault = server_.reopen_log();
+    if (!fault.empty()) return refused(500, fault + "; still writing to the former file");
+    return in_json({{"reopened", true}});
 }
 
 Reply Routes::purge(Asked const& asked) {

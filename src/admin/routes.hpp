@@ -37,6 +37,8 @@ private:
     web::Reply metrics(Asked const&);
     web::Reply stats(Asked const&);
     web::Reply page(Asked const&);
+    web::Reply health(Asked const&);
+    web::Reply reopen_logs(Asked const&);
     web::Reply purge(Asked const&);
     web::Reply purge_url(std::string_view url);
     web::Reply rebuild_digest(Asked const&);

@@ -39,6 +39,13 @@ constexpr char const* about_explain =
     "The running proxy shows the rules, the variants and the freshness that decide. It fetches and changes nothing. On a miss it "
     "asks the peers, as it does for a client's request.";
 
+constexpr char const* about_health =
+    "Tells whether the running proxy serves.\n"
+    "Asks the proxy at admin.address of the same configuration, and prints serving, draining or stuck.";
+
+constexpr char const* about_log = "Reopens the log files of the running proxy.\n"
+                                  "Asks the proxy at admin.address of the same configuration. SIGUSR1 does the same.";
+
 constexpr char const* about_cache =
     "Lists, counts, checks or purges the objects in the cache.\n"
     "Asks the running proxy at admin.address. If no proxy runs, opens the store at disk.path, and no proxy can start meanwhile.";
@@ -153,8 +160,10 @@ public:
         declare_stats();
         declare_explain();
         declare_peers();
+        declare_health();
         declare_cache();
         declare_purge();
+        declare_log();
         declare_rules();
         declare_ca();
         root_.subcommand("sim", {}, is(Command::sim), &line_.rest).own_form(sim::use_sim_form);
@@ -297,6 +306,14 @@ private:
             .examples({"garner peers", "garner peers --json --config /etc/garner/garner.json"});
     }
 
+    void declare_health() {
+        root_.subcommand("health", about_health, is(Command::health))
+            .group("inspect")
+            .flag("--ready", "requires that it accepts clients: fails while it drains", line_.ready)
+            .exit_statuses({{0, "it serves"}, {1, "it does not serve, or is not ready, or failure"}, {2, "wrong command line"}})
+            .examples({"garner health", "garner health --ready --config /etc/garner/garner.json"});
+    }
+
     void declare_cache() {
         auto& cache = root_.subcommand("cache", about_cache, {});
         auto const part = [&](char const* name, char const* about) -> CommandForm& {
@@ -333,6 +350,15 @@ private:
             .exit_statuses({{0, "removed"}, {1, "URL not in the cache, or failure"}, {2, "wrong command line"}})
             .examples(
                 {"garner purge http://example.org/", "garner purge http://example.org/news --config /etc/garner/garner.json"});
+    }
+
+    void declare_log() {
+        auto& log = root_.subcommand("log", about_log, {});
+        log.subcommand("reopen", "Reopens the log files after they were renamed.",
+                       [this] { line_.command = Command::log, line_.rest = {"reopen"}; })
+            .group("change");
+        log.exit_statuses({{0, "reopened"}, {1, "failure; the former file stays in use"}, {2, "wrong command line"}})
+            .examples({"garner log reopen", "garner log reopen --config /etc/garner/garner.json"});
     }
 
     void declare_ca() {

@@ -19,6 +19,8 @@ struct CommandLine {
         purge,     // remove `url` from the cache
         stats,     // print one page of statistics
         peers,     // print the other caches and their states
+        health,    // whether the running proxy serves
+        log,       // its log files: `rest` is the operation
         explain,   // explain why `url` is, or is not, answered from the cache
         cache,     // the cache's content: `rest` is the operation and a pattern
         ca,        // the certificate authority of interception: `rest` is the operation and a directory
@@ -39,6 +41,7 @@ struct CommandLine {
     bool json = false;               // explain, peers, cache
     Bytes rate = 100 * MiB;          // cache verify: most bytes per second to read; 0: no limit
     bool what_if = false;            // stats
+    bool ready = false;              // health
     bool rebuild_digest = false;     // peers
     bool any_host = false;           // ca init
     bool erase = false;              // ca pins

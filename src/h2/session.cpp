@@ -141,8 +141,14 @@ bool Session::finished() const { return !has_output() && ((state_ & broken) || !
 
 void Session::drain() {
     if (state_ & draining) return finish_drain();
-    state_ |= draining | awaits_pong;
+    state_ |= draining;
     nghttp2_submit_shutdown_notice(session_);
+}
+
+/// nghttp2 would send a PING before the GOAWAY, and its answer would not tell that the client knows of the drain.
+void Session::note_goaway() {
+    if (!(state_ & draining) || (state_ & (awaits_pong | drained))) return;
+    state_ |= awaits_pong;
     nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
 }
 

@@ -130,6 +130,7 @@ private:
     void apply_connection_window();
     bool submit_head(Stream& stream);
     void submit_response(Stream& stream, bool tunnel);
+    void note_goaway();
     void finish_drain();
     void report(Stream& stream, std::uint8_t news);
     void deliver();

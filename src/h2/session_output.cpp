@@ -136,6 +136,7 @@ int Session::Output::on_sent(nghttp2_session*, nghttp2_frame const* frame, void*
     auto const& header = frame->hd;
     if (header.type == NGHTTP2_RST_STREAM) note_reset(self, frame->rst_stream.error_code);
     if (header.type == NGHTTP2_GOAWAY && frame->goaway.error_code != NGHTTP2_NO_ERROR) note_goaway(self, frame->goaway);
+    if (header.type == NGHTTP2_GOAWAY && frame->goaway.error_code == NGHTTP2_NO_ERROR) self.note_goaway();
     if (header.type != NGHTTP2_HEADERS && header.type != NGHTTP2_DATA) return 0;
     auto* stream = self.stream_of(header.stream_id);
     if (!stream) return 0;

@@ -45,7 +45,7 @@ public:
     void start();
     /// Call on that worker's thread. Afterwards the mesh no longer keeps the worker from ending.
     void stop(unsigned worker);
-    /// From now on other caches are told not to fetch here: no new clients are accepted.
+    /// From now on other caches are told not to fetch here, and monitors are told not to send clients here.
     void drain() { draining_.store(true, std::memory_order_relaxed); }
     bool draining() const { return draining_.load(std::memory_order_relaxed); }
     /// Addresses and ports do not change until a restart. `contexts`: of options.peers. Running connections keep theirs.

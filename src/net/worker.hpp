@@ -1,5 +1,6 @@
 // A worker: one thread, one io_context, and the state that its connections share. Nothing here is locked.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -22,7 +23,7 @@ struct WorkerOptions {
     PoolOptions pool;
 };
 
-/// Members are used on the worker's own thread only, except io, to which other threads post.
+/// Members are used on the worker's own thread only, except io, to which other threads post, join() and responds().
 class Worker {
 public:
     Worker(unsigned number, NameCache& names, std::shared_ptr<TlsContext> tls, WorkerOptions const& options)
@@ -33,7 +34,10 @@ public:
     void start();
     /// Lets the thread end when no more work is queued.
     void finish();
-    void join();
+    /// Waits at most `limit` for the end of the thread. False: it still runs.
+    bool join(milliseconds limit);
+    /// False if the thread has been inside one handler for seconds.
+    bool responds(SteadyTime now) const;
 
     unsigned const number;
     std::shared_ptr<TlsContext> const origin_tls;   // for https:// origins; may be null in tests
@@ -45,8 +49,11 @@ public:
     Connector connector;
 
 private:
+    void tick();
     std::optional<asio::executor_work_guard<Executor>> work_;
     std::thread thread_;
+    std::atomic<SteadyTime> ticked_{SteadyTime::max()};   // the last tick
+    std::atomic<bool> ended_{false};
 };
 
 }   // namespace garner::net

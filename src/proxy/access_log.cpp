@@ -40,9 +40,7 @@ class AccessLog::File {
 public:
     /// Non-blocking: a pipe without a reader must block neither open() nor the log thread.
     explicit File(std::string const& path)
-        : descriptor_(path == "-" ? STDOUT_FILENO
-                                  : ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640)),
-          error_(descriptor_ < 0 ? errno : 0) {
+        : descriptor_(path == "-" ? STDOUT_FILENO : open(path)), error_(descriptor_ < 0 ? errno : 0) {
         struct stat about {};
         regular_ = descriptor_ >= 0 && ::fstat(descriptor_, &about) == 0 && S_ISREG(about.st_mode);
     }
@@ -58,6 +56,12 @@ public:
     std::size_t piece() const { return regular_ ? SSIZE_MAX : PIPE_BUF; }
 
 private:
+    static int open(std::string const& path) {
+        constexpr int flags = O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK;
+        int const descriptor = ::open(path.c_str(), O_WRONLY | flags, 0640);
+        // A FIFO without a reader: opened for both directions it keeps lines until one comes.
+        return descriptor < 0 && errno == ENXIO ? ::open(path.c_str(), O_RDWR | flags, 0640) : descriptor;
+    }
     int descriptor_;
     int error_;
     bool regular_ = false;

@@ -66,7 +66,7 @@ net::awaitable<void> Connection::linger() {
     constexpr Bytes most = 256 * KiB;
     char sink[4096];
     auto give_up = steady_now() + patience;
-    for (Bytes read = 0; read < most && !services_.draining;) {
+    for (Bytes read = 0; read < most;) {
         auto left = std::chrono::duration_cast<milliseconds>(give_up - steady_now());
         if (left <= milliseconds::zero()) break;
         auto result = co_await transport().read_some(sink, left);

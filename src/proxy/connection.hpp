@@ -1,6 +1,8 @@
 // A client's connection, whatever protocol it speaks.
 #pragma once
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "proxy/accepted.hpp"
 #include "proxy/client.hpp"
@@ -20,10 +22,13 @@ public:
     /// Runs the connection to its end; for a connection inside a tunnel.
     static net::awaitable<void> run_to_end(std::unique_ptr<Connection> connection);
 
-    /// Ends the connection between requests: at once when it is idle, else after the current response.
+    /// Services::draining is set: the last request in the input is answered with `Connection: close`. An idle connection has
+    /// deadlines.drain_idle for one more request.
     virtual void drain() = 0;
     /// Ends the connection now.
     virtual void abort() = 0;
+    /// Appends a line for each request that is not answered completely: "GET http://example.com/ for 10.0.0.7, for 3 s".
+    virtual void name_pending(std::vector<std::string>& lines) const = 0;
     /// True while it waits for a request, for the rest of a head, or for the client to close.
     bool waits() const { return waits_; }
     IpAddress const& client() const { return accepted_.seat.client(); }

@@ -1,6 +1,7 @@
 #include "proxy/http1_connection.hpp"
 
 #include <boost/asio/post.hpp>
+#include <utility>
 
 namespace garner::proxy {
 
@@ -29,16 +30,9 @@ net::awaitable<void> Http1Connection::run() {
 
 net::awaitable<void> Http1Connection::serve() {
     std::uint32_t in_turn = 0;
-    auto wait_first = services_.options->deadlines.head;   // a client that connects and sends nothing gets no keep-alive time
     for (bool first = true;; first = false) {
         auto options = services_.options;
-        Http1Stream::HeadWaits waits{first ? wait_first : options->deadlines.keep_alive, options->deadlines.head};
-        idle_ = !stream_.begun();
-        if (idle_ && services_.draining) break;
-        begin_to_wait();
-        auto arrival = co_await stream_.read_head(options->limits.head, waits, services_.heads);
-        idle_ = false;
-        end_wait();
+        auto const arrival = co_await wait_for_request(*options, first);
         if (arrival != Arrival::request) co_return co_await refuse(arrival);
         auto& transaction = begin_request(options);
         if (!transaction.run_at_once()) co_await transaction.run();
@@ -54,6 +48,24 @@ net::awaitable<void> Http1Connection::serve() {
         }
     }
     co_await linger();
+}
+
+/// A client that connects and sends nothing gets no keep-alive time.
+net::awaitable<Arrival> Http1Connection::wait_for_request(Options const& options, bool first) {
+    auto const& deadlines = options.deadlines;
+    Http1Stream::HeadWaits waits{first ? deadlines.head : deadlines.keep_alive, deadlines.head};
+    for (;;) {
+        idle_ = !stream_.begun();
+        if (services_.draining) waits.idle = deadlines.drain_idle;
+        begin_to_wait();
+        auto const arrival = co_await stream_.read_head(options.limits.head, waits, services_.heads);
+        idle_ = false;
+        end_wait();
+        bool const restarts = std::exchange(restarts_, false) && arrival == Arrival::closed;
+        // The end of the connection would cross a request that arrived in the same moment.
+        bool const too_early = arrival == Arrival::timed_out && services_.draining && stream_.more_received();
+        if (!restarts && !too_early) co_return arrival;
+    }
 }
 
 net::awaitable<void> Http1Connection::refuse(Arrival arrival) {
@@ -79,13 +91,23 @@ Transaction& Http1Connection::begin_request(std::shared_ptr<Options const> const
     return place_->transaction.emplace(services_, stream_, point().origin, place_->scratch, options);
 }
 
+/// The wait for a request begins anew, with a shorter limit.
 void Http1Connection::drain() {
-    if (idle_) transport().cancel();
+    if (!idle_) return;
+    restarts_ = true;
+    transport().cancel();
 }
 
 void Http1Connection::abort() {
-    drain();
-    if (place_) place_->transaction->abort();
+    restarts_ = false;
+    if (place_)
+        place_->transaction->abort();
+    else
+        transport().cancel();
+}
+
+void Http1Connection::name_pending(std::vector<std::string>& lines) const {
+    if (place_) lines.push_back(place_->transaction->text());
 }
 
 }   // namespace garner::proxy

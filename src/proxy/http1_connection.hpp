@@ -16,10 +16,12 @@ public:
 
     void drain() override;
     void abort() override;
+    void name_pending(std::vector<std::string>& lines) const override;
 
 private:
     net::awaitable<void> run() override;
     net::awaitable<void> serve();
+    net::awaitable<Http1Stream::Arrival> wait_for_request(Options const& options, bool first);
     net::awaitable<void> refuse(Http1Stream::Arrival arrival);
     net::awaitable<void> refuse_head(std::uint16_t status, std::string_view why);
     Transaction& begin_request(std::shared_ptr<Options const> const& options);
@@ -28,6 +30,7 @@ private:
     char const* const refusal_;
     RequestPlaces::Lease place_;   // while a request runs
     bool idle_ = false;
+    bool restarts_ = false;   // drain() has interrupted the wait for a request
 };
 
 }   // namespace garner::proxy

@@ -168,6 +168,11 @@ void Http1Stream::finish_request() {
     if (begin_ == end_ && buffer_.size() > idle_buffer) std::vector<char>(idle_buffer).swap(buffer_), begin_ = end_ = 0;
 }
 
+bool Http1Stream::more_received() {
+    if (!body_done()) return false;
+    return begin_ != end_ || body_begin_ != body_end_ || transport_.arrived() == net::Transport::Arrived::bytes;
+}
+
 Http1Stream::Traffic Http1Stream::take_traffic() {
     auto const before = std::exchange(taken_, {transport_.received(), transport_.sent()});
     return {taken_.received - before.received, taken_.sent - before.sent};

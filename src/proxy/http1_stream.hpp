@@ -54,6 +54,7 @@ public:
         return transport_.write(parts, limit);
     }
 
+    bool more_received() override;
     void cancel() override { transport_.cancel(); }
     void watch(std::function<void()> gone) override;
     void unwatch() override;

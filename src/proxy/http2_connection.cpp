@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t requests_per_turn = 64;               // hits take about 0.2 ms
 constexpr milliseconds keeps_places{5'000};                 // time until an idle connection returns them
-constexpr milliseconds drain_patience{1'000};               // for the client's answer to the first GOAWAY
+constexpr milliseconds drain_patience{1'000};               // for the client's answer to the first GOAWAY, at least
 constexpr milliseconds while_streams_run{24 * 3'600'000};   // each stream has its own deadlines
 
 h2::SessionLimits limits_of(Options const& options) {
@@ -59,6 +59,7 @@ net::awaitable<bool> Http2Connection::receive() {
     if (limit <= milliseconds{0}) co_return false;
     auto const error = co_await wait_input(limit);
     end_wait();
+    if (std::exchange(restarts_, false) && error == asio::error::operation_aborted && !lost_) co_return true;
     if (error == asio::error::timed_out && services_.draining && slow_head_ == 0) {
         session_.drain();
         co_return true;
@@ -104,7 +105,7 @@ void Http2Connection::watch_head(SteadyTime now) {
 milliseconds Http2Connection::patience() const {
     auto const& deadlines = services_.options->deadlines;
     if (slow_head_ > 0) return std::chrono::duration_cast<milliseconds>(head_until_ - steady_now());
-    if (services_.draining) return drain_patience;
+    if (services_.draining) return std::max(deadlines.drain_idle, drain_patience);
     if (session_.streams() > 0) return while_streams_run;
     return begun_ ? deadlines.keep_alive : deadlines.head;
 }
@@ -157,6 +158,14 @@ void Http2Connection::end_request(Slot& slot) {
     flush(false);
     free_.push_front(slot);
     if (--running_ == 0) all_ended_.wake(net::Wake::ready);
+    end_if_drained();
+}
+
+/// The client may leave it to the proxy to close the connection.
+void Http2Connection::end_if_drained() {
+    if (!services_.draining || writing_) return;
+    if (session_.finished()) return transport().cancel();
+    if (session_.streams() == 0) restart_wait();
 }
 
 /// The streams of an ended connection are told so, and end soon.
@@ -246,21 +255,33 @@ net::awaitable<void> Http2Connection::write_rest() {
     writing_ = false;
     if (written.error) lose();
     flush(false);
+    end_if_drained();
 }
 
 // ---- the end ----
 
+/// An idle connection waits for the client's answer to the first GOAWAY: a request may be on its way.
 void Http2Connection::drain() {
     session_.drain();
-    if (session_.streams() == 0) session_.drain();
     flush(false);
-    if (session_.finished()) transport().cancel();
+    if (!writing_ && waits()) restart_wait();
+}
+
+void Http2Connection::restart_wait() {
+    restarts_ = true;
+    transport().cancel();
 }
 
 void Http2Connection::abort() {
+    restarts_ = false;
     for (auto& slot : slots_)
         if (slot->place) slot->place->transaction->abort();
     transport().cancel();
+}
+
+void Http2Connection::name_pending(std::vector<std::string>& lines) const {
+    for (auto const& slot : slots_)
+        if (slot->place) lines.push_back(slot->place->transaction->text());
 }
 
 IpAddress Http2Connection::own_address() {

@@ -21,6 +21,7 @@ public:
 
     void drain() override;
     void abort() override;
+    void name_pending(std::vector<std::string>& lines) const override;
 
 private:
     /// The place of one stream after another; its memory is reused.
@@ -42,6 +43,8 @@ private:
     void start_request(h2::Stream& stream);
     net::awaitable<void> serve(Slot& slot);
     void end_request(Slot& slot);
+    void end_if_drained();
+    void restart_wait();
     net::awaitable<void> end();
 
     void on_request(h2::Stream& stream) override;
@@ -77,6 +80,7 @@ private:
     bool gathering_ = false;   // input is being processed: frames are sent when the buffer is full, or at the end
     bool writing_ = false;     // write_rest() runs
     bool lost_ = false;        // the connection has failed
+    bool restarts_ = false;    // the wait for input is interrupted, and begins anew
 };
 
 }   // namespace garner::proxy

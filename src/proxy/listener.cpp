@@ -1,5 +1,6 @@
 #include "proxy/listener.hpp"
 
+#include <linux/filter.h>
 #include <sys/socket.h>
 
 #include <boost/asio/co_spawn.hpp>
@@ -46,10 +47,28 @@ void Listener::start() {
     asio::co_spawn(services_.worker.io.get_executor(), std::move(running), asio::detached);
 }
 
-void Listener::stop() {
+/// A socket that is closed with connections in its queue resets them, and their clients may have sent a request. The filter
+/// sees the TCP header: byte 13 has the flags, and 2 is SYN.
+void Listener::drop_new() {
+    sock_filter steps[]{
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 2, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+    };
+    sock_fprog const program{.len = std::size(steps), .filter = steps};
+    ::setsockopt(acceptor_.native_handle(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
+
+milliseconds Listener::handshake_time() const { return on_loopback_ ? milliseconds{5} : milliseconds{100}; }
+
+void Listener::close() {
     stopped_ = true;
-    net::Error ignored;
-    acceptor_.close(ignored);
+    net::Error error;
+    acceptor_.non_blocking(true, error);
+    while (!error)
+        if (auto socket = acceptor_.accept(error); !error) admit(std::move(socket));
+    acceptor_.close(error);
     pause_.cancel();
 }
 
@@ -61,6 +80,7 @@ net::awaitable<void> Listener::pause(milliseconds time) {
 }
 
 net::awaitable<void> Listener::run() {
+    ++services_.accepting;
     while (!stopped_) {
         auto const& shared = services_.shared;
         if (shared.connections.load(std::memory_order_relaxed) >= shared.connections_max + shared.connections_reserve) {
@@ -69,13 +89,13 @@ net::awaitable<void> Listener::run() {
             continue;
         }
         auto [error, socket] = co_await acceptor_.async_accept(net::as_values);
-        if (stopped_) break;
-        if (!error) {
+        if (!error) {   // also after close(): the connection was accepted before
             admit(std::move(socket));
         } else if (error == asio::error::no_descriptors || error.value() == ENFILE || error == asio::error::no_memory) {
             co_await find_descriptors();
         }
     }
+    --services_.accepting;
 }
 
 /// Closes idle connections to origins in favour of clients: on this worker at once, on the others soon.

@@ -18,15 +18,20 @@ public:
     /// `tls`: null for plain TCP.
     Listener(Services& services, Acceptor acceptor, AcceleratedOrigin const* origin,
              std::shared_ptr<net::TlsServerContext const> tls)
-        : services_(services), acceptor_(std::move(acceptor)),
+        : services_(services), acceptor_(std::move(acceptor)), on_loopback_(acceptor_.local_endpoint().address().is_loopback()),
           pause_(services.worker.io), point_{acceptor_.local_endpoint().port(), origin, std::move(tls)} {}
 
     /// Starts accepting; from any thread.
     void start();
     /// Later connections use this context. On its worker.
     void use_tls(std::shared_ptr<net::TlsServerContext const> tls) { point_.tls = std::move(tls); }
-    /// Stops accepting and closes the socket. On its worker.
-    void stop();
+    /// From now on the kernel drops new connections of clients, which try again for a while. Handshakes in progress continue.
+    /// From any thread.
+    void drop_new();
+    /// The time that these handshakes get.
+    milliseconds handshake_time() const;
+    /// Accepts the connections that are established, and closes the socket. On its worker.
+    void close();
 
 private:
     net::awaitable<void> run();
@@ -39,6 +44,7 @@ private:
 
     Services& services_;
     Acceptor acceptor_;
+    bool const on_loopback_;
     net::Timer pause_;
     ListenPoint point_;
     bool stopped_ = false;

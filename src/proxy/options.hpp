@@ -48,7 +48,10 @@ struct Deadlines {
     milliseconds fill{120'000};         // how long a follower waits at most for progress of a fill
     milliseconds tunnel_idle{600'000};
     milliseconds tunnel_total{86'400'000};
-    milliseconds drain{10'000};   // SIGTERM: running transactions may take this long
+    // SIGTERM, in this order:
+    milliseconds drain_delay{0};      // connections are still accepted
+    milliseconds drain_idle{1'000};   // an idle connection may send one more request
+    milliseconds drain{10'000};       // running transactions may take this long
 };
 
 /// How origins learn the client's address. `by_listener`: accelerators write X-Forwarded-For, -Proto and -Host; forward

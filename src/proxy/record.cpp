@@ -7,6 +7,7 @@
 #include "proxy/request.hpp"
 #include "util/random_bits.hpp"
 #include "util/text.hpp"
+#include "util/units.hpp"
 
 namespace garner::proxy {
 
@@ -93,6 +94,16 @@ void Record::note_use(Request const& request, store::ObjectPtr const& object) {
     if (object->key().size() != request.key.text.size())
         sample.key = static_cast<std::uint32_t>(cache.key(object->key()).fingerprint);
     sampler->sample(sample);
+}
+
+std::string Record::name(Request const& request) {
+    constexpr std::size_t url_bytes = 200;
+    auto const& head = request.head();
+    auto const& url = request.target.url;
+    auto const shown = logged_url(request, url.empty() ? head.target : std::string_view(url)).substr(0, url_bytes);
+    std::string text(head.method_text);
+    text.append(" ").append(shown).append(" for ").append(request.client.client()->text);
+    return text + ", for " + time_text(std::chrono::duration_cast<seconds>(steady_now() - request.started));
 }
 
 void Record::finish(Request& request) {

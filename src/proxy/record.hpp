@@ -56,6 +56,8 @@ public:
     void count_traffic(Request&);
     /// For the shadow cache (sim): a GET that the cache answers, revalidated or not, or whose response is to be stored.
     void note_use(Request const&, store::ObjectPtr const& object);
+    /// Its method, URL, client and time so far; without what may be secret.
+    static std::string name(Request const&);
     /// The last step: counts and logs the request.
     void finish(Request&);
 

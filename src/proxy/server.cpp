@@ -2,14 +2,11 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
-#include <future>
 #include <thread>
 
 #include "net/address.hpp"
-#include "proxy/connection.hpp"
-#include "proxy/fill_pump.hpp"
-#include "proxy/refresh.hpp"
 #include "proxy/request_places.hpp"
 #include "proxy/via.hpp"
 
@@ -256,53 +253,26 @@ void Server::on_each_worker(void (*task)(PerWorker&)) {
     for (auto& one : workers_) asio::post(one->worker->io, [task, one = one.get()] { task(*one); });
 }
 
-bool Server::idle() const {
-    if (connections() > 0) return false;
-    for (auto const& one : workers_) {
-        std::promise<bool> empty;
-        asio::post(one->worker->io, [&] {
-            auto const& services = *one->services;
-            empty.set_value(services.pumps.empty() && services.refreshes.empty());
-        });
-        if (!empty.get_future().get()) return false;
-    }
-    return true;
+void Server::stop_listening() {
+    milliseconds handshakes{0};
+    for (auto const& one : workers_)
+        for (auto const& listener : one->listeners) {
+            listener->drop_new();
+            handshakes = std::max(handshakes, listener->handshake_time());
+        }
+    std::this_thread::sleep_for(handshakes);
+    on_each_worker([](PerWorker& one) {
+        for (auto& listener : one.listeners) listener->close();
+    });
 }
 
-bool Server::stop(milliseconds patience, std::atomic<bool> const& hurry) {
-    constexpr milliseconds look{20};
-    constexpr milliseconds last_patience{3'000};
-    mesh_->drain();
-    on_each_worker([](PerWorker& one) {
-        one.services->draining = true;
-        for (auto& listener : one.listeners) listener->stop();
-        for (auto* connection : one.services->connections) connection->drain();
-    });
-    auto wait_until_idle = [&](milliseconds time, std::atomic<bool> const& hurry) {
-        for (auto end = steady_now() + time; !hurry && steady_now() < end; std::this_thread::sleep_for(look)) {
-            // No client waits for a refresh. Repeated for the reason below.
-            on_each_worker([](PerWorker& one) {
-                for (auto* refresh : one.services->refreshes) refresh->abort();
-            });
-            if (idle()) return true;
-        }
-        return idle();
-    };
-    bool over = wait_until_idle(patience, hurry);
-    for (auto end = steady_now() + last_patience; !over && steady_now() < end;) {
-        // Repeated, because an aborted step may begin another one before it sees the abort.
-        on_each_worker([](PerWorker& one) {
-            for (auto* connection : one.services->connections) connection->abort();
-            for (auto* pump : one.services->pumps) pump->abort();
-            for (auto* refresh : one.services->refreshes) refresh->abort();
-        });
-        over = wait_until_idle(milliseconds{200}, never_hurry);
-    }
+bool Server::finish() {
+    constexpr milliseconds patience{1'000};
     on_each_worker([](PerWorker& one) { one.services->mesh->stop(one.worker->number); });
     watch_->stop();
     for (auto& one : workers_) one->worker->finish();
-    if (over)
-        for (auto& one : workers_) one->worker->join();
+    bool over = true;
+    for (auto& one : workers_) over &= one->worker->join(patience);
     return over;
 }
 

@@ -59,10 +59,10 @@ public:
     std::string reopen_log() { return log_ ? log_->reopen() : std::string(); }
     /// Reads the hosts file again.
     void reload_names() { names_->reload(); }
-    /// Stops accepting, waits at most `patience` for running requests, then aborts them. Returns when all have ended; false
-    /// if one did not end. Once `hurry` is set, it stops waiting.
-    bool stop(milliseconds patience, std::atomic<bool> const& hurry = never_hurry);
-    static inline std::atomic<bool> const never_hurry{false};
+    /// Closes the listening sockets. Each established connection is accepted before.
+    void stop_listening();
+    /// After a Drain has ended all connections: ends the workers. False if one does not end within a second.
+    bool finish();
 
     /// The addresses it listens on ("127.0.0.1:3128"), in the order of options.listen.
     std::vector<std::string> const& addresses() const { return addresses_; }
@@ -106,7 +106,6 @@ private:
     bool note_own_addresses();
     void limit_connections();
     void on_each_worker(void (*task)(PerWorker&));
-    bool idle() const;
 
     ServerOptions server_;
     mutable Mutex options_mutex_;

@@ -62,8 +62,9 @@ struct Services {
     auth::Authenticator* logins = nullptr;                // null: nobody logs in
     Sampler* sampler = nullptr;                           // null: nothing is sampled
     icp::Mesh* mesh = nullptr;
-    icp::Agent* agent = nullptr;   // this worker's, in the mesh
-    bool draining = false;
+    icp::Agent* agent = nullptr;      // this worker's, in the mesh
+    std::uint32_t accepting = 0;      // listening addresses
+    bool draining = false;            // the proxy stops, and its listening sockets are closed
     List<Connection> connections{};   // those that wait for a request, longest waiting first
     HeadBudget heads{};               // this worker's share of limits.heads_max
     List<FillPump> pumps{};

@@ -25,10 +25,12 @@ HandshakeFault fault_of(net::Transport const& transport, net::Error const& error
 
 net::awaitable<void> TlsHandshake::run() {
     begin_to_wait();
+    if (services_.draining) drain();
     auto const limit = services_.options->deadlines.head;
     std::string_view const nothing_yet;
     auto const error = co_await transport().accept_tls(point().tls, nothing_yet, limit);
     end_wait();
+    drained_.disarm();
     auto const fault = fault_of(transport(), error);
     services_.counters.handshakes.add(fault);
     if (fault == HandshakeFault::none) {

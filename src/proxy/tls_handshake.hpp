@@ -8,15 +8,21 @@ namespace garner::proxy {
 /// Runs until the handshake ends, and then passes the connection on. Belongs to one worker.
 class TlsHandshake : public Connection {
 public:
-    using Connection::Connection;
+    TlsHandshake(Services& services, Accepted accepted)
+        : Connection(services, std::move(accepted)),
+          drained_(
+              services.worker.wheel, [](void* self) { static_cast<TlsHandshake*>(self)->abort(); }, this) {}
 
-    void drain() override { transport().cancel(); }
+    void drain() override { drained_.arm(services_.options->deadlines.drain_idle); }
     void abort() override { transport().cancel(); }
+    void name_pending(std::vector<std::string>&) const override {}
 
 private:
     net::awaitable<void> run() override;
     void start_protocol();
     void note_failure(net::HandshakeFault fault);
+
+    net::Deadline drained_;
 };
 
 }   // namespace garner::proxy

@@ -43,6 +43,8 @@ public:
 
     /// Another request may follow on the client's connection.
     bool keeps_connection() const { return !request_.close; }
+    /// "GET http://example.com/ for 10.0.0.7, for 3 s"
+    std::string text() const { return Record::name(request_); }
     /// Cancels all its waits; the client's connection is not used further. Called on the same worker.
     void abort();
 

@@ -5,12 +5,10 @@
 #include <exception>
 #include <ostream>
 
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
-
 #include "catalog/seen_caches.hpp"
 #include "catalog/url_sets.hpp"
 #include "crawl/url_layers.hpp"
+#include "io/stderr_log.hpp"
 #include "seen/link_status.hpp"
 #include "seen/service.hpp"
 #include "util/command_form.hpp"
@@ -142,24 +140,26 @@ void declare(CommandForm& form, Given& given) {
 
 int serve(Options const& options, std::ostream& err) {
     auto fail = [&](std::string const& fault) { return err << "garner seen serve: " << fault << "\n", exit_failed; };
-    spdlog::set_default_logger(spdlog::stderr_logger_mt("garner"));
     // The signals are blocked before any thread starts, so that only sigwait receives them.
     ::signal(SIGPIPE, SIG_IGN);
     sigset_t signals;
     sigemptyset(&signals);
     for (int signal : {SIGHUP, SIGTERM, SIGINT}) sigaddset(&signals, signal);
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    io::log_to_stderr();
 
     auto const opened = Service::open(options);
     if (!opened) return fail(opened.fault().text());
     auto& service = **opened;
     service.start();
-    err << "garner seen serve listens on http://" << service.address() << "/ (" << service.set_text() << "); stop it with Ctrl-C\n"
-        << std::flush;
+    io::stderr_lines("garner seen serve listens on http://" + service.address() + "/ (" + service.set_text() +
+                     "); stop it with Ctrl-C\n");
     int signal = 0;
     ::sigwait(&signals, &signal);
     auto const stopped = service.stop();
-    return stopped ? exit_done : fail(stopped.fault().text());
+    if (!stopped) io::stderr_lines("garner seen serve: " + stopped.fault().text() + "\n");
+    io::flush_stderr();
+    return stopped ? exit_done : exit_failed;
 }
 
 }   // namespace

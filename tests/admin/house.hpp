@@ -8,6 +8,7 @@
 #include <string>
 
 #include "admin/admin_server.hpp"
+#include "proxy/drain.hpp"
 #include "proxy/server.hpp"
 #include "support/client.hpp"
 #include "support/made.hpp"
@@ -41,7 +42,7 @@ public:
     }
     ~House() {
         admin_->stop();
-        EXPECT_TRUE(server_->stop(milliseconds{0}));
+        EXPECT_TRUE(proxy::stop(*server_, milliseconds{0}));
     }
 
     proxy::Server& server() { return *server_; }

@@ -519,7 +519,10 @@ TEST(H2Session, a_second_drain_does_not_wait_for_the_client) {
     Server server;
     server.exchange(opening());
     server.session.drain();
-    server.output();
+    auto const notice = frames_in(server.output());
+    ASSERT_EQ(notice.size(), 2u);
+    EXPECT_EQ(notice[0].type, goaway_frame);
+    EXPECT_EQ(notice[1].type, NGHTTP2_PING) << "its answer shows that the client has the GOAWAY";
     EXPECT_FALSE(server.session.finished());
     server.session.drain();
     server.session.drain();

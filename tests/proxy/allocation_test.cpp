@@ -22,6 +22,7 @@
 
 #include "auth/sources.hpp"
 #include "h2/wire.hpp"
+#include "proxy/drain.hpp"
 #include "proxy/server.hpp"
 #include "support/certificate.hpp"
 #include "support/made.hpp"
@@ -328,7 +329,7 @@ struct Scene {
         server->start();
     }
     ~Scene() {
-        EXPECT_TRUE(server->stop(seconds{5}));
+        EXPECT_TRUE(stop(*server, seconds{5}));
         std::filesystem::remove_all(folder);
     }
     std::string const& plain() const { return server->addresses().at(0); }

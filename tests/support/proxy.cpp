@@ -35,6 +35,7 @@ Proxy::Proxy(Setup setup)
         {"workers", 2},
         {"user", "root"},   // if tests run as root, folders belong to root
         {"memory", {{"size", "64 MiB"}}},
+        {"deadlines", {{"drain_idle", "100ms"}}},   // actors keep idle connections to the end
         {"access", {{{"allow", {{"destination", {"127.0.0.0/8", "::1"}}, {"port", {"1-65535"}}}}}}},
         // Longer limits for followers and peers, for busy machines.
         {"caching", {{"follow_timeout", "1m"}}},
@@ -54,6 +55,10 @@ Proxy::Proxy(Setup setup)
 
     std::vector<std::string> command{garner_binary(), "--config", file};
     command.insert(command.end(), setup.arguments.begin(), setup.arguments.end());
+    if (!setup.errors.empty()) {
+        std::string const start = "exec \"$0\" \"$@\" 2>'" + setup.errors + "'";
+        command.insert(command.begin(), {"/bin/sh", "-c", start});
+    }
     child_ = std::make_unique<Child>(command, setup.environment);
     wait_until_it_listens();
 }

@@ -39,6 +39,7 @@ public:
         std::uint16_t port = 0;                      // 0: a free one
         std::vector<std::string> arguments = {};     // "--set", "a=b"
         std::vector<std::string> environment = {};   // "NAME=value"
+        std::string errors = "";                     // if set: the file or pipe for its standard error
     };
     Proxy() : Proxy(Setup{}) {}
     explicit Proxy(std::string const& patch) : Proxy(Setup{.patch = patch}) {}

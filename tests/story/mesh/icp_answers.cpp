@@ -1,6 +1,7 @@
 // ICP queries of other caches (RFC 2186) get the result that an HTTP request would get.
 #include <arpa/inet.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -64,6 +65,26 @@ std::string icp(std::uint16_t port, std::string const& more = "") {
 }
 
 }   // namespace
+
+TEST(IcpAnswers, a_proxy_that_drains_is_no_parent_but_serves_during_the_delay) {
+    auto const port = free_port();
+    Origin origin;
+    origin.answer("/page", fresh("here"));
+    Proxy proxy("{" + icp(port) + R"(, "deadlines": {"drain_delay": "3s"}})");
+    Neighbour neighbour(port);
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
+    EXPECT_EQ(neighbour.ask(origin.url("/page")), Neighbour::hit);
+    proxy.signal(SIGTERM);
+    EXPECT_TRUE(eventually([&] { return neighbour.ask(origin.url("/page")) == Neighbour::nofetch; }, 2s));
+    Client monitor("127.0.0.1", proxy.admin());
+    EXPECT_EQ(monitor.get("/health.json").body(), R"({"live":true,"ready":false,"state":"draining"})"
+                                                  "\n");
+    EXPECT_EQ(monitor.get("/health.json?ready=1").status(), 503);
+    auto const served = get(proxy, origin, "/page");
+    EXPECT_EQ(served.status(), 200);
+    EXPECT_FALSE(served.has("Connection")) << "the listening sockets are open yet";
+    EXPECT_EQ(proxy.ended(), 0);
+}
 
 TEST(IcpAnswers, a_neighbour_is_told_hit_of_what_it_would_get_fresh) {
     auto const port = free_port();

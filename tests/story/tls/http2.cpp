@@ -204,6 +204,7 @@ c.on('close', () => process.stdout.write(' closed'));
     proxy.signal(SIGTERM);
     client.join();
     EXPECT_EQ(output, "helloworld end closed");
+    EXPECT_EQ(proxy.ended(), 0);
 }
 
 TEST_F(Http2, a_browser_loads_a_page_of_a_hundred_parts_from_an_accelerator) {

@@ -169,6 +169,7 @@ TEST_F(TlsListener, SIGTERM_ends_an_idle_connection_with_a_close_notify) {
     proxy.signal(SIGTERM);
     EXPECT_EQ(client.wire().receive(), Wire::Read::end);
     EXPECT_TRUE(client.wire().closed_by_notify());
+    EXPECT_EQ(proxy.ended(), 0);
 }
 
 }   // namespace garner::test
