@@ -27,6 +27,7 @@
 #include "config/rules_command.hpp"
 #include "config/run_as.hpp"
 #include "config/seen_command.hpp"
+#include "io/service_manager.hpp"
 #include "io/stderr_log.hpp"
 #include "proxy/certificate_watch.hpp"
 #include "proxy/drain.hpp"
@@ -76,6 +77,7 @@ proxy::ServerOptions server_options(config::Config const& config) {
     options.tls = config.tls;
     options.what_if = config.memory.what_if;
     options.mesh = config.mesh;
+    options.inherited = io::inherited_sockets();
     if (config.admin.enabled) {
         auto address = parse_ip(config.admin.address);
         if (address) options.also_closed.push_back({*address, config.admin.port});
@@ -175,14 +177,21 @@ public:
         return {};
     }
 
-    /// SIGHUP: a file with faults changes nothing.
+    /// SIGHUP.
     void reload() {
+        manager_.reloading();
+        manager_.ready(load_again() ? state() : "the last reload failed; the former configuration stays in use");
+    }
+
+    /// If the file has faults, nothing changes. False then.
+    bool load_again() {
         auto loaded = load(line_, config::NamedFiles::believed);   // open files stay open
         if (!loaded.faults.empty()) {
             spdlog::error("configuration not reloaded: it has errors; the running configuration stays in use:");
             std::ostringstream lines;
             config::print_faults(loaded.faults, lines);
-            return io::stderr_lines(lines.str());
+            io::stderr_lines(lines.str());
+            return false;
         }
         std::ostringstream lines;
         config::print_notices(loaded.notices, lines);
@@ -229,11 +238,19 @@ public:
         server_->reload_names();
         if (config_.memory.policy != asked) spdlog::info("memory.policy is now {}, was {}", config_.memory.policy, asked);
         spdlog::info("configuration reloaded");
+        return true;
     }
 
     void reopen_log() {
         auto fault = server_->reopen_log();
         if (!fault.empty()) spdlog::error("{}; still writing to the former file; check the path and its permissions", fault);
+    }
+
+    /// At least once a second.
+    void feed_watchdog() {
+        auto const now = steady_now();
+        auto const runs = [now](auto const* services) { return services->worker.responds(now); };
+        if (watchdog_.is_due(now, std::ranges::all_of(server_->shared().workers, runs))) manager_.feed_watchdog();
     }
 
     /// Called every second.
@@ -270,6 +287,7 @@ public:
     /// On a thread of its own, because it waits for clients. False if something still runs, so that nothing may be destroyed.
     bool stop() {
         auto const deadlines = config_.proxy.deadlines;
+        manager_.stopping(deadlines.drain_delay + deadlines.drain_idle + deadlines.drain + end_patience);
         server_->mesh().drain();   // ends readiness, too
         pause(deadlines.drain_delay);
         server_->stop_listening();
@@ -318,8 +336,9 @@ private:
         if (requests.size() > most) spdlog::warn("aborting {} more pending requests", requests.size() - most);
     }
 
-    static void tell_not_reloaded(Fault const& fault) {
+    static bool tell_not_reloaded(Fault const& fault) {
         spdlog::error("configuration not reloaded; the running configuration stays in use: {}", fault.text());
+        return false;
     }
 
     /// A fault changes nothing.
@@ -339,6 +358,14 @@ private:
             spdlog::warn("at most {} client connections: the limit of open files is low; raise it (ulimit -n)",
                          server_->shared().connections_max);
         say_hello(*server_, admin_ ? admin_->address() : std::string(), seen_ ? seen_->address() : std::string());
+        manager_.ready(state());
+    }
+
+    /// For the service manager.
+    std::string state() const {
+        std::string places;
+        for (auto const& address : server_->addresses()) places += (places.empty() ? "listens on " : ", ") + address;
+        return places;
     }
 
     Result<void> open_disk() {
@@ -385,8 +412,11 @@ private:
     std::unique_ptr<proxy::Server> server_;
     std::unique_ptr<admin::AdminServer> admin_;
     std::unique_ptr<seen::Service> seen_;
+    io::ServiceManager const manager_;
+    io::Watchdog watchdog_{manager_.watchdog()};
     proxy::AccessLog::Stats log_;   // at the last check
     proxy::CertificateWatch certificate_watch_;
+    static constexpr seconds end_patience{30};   // aborted requests, the disk, logs
     static constexpr unsigned looks_a_complaint = 10;
     static constexpr unsigned looks_a_minute = 60;
     static constexpr unsigned looks_a_day = 86'400;
@@ -419,6 +449,7 @@ public:
     /// Returns the exit code.
     int run() {
         while (!destruction_ || !destruction_->ended()) {
+            if (!stop_) app_->feed_watchdog();
             auto const signal = next_signal(stop_ ? milliseconds{5} : milliseconds{1'000});
             if (signal == SIGTERM || signal == SIGINT)
                 end(signal);
