@@ -29,6 +29,7 @@
 #include "config/rules_command.hpp"
 #include "config/run_as.hpp"
 #include "config/seen_command.hpp"
+#include "io/service_manager.hpp"
 #include "io/stderr_log.hpp"
 #include "proxy/certificate_watch.hpp"
 #include "proxy/drain.hpp"
@@ -79,6 +80,7 @@ proxy::ServerOptions server_options(config::Config const& config) {
     options.tls = config.tls;
     options.what_if = config.memory.what_if;
     options.mesh = config.mesh;
+    options.inherited = io::inherited_sockets();
     if (config.admin.enabled) {
         auto address = parse_ip(config.admin.address);
         if (address) options.also_closed.push_back({*address, config.admin.port});
@@ -180,8 +182,14 @@ public:
         return {};
     }
 
-    /// SIGHUP: a file with faults changes nothing.
+    /// SIGHUP.
     void reload() {
+        manager_.reloading();
+        manager_.ready(load_again() ? state() : "the last reload failed; the former configuration stays in use");
+    }
+
+    /// If the file has faults, nothing changes. False then.
+    bool load_again() {
         auto loaded = load(line_, config::NamedFiles::believed);   // open files stay open
         if (!loaded.faults.empty()) return tell_not_reloaded(loaded.faults);
         tell_notices(loaded.notices);
@@ -230,11 +238,19 @@ public:
         for (auto const& change : changes) spdlog::info("changed: {}", change.text());
         root_ = std::move(loaded.root);
         spdlog::info("configuration reloaded: {} changed", changes.empty() ? "nothing" : std::to_string(changes.size()) + " keys");
+        return true;
     }
 
     void reopen_log() {
         auto fault = server_->reopen_log();
         if (!fault.empty()) spdlog::error("{}; still writing to the former file; check the path and its permissions", fault);
+    }
+
+    /// At least once a second.
+    void feed_watchdog() {
+        auto const now = steady_now();
+        auto const runs = [now](auto const* services) { return services->worker.responds(now); };
+        if (watchdog_.is_due(now, std::ranges::all_of(server_->shared().workers, runs))) manager_.feed_watchdog();
     }
 
     /// Called every second.
@@ -276,6 +292,7 @@ public:
     /// On a thread of its own, because it waits for clients. False if something still runs, so that nothing may be destroyed.
     bool stop() {
         auto const deadlines = config_.proxy.deadlines;
+        manager_.stopping(deadlines.drain_delay + deadlines.drain_idle + deadlines.drain + end_patience);
         server_->mesh().drain();   // ends readiness, too
         pause(deadlines.drain_delay);
         server_->stop_listening();
@@ -330,18 +347,20 @@ private:
         io::stderr_lines(lines.str());
     }
 
-    static void tell_not_reloaded(std::span<config::Fault const> faults) {
+    static bool tell_not_reloaded(std::span<config::Fault const> faults) {
         spdlog::error("configuration not reloaded: it has errors; the running configuration stays in use:");
         std::ostringstream lines;
         config::print_faults(faults, lines);
         io::stderr_lines(lines.str());
+        return false;
     }
 
     /// Names the key and line of a file that cannot be used.
-    void tell_not_reloaded(Fault const& fault) const {
+    bool tell_not_reloaded(Fault const& fault) const {
         auto const faults = load(line_, config::NamedFiles::reloaded).faults;
         if (!faults.empty()) return tell_not_reloaded(faults);
         spdlog::error("configuration not reloaded; the running configuration stays in use: {}", fault.text());
+        return false;
     }
 
     /// A fault changes nothing.
@@ -361,6 +380,14 @@ private:
             spdlog::warn("at most {} client connections: the limit of open files is low; raise it (ulimit -n)",
                          server_->shared().connections_max);
         say_hello(*server_, admin_ ? admin_->address() : std::string(), seen_ ? seen_->address() : std::string());
+        manager_.ready(state());
+    }
+
+    /// For the service manager.
+    std::string state() const {
+        std::string places;
+        for (auto const& address : server_->addresses()) places += (places.empty() ? "listens on " : ", ") + address;
+        return places;
     }
 
     Result<void> open_disk() {
@@ -408,9 +435,12 @@ private:
     std::unique_ptr<proxy::Server> server_;
     std::unique_ptr<admin::AdminServer> admin_;
     std::unique_ptr<seen::Service> seen_;
+    io::ServiceManager const manager_;
+    io::Watchdog watchdog_{manager_.watchdog()};
     proxy::AccessLog::Stats log_;   // at the last check
     proxy::CertificateWatch certificate_watch_;
     Burst burst_;   // of connections
+    static constexpr seconds end_patience{30};   // aborted requests, the disk, logs
     static constexpr unsigned looks_a_complaint = 10;
     static constexpr unsigned looks_a_minute = 60;
     static constexpr unsigned looks_a_day = 86'400;
@@ -443,6 +473,7 @@ public:
     /// Returns the exit code.
     int run() {
         while (!destruction_ || !destruction_->ended()) {
+            if (!stop_) app_->feed_watchdog();
             auto const signal = next_signal(stop_ ? milliseconds{5} : milliseconds{1'000});
             if (signal == SIGTERM || signal == SIGINT)
                 end(signal);

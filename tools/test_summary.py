@@ -73,8 +73,8 @@ def main():
             print(f"  flaky (failed, then passed by itself; both logs are above): {test}")
         for program, tests in run["tests"].items():
             for test, one in tests.items():
-                if one["result"] == "failed":
-                    print(f"  failed: {program} {test}")
+                if one["result"] in ("failed", "skipped"):
+                    print(f"  {'failed' if one['result'] == 'failed' else 'NOT TESTED'}: {program} {test}")
     lost = len(chosen.reports) - len(runs)
     all_results["failed"] += lost
     if lost:

@@ -50,6 +50,7 @@ void Listener::start() {
 /// A socket that is closed with connections in its queue resets them, and their clients may have sent a request. The filter
 /// sees the TCP header: byte 13 has the flags, and 2 is SYN.
 void Listener::drop_new() {
+    if (inherited_) return;   // the filter would stay on the socket
     sock_filter steps[]{
         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 2, 0, 1),
@@ -66,7 +67,7 @@ void Listener::close() {
     stopped_ = true;
     net::Error error;
     acceptor_.non_blocking(true, error);
-    while (!error)
+    while (!error && !inherited_)
         if (auto socket = acceptor_.accept(error); !error) admit(std::move(socket));
     acceptor_.close(error);
     pause_.cancel();

@@ -15,10 +15,11 @@ using Acceptor = net::asio::basic_socket_acceptor<net::asio::ip::tcp, net::Execu
 /// Accepts clients on one worker. Must outlive run().
 class Listener {
 public:
-    /// `tls`: null for plain TCP.
+    /// `tls`: null for plain TCP. `inherited`: the service manager has the same socket, for the next process too.
     Listener(Services& services, Acceptor acceptor, AcceleratedOrigin const* origin,
-             std::shared_ptr<net::TlsServerContext const> tls)
-        : services_(services), acceptor_(std::move(acceptor)), on_loopback_(acceptor_.local_endpoint().address().is_loopback()),
+             std::shared_ptr<net::TlsServerContext const> tls, bool inherited)
+        : services_(services), acceptor_(std::move(acceptor)), inherited_(inherited),
+          on_loopback_(acceptor_.local_endpoint().address().is_loopback()),
           pause_(services.worker.io), point_{acceptor_.local_endpoint().port(), origin, std::move(tls)} {}
 
     /// Starts accepting; from any thread.
@@ -26,11 +27,11 @@ public:
     /// Later connections use this context. On its worker.
     void use_tls(std::shared_ptr<net::TlsServerContext const> tls) { point_.tls = std::move(tls); }
     /// From now on the kernel drops new connections of clients, which try again for a while. Handshakes in progress continue.
-    /// From any thread.
+    /// An inherited socket queues them for the next process. From any thread.
     void drop_new();
     /// The time that these handshakes get.
     milliseconds handshake_time() const;
-    /// Accepts the connections that are established, and closes the socket. On its worker.
+    /// Accepts the connections that are established, unless the socket is inherited, and closes it. On its worker.
     void close();
 
 private:
@@ -44,6 +45,7 @@ private:
 
     Services& services_;
     Acceptor acceptor_;
+    bool const inherited_;
     bool const on_loopback_;
     net::Timer pause_;
     ListenPoint point_;

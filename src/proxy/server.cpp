@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "net/address.hpp"
+#include "proxy/inherited_sockets.hpp"
 #include "proxy/request_places.hpp"
 #include "proxy/via.hpp"
 
@@ -68,6 +69,7 @@ Result<void> Server::open() {
     }
     for (std::size_t i = 0; i < options->listen.size(); ++i)
         if (auto const opened = open_listener(i, (*contexts)[i]); !opened) return opened;
+    if (auto const used = all_are_used(server_.inherited, listening_); !used) return used;
     close_own_places();
     return {};
 }
@@ -103,12 +105,15 @@ Result<void> Server::open_listener(std::size_t index, std::shared_ptr<net::TlsSe
         origins_.push_back(std::move(made));
     }
     if (error) return Fault{.what = error.message(), .where = "listen[" + std::to_string(index) + "].address"};
-    if (auto const is_free = port_is_free(endpoint); !is_free) return is_free;
+    auto const inherited = inherited_socket(server_.inherited, endpoint);
+    auto const is_free = inherited ? Result<void>() : port_is_free(endpoint);
+    if (!is_free) return is_free;
     for (auto& one : workers_) {
-        auto acceptor = listen_on(one->worker->io, endpoint);
+        auto acceptor = inherited ? adopt(one->worker->io, *inherited, endpoint) : listen_on(one->worker->io, endpoint);
         if (!acceptor) return acceptor.fault();
         endpoint = acceptor->local_endpoint();   // port 0 becomes the port that all workers share
-        one->listeners.push_back(std::make_unique<Listener>(*one->services, std::move(*acceptor), origin, tls));
+        one->listeners.push_back(
+            std::make_unique<Listener>(*one->services, std::move(*acceptor), origin, tls, inherited.has_value()));
     }
     addresses_.push_back(text_of(endpoint));
     listen_addresses_.push_back({addresses_.back(), origin, tls != nullptr});

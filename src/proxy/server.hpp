@@ -22,6 +22,7 @@ struct ServerOptions {
     std::vector<IpEndpoint> also_closed;   // own endpoints other than proxy listeners: the admin address
     bool what_if = false;                  // samples the traffic
     icp::Options mesh;
+    std::vector<int> inherited;   // listening sockets of the service manager
 };
 
 /// Thread-safe unless stated otherwise.

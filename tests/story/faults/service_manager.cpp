@@ -1,0 +1,145 @@
+// Garner under a real systemd: start, reload, watchdog, restart, stop, and ports that systemd opened.
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include <fstream>
+
+#include "story/scene.hpp"
+#include "support/places.hpp"
+#include "support/systemd.hpp"
+
+namespace garner::test {
+
+namespace {
+
+#define NEEDS_SYSTEMD                                                                            \
+    if (auto const why = Systemd::missing(); !why.empty()) {                                     \
+        std::fprintf(stderr, "NOT TESTED: the units in etc/systemd, because %s\n", why.c_str()); \
+        GTEST_SKIP() << why;                                                                     \
+    }
+
+/// A configuration with `listen`; loopback is permitted as destination.
+std::string configuration(std::string const& listen, std::string const& more = "") {
+    return R"({"workers": 2, "listen": [)" + listen + R"(], "memory": {"size": "64 MiB"},
+               "access": [{"allow": {"destination": "127.0.0.0/8", "port": "8000"}}],
+               "disk": {"path": "/var/cache/garner", "size": "64 MiB"},
+               "log": {"access": "/var/log/garner/access.log"})" +
+           more + "}";
+}
+
+/// The configuration that the Debian package installs, with a smaller disk tier.
+std::string packaged_configuration() {
+    auto text = read_file(source("debian/garner.json"));
+    return text.replace(text.find("1 GiB"), 5, "64 MiB");
+}
+
+constexpr char const* usual = R"({"address": "127.0.0.1:3128"})";
+
+/// The status of a request through the proxy; 0 if there is none.
+int asked(Systemd const& systemd, std::string const& proxy = "http://127.0.0.1:3128") {
+    auto const curl =
+        systemd.run({"curl", "-s", "-m", "20", "-o", "/dev/null", "-w", "%{http_code}", "-x", proxy, "http://127.0.0.1:8000/"});
+    return std::atoi(curl.output.c_str());
+}
+
+std::unique_ptr<Child> start_origin(Systemd const& systemd) {
+    auto origin = systemd.start({"python3", "-m", "http.server", "8000", "--bind", "127.0.0.1", "--directory", "/units"});
+    bool const listens = eventually([&] {
+        return systemd.run({"curl", "-s", "-o", "/dev/null", "http://127.0.0.1:8000/"}).code == 0;
+    });
+    if (!listens) throw Trouble("no origin: " + origin->errors());
+    return origin;
+}
+
+bool restarted(Systemd const& systemd, std::string const& times) {
+    return eventually([&] { return systemd.property("NRestarts") == times && systemd.property("ActiveState") == "active"; },
+                      Millis{60'000});
+}
+
+/// Stops one thread of a process by ptrace while the others run.
+pid_t stop_thread(pid_t process, std::string const& name) {
+    for (auto const& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task")) {
+        if (read_file(entry.path() / "comm") != name + "\n") continue;
+        auto const thread = static_cast<pid_t>(std::stol(entry.path().filename().string()));
+        if (::ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) != 0 || ::ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr) != 0)
+            throw Trouble("cannot stop the thread " + name);
+        return thread;
+    }
+    throw Trouble("no thread " + name);
+}
+
+/// True once that thread has ended. Its process remains until this test has seen it.
+bool ended(pid_t thread) {
+    auto const seen = [thread] {
+        int status = 0;
+        return ::waitpid(thread, &status, __WALL | WNOHANG) == thread && !WIFSTOPPED(status);
+    };
+    return eventually(seen, Millis{60'000});
+}
+
+}   // namespace
+
+TEST(ServiceManager, starts_reloads_and_stops_garner) {
+    NEEDS_SYSTEMD
+    Systemd const systemd(packaged_configuration());
+    auto const origin = start_origin(systemd);
+    ASSERT_EQ(systemd.control({"start", "garner.service"}), 0) << systemd.errors();
+    EXPECT_EQ(asked(systemd), 403) << "it is ready when the start returns, and loopback is no destination";
+    EXPECT_EQ(systemd.property("StatusText"), "listens on 127.0.0.1:3128");
+
+    systemd.configure(configuration(usual));
+    EXPECT_EQ(systemd.control({"reload", "garner.service"}), 0);
+    EXPECT_TRUE(eventually([&] { return asked(systemd) == 200; })) << systemd.errors();
+
+    systemd.configure(configuration(usual, R"(, "cachign": {})"));
+    EXPECT_NE(systemd.control({"reload", "garner.service"}), 0);
+    EXPECT_EQ(systemd.control({"kill", "--kill-whom=main", "--signal=HUP", "garner.service"}), 0);
+    EXPECT_TRUE(eventually([&] { return systemd.property("StatusText").starts_with("the last reload failed"); }));
+    EXPECT_EQ(asked(systemd), 200);
+
+    EXPECT_EQ(systemd.control({"stop", "garner.service"}), 0);
+    EXPECT_EQ(systemd.property("Result"), "success") << systemd.errors();
+    EXPECT_EQ(systemd.property("ActiveState"), "inactive");
+    EXPECT_EQ(systemd.property("NRestarts"), "0");
+    EXPECT_EQ(systemd.run({"stat", "-c", "%F", "/var/cache/private/garner/store"}).output, "regular file\n");
+    EXPECT_THAT(systemd.run({"cat", "/var/log/garner/access.log"}).output, HasSubstr("http://127.0.0.1:8000/"));
+}
+
+TEST(ServiceManager, restarts_garner_when_it_hangs_or_is_killed) {
+    NEEDS_SYSTEMD
+    Systemd const systemd(configuration(usual), "WatchdogSec=4s\nRestartSec=100ms\n");
+    auto const origin = start_origin(systemd);
+    ASSERT_EQ(systemd.control({"start", "garner.service"}), 0) << systemd.errors();
+    pause_for(5s);
+    EXPECT_EQ(systemd.property("NRestarts"), "0") << "a process that runs is left alone";
+
+    auto const worker = stop_thread(systemd.garner(), "worker-1");
+    EXPECT_TRUE(ended(worker)) << "one worker of two hangs";
+    EXPECT_TRUE(restarted(systemd, "1"));
+    EXPECT_EQ(systemd.control({"kill", "--kill-whom=main", "--signal=STOP", "garner.service"}), 0);
+    EXPECT_TRUE(restarted(systemd, "2")) << "the process hangs";
+    EXPECT_EQ(systemd.control({"kill", "--kill-whom=main", "--signal=KILL", "garner.service"}), 0);
+    EXPECT_TRUE(restarted(systemd, "3")) << "the process was killed";
+    EXPECT_EQ(asked(systemd), 200);
+    EXPECT_EQ(systemd.control({"stop", "garner.service"}), 0);
+}
+
+TEST(ServiceManager, passes_ports_below_1024) {
+    NEEDS_SYSTEMD
+    Systemd const systemd(configuration(std::string(usual) + R"(, {"address": ":80"})"));
+    auto const origin = start_origin(systemd);
+    ASSERT_EQ(systemd.control({"start", "garner.socket"}), 0);
+    for (int request = 0; request < 20; ++request)
+        EXPECT_EQ(asked(systemd, "http://127.0.0.1:80"), 200) << "the first one starts it\n" << systemd.errors();
+    EXPECT_EQ(systemd.property("StatusText"), "listens on 127.0.0.1:3128, [::]:80");
+    EXPECT_EQ(systemd.control({"restart", "garner.service"}), 0);
+    EXPECT_EQ(asked(systemd, "http://127.0.0.1:80"), 200) << "a stop leaves the socket as it was";
+
+    systemd.configure(configuration(usual));
+    EXPECT_NE(systemd.control({"restart", "garner.service"}), 0);
+    EXPECT_THAT(systemd.errors(),
+                HasSubstr("socket [::]:80 of the service manager: the configuration does not listen on it; add its "
+                          "address to the key listen, or remove it from garner.socket"));
+}
+
+}   // namespace garner::test
