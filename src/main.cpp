@@ -439,7 +439,7 @@ private:
     io::Watchdog watchdog_{manager_.watchdog()};
     proxy::AccessLog::Stats log_;   // at the last check
     proxy::CertificateWatch certificate_watch_;
-    Burst burst_;   // of connections
+    Burst burst_;                                // of connections
     static constexpr seconds end_patience{30};   // aborted requests, the disk, logs
     static constexpr unsigned looks_a_complaint = 10;
     static constexpr unsigned looks_a_minute = 60;
