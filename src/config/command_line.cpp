@@ -66,7 +66,8 @@ constexpr char const* about_ca_files = "init writes root.pem, root.key, chain.pe
 
 constexpr char const* about_rules =
     "Asks the access rules of a configuration, and replays logs.\n"
-    "Asks no running proxy, except with --id, and opens no files of auth. --user counts as logged in.";
+    "Asks no running proxy, except with --id, and opens no files of auth. --user counts as logged in, but only --group makes the "
+    "user a member of a group.";
 
 constexpr char const* about_rule_lines =
     "decide reads {\"url\": ...} with at, source, listener, user, groups, method, destination and fields ({\"Accept\": "

@@ -115,13 +115,15 @@ Form<RuleTest> rule_test() {
         key<T>(
             "user", [](T & t) -> auto& { return identity_of(t).user; }, text(), "Name of the user; default: not logged in."),
         key<T>(
-            "groups", [](T & t) -> auto& { return identity_of(t).groups; }, list_of(text()), "Groups of the user."),
+            "groups", [](T & t) -> auto& { return identity_of(t).groups; }, list_of(text()),
+            "Groups of the user; members in `groups` are not looked up."),
         key<T>(
             "method", [](T & t) -> auto& { return t.question.method; }, text(),
             "Method; default: CONNECT for https, as browsers send it, else GET."),
         key<T>(
             "destination", [](T & t) -> auto& { return t.question.destination; }, address(),
-            "Address of the origin; default: not known, unless the host is an address."),
+            "Address of the origin; default: not known, unless the host is an address. Without it a rule with `destination` gives "
+            "`undecided`."),
         key<T>(
             "fields", [](T & t) -> auto& { return t.question.fields; }, list_of(field_line()), "Fields of the request."),
     });

@@ -91,7 +91,7 @@ protected:
     void stop() {
         net::asio::post(worker_->io, [this] { mesh_->stop(0); });
         worker_->finish();
-        worker_->join();
+        ASSERT_TRUE(worker_->join(10s));
         mesh_.reset();
         worker_.reset();
     }
