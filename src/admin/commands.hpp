@@ -14,8 +14,8 @@ struct Command {
     std::string method = {};                // explain, like the following: the request to explain
     std::vector<std::string> fields = {};   // "Accept-Language: de"
     std::string client = {};                // its client's address; empty: this machine
-    std::string user = {};                  // who has logged in; empty: not logged in, without groups
-    std::vector<std::string> groups = {};   // of the user
+    std::string user = {};                  // the logged-in user; may be empty
+    std::vector<std::string> groups = {};   // the groups of the user; without user and groups: not logged in
     bool accelerator = false;               // the request is for the accelerator, not the forward proxy
     bool json = false;                      // print the unmodified JSON
     bool what_if = false;                   // stats: the estimates for other policies and sizes

@@ -64,7 +64,7 @@ Json reasons(Report const& report) {
     return counts_of(report.figures, Counters);
 }
 
-/// What has begun and not ended. Workers count on meanwhile, so the ends are read first.
+/// The number of things that began and did not end. Workers count on meanwhile, so the ends are read first.
 template <auto Begun, auto Ended>
 Json open_of_each(Report const& report) {
     auto const ended = counts_of(report.figures, Ended);

@@ -106,7 +106,7 @@ std::vector<std::string> form_values(std::string_view form, std::string_view nam
     return values;
 }
 
-/// The user who has logged in, and the groups; nothing without both.
+/// A logged-in client has a user, groups, or both; otherwise there is no identity.
 std::optional<http::Identity> identity_in(std::string_view form) {
     http::Identity identity{.user = form_value(form, "user"), .groups = form_values(form, "group")};
     return identity.logged_in() ? std::optional(std::move(identity)) : std::nullopt;

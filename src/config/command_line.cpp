@@ -70,10 +70,9 @@ constexpr char const* about_rules =
     "user a member of a group.";
 
 constexpr char const* about_rule_lines =
-    "decide reads {\"url\": ...} with at, source, listener, user, groups, method, destination and fields ({\"Accept\": "
-    "\"text/html\"}, or a list of lines). The verdicts are allow, deny, login (a user is missing) and undecided (the destination "
-    "is "
-    "missing).";
+    "decide reads {\"url\": ...} with at, source, listener, user, groups, method, destination and fields "
+    "({\"Accept\": \"text/html\"}, or a list of lines). "
+    "The verdicts are allow, deny, login (a user is missing) and undecided (the destination is missing).";
 
 constexpr char const* about_completion =
     "Prints the completion script for bash or zsh.\n"

@@ -36,7 +36,7 @@ struct Description {
 template <class V>
 struct Form {
     std::string written;                                  // "a size", "text"
-    std::function<Description()> describe;                // not called at a start
+    std::function<Description()> describe;                // a start does not call it
     std::function<bool(Reader&, Json const&, V&)> read;   // false: a fault was noted
     std::function<std::string(V const&)> show;            // formats defaults as JSON; may be empty
     bool is_object = false;                               // written as { … }
@@ -170,7 +170,7 @@ template <class T>
 struct Row {
     std::string name;
     std::function<bool(Reader&, Json const&, T&)> read;
-    std::function<Description()> describe;   // not called at a start; the first note is that of the key itself
+    std::function<Description()> describe;   // a start does not call it; the first note is that of the key itself
     bool required = false;
     bool offered = true;       // may be suggested in place of an unknown key
     bool retired = false;      // read but without effect; undocumented
@@ -284,7 +284,7 @@ Row<T> key(std::string name, Member member, Form<V> form, std::string what) {
     return {name, std::move(read), std::move(describe)};
 }
 
-/// The same for a form that is made when it is first used.
+/// A key whose form `make` makes when it is first used.
 template <class T, class V, class Member>
 Row<T> key(std::string name, Member member, Form<V> (*make)(), std::string what) {
     return key<T>(std::move(name), member, lazy(make), std::move(what));

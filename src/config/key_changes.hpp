@@ -16,9 +16,8 @@ struct KeyChange {
     friend bool operator==(KeyChange const&, KeyChange const&) = default;
 };
 
-/// The keys whose values differ, in the order of their names. A key that is absent has its default value, or "(none)". The same
-/// size or time in another unit, and a list of one value in place of the value, are no difference. Both must be valid
-/// configurations.
+/// The keys whose values differ, in the order of their names. A key that is absent has its default value, or "(none)". Sizes and
+/// times are compared without their units, and a list of one value is equal to the value. Both must be valid configurations.
 std::vector<KeyChange> key_changes(Json const& before, Json const& after);
 
 }   // namespace garner::config

@@ -98,7 +98,7 @@ public:
     IpAddress const& remote() const { return remote_; }
     void set_remote(IpAddress const& remote) { remote_ = remote; }
 
-    /// What it rests on; nullptr: a socket.
+    /// The lower layer; nullptr: a socket.
     Carrier* carrier() { return carrier_; }
     bool is_open() const { return carrier_ || socket_.is_open(); }
     /// Bytes can pass between this and another such connection within the kernel: a plain socket.

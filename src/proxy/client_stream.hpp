@@ -1,5 +1,5 @@
-// The client of a request: its head and body, the response to it, and its connection state. It is one of Http1Stream, Http2Stream
-// and Nobody (no client).
+// The client of a request: its head and body, the response to it, and its connection state. Implementations:
+// Http1Stream, Http2Stream and Nobody (no client).
 #pragma once
 #include <functional>
 #include <memory>

@@ -39,7 +39,7 @@ void append_character(std::string& out, char c, ErrorFormat format) {
     }
 }
 
-/// What stands before the name of a row, before its value and after it.
+/// The texts before the name of a row, between name and value, and after the value.
 struct RowFrame {
     std::string_view before, between, after;
 };

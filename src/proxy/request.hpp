@@ -87,7 +87,7 @@ struct Request {
     bool reloads() const { return control.is_reload(); }
     bool may_have_misses() const;
     AcceleratedOrigin const* only_origin() const { return accelerates ? accelerates : bumped; }
-    /// X509_V_ERR_... of the invalid certificate that the client has accepted; 0: none.
+    /// The client has accepted an invalid certificate with this error, X509_V_ERR_...; 0: none.
     long accepted_fault() const { return bumped ? bumped->accepted_fault : 0; }
     /// The client with the identity of this request, for requests that continue it without the client.
     std::shared_ptr<Client const> kept_client() const;

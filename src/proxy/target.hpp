@@ -30,7 +30,7 @@ struct AcceleratedOrigin : std::enable_shared_from_this<AcceleratedOrigin> {
     http::Uri uri;      // into text
     Kind kind = Kind::accelerated;
     // Only if it is bumped:
-    /// X509_V_ERR_... of the origin's certificate that the client has accepted. Responses are not stored, and connections not
+    /// The client has accepted the origin's certificate with this error, X509_V_ERR_... Responses are not stored, and connections not
     /// pooled. 0: the certificate is valid, or must be.
     long accepted_fault = 0;
     std::optional<Refusal> refusal = std::nullopt;   // answers each request

@@ -15,18 +15,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Waits until the listening sockets are closed.
-bool refuses_connections(Proxy const& proxy) {
-    return eventually([&] {
-        try {
-            Wire::connect(proxy.address(), proxy.port());
-            return false;
-        } catch (Trouble const&) {
-            return true;
-        }
-    });
-}
-
 Finished ask(Proxy const& proxy, std::vector<std::string> words) {
     words.insert(words.begin(), garner_binary());
     words.insert(words.end(), {"--config", proxy.dir().path("garner.json").string()});
@@ -64,7 +52,7 @@ TEST(Stop, an_idle_connection_may_send_one_more_request) {
     Client client(proxy, origin);
     EXPECT_FALSE(client.get("/page").has("Connection"));
     proxy.signal(SIGTERM);
-    ASSERT_TRUE(refuses_connections(proxy));
+    ASSERT_TRUE(proxy.refuses_connections());
     auto const last = client.get("/page");
     EXPECT_EQ(last.body(), "here");
     EXPECT_EQ(last.field("Connection"), "close");
@@ -98,7 +86,7 @@ TEST(Stop, a_request_whose_head_has_begun_is_answered) {
     ASSERT_TRUE(eventually([&] { return proxy.stats()["connections"]["now"] == 1; }));
     pause_for(100ms);
     proxy.signal(SIGTERM);
-    ASSERT_TRUE(refuses_connections(proxy));
+    ASSERT_TRUE(proxy.refuses_connections());
     pause_for(500ms);   // longer than drain_idle
     client.raw(head.substr(20));
     auto const page = client.expect();
@@ -119,7 +107,7 @@ TEST(Stop, pipelined_requests_are_all_answered) {
     auto const first = client.expect(), second = client.expect(), third = client.expect();
     slow.arrived();
     proxy.signal(SIGTERM);
-    ASSERT_TRUE(refuses_connections(proxy));
+    ASSERT_TRUE(proxy.refuses_connections());
     slow.release("first");
     EXPECT_EQ(first.body(), "first");
     EXPECT_EQ(second.body(), "second");
@@ -142,7 +130,7 @@ TEST(Stop, a_response_that_began_before_it_leaves_one_more_request) {
     slow.piece("reel");
     film.early(4);
     proxy.signal(SIGTERM);
-    ASSERT_TRUE(refuses_connections(proxy));
+    ASSERT_TRUE(proxy.refuses_connections());
     slow.piece("ends");
     slow.finish();
     EXPECT_EQ(film.body(), "reelends");
@@ -164,7 +152,7 @@ TEST(Stop, the_admin_address_tells_the_drain_and_garner_health_has_exit_codes) {
     auto film = viewer.get("/film");
     slow.arrived();
     proxy.signal(SIGTERM);
-    ASSERT_TRUE(refuses_connections(proxy));
+    ASSERT_TRUE(proxy.refuses_connections());
     auto const live = ask(proxy, {"health"}), ready = ask(proxy, {"health", "--ready"});
     EXPECT_EQ(live.code, 0);
     EXPECT_EQ(ready.code, 1);
@@ -217,7 +205,7 @@ TEST(Stop, a_reload_during_the_drain_is_refused) {
     auto film = viewer.get("/film");
     slow.arrived();
     proxy.signal(SIGTERM);
-    ASSERT_TRUE(refuses_connections(proxy));
+    ASSERT_TRUE(proxy.refuses_connections());
     proxy.signal(SIGHUP);
     EXPECT_TRUE(eventually([&] { return proxy.errors().find("not reloaded: the process is shutting down") != std::string::npos; }));
     slow.release("film");

@@ -84,6 +84,17 @@ void Proxy::wait_until_it_listens() {
                   child_->output() + "\n" + configuration_.dump(2));
 }
 
+bool Proxy::refuses_connections() const {
+    return eventually([&] {
+        try {
+            Wire::connect(address_, port_);
+            return false;
+        } catch (Trouble const&) {
+            return true;
+        }
+    });
+}
+
 void Proxy::stop(Millis limit) {
     stopped_ = true;
     child_->signal(SIGTERM);

@@ -52,6 +52,13 @@ struct Interception : ::testing::Test {
         return run(command, 40s);
     }
     Finished curl(Proxy const& proxy, std::vector<std::string> const& more) const { return curl(proxy, root, more); }
+
+    /// The beginning of a script for node: `s` is a CONNECT to `place` in a stream of the connection `c` to the proxy.
+    std::string tunnel_in_a_stream(Proxy const& proxy, std::string const& place) const {
+        return "const c = require('http2').connect('https://localhost:" + std::to_string(proxy.secure()) +
+               "', {rejectUnauthorized: false}), place = '" + place + "', root = '" + root + "';" + R"(
+const s = c.request({':method': 'CONNECT', ':authority': place});)";
+    }
 };
 
 std::string url_of(std::string const& name, Origin const& origin, std::string const& path) {
@@ -408,10 +415,7 @@ TEST_F(Interception, a_tunnel_in_an_HTTP_2_stream_is_bumped) {
     CertificateFiles own("localhost");
     Proxy proxy(Proxy::Setup{.patch = patch(bump_all), .tls = own.tls()});
     auto const place = "bumped.test:" + std::to_string(origin.port());
-    auto const file =
-        dir.write("script.js", "const c = require('http2').connect('https://localhost:" + std::to_string(proxy.secure()) +
-                                   "', {rejectUnauthorized: false}), place = '" + place + "', root = '" + root + "';" + R"(
-const s = c.request({':method': 'CONNECT', ':authority': place});
+    auto const file = dir.write("script.js", tunnel_in_a_stream(proxy, place) + R"(
 s.on('response', (h) => {
   const t = require('tls').connect({socket: s, servername: 'bumped.test', ca: require('fs').readFileSync(root)}, () => {
     t.write('GET /film HTTP/1.1\r\nHost: ' + place + '\r\nConnection: close\r\n\r\n'); });
@@ -432,10 +436,7 @@ TEST_F(Interception, a_client_that_resets_the_stream_of_its_bumped_tunnel_leaves
     CertificateFiles own("localhost");
     Proxy proxy(Proxy::Setup{.patch = patch(bump_all), .tls = own.tls()});
     auto const place = "bumped.test:" + std::to_string(origin.port());
-    auto const file =
-        dir.write("script.js", "const c = require('http2').connect('https://localhost:" + std::to_string(proxy.secure()) +
-                                   "', {rejectUnauthorized: false}), place = '" + place + "', root = '" + root + "';" + R"(
-const s = c.request({':method': 'CONNECT', ':authority': place});
+    auto const file = dir.write("script.js", tunnel_in_a_stream(proxy, place) + R"(
 s.on('error', () => {});
 s.on('response', () => {
   const t = require('tls').connect({socket: s, servername: 'bumped.test', ca: require('fs').readFileSync(root)}, () => {
