@@ -32,6 +32,9 @@ Json in_one_form(Json value) {
     return value;
 }
 
+/// As JSON, for any bytes: an override may have any.
+std::string text_of(Json const& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 void add_leaves(Leaves& leaves, std::string const& path, Json const& value) {
     bool const has_objects = value.is_array() && !value.empty() && value.front().is_object();
     if (!value.is_object() && !has_objects) {
@@ -65,9 +68,9 @@ std::vector<KeyChange> key_changes(Json const& before, Json const& after) {
     auto const was = leaves_of(before), is = leaves_of(after);
     auto const presets = defaults();
     auto const value_in = [&](Leaves const& leaves, std::string const& key) {
-        if (auto const leaf = leaves.find(key); leaf != leaves.end()) return leaf->second.dump();
+        if (auto const leaf = leaves.find(key); leaf != leaves.end()) return text_of(leaf->second);
         auto const preset = presets.find(without_indices(key));
-        return preset == presets.end() ? absent : preset->second.dump();
+        return preset == presets.end() ? absent : text_of(preset->second);
     };
     auto keys = was;
     keys.insert(is.begin(), is.end());

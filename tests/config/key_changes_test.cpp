@@ -44,6 +44,12 @@ TEST(KeyChanges, look_into_lists_of_objects) {
         ElementsAre(R"(listen[0].address: "127.0.0.1:1" -> "127.0.0.1:2")", R"(listen[1].address: (none) -> "127.0.0.1:3")"));
 }
 
+TEST(KeyChanges, are_text_for_any_bytes) {
+    auto const changes = key_changes(Json::object(), {{"via", "\xff"}});
+    ASSERT_EQ(changes.size(), 1u);
+    EXPECT_EQ(changes.front().text(), "via: \"\" -> \"\uFFFD\"");
+}
+
 TEST(KeyChanges, keep_secrets) {
     EXPECT_THAT(changes(R"({"peers": [{"name": "a", "host": "a.test", "login": "me:one"}]})",
                         R"({"peers": [{"name": "a", "host": "a.test", "login": "me:two"}]})"),
