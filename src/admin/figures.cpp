@@ -39,6 +39,7 @@ Figures take_figures(proxy::Server& server) {
     figures.at = steady_now();
     figures.uptime_seconds = std::chrono::duration<double>(figures.at - server.started()).count();
     figures.via_name = server.shared().via_name;
+    figures.config = server.config_state().figures();
     figures.workers = server.counters();
     for (auto const* worker : figures.workers) add(figures, *worker);
     figures.connections_now = server.connections();

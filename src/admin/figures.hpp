@@ -26,6 +26,7 @@ struct Figures {
     SteadyTime at{};
     double uptime_seconds = 0;
     std::string via_name;
+    proxy::ConfigState::Figures config;
 
     std::array<std::uint64_t, answer_count> answers{};
     std::uint64_t requests = 0;   // sum of `answers`

@@ -24,8 +24,13 @@ template <auto Member> Json memory(Report const& report) { return report.figures
 template <auto Member> Json disk(Report const& report) { return report.figures.disk.*Member; }
 template <auto Member> Json icp(Report const& report) { return report.figures.icp.*Member; }
 template <auto Member> Json log(Report const& report) { return report.figures.log.*Member; }
+using Config = proxy::ConfigState::Figures;
+template <auto Member> Json config(Report const& report) { return report.figures.config.*Member; }
 // clang-format on
 
+Json config_since(Report const& report) { return unix_seconds(report.figures.config.since); }
+Json config_pending(Report const& report) { return report.figures.config.pending.size(); }
+Json config_unconfirmed(Report const& report) { return report.figures.config.unconfirmed ? 1 : 0; }
 Json program_version(Report const&) { return version; }
 Json workers(Report const& report) { return report.figures.workers.size(); }
 
@@ -226,6 +231,15 @@ constexpr Metric all_metrics[]{
      &Figures::hit_time},
     {"latency.miss", "garner_miss_duration_seconds", "seconds", latency<&Figures::miss_time, &Latencies::miss>, of_others, "", "",
      &Figures::miss_time},
+
+    {"config.generation", "garner_config_generation", "configurations", config<&Config::generation>,
+     "Configurations applied since the start, that of the start included."},
+    {"config.since", "garner_config_applied_seconds", "seconds", config_since,
+     "Time when the configuration was applied, since 1970."},
+    {"config.pending", "", "list", config<&Config::pending>, "Keys that the file has changed, and that wait for a restart."},
+    {"config.pending_keys", "garner_config_pending_keys", "keys", config_pending, "Number of these keys."},
+    {"config.unconfirmed", "garner_config_unconfirmed", "0 or 1", config_unconfirmed,
+     "1 while the former configuration returns unless `garner confirm` comes in time."},
 
     {"connections.now", "garner_client_connections", "connections", figure<&Figures::connections_now>, "Open client connections.",
      "Clients", "open"},

@@ -46,6 +46,17 @@ constexpr char const* about_health =
 constexpr char const* about_log = "Reopens the log files of the running proxy.\n"
                                   "Asks the proxy at admin.address of the same configuration. SIGUSR1 does the same.";
 
+constexpr char const* about_reload =
+    "Makes the running proxy load its configuration again.\n"
+    "The proxy reads the file that it was started with. Asks it at control.path of the same configuration. SIGHUP does the same.";
+
+constexpr char const* about_reload_keys = "Prints each key that changes: `KEY: BEFORE -> AFTER`, and `now`, or `restart` for a key "
+                                          "that a reload leaves as it is. A file with "
+                                          "errors, an address in use or an unreadable certificate changes nothing.";
+
+constexpr char const* about_confirm = "Keeps the configuration that garner reload --confirm has applied.\n"
+                                      "Asks the proxy at control.path of the same configuration.";
+
 constexpr char const* about_cache =
     "Lists, counts, checks or purges the objects in the cache.\n"
     "Asks the running proxy at admin.address. If no proxy runs, opens the store at disk.path, and no proxy can start meanwhile.";
@@ -98,6 +109,17 @@ CommandForm::Take percent_into(std::optional<double>& to) {
         bool const good = read_whole_number(digits, percent) && percent >= 0 && percent <= 100;
         if (!good) return std::string(name) + ": " + quoted_word(value) + " is not a share like 0.1%";
         to = percent / 100;
+        return {};
+    };
+}
+
+/// "60s".
+CommandForm::Take time_of_trial_into(seconds& to) {
+    return [&to](std::string_view name, std::string_view value) -> std::string {
+        auto const time = parse_time(value);
+        bool const good = time && *time >= seconds{1} && *time <= seconds{86'400};
+        if (!good) return std::string(name) + ": " + quoted_word(value) + " is not a time from 1s to 24h";
+        to = std::chrono::duration_cast<seconds>(*time);
         return {};
     };
 }
@@ -164,6 +186,7 @@ public:
         declare_cache();
         declare_purge();
         declare_log();
+        declare_reload();
         declare_rules();
         declare_ca();
         root_.subcommand("sim", {}, is(Command::sim), &line_.rest).own_form(sim::use_sim_form);
@@ -359,6 +382,27 @@ private:
             .group("change");
         log.exit_statuses({{0, "reopened"}, {1, "failure; the former file stays in use"}, {2, "wrong command line"}})
             .examples({"garner log reopen", "garner log reopen --config /etc/garner/garner.json"});
+    }
+
+    void declare_reload() {
+        root_.subcommand("reload", about_reload, is(Command::reload))
+            .group("change")
+            .flag("--dry-run", "prints what a reload would change, and changes nothing", line_.dry_run)
+            .option("--confirm TIME", "returns to the former configuration after TIME unless it is confirmed, such as 60s",
+                    time_of_trial_into(line_.confirm_within))
+            .check(
+                [this] { return line_.dry_run && line_.confirm_within > seconds{} ? "reload takes --dry-run or --confirm" : ""; })
+            .notes(about_reload_keys)
+            .exit_statuses({{0, "applied"},
+                            {1, "refused: nothing has changed; or failure"},
+                            {2, "wrong command line"},
+                            {3, "applied, but keys that it names wait for a restart"}})
+            .examples({"garner reload --dry-run --config /etc/garner/garner.json",
+                       "garner reload --confirm 60s --config /etc/garner/garner.json"});
+        root_.subcommand("confirm", about_confirm, is(Command::confirm))
+            .group("change")
+            .exit_statuses({{0, "confirmed"}, {1, "no configuration waits, or failure"}, {2, "wrong command line"}})
+            .examples({"garner confirm", "garner confirm --config /etc/garner/garner.json"});
     }
 
     void declare_ca() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "util/bytes.hpp"
+#include "util/clock.hpp"
 #include "util/command_description.hpp"
 
 namespace garner::config {
@@ -21,6 +22,8 @@ struct CommandLine {
         peers,     // print the other caches and their states
         health,    // whether the running proxy serves
         log,       // its log files: `rest` is the operation
+        reload,    // makes the running proxy load its configuration again
+        confirm,   // keeps the configuration that `reload` applied for a time
         explain,   // explain why `url` is, or is not, answered from the cache
         cache,     // the cache's content: `rest` is the operation and a pattern
         ca,        // the certificate authority of interception: `rest` is the operation and a directory
@@ -46,6 +49,8 @@ struct CommandLine {
     bool any_host = false;           // ca init
     bool erase = false;              // ca pins
     bool der = false;                // ca export
+    bool dry_run = false;            // reload
+    seconds confirm_within{};        // reload; 0: needs no confirmation
     std::vector<std::string> rest;   // sim, seen: all following words; cache, ca: "purge", "http://example.com/"
     struct Rules {
         std::string user;                        // why, explain; empty: not given

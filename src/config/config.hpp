@@ -27,6 +27,12 @@ struct Admin {
     friend bool operator==(Admin const&, Admin const&) = default;
 };
 
+/// The Unix socket for commands of the same user.
+struct Control {
+    std::string path;   // empty: `control` in $RUNTIME_DIRECTORY, else none
+    friend bool operator==(Control const&, Control const&) = default;
+};
+
 /// No address: the crawler's service is off unless it is configured.
 inline seen::Options no_seen() {
     seen::Options off;
@@ -54,6 +60,7 @@ struct Config {
     bump::Options bump;
     auth::Options auth;   // from the keys auth and groups
     Admin admin;
+    Control control;
     seen::Options seen = no_seen();
 
     icp::Options mesh;   // from the keys icp, htcp, digest, peers and direct

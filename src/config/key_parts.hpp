@@ -36,6 +36,10 @@ Row<T> address_key(Form<IpEndpoint> form, std::string const& preset, std::string
     return with_default(std::move(row), preset);
 }
 
+// ---- control_keys.cpp ----
+
+Form<Control> control();
+
 // ---- bump_keys.cpp ----
 
 Form<bump::Options> interception();

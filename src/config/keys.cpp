@@ -578,6 +578,7 @@ Table<Config> keys() {
                     "Name of this proxy in Via; empty: a name that is unique to the process."),
         key<Config>("log", [](Config& c) -> auto& { return c.proxy.log; }, log, "Logs."),
         key<Config>("admin", &Config::admin, admin, "Admin page, metrics and purges."),
+        key<Config>("control", &Config::control, lazy(control), "Commands to the running proxy that change its configuration."),
         key<Config>("seen", &Config::seen, seen_urls, "URL-seen service for crawlers."),
         key<Config>("icp", [](Config& c) -> auto& { return c.mesh; }, icp, "ICP queries between caches."),
         key<Config>("htcp", [](Config& c) -> auto& { return c.mesh.htcp; }, htcp, "HTCP queries and purges between caches."),

@@ -30,7 +30,6 @@ Loaded load(Document document, std::span<std::string const> sets, NamedFiles fil
     for (auto const& set : sets) document.set(set);
 
     Loaded loaded;
-    loaded.root = document.root();
     RuleContext rules;
     rules.has_users = has_sources_of_users(document.root());
     rules.reads_files = files != NamedFiles::left;
@@ -41,6 +40,7 @@ Loaded load(Document document, std::span<std::string const> sets, NamedFiles fil
     if (files == NamedFiles::reloaded) try_files_of_reload(reader, loaded.config);
     if (files == NamedFiles::tried) try_files(reader, loaded.config);
 
+    loaded.root = reader.root_in_present_names();
     loaded.faults = document.faults();
     loaded.faults.insert(loaded.faults.end(), reader.faults().begin(), reader.faults().end());
     loaded.notices = std::move(reader.notices());

@@ -13,7 +13,7 @@ namespace garner::config {
 
 struct Loaded {
     Config config;                // complete only without faults
-    Json root;                    // the keys that are given, with the overrides
+    Json root;                    // the keys that are given, by their present names, with the overrides
     std::vector<Fault> faults;    // in the order of their lines, those of overrides last
     std::vector<Fault> notices;   // valid, but worth the operator's attention
 };

@@ -8,6 +8,20 @@
 namespace garner::config {
 namespace {
 
+/// "listen[0].address" as "/listen/0/address".
+Json::json_pointer pointer_to(std::string_view path) {
+    std::string text = "/";
+    for (char c : path) {
+        if (c == '.' || c == '[')
+            text += '/';
+        else if (c == '~' || c == '/')
+            text += c == '~' ? "~0" : "~1";
+        else if (c != ']')
+            text += c;
+    }
+    return Json::json_pointer(text);
+}
+
 std::string_view last_part(std::string_view path) { return path.substr(path.find_last_of('.') + 1); }
 
 }   // namespace
@@ -49,6 +63,19 @@ bool Reader::former_name(std::string_view now, bool both) {
     notice("was renamed to " + path, "write " + std::string(now));
     renamed_.push_back({path_, std::move(path)});
     return true;
+}
+
+Json Reader::root_in_present_names() const {
+    Json root = document_.root();
+    // The path of a key below a renamed one has the written name: inner keys come first.
+    for (auto const& [written, now] : std::views::reverse(renamed_)) {
+        auto const from = pointer_to(written);
+        if (!root.contains(from)) continue;
+        auto value = std::move(root[from]);
+        root[from.parent_pointer()].erase(from.back());
+        root[pointer_to(now)] = std::move(value);
+    }
+    return root;
 }
 
 /// Faults under a renamed key are reported with the name used in the file.

@@ -74,6 +74,8 @@ public:
 
     std::string const& path() const { return path_; }
     Json const& root() const { return document_.root(); }
+    /// root() with the present names of the keys that former_name() was told of.
+    Json root_in_present_names() const;
     RuleContext& rules() { return rules_; }
     std::vector<Fault>& faults() { return faults_; }
     std::vector<Fault>& notices() { return notices_; }

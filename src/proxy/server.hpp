@@ -75,6 +75,7 @@ public:
     std::vector<ListenAddress> const& listen_addresses() const { return listen_addresses_; }
     std::shared_ptr<http::OwnAddresses const> own() const;
     std::uint32_t connections() const { return shared_.connections.load(std::memory_order_relaxed); }
+    ConfigState& config_state() { return shared_.config; }
     /// The state that all workers share.
     Shared const& shared() const { return shared_; }
     cache::Cache& cache() { return cache_; }

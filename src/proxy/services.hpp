@@ -10,6 +10,7 @@
 #include "icp/mesh.hpp"
 #include "net/worker.hpp"
 #include "proxy/access_log.hpp"
+#include "proxy/config_state.hpp"
 #include "proxy/counters.hpp"
 #include "proxy/first_byte_times.hpp"
 #include "proxy/handshake_failures.hpp"
@@ -43,6 +44,7 @@ struct Shared {
     std::string via_name;                    // this proxy in Via and Cache-Status; unique to this process
     HandshakeFailures handshake_failures;
     Refusals refusals;
+    ConfigState config;
     h2::Budget http2_memory{64 * MiB};   // shared by all HTTP/2 connections, in addition to the fixed part of each
     std::vector<Services*> workers;      // all of them, by number; complete before the first one runs
 };

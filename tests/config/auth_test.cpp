@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "config/restart_keys.hpp"
 #include "support.hpp"
 #include "support/child.hpp"
 
@@ -101,13 +100,6 @@ TEST(Auth, bad_lines_and_passwords_in_the_clear_are_notices) {
     EXPECT_THAT(told, HasSubstr("listen[0]: clients send passwords to this address unencrypted"));
     EXPECT_THAT(told, HasSubstr("passwords reach the directory unencrypted"));
     EXPECT_THAT(told, HasSubstr("groups.none: has no members"));
-}
-
-TEST(Auth, a_reload_changes_all_but_the_number_of_threads) {
-    auto const running = load(R"({"auth": {"sources": [{"type": "htpasswd", "file": "a"}]}})").config;
-    auto const fresh = load(R"({"auth": {"threads": 5, "sources": [{"type": "htpasswd", "file": "b"}]}})").config;
-    EXPECT_EQ(cannot_change(running, fresh), std::vector<std::string>{"auth.threads"});
-    EXPECT_TRUE(cannot_change(Config(), fresh).empty());
 }
 
 }   // namespace

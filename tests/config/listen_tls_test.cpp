@@ -4,7 +4,6 @@
 
 #include <filesystem>
 
-#include "config/restart_keys.hpp"
 #include "io/account.hpp"
 #include "support.hpp"
 #include "support/child.hpp"
@@ -79,16 +78,6 @@ TEST(ListenTls, the_least_that_is_needed_is_one_certificate) {
               "test.json:1: listen[0].tls.certificates[0].chain: \"\" is not a file name (name a PEM file)\n");
     EXPECT_THAT(fault(R"({"certificates": [{"chain": "a", "key": "b"}], "min_version": "1.1"})"),
                 StartsWith("test.json:1: listen[0].tls.min_version: "));
-}
-
-TEST(ListenTls, a_reload_applies_tls_and_http2) {
-    auto const running = load(tls_listener).config;
-    auto const fresh = load(tls_listener, {"listen[1].http2=false", R"(listen[1].tls.min_version="1.2")"});
-    EXPECT_EQ(told(fresh), "");
-    EXPECT_NE(fresh.config.proxy.listen, running.proxy.listen);
-    EXPECT_THAT(cannot_change(running, fresh.config), testing::IsEmpty());
-    EXPECT_THAT(cannot_change(running, load(tls_listener, {"listen[1].address=127.0.0.1:3130"}).config),
-                testing::ElementsAre("listen"));
 }
 
 TEST(ListenTls, usable_files_pass_the_check) { EXPECT_EQ(TlsFiles(IssuedCertificate({})).notices(), ""); }

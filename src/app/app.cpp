@@ -1,0 +1,188 @@
+#include "app/app.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "app/greeting.hpp"
+#include "app/part_options.hpp"
+#include "io/stderr_log.hpp"
+#include "util/exit_code.hpp"
+#include "util/units.hpp"
+
+namespace garner::app {
+namespace {
+
+constexpr char const* not_reloaded = "configuration not reloaded: it has errors; the running configuration stays in use:";
+
+void log(ReloadReport const& report) {
+    if (report.refused()) spdlog::error(not_reloaded);
+    std::string lines;
+    for (auto const& fault : report.faults) lines += text_of(fault) + "\n";
+    for (auto const& notice : report.notices) lines += "notice: " + text_of(notice) + "\n";
+    io::stderr_lines(lines);
+    if (report.refused()) return;
+    for (auto const& change : report.changes) spdlog::info("changed: {}", change.text());
+    spdlog::info("{}", report.summary());
+}
+
+std::optional<seconds> seconds_in(control::Json const& command, char const* name) {
+    auto const member = command.find(name);
+    bool const given = member != command.end() && member->is_number_unsigned();
+    return given ? std::optional(seconds(member->get<std::uint32_t>())) : std::nullopt;
+}
+
+bool is_set(control::Json const& command, char const* name) {
+    auto const member = command.find(name);
+    return member != command.end() && member->is_boolean() && member->get<bool>();
+}
+
+}   // namespace
+
+config::Loaded load(config::CommandLine const& line, config::NamedFiles files) {
+    return line.config_file.empty() ? config::load_defaults(line.sets, files)
+                                    : config::load_file(line.config_file, line.sets, files);
+}
+
+std::string control_path(config::Config const& config) {
+    if (!config.control.path.empty()) return config.control.path;
+    char const* const directories = std::getenv("RUNTIME_DIRECTORY");   // of the service manager, with colons between them
+    if (!directories) return {};
+    std::string const all = directories;
+    return all.substr(0, all.find(':')) + "/control";
+}
+
+App::App(config::CommandLine line, config::Loaded loaded)
+    : line_(std::move(line)), started_(loaded.root), loaded_(std::move(loaded)), policy_(loaded_.config.memory.policy),
+      parts_(loaded_.config, policy_.running()) {}
+
+Result<void> App::open() {
+    auto const& config = loaded_.config;
+    if (auto const opened = parts_.open(config); !opened) return opened;
+    if (auto const path = control_path(config); !path.empty()) {
+        auto socket = control::Socket::open(path);
+        if (!socket) return socket.fault();
+        commands_ = std::make_unique<control::CommandServer>(*std::move(socket));
+    }
+    upkeep_.emplace(*parts_.server);
+    policy_.simulate(parts_.server->sampling(), config.memory.size);
+    parts_.start();
+    io::stderr_lines(greeting(*parts_.server, parts_.admin_address(), parts_.seen_address()));
+    manager_.ready(listening_text(*parts_.server));
+    return {};
+}
+
+// ---- reload ----
+
+void App::reload() { reload_from_file(std::nullopt); }
+
+/// Without `confirm_within` the configuration is confirmed.
+ReloadReport App::reload_from_file(std::optional<seconds> confirm_within) {
+    manager_.reloading();
+    auto before = loaded_;
+    auto report = apply(load(line_, config::NamedFiles::believed), confirm_within.has_value());   // open files stay open
+    if (!report.refused()) {
+        if (confirm_within)
+            trial_.begin(std::move(before), steady_now() + *confirm_within);
+        else
+            trial_.confirm();
+    }
+    log(report);
+    manager_.ready(report.refused() ? "the last reload failed; the former configuration stays in use"
+                                    : listening_text(*parts_.server));
+    return report;
+}
+
+ReloadReport App::compare(config::Loaded const& fresh) const {
+    ReloadReport report{.faults = fresh.faults, .notices = fresh.notices, .changes = {}};
+    if (!report.refused()) report.changes = config::changes_of_reload(started_, loaded_.root, fresh.root);
+    return report;
+}
+
+ReloadReport App::apply(config::Loaded fresh, bool unconfirmed) {
+    auto report = compare(fresh);
+    if (report.refused()) return report;
+    fit(fresh.config);
+    if (auto const applied = reloading_.apply(loaded_.config, fresh.config); !applied) {
+        // The faults of a file have key and line.
+        report = {.faults = load(line_, config::NamedFiles::reloaded).faults, .notices = {}, .changes = {}};
+        if (!report.refused())
+            report.faults.push_back({line_.config_file, 0, applied.fault().where, applied.fault().what, applied.fault().mend});
+        return report;
+    }
+    loaded_ = std::move(fresh);
+    parts_.server->config_state().applied(report.pending(), unconfirmed);
+    return report;
+}
+
+/// The shards of the memory tier are those of the start.
+void App::fit(config::Config& fresh) const {
+    auto const least = parts_.cache.memory().least_size();
+    if (fresh.memory.size >= least) return;
+    spdlog::warn("memory.size {} is below the minimum {} of the running process; using the minimum until restart",
+                 size_text(fresh.memory.size), size_text(least));
+    fresh.memory.size = least;
+}
+
+void App::return_if_unconfirmed() {
+    auto former = trial_.take_if_over(steady_now());
+    if (!former) return;
+    spdlog::warn("the configuration was not confirmed in time: returning to the former one");
+    log(apply(*std::move(former), false));
+}
+
+// ---- commands ----
+
+control::Answer App::execute(control::Json const& command) {
+    auto const& name = command.at("do").get_ref<std::string const&>();
+    if (name == "reload") return execute_reload(command);
+    if (name == "confirm") return execute_confirm();
+    return {exit_failed, {"the running proxy does not know the command " + name + "; it may be of another version"}};
+}
+
+control::Answer App::execute_reload(control::Json const& command) {
+    bool const only_shown = is_set(command, "dry_run");
+    auto const limit = seconds_in(command, "confirm_seconds");
+    auto const report = only_shown ? compare(load(line_, config::NamedFiles::reloaded)) : reload_from_file(limit);
+    control::Answer answer{report.exit_code(), report.lines(only_shown)};
+    if (limit && !only_shown && !report.refused())
+        answer.lines.push_back("the former configuration returns in " + time_text(*limit) +
+                               " unless `garner confirm` comes before");
+    return answer;
+}
+
+control::Answer App::execute_confirm() {
+    if (!trial_.confirm()) return {exit_failed, {"no configuration waits to be confirmed"}};
+    parts_.server->config_state().confirmed();
+    spdlog::info("the configuration is confirmed");
+    return {exit_done, {"the configuration is confirmed"}};
+}
+
+// ---- every second ----
+
+void App::reopen_log() {
+    auto fault = parts_.server->reopen_log();
+    if (!fault.empty()) spdlog::error("{}; still writing to the former file; check the path and its permissions", fault);
+}
+
+void App::feed_watchdog() {
+    auto const now = steady_now();
+    auto const runs = [now](auto const* services) { return services->worker.responds(now); };
+    if (watchdog_.is_due(now, std::ranges::all_of(parts_.server->shared().workers, runs))) manager_.feed_watchdog();
+}
+
+void App::look_after() {
+    return_if_unconfirmed();
+    follow_best_policy();
+    upkeep_->look();
+}
+
+void App::follow_best_policy() {
+    auto const reason = policy_.look(parts_.server->sampling(), steady_now());
+    if (!reason) return;
+    parts_.cache.reconfigure(cache_options(loaded_.config, policy_.running()));
+    spdlog::info("memory.policy auto: {}", *reason);
+}
+
+}   // namespace garner::app

@@ -1,0 +1,78 @@
+// The running program: its parts, its configuration, and the actions of the main thread.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/parts.hpp"
+#include "app/policy_choice.hpp"
+#include "app/reload_report.hpp"
+#include "app/reloading.hpp"
+#include "app/shutdown.hpp"
+#include "app/trial.hpp"
+#include "app/upkeep.hpp"
+#include "config/command_line.hpp"
+#include "config/load.hpp"
+#include "control/commands.hpp"
+#include "io/service_manager.hpp"
+
+namespace garner::app {
+
+/// Used on the main thread, unless stated otherwise.
+class App {
+public:
+    /// `loaded` has no faults.
+    App(config::CommandLine line, config::Loaded loaded);
+
+    /// Opens and starts all parts. The fault names what cannot be opened.
+    Result<void> open();
+
+    /// SIGHUP: logs what it did.
+    void reload();
+    void reopen_log();
+    /// At least once a second.
+    void feed_watchdog();
+    /// Every second.
+    void look_after();
+
+    /// The control socket; null if there is none.
+    control::CommandServer* commands() { return commands_.get(); }
+    /// Executes a command from the control socket.
+    control::Answer execute(control::Json const& command);
+
+    /// Stops serving, on a thread of its own. False if something still runs, so that nothing may be destroyed.
+    bool stop() { return shutdown_.run(loaded_.config.proxy.deadlines); }
+    /// Ends the waits of stop(). From any thread.
+    void hurry() { shutdown_.hurry(); }
+
+private:
+    ReloadReport reload_from_file(std::optional<seconds> confirm_within);
+    ReloadReport compare(config::Loaded const& fresh) const;
+    ReloadReport apply(config::Loaded fresh, bool unconfirmed);
+    void fit(config::Config& fresh) const;
+    void return_if_unconfirmed();
+    control::Answer execute_reload(control::Json const& command);
+    control::Answer execute_confirm();
+    void follow_best_policy();
+
+    config::CommandLine line_;
+    config::Json started_;    // the keys that the configuration of the start gives
+    config::Loaded loaded_;   // the running configuration
+    PolicyChoice policy_;
+    Parts parts_;
+    Reloading reloading_{parts_, policy_};
+    std::optional<Upkeep> upkeep_;   // after open()
+    std::unique_ptr<control::CommandServer> commands_;
+    Trial<config::Loaded> trial_;
+    io::ServiceManager const manager_;
+    io::Watchdog watchdog_{manager_.watchdog()};
+    Shutdown shutdown_{parts_, manager_};
+};
+
+/// Loads the configuration of a command line.
+config::Loaded load(config::CommandLine const& line, config::NamedFiles files);
+
+/// The path of the control socket; empty: none.
+std::string control_path(config::Config const& config);
+
+}   // namespace garner::app

@@ -1,0 +1,156 @@
+#include "app/ask.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "admin/ask.hpp"
+#include "admin/cache_command.hpp"
+#include "admin/commands.hpp"
+#include "app/app.hpp"
+#include "bump/ca_command.hpp"
+#include "config/check_command.hpp"
+#include "config/rules_command.hpp"
+#include "control/commands.hpp"
+#include "util/exit_code.hpp"
+
+namespace garner::app {
+namespace {
+
+using config::CommandLine;
+
+constexpr char const* no_admin_address = "this configuration has no admin address to ask";
+
+int fail(Fault const& fault) {
+    std::fprintf(stderr, "garner: %s\n", fault.text().c_str());
+    return exit_failed;
+}
+
+/// garner cache: for the running proxy's cache, or for the store in the same configuration.
+int ask_cache(CommandLine const& line, config::Config const& config) {
+    using Kind = admin::CacheCommand::Kind;
+    spdlog::set_level(spdlog::level::off);   // the command prints its own errors
+    auto const& word = line.rest.front();
+    admin::CacheCommand command;
+    command.kind = word == "ls" ? Kind::list : word == "verify" ? Kind::verify : word == "purge" ? Kind::purge : Kind::stats;
+    if (line.rest.size() > 1) command.pattern = line.rest.back();
+    command.json = line.json;
+    command.rate = line.rate;
+    if (config.admin.enabled) command.address = config.admin.address;
+    command.port = config.admin.port;
+    command.disk = config.disk;
+    command.open = store::DiskStore::open_existing;
+    return admin::run_cache_command(command, std::cout, std::cerr);
+}
+
+/// garner ca pins: asks a running proxy.
+int ask_for_pins(CommandLine const& line, config::Config const& config) {
+    if (!config.admin.enabled) return fail({no_admin_address});
+    admin::Command command{.kind = admin::Command::Kind::pins};
+    command.erase = line.erase;
+    if (line.rest.size() > 1) command.host = line.rest.back();
+    command.address = config.admin.address;
+    command.port = config.admin.port;
+    return admin::run_command(command, std::cout, std::cerr);
+}
+
+/// garner ca: `rest` is the operation and a directory.
+int run_ca(CommandLine const& line, config::Config const& config) {
+    using Kind = bump::CaCommand::Kind;
+    auto const& word = line.rest.front();
+    if (word == "pins") return ask_for_pins(line, config);
+    bump::CaCommand command;
+    command.kind = word == "init" ? Kind::init : word == "export" ? Kind::export_root : Kind::show;
+    if (line.rest.size() > 1) command.directory = line.rest.back();
+    command.chain = config.bump.ca_chain;
+    command.rules = config.bump.rules;
+    command.any_host = line.any_host;
+    command.der = line.der;
+    return bump::run_ca_command(command, std::cout, std::cerr);
+}
+
+/// garner reload and garner confirm.
+int ask_control(CommandLine const& line, config::Config const& config) {
+    constexpr seconds patience{120};   // a disk tier may be opened
+    auto const path = control_path(config);
+    if (path.empty())
+        return fail({"this configuration has no control socket", "set control.path and restart the proxy", "control.path"});
+    control::Json command{{"do", line.command == CommandLine::Command::confirm ? "confirm" : "reload"}};
+    if (line.dry_run) command["dry_run"] = true;
+    if (line.confirm_within > seconds{}) command["confirm_seconds"] = static_cast<std::uint32_t>(line.confirm_within.count());
+    auto const code = control::execute(path, command, patience, std::cout);
+    return code ? *code : fail(code.fault());
+}
+
+int ask_admin(CommandLine const& line, config::Config const& config) {
+    auto const& place = config.admin;
+    if (!place.enabled) return fail({no_admin_address});
+    using Kind = admin::Command::Kind;
+    static std::map<CommandLine::Command, Kind> const kinds{
+        {CommandLine::Command::purge, Kind::purge},     {CommandLine::Command::explain, Kind::explain},
+        {CommandLine::Command::peers, Kind::peers},     {CommandLine::Command::health, Kind::health},
+        {CommandLine::Command::log, Kind::reopen_logs}, {CommandLine::Command::stats, Kind::stats}};
+    admin::Command const command{.kind = kinds.at(line.command),
+                                 .url = line.url,
+                                 .method = line.method,
+                                 .fields = line.fields,
+                                 .client = line.client,
+                                 .user = line.rules.user,
+                                 .groups = line.rules.groups,
+                                 .accelerator = line.accelerator,
+                                 .json = line.json,
+                                 .what_if = line.what_if,
+                                 .ready = line.ready,
+                                 .rebuild_digest = line.rebuild_digest,
+                                 .address = place.address,
+                                 .port = place.port};
+    return admin::run_command(command, std::cout, std::cerr);
+}
+
+/// `garner rules why --id`: repeats the refused request that the running proxy has under this id.
+Result<void> take_refusal(CommandLine& line) {
+    auto loaded = load(line, config::NamedFiles::left);
+    if (!loaded.faults.empty()) return Fault{config::text_of(loaded.faults.front())};
+    auto const place = admin::place_at(loaded.config.admin.address, loaded.config.admin.port);
+    if (!place) return place.fault();
+    auto const answer =
+        admin::ask({.place = *place, .method = "POST", .target = "/refusal", .form = {{"id", line.rules.id}}}, "refusal");
+    if (!answer) return answer.fault();
+    auto const& refused = answer->at("refusal");
+    line.url = refused.at("url");
+    line.method = refused.at("method");
+    line.client = refused.at("source");
+    line.rules.at = refused.at("at");
+    line.rules.user = refused.at("user");
+    line.rules.groups = refused.at("groups");
+    line.rules.listener = refused.at("listener");
+    return {};
+}
+
+}   // namespace
+
+int ask(CommandLine const& line) {
+    auto const loaded = load(line, config::NamedFiles::left);
+    if (!loaded.faults.empty()) {
+        config::print_faults(loaded.faults, std::cerr);
+        return exit_failed;
+    }
+    switch (line.command) {
+    case CommandLine::Command::cache: return ask_cache(line, loaded.config);
+    case CommandLine::Command::ca: return run_ca(line, loaded.config);
+    case CommandLine::Command::reload:
+    case CommandLine::Command::confirm: return ask_control(line, loaded.config);
+    default: return ask_admin(line, loaded.config);
+    }
+}
+
+int ask_rules(CommandLine line) {
+    if (!line.rules.id.empty())
+        if (auto const taken = take_refusal(line); !taken) return fail(taken.fault());
+    return config::rules_command(line, std::cin, std::cout, std::cerr);
+}
+
+}   // namespace garner::app

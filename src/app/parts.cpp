@@ -1,0 +1,86 @@
+#include "app/parts.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include "app/part_options.hpp"
+#include "config/run_as.hpp"
+#include "io/account.hpp"
+#include "io/service_manager.hpp"
+
+namespace garner::app {
+namespace {
+
+/// Moves an opened object to its place.
+template <class T>
+Result<void> keep(std::unique_ptr<T>& place, Result<std::unique_ptr<T>> opened) {
+    if (!opened) return opened.fault();
+    place = *std::move(opened);
+    return {};
+}
+
+}   // namespace
+
+Parts::Parts(config::Config const& config, std::string const& policy) : cache(cache_options(config, policy)) {}
+
+Parts::~Parts() {
+    if (disk) disk->stop();
+}
+
+Result<void> Parts::open(config::Config const& config) {
+    auto const found = config::account_to_take(config);
+    if (!found) return found.fault();
+    auto const& account = *found;
+    for (auto const& trouble : account ? config::give_files(config, *account) : std::vector<std::string>{})
+        spdlog::warn("cannot change the owner to user {}: {}; change it with chown", account->name, trouble);
+    if (auto const opened = open_ports(config); !opened) return opened;
+    // Root opens only the ports: the user may have replaced a file that root would open by its name.
+    if (account) {
+        if (auto const became = to_result(io::become(*account)); !became) return became;
+        spdlog::info("running as user {}", account->name);
+    }
+    return open_files(config);
+}
+
+Result<void> Parts::open_ports(config::Config const& config) {
+    auto options = server_options(config);
+    options.inherited = io::inherited_sockets();
+    if (auto const made = keep(server, proxy::Server::make(options, proxy_options(config), cache)); !made) return made;
+    if (!config.admin.enabled) return {};
+    return keep(admin, admin::AdminServer::open(admin_options(config), *server));
+}
+
+Result<void> Parts::open_files(config::Config const& config) {
+    if (auto const opened = open_disk(config); !opened) return opened;
+    if (auto const opened = server->open_log(); !opened) return opened;
+    if (auto const opened = server->open_interception(); !opened) return opened;
+    auto logins = load_logins(config);
+    if (!logins) return logins.fault();
+    server->logins().apply(*std::move(logins));
+    if (config.seen.address.empty()) return {};
+    return keep(seen, seen::Service::open(config.seen));
+}
+
+Result<void> Parts::open_disk(config::Config const& config) {
+    if (config.disk.path.empty()) return {};
+    auto const opened = keep(disk, store::DiskStore::open(config.disk));
+    if (opened) cache.set_disk(disk.get());
+    return opened;
+}
+
+void Parts::start() {
+    constexpr std::uint32_t few_connections = 256;
+    server->start();
+    if (admin) admin->start();
+    if (seen) seen->start();
+    if (auto const most = server->shared().connections_max; most < few_connections)
+        spdlog::warn("at most {} client connections: the limit of open files is low; raise it (ulimit -n)", most);
+}
+
+Result<std::shared_ptr<auth::Sources const>> load_logins(config::Config const& config) {
+    auto loaded = auth::Sources::load(config.auth);
+    if (!loaded.faults.empty()) return loaded.faults.front();
+    for (auto const& notice : loaded.notices) spdlog::warn("{}", notice.text());
+    return std::move(loaded.sources);
+}
+
+}   // namespace garner::app

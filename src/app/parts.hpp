@@ -1,0 +1,44 @@
+// The parts of the running program, created bottom up.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "admin/admin_server.hpp"
+#include "cache/cache.hpp"
+#include "config/config.hpp"
+#include "proxy/server.hpp"
+#include "seen/service.hpp"
+#include "store/disk_store.hpp"
+#include "util/result.hpp"
+
+namespace garner::app {
+
+/// A member uses those above it. Opened and used on the main thread, unless its class says otherwise.
+struct Parts {
+    /// `policy`: that of the memory tier, not "auto".
+    Parts(config::Config const& config, std::string const& policy);
+    ~Parts();
+
+    /// Opens ports, takes the account of the key `user`, and opens files. The fault names the address or the file.
+    Result<void> open(config::Config const& config);
+    void start();
+
+    std::string admin_address() const { return admin ? admin->address() : std::string(); }
+    std::string seen_address() const { return seen ? seen->address() : std::string(); }
+
+    std::unique_ptr<store::DiskStore> disk;   // outlives everything that reads bodies from it
+    cache::Cache cache;
+    std::unique_ptr<proxy::Server> server;
+    std::unique_ptr<admin::AdminServer> admin;
+    std::unique_ptr<seen::Service> seen;
+
+private:
+    Result<void> open_ports(config::Config const& config);
+    Result<void> open_files(config::Config const& config);
+    Result<void> open_disk(config::Config const& config);
+};
+
+/// Sources of users that could be loaded with notices only; logs these.
+Result<std::shared_ptr<auth::Sources const>> load_logins(config::Config const& config);
+
+}   // namespace garner::app

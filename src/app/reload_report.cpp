@@ -1,0 +1,57 @@
+#include "app/reload_report.hpp"
+
+#include "util/exit_code.hpp"
+
+namespace garner::app {
+namespace {
+
+constexpr std::size_t changes_shown = 1'000;
+
+std::string keys(std::size_t count) { return std::to_string(count) + (count == 1 ? " key" : " keys"); }
+
+std::string joined(std::vector<std::string> const& names) {
+    constexpr std::size_t most = 20;
+    std::string all;
+    for (std::size_t i = 0; i < names.size() && i < most; ++i) all += (i ? ", " : "") + names[i];
+    return names.size() > most ? all + " and " + std::to_string(names.size() - most) + " more" : all;
+}
+
+}   // namespace
+
+std::vector<std::string> ReloadReport::pending() const {
+    std::vector<std::string> names;
+    for (auto const& change : changes)
+        if (change.restarts) names.push_back(change.key);
+    return names;
+}
+
+std::string ReloadReport::summary(bool shown_only) const {
+    auto const waiting = pending();
+    auto const now = changes.size() - waiting.size();
+    std::string text = shown_only ? "a reload would change " : "configuration reloaded: ";
+    text += now == 0 ? "nothing" : keys(now);
+    if (!shown_only) text += " changed";
+    if (waiting.empty()) return text;
+    return text + "; " + keys(waiting.size()) + (waiting.size() == 1 ? " waits" : " wait") + " for a restart: " + joined(waiting);
+}
+
+int ReloadReport::exit_code() const {
+    if (refused()) return exit_failed;
+    return pending().empty() ? exit_done : exit_pending;
+}
+
+std::vector<std::string> ReloadReport::lines(bool shown_only) const {
+    std::vector<std::string> lines;
+    for (auto const& fault : faults) lines.push_back(text_of(fault));
+    for (auto const& notice : notices) lines.push_back("notice: " + text_of(notice));
+    if (refused()) {
+        lines.push_back("configuration not reloaded: it has errors; the running configuration stays in use");
+        return lines;
+    }
+    for (std::size_t i = 0; i < changes.size() && i < changes_shown; ++i) lines.push_back(changes[i].text());
+    if (changes.size() > changes_shown) lines.push_back("... and " + std::to_string(changes.size() - changes_shown) + " more");
+    lines.push_back(summary(shown_only));
+    return lines;
+}
+
+}   // namespace garner::app

@@ -1,0 +1,27 @@
+// The result of a reload, for the log and for the command that asked for it. Pure.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "config/fault.hpp"
+#include "config/key_changes.hpp"
+
+namespace garner::app {
+
+struct ReloadReport {
+    std::vector<config::Fault> faults;   // not empty: the configuration is refused, and nothing has changed
+    std::vector<config::Fault> notices;
+    std::vector<config::KeyChange> changes;   // of keys; those that need a restart have not changed
+
+    bool refused() const { return !faults.empty(); }
+    /// The keys that wait for a restart.
+    std::vector<std::string> pending() const;
+    /// "configuration reloaded: 3 keys changed; 1 key waits for a restart: workers"
+    std::string summary(bool shown_only = false) const;
+    /// 0 applied, 1 refused, 3 applied but for the pending keys.
+    int exit_code() const;
+    /// Faults, notices, changes, and last a line that sums up. `shown_only`: nothing was applied.
+    std::vector<std::string> lines(bool shown_only) const;
+};
+
+}   // namespace garner::app

@@ -1,0 +1,114 @@
+#include "app/signal_loop.hpp"
+
+#include <poll.h>
+#include <spdlog/spdlog.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "io/stderr_log.hpp"
+
+namespace garner::app {
+namespace {
+
+constexpr milliseconds look_interval{1'000};
+
+control::Answer refuse_while_stopping(control::Json const&) { return {1, {"the running proxy is shutting down"}}; }
+
+}   // namespace
+
+Task::Task(std::function<void()> task)
+    : thread_([this, task = std::move(task)] {
+          task();
+          ended_ = true;
+      }) {}
+
+sigset_t block_signals() {
+    ::signal(SIGPIPE, SIG_IGN);
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (int signal : {SIGHUP, SIGUSR1, SIGTERM, SIGINT}) sigaddset(&signals, signal);
+    ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    return signals;
+}
+
+SignalLoop::SignalLoop(std::unique_ptr<App> app, sigset_t const& signals)
+    : app_(std::move(app)), signals_(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK)) {}
+
+SignalLoop::~SignalLoop() { ::close(signals_); }
+
+int SignalLoop::run() {
+    while (!destruction_ || !destruction_->ended()) {
+        if (!stop_) app_->feed_watchdog();
+        auto const signal = next_signal(stop_ ? milliseconds{5} : look_interval);
+        if (signal == SIGTERM || signal == SIGINT)
+            end(signal);
+        else if (!stop_)
+            while_serving(signal);
+        else
+            while_stopping(signal);
+    }
+    return code();
+}
+
+/// 0 if none comes within `limit`. Executes the commands that come meanwhile.
+int SignalLoop::next_signal(milliseconds limit) {
+    std::vector<pollfd> descriptors{{.fd = signals_, .events = POLLIN, .revents = 0}};
+    auto* const commands = destruction_ ? nullptr : app_->commands();
+    if (commands) commands->add_to(descriptors);
+    ::poll(descriptors.data(), descriptors.size(), static_cast<int>(limit.count()));
+    signalfd_siginfo received{};
+    if (::read(signals_, &received, sizeof received) == sizeof received) return static_cast<int>(received.ssi_signo);
+    if (commands && stop_) commands->serve(refuse_while_stopping);
+    if (commands && !stop_) commands->serve([this](control::Json const& command) { return app_->execute(command); });
+    return 0;
+}
+
+void SignalLoop::while_serving(int signal) {
+    if (signal == SIGHUP) app_->reload();
+    if (signal == SIGUSR1) app_->reopen_log();
+    if (auto const now = steady_now(); now - looked_ >= look_interval) {
+        looked_ = now;
+        app_->look_after();
+    }
+}
+
+void SignalLoop::while_stopping(int signal) {
+    if (signal == SIGHUP) spdlog::warn("configuration not reloaded: the process is shutting down");
+    if (signal == SIGUSR1 && !destruction_) app_->reopen_log();
+    if (second_ && steady_now() > leave_at_) leave();
+    if (!stop_->ended() || destruction_) return;
+    if (!over_) leave();
+    destruction_.emplace([this] { app_.reset(); });
+}
+
+/// The second signal aborts the requests and gives them a second to be logged. Every byte that the disk has confirmed is safe.
+void SignalLoop::end(int signal) {
+    if (!stop_) {
+        first_ = signal;
+        begun_ = steady_now();
+        stop_.emplace([this] { over_ = app_->stop(); });
+    } else if (!second_ && !is_same_key(signal)) {
+        second_ = signal;
+        leave_at_ = steady_now() + seconds{1};
+        if (!destruction_) app_->hurry();
+    }
+}
+
+/// One key press may signal twice, by the terminal and by a wrapper.
+bool SignalLoop::is_same_key(int signal) const {
+    return signal == SIGINT && first_ == SIGINT && steady_now() - begun_ < milliseconds{100};
+}
+
+/// Other threads still run: nothing may be destroyed.
+void SignalLoop::leave() const {
+    spdlog::warn("some requests or threads did not end in time; exiting now");
+    io::flush_stderr();
+    std::fflush(nullptr);
+    std::_Exit(code());
+}
+
+}   // namespace garner::app

@@ -1,0 +1,45 @@
+// A connection over the control socket: one message a datagram (SOCK_SEQPACKET), each a CBOR map.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "util/bytes.hpp"
+#include "util/clock.hpp"
+#include "util/result.hpp"
+
+namespace garner::control {
+
+using Json = nlohmann::json;
+
+inline constexpr Bytes message_max = 64 * KiB;
+
+/// Owns the descriptor. Used on one thread.
+class Channel {
+public:
+    explicit Channel(int descriptor) : descriptor_(descriptor) {}
+    Channel(Channel&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+    Channel& operator=(Channel&& other) noexcept {
+        std::swap(descriptor_, other.descriptor_);
+        return *this;
+    }
+    ~Channel();
+
+    /// Connects to the process that listens at `path`. The fault names the path.
+    static Result<Channel> connect(std::string const& path);
+
+    /// Waits at most a second for a slow receiver. False if the message is too long, or the other end is gone or too slow.
+    bool send(Json const& message);
+    /// Waits at most `patience` for the next message.
+    Result<Json> receive(milliseconds patience);
+
+    /// Never waits. Nothing if no message is there yet. A fault: the other end is gone, or has sent what is no message.
+    Result<std::optional<Json>> poll();
+
+    int descriptor() const { return descriptor_; }
+
+private:
+    int descriptor_;
+};
+
+}   // namespace garner::control

@@ -1,0 +1,81 @@
+#include "control/commands.hpp"
+
+#include <poll.h>
+
+#include <ostream>
+
+namespace garner::control {
+namespace {
+
+constexpr std::size_t channels_max = 16;
+constexpr std::size_t line_max = 4'000;
+constexpr std::size_t lines_a_message = 4;   // an invalid byte of a line becomes three of UTF-8
+
+std::string text_at(Json const& message, char const* name) {
+    auto const member = message.find(name);
+    return member != message.end() && member->is_string() ? member->get<std::string>() : std::string();
+}
+
+/// CBOR texts are UTF-8; a configuration may have any bytes.
+std::string valid_utf8(std::string const& text) {
+    auto const json = Json(text.substr(0, line_max)).dump(-1, ' ', false, Json::error_handler_t::replace);
+    return Json::parse(json).get<std::string>();
+}
+
+bool send_answer(Channel& channel, Answer const& answer) {
+    Json lines = Json::array();
+    for (auto const& line : answer.lines) {
+        lines.push_back(valid_utf8(line));
+        if (lines.size() < lines_a_message) continue;
+        if (!channel.send({{"do", "said"}, {"lines", std::exchange(lines, Json::array())}})) return false;
+    }
+    return channel.send({{"do", "done"}, {"lines", lines}, {"code", answer.code}});
+}
+
+}   // namespace
+
+void CommandServer::add_to(std::vector<pollfd>& descriptors) const {
+    descriptors.push_back({.fd = socket_->descriptor(), .events = POLLIN, .revents = 0});
+    for (auto const& channel : channels_) descriptors.push_back({.fd = channel.descriptor(), .events = POLLIN, .revents = 0});
+}
+
+void CommandServer::serve(Execute const& execute) {
+    accept();
+    std::erase_if(channels_, [&](Channel& channel) { return !serve_one(channel, execute); });
+}
+
+/// The oldest connection ends for a new one.
+void CommandServer::accept() {
+    while (auto channel = socket_->accept()) {
+        channels_.push_back(*std::move(channel));
+        if (channels_.size() > channels_max) channels_.pop_front();
+    }
+}
+
+/// False if the connection is over.
+bool CommandServer::serve_one(Channel& channel, Execute const& execute) {
+    auto const command = channel.poll();
+    if (!command) return false;
+    if (!*command) return true;
+    if (text_at(**command, "do").empty()) return false;
+    return send_answer(channel, execute(**command));
+}
+
+Result<int> execute(std::string const& path, Json const& command, milliseconds patience, std::ostream& out) {
+    auto channel = Channel::connect(path);
+    if (!channel) return channel.fault();
+    if (!channel->send(command)) return Fault{"the proxy does not read the command", "", path};
+    while (true) {
+        auto const reply = channel->receive(patience);
+        if (!reply) return reply.fault().at(path);
+        auto const lines = reply->find("lines");
+        if (lines == reply->end() || !lines->is_array()) return Fault{"the process that listens is no Garner", "", path};
+        for (auto const& line : *lines)
+            if (line.is_string()) out << line.get_ref<std::string const&>() << "\n";
+        auto const code = reply->find("code");
+        if (code != reply->end() && code->is_number_integer()) return code->get<int>();
+        out.flush();
+    }
+}
+
+}   // namespace garner::control

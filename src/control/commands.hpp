@@ -1,0 +1,45 @@
+// Commands over the control socket: a command, then the lines of its answer and its exit code.
+#pragma once
+#include <functional>
+#include <iosfwd>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "control/socket.hpp"
+
+struct pollfd;
+
+namespace garner::control {
+
+struct Answer {
+    int code = 0;   // the exit code of the command
+    std::vector<std::string> lines = {};
+};
+
+/// The side of the running proxy. Used on one thread, which polls the descriptors.
+class CommandServer {
+public:
+    /// `command` has the member `do`, a text.
+    using Execute = std::function<Answer(Json const& command)>;
+
+    explicit CommandServer(std::unique_ptr<Socket> socket) : socket_(std::move(socket)) {}
+
+    /// The descriptors to wait for.
+    void add_to(std::vector<pollfd>& descriptors) const;
+    /// Executes each command that has arrived. Waits at most a second for each client that reads slowly.
+    void serve(Execute const& execute);
+
+private:
+    void accept();
+    static bool serve_one(Channel& channel, Execute const& execute);
+
+    std::unique_ptr<Socket> socket_;
+    std::list<Channel> channels_;
+};
+
+/// The side of a command: prints the lines of the answer, and returns its exit code. The fault: no proxy answers.
+Result<int> execute(std::string const& path, Json const& command, milliseconds patience, std::ostream& out);
+
+}   // namespace garner::control

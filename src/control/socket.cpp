@@ -1,0 +1,75 @@
+#include "control/socket.hpp"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "control/address.hpp"
+
+namespace garner::control {
+namespace {
+
+/// By name, without following a symbolic link.
+std::optional<struct stat> file_at(std::string const& path) {
+    struct stat file {};
+    return ::lstat(path.c_str(), &file) == 0 ? std::optional(file) : std::nullopt;
+}
+
+/// Removes the socket of a process that has ended.
+Result<void> make_room(std::string const& path) {
+    auto const file = file_at(path);
+    if (!file) return {};
+    if (!S_ISSOCK(file->st_mode)) return Fault{"exists and is no socket", "choose another control.path", path};
+    if (Channel::connect(path)) return Fault{"another process listens there", "stop it, or choose another control.path", path};
+    ::unlink(path.c_str());
+    return {};
+}
+
+bool is_allowed(int descriptor) {
+    ucred peer{};
+    socklen_t size = sizeof(peer);
+    if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
+    return peer.uid == 0 || peer.uid == ::geteuid();
+}
+
+}   // namespace
+
+Result<std::unique_ptr<Socket>> Socket::open(std::string const& path) {
+    if (auto const room = make_room(path); !room) return room.fault();
+    std::unique_ptr<Socket> socket(new Socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), path));
+    if (auto const listening = socket->listen(); !listening) return listening.fault();
+    return socket;
+}
+
+Result<void> Socket::listen() {
+    constexpr int backlog = 16;
+    auto const address = address_of(path_);
+    if (!address) return address.fault();
+    auto const* const generic = reinterpret_cast<sockaddr const*>(&*address);
+    bool const bound = descriptor_ >= 0 && ::bind(descriptor_, generic, sizeof(sockaddr_un)) == 0;
+    if (auto const file = bound ? file_at(path_) : std::nullopt) file_.emplace(file->st_dev, file->st_ino);
+    // Nobody can connect before listen().
+    if (bound && ::chmod(path_.c_str(), S_IRUSR | S_IWUSR) == 0 && ::listen(descriptor_, backlog) == 0) return {};
+    return Fault{std::string("the control socket cannot be opened: ") + std::strerror(errno),
+                 "create its directory, writable by the user of the proxy, or change control.path", path_};
+}
+
+Socket::~Socket() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    auto const file = file_at(path_);
+    if (file && file_ == std::pair(file->st_dev, file->st_ino)) ::unlink(path_.c_str());
+}
+
+std::optional<Channel> Socket::accept() {
+    while (true) {
+        int const descriptor = ::accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (descriptor < 0) return std::nullopt;
+        Channel channel(descriptor);
+        if (is_allowed(descriptor)) return channel;
+    }
+}
+
+}   // namespace garner::control

@@ -1,0 +1,36 @@
+// The listening side of the control socket.
+#pragma once
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "control/channel.hpp"
+
+namespace garner::control {
+
+/// Used on one thread.
+class Socket {
+public:
+    /// Listens at `path` with the mode 0600. Replaces the socket of a process that has ended; a socket at which a process listens is a
+    /// fault.
+    static Result<std::unique_ptr<Socket>> open(std::string const& path);
+    /// Removes the file, unless it is another's by now.
+    ~Socket();
+    Socket(Socket const&) = delete;
+
+    int descriptor() const { return descriptor_; }
+    /// A connection of this user or root. Closes others. Nothing if none waits.
+    std::optional<Channel> accept();
+
+private:
+    Socket(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+    Result<void> listen();
+
+    int const descriptor_;
+    std::string const path_;
+    std::optional<std::pair<dev_t, ino_t>> file_;   // after listen()
+};
+
+}   // namespace garner::control

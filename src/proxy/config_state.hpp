@@ -1,0 +1,40 @@
+// The state of the running configuration, for the statistics.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "util/clock.hpp"
+#include "util/mutex.hpp"
+
+namespace garner::proxy {
+
+/// Thread-safe.
+class ConfigState {
+public:
+    struct Figures {
+        std::uint64_t generation = 1;       // raised by each applied configuration; 1: that of the start
+        WallTime since = wall_now();        // of this generation
+        std::vector<std::string> pending;   // keys that the file has changed, and that need a restart
+        bool unconfirmed = false;           // the former configuration returns unless this one is confirmed
+    };
+
+    Figures figures() const EXCLUDES(mutex_) {
+        MutexLock const lock(mutex_);
+        return figures_;
+    }
+    void applied(std::vector<std::string> pending, bool unconfirmed) EXCLUDES(mutex_) {
+        MutexLock const lock(mutex_);
+        figures_ = {figures_.generation + 1, wall_now(), std::move(pending), unconfirmed};
+    }
+    void confirmed() EXCLUDES(mutex_) {
+        MutexLock const lock(mutex_);
+        figures_.unconfirmed = false;
+    }
+
+private:
+    mutable Mutex mutex_;
+    Figures figures_ GUARDED_BY(mutex_);
+};
+
+}   // namespace garner::proxy

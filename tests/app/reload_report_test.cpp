@@ -1,0 +1,49 @@
+#include "app/reload_report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace garner::app {
+namespace {
+
+using testing::ElementsAre;
+
+config::KeyChange change(char const* key, bool restarts = false) {
+    return {.key = key, .before = "1", .after = "2", .restarts = restarts};
+}
+
+TEST(ReloadReport, of_an_applied_configuration) {
+    ReloadReport const report{.faults = {}, .notices = {}, .changes = {change("memory.size"), change("via")}};
+    EXPECT_EQ(report.exit_code(), 0);
+    EXPECT_THAT(report.lines(false),
+                ElementsAre("memory.size: 1 -> 2 (now)", "via: 1 -> 2 (now)", "configuration reloaded: 2 keys changed"));
+    EXPECT_THAT(report.lines(true), testing::Contains("a reload would change 2 keys"));
+    EXPECT_EQ(ReloadReport{}.summary(), "configuration reloaded: nothing changed");
+}
+
+TEST(ReloadReport, of_keys_that_wait_for_a_restart) {
+    ReloadReport const report{.faults = {}, .notices = {}, .changes = {change("via"), change("workers", true)}};
+    EXPECT_EQ(report.exit_code(), 3);
+    EXPECT_THAT(report.pending(), ElementsAre("workers"));
+    EXPECT_EQ(report.summary(), "configuration reloaded: 1 key changed; 1 key waits for a restart: workers");
+    EXPECT_EQ(report.summary(true), "a reload would change 1 key; 1 key waits for a restart: workers");
+}
+
+TEST(ReloadReport, of_a_refused_configuration) {
+    ReloadReport const report{
+        .faults = {{.file = "garner.json", .line = 3, .key = "via", .text = "no", .mend = ""}}, .notices = {}, .changes = {}};
+    EXPECT_EQ(report.exit_code(), 1);
+    EXPECT_THAT(
+        report.lines(false),
+        ElementsAre("garner.json:3: via: no", "configuration not reloaded: it has errors; the running configuration stays in use"));
+}
+
+TEST(ReloadReport, shows_a_thousand_changes_at_most) {
+    ReloadReport const report{.faults = {}, .notices = {}, .changes = std::vector(1'500, change("via"))};
+    auto const lines = report.lines(false);
+    EXPECT_EQ(lines.size(), 1'002u);
+    EXPECT_EQ(lines[1'000], "... and 500 more");
+}
+
+}   // namespace
+}   // namespace garner::app

@@ -1,0 +1,154 @@
+// Real sockets between two threads of the test.
+#include "control/commands.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "control/address.hpp"
+
+namespace garner::control {
+namespace {
+
+using testing::HasSubstr;
+
+/// A directory that is removed at the end.
+class Directory {
+public:
+    Directory() {
+        char name[] = "/tmp/garner-control-XXXXXX";
+        path_ = ::mkdtemp(name);
+    }
+    ~Directory() { std::filesystem::remove_all(path_); }
+    std::string socket() const { return path_ + "/control"; }
+
+private:
+    std::string path_;
+};
+
+/// A proxy's main thread that answers commands.
+class Process {
+public:
+    Process(std::string const& path, CommandServer::Execute execute)
+        : server_(*Socket::open(path)), thread_([this, execute = std::move(execute)] {
+              while (!over_) {
+                  std::vector<pollfd> descriptors;
+                  server_.add_to(descriptors);
+                  ::poll(descriptors.data(), descriptors.size(), 10);
+                  server_.serve(execute);
+              }
+          }) {}
+    ~Process() {
+        over_ = true;
+        thread_.join();
+    }
+
+private:
+    CommandServer server_;
+    std::atomic<bool> over_{false};
+    std::thread thread_;
+};
+
+Answer echo(Json const& command) { return {7, {command.dump()}}; }
+
+/// Sends bytes as one message, and returns what comes back: empty if the connection is closed.
+std::string exchange(std::string const& path, std::string const& bytes) {
+    auto channel = *Channel::connect(path);
+    EXPECT_EQ(::send(channel.descriptor(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+    auto const reply = channel.receive(seconds{5});
+    return reply ? reply->dump() : "";
+}
+
+TEST(Commands, get_lines_and_an_exit_code) {
+    Directory const directory;
+    Process const process(directory.socket(), echo);
+    std::ostringstream out;
+    auto const code = execute(directory.socket(), {{"do", "reload"}, {"dry_run", true}}, seconds{5}, out);
+    ASSERT_TRUE(code) << code.fault_text();
+    EXPECT_EQ(*code, 7);
+    EXPECT_EQ(out.str(), R"({"do":"reload","dry_run":true})"
+                         "\n");
+}
+
+TEST(Commands, may_have_answers_longer_than_a_message) {
+    Directory const directory;
+    std::vector<std::string> const lines(300, std::string(3'900, 'x') + "\xff");
+    Process const process(directory.socket(), [&](Json const&) { return Answer{0, lines}; });
+    std::ostringstream out;
+    auto const code = execute(directory.socket(), {{"do", "reload"}}, seconds{5}, out);
+    ASSERT_TRUE(code) << code.fault_text();
+    EXPECT_EQ(*code, 0);
+    EXPECT_EQ(out.str().size(), 300 * (3'900 + 3 + 1));   // one invalid byte became U+FFFD
+}
+
+TEST(Commands, that_are_none_end_their_connection_only) {
+    Directory const directory;
+    Process const process(directory.socket(), echo);
+    EXPECT_EQ(exchange(directory.socket(), "no CBOR"), "");
+    EXPECT_EQ(exchange(directory.socket(), "\x80"), "");   // a list
+    EXPECT_EQ(exchange(directory.socket(), "\xa1\x62"
+                                           "do\x01"),
+              "");                                                                       // do: 1
+    EXPECT_EQ(exchange(directory.socket(), std::string(message_max + 1, '\xa0')), "");   // too long
+    EXPECT_THAT(exchange(directory.socket(), "\xa1\x62"
+                                             "do\x64quit"),
+                HasSubstr("quit"));
+}
+
+TEST(Commands, wait_for_no_silent_client) {
+    Directory const directory;
+    Process const process(directory.socket(), echo);
+    std::vector<Channel> silent;
+    for (int i = 0; i < 40; ++i) silent.push_back(*Channel::connect(directory.socket()));
+    std::ostringstream out;
+    auto const code = execute(directory.socket(), {{"do", "confirm"}}, seconds{5}, out);
+    ASSERT_TRUE(code) << code.fault_text();
+    EXPECT_EQ(*code, 7);
+}
+
+TEST(ControlSocket, is_for_its_user_and_gone_at_the_end) {
+    Directory const directory;
+    {
+        auto const socket = Socket::open(directory.socket());
+        ASSERT_TRUE(socket) << socket.fault_text();
+        struct stat file {};
+        ASSERT_EQ(::stat(directory.socket().c_str(), &file), 0);
+        EXPECT_EQ(file.st_mode & 0777, 0600u);
+    }
+    EXPECT_FALSE(std::filesystem::exists(directory.socket()));
+    EXPECT_THAT(Channel::connect(directory.socket()).fault_text(), HasSubstr("start the proxy"));
+}
+
+TEST(ControlSocket, replaces_that_of_a_process_that_has_ended) {
+    Directory const directory;
+    auto const address = *address_of(directory.socket());
+    int const dead = ::socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    ASSERT_EQ(::bind(dead, reinterpret_cast<sockaddr const*>(&address), sizeof address), 0);
+    ::close(dead);
+    auto const socket = Socket::open(directory.socket());
+    EXPECT_TRUE(socket) << socket.fault_text();
+}
+
+TEST(ControlSocket, is_not_taken_from_a_running_process_or_a_file) {
+    Directory const directory;
+    {
+        auto const running = *Socket::open(directory.socket());
+        EXPECT_THAT(Socket::open(directory.socket()).fault_text(), HasSubstr("another process listens there"));
+    }
+    std::ofstream(directory.socket()) << "mine";
+    EXPECT_THAT(Socket::open(directory.socket()).fault_text(), HasSubstr("is no socket"));
+    EXPECT_THAT(Socket::open(std::string(200, 'x')).fault_text(), HasSubstr("1 to 107 bytes"));
+    EXPECT_THAT(Socket::open("/nowhere/control").fault_text(), HasSubstr("create its directory"));
+}
+
+}   // namespace
+}   // namespace garner::control
