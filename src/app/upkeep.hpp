@@ -1,4 +1,4 @@
-// What the main thread does every second for a running server: warnings that workers cannot wait to log, and memory given back.
+// The work of the main thread every second for a running server: warnings that workers cannot wait to log, and memory given back.
 #pragma once
 #include "proxy/certificate_watch.hpp"
 #include "proxy/server.hpp"

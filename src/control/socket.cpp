@@ -51,7 +51,7 @@ Result<void> Socket::listen() {
     auto const* const generic = reinterpret_cast<sockaddr const*>(&*address);
     bool const bound = descriptor_ >= 0 && ::bind(descriptor_, generic, sizeof(sockaddr_un)) == 0;
     if (auto const file = bound ? file_at(path_) : std::nullopt) file_.emplace(file->st_dev, file->st_ino);
-    // Nobody can connect before listen().
+    // No process can connect before listen().
     if (bound && ::chmod(path_.c_str(), S_IRUSR | S_IWUSR) == 0 && ::listen(descriptor_, backlog) == 0) return {};
     return Fault{std::string("the control socket cannot be opened: ") + std::strerror(errno),
                  "create its directory, writable by the user of the proxy, or change control.path", path_};
