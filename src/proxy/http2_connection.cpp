@@ -61,6 +61,8 @@ net::awaitable<bool> Http2Connection::receive() {
     end_wait();
     if (std::exchange(restarts_, false) && error == asio::error::operation_aborted && !lost_) co_return true;
     if (error == asio::error::timed_out && services_.draining && slow_head_ == 0) {
+        // A request that arrived in the same moment is taken.
+        if (transport().arrived() == net::Transport::Arrived::bytes) co_return !lost_ && take_input();
         session_.drain();
         co_return true;
     }

@@ -42,6 +42,18 @@ net::awaitable<void> TlsHandshake::run() {
     if (fault == HandshakeFault::clear_text) start(std::make_unique<Http1Connection>(services_, hand_over(), clear_text));
 }
 
+/// A client of TLS 1.3 sends a request together with the end of its handshake: bytes that this worker has not read yet are read
+/// first. The handshake's own limit applies.
+void TlsHandshake::end_if_silent() {
+    constexpr milliseconds moment{100};
+    net::Error error;
+    bool const has_unread = transport().socket().available(error) > 0;
+    if (has_unread && !error)
+        drained_.arm(moment);
+    else
+        abort();
+}
+
 void TlsHandshake::start_protocol() {
     if (transport().tls()->http2())
         start(std::make_unique<Http2Connection>(services_, hand_over()));

@@ -11,7 +11,7 @@ public:
     TlsHandshake(Services& services, Accepted accepted)
         : Connection(services, std::move(accepted)),
           drained_(
-              services.worker.wheel, [](void* self) { static_cast<TlsHandshake*>(self)->abort(); }, this) {}
+              services.worker.wheel, [](void* self) { static_cast<TlsHandshake*>(self)->end_if_silent(); }, this) {}
 
     void drain() override { drained_.arm(services_.options->deadlines.drain_idle); }
     void abort() override { transport().cancel(); }
@@ -19,6 +19,7 @@ public:
 
 private:
     net::awaitable<void> run() override;
+    void end_if_silent();
     void start_protocol();
     void note_failure(net::HandshakeFault fault);
 
