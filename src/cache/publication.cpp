@@ -147,7 +147,7 @@ bool Publication::grows_newer(Shard const& shard) const {
 void Publication::put_in_memory(Shard& shard) {
     auto const primary = fill_.primary();
     auto const of_text = memory_.fingerprint_of(key_);
-    if (!incomplete_) shard.clear_pass(primary);   // parts say nothing about the whole
+    if (!incomplete_) shard.clear_hit_for_pass(primary);   // parts say nothing about the whole
     if (!same_vary_) {
         shard.drop_variants(primary, freed_);
         if (marker_) freed_.push_back(shard.put(primary, marker_));

@@ -288,7 +288,7 @@ void Session::consume(Stream& stream, std::size_t bytes) {
     nghttp2_session_consume(session_, stream.id_, bytes);
     if (stream.window_.size == 0) return;
     auto const before = stream.window_.size;
-    windows_.took(stream.window_, bytes, stream.inbox_.size());
+    windows_.consumed(stream.window_, bytes, stream.inbox_.size());
     if (stream.window_.size == before) return;
     nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, stream.id_, static_cast<std::int32_t>(stream.window_.size));
     apply_connection_window();

@@ -14,7 +14,7 @@ namespace garner::proxy {
 /// A listening address on one worker. A reload replaces `tls` for later connections.
 struct ListenPoint {
     std::uint16_t port = 0;
-    AcceleratedOrigin const* origin = nullptr;                    // null: a forward proxy
+    FixedOrigin const* origin = nullptr;                          // null: a forward proxy
     std::shared_ptr<net::TlsServerContext const> tls = nullptr;   // null: plain TCP
 };
 

@@ -336,8 +336,8 @@ private:
         if (found.part_missing) return "the range is only partly stored";
         if (found.parts) return "only parts of the object are stored";
         if (found.variant_missing()) return "no stored variant matches this request";
-        bool const marked = found.kind == cache::Lookup::Kind::pass;
-        return marked ? "not stored; the last response was uncacheable: " + std::string(found.pass_reason) : "not stored";
+        bool const marked = found.kind == cache::Lookup::Kind::hit_for_pass;
+        return marked ? "not stored; the last response was uncacheable: " + std::string(found.hit_for_pass_reason) : "not stored";
     }
 
     bool may_have_misses() const { return proxy::may_have_misses(out_.options->misses, facts_); }
@@ -394,7 +394,7 @@ private:
     http::Framing framing_;
     http::RequestCacheControl control_;
     http::ResponseHead stored_;
-    AcceleratedOrigin const* origin_ = nullptr;
+    FixedOrigin const* origin_ = nullptr;
     Target target_;
     Client client_;
     std::shared_ptr<http::Identity const> identity_;

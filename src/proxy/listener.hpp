@@ -16,8 +16,8 @@ using Acceptor = net::asio::basic_socket_acceptor<net::asio::ip::tcp, net::Execu
 class Listener {
 public:
     /// `tls`: null for plain TCP. `inherited`: the service manager has the same socket, for the next process too.
-    Listener(Services& services, Acceptor acceptor, AcceleratedOrigin const* origin,
-             std::shared_ptr<net::TlsServerContext const> tls, bool inherited)
+    Listener(Services& services, Acceptor acceptor, FixedOrigin const* origin, std::shared_ptr<net::TlsServerContext const> tls,
+             bool inherited)
         : services_(services), acceptor_(std::move(acceptor)), inherited_(inherited),
           on_loopback_(acceptor_.local_endpoint().address().is_loopback()),
           pause_(services.worker.io), point_{acceptor_.local_endpoint().port(), origin, std::move(tls)} {}

@@ -23,7 +23,7 @@ std::shared_ptr<http::Identity const> const& no_user() {
 
 State LoginCheck::look() {
     auto* logins = request_.services.logins;
-    if (!logins || request_.client.nobody() || request_.bumped) {
+    if (!logins || request_.client.nobody() || request_.bumped_origin) {
         request_.identity = no_user();
         return State::known;
     }
@@ -31,14 +31,14 @@ State LoginCheck::look() {
     if (!fields.has(Name::proxy_authorization)) return look_without_credentials();
     if (fields.count(Name::proxy_authorization) > 1) {
         reason_ = "login refused: more than one line of Proxy-Authorization";
-        return State::wanted;
+        return State::login_needed;
     }
     auto found = logins->find(fields.first(Name::proxy_authorization), request_.now);
     using Kind = auth::Verified::Found::Kind;
     if (found.kind == Kind::unknown) return State::unknown;
     if (found.kind == Kind::wrong) {
         reason_ = "login refused: wrong user or password";
-        return State::wanted;
+        return State::login_needed;
     }
     request_.identity = std::move(found.identity);
     return State::known;
@@ -50,7 +50,7 @@ State LoginCheck::look_without_credentials() {
     auto& client = request_.client;
     auto const generation = logins.generation();
     request_.identity = logins.find_without_credentials(client.peer().address, client.client()->certificate, request_.now);
-    if (!request_.identity) return State::wanted;
+    if (!request_.identity) return State::login_needed;
     client.set_client(with_identity(client.client(), request_.identity, generation));
     return State::known;
 }
@@ -86,14 +86,14 @@ State LoginCheck::take(auth::Answer const& answer) {
     reason_ = answer.reason;
     without_negotiate_ = answer.negotiate_failed;
     retry_after_ = answer.retry_after;
-    if (answer.kind == Kind::rejected) return State::wanted;
-    return answer.kind == Kind::limited ? State::limited : State::silent;
+    if (answer.kind == Kind::rejected) return State::login_needed;
+    return answer.kind == Kind::limited ? State::limited : State::unavailable;
 }
 
 std::string LoginCheck::fields(State state) const {
-    if (state == State::wanted)
+    if (state == State::login_needed)
         return request_.services.logins ? challenges(*request_.services.logins->sources(), without_negotiate_) : std::string();
-    if (state != State::limited && state != State::silent) return {};
+    if (state != State::limited && state != State::unavailable) return {};
     return "Retry-After: " + std::to_string(retry_after_.count()) + "\r\n";
 }
 

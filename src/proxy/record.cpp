@@ -15,7 +15,7 @@ namespace {
 
 /// Queries inside TLS are not logged: they may be secret.
 std::string_view logged_url(Request const& request, std::string_view url) {
-    return request.options->log.query && !request.bumped ? url : url.substr(0, url.find('?'));
+    return request.options->log.query && !request.bumped_origin ? url : url.substr(0, url.find('?'));
 }
 
 }   // namespace
@@ -42,7 +42,7 @@ void Record::set_rule(http::Decision const& decision) {
     by_destination = decision.closed && !decision.closed_port;
 }
 
-void Record::set_rule(AcceleratedOrigin::Refusal const& refusal) {
+void Record::set_rule(FixedOrigin::Refusal const& refusal) {
     texts.rule = refusal.rule;
     texts.because = refusal.because;
     texts.logged_rule = refusal.logged_rule;

@@ -48,7 +48,7 @@ public:
     void say(char const* why);
     void set_rule(http::Decision const&);
     /// The rule that refused the tunnel around the request.
-    void set_rule(AcceleratedOrigin::Refusal const&);
+    void set_rule(FixedOrigin::Refusal const&);
     /// Draws the id of an error page: "1764078120.123-9f3a0c1d". The number before the hyphen is the time in Squid's log format.
     std::string_view draw_id();
     /// Counts the connection's traffic since the last call. Called after each write, so that a transfer of hours shows in

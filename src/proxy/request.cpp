@@ -19,18 +19,18 @@ void Scratch::read_head_of(store::Object const& object) {
 
 namespace {
 
-AcceleratedOrigin const* if_kind(AcceleratedOrigin const* origin, AcceleratedOrigin::Kind kind) {
+FixedOrigin const* if_kind(FixedOrigin const* origin, FixedOrigin::Kind kind) {
     return origin && origin->kind == kind ? origin : nullptr;
 }
 
 }   // namespace
 
-Request::Request(Services& services, ClientStream& client, AcceleratedOrigin const* only_origin, Scratch& scratch,
+Request::Request(Services& services, ClientStream& client, FixedOrigin const* only_origin, Scratch& scratch,
                  std::shared_ptr<Options const> const& options)
-    : services(services), client(client), accelerates(if_kind(only_origin, AcceleratedOrigin::Kind::accelerated)),
-      bumped(if_kind(only_origin, AcceleratedOrigin::Kind::bumped)), scratch(scratch), options(options), target(scratch.target),
+    : services(services), client(client), accelerated_origin(if_kind(only_origin, FixedOrigin::Kind::accelerated)),
+      bumped_origin(if_kind(only_origin, FixedOrigin::Kind::bumped)), scratch(scratch), options(options), target(scratch.target),
       record(scratch.record, services.shared.via_name), close(!http::keeps_alive(client.head())) {
-    identity = bound_identity(services, client, bumped || client.nobody());
+    identity = bound_identity(services, client, bumped_origin || client.nobody());
     for (auto* text : {&target.url, &target.plain_url, &target.host_field, &target.path}) text->clear();
     target.secure = client.client()->secure;
     if (scratch.targeted_of == options) return;

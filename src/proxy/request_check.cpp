@@ -17,7 +17,7 @@ std::optional<Verdict> RequestCheck::check() {
     if (framing.refusal) return refused(framing.status, framing.refusal, "RFC 9112 message framing");
     if (auto const* fault = read_target(head, request_.only_origin(), request_.target))
         return refused(400, fault, "RFC 9112 request target");
-    if (request_.bumped)
+    if (request_.bumped_origin)
         if (auto const verdict = check_inside()) return *verdict;
     if (head.method == Method::connect && !request_.client.body_done())
         return refused(400, "CONNECT with a body", "RFC 9110 9.3.6");
@@ -37,7 +37,7 @@ std::optional<Verdict> RequestCheck::check() {
 
 /// Inside a decrypted tunnel.
 std::optional<Verdict> RequestCheck::check_inside() {
-    auto const& bumped = *request_.bumped;
+    auto const& bumped = *request_.bumped_origin;
     if (is_misdirected(request_.head(), bumped))
         return refused(421, "The request is for another host than the tunnel that it came through.", "RFC 9110 7.4");
     if (!bumped.refusal) return std::nullopt;
@@ -67,7 +67,7 @@ std::optional<Verdict> RequestCheck::check_access() {
 
 /// The rules depend on the destination. A stored object may have come from an address for which they need the user, too.
 bool RequestCheck::user_may_matter() const {
-    return !request_.identity && !has_tried_login_ && request_.options->logins && !request_.accelerates;
+    return !request_.identity && !has_tried_login_ && request_.options->logins && !request_.accelerated_origin;
 }
 
 /// Nothing: the identity is known, or check_login() comes next.
@@ -92,7 +92,7 @@ Verdict RequestCheck::refuse_login(LoginCheck::State state) {
     using enum LoginCheck::State;
     if (state == limited)
         return refused(429, "Too many logins from this address have failed. Wait a minute.", "auth.failures_per_minute");
-    if (state == silent) return refused(503, "The login cannot be checked now.", "auth");
+    if (state == unavailable) return refused(503, "The login cannot be checked now.", "auth");
     request_.record.tag = ResultTag::tcp_denied;
     // RFC 9110 15.5.8: a 407 needs a challenge.
     if (login_fields_.empty()) return refused(403, "The rules of this proxy allow known users only.", "auth");
@@ -184,7 +184,7 @@ Verdict RequestCheck::refused(std::uint16_t status, std::string_view what, std::
 }
 
 Verdict RequestCheck::denied(http::Decision const& decision) {
-    if (decision.verdict == http::Decision::Verdict::needs_identity) return *judge(LoginCheck::State::wanted);
+    if (decision.verdict == http::Decision::Verdict::needs_identity) return *judge(LoginCheck::State::login_needed);
     request_.record.tag = ResultTag::tcp_denied;
     request_.close = true;   // a denied client keeps no connection
     request_.record.set_rule(decision);

@@ -113,7 +113,7 @@ ErrorPage ResponseWriter::page_of(std::uint16_t status, std::string_view what, s
     page.what = what;
     page.server = request_.services.shared.via_name;
     bool const is_read = !target.url.empty();   // otherwise the target is the last request's
-    if (request_.accelerates) {
+    if (request_.accelerated_origin) {
         if (is_read) page.url = target.path;
         if (status >= 502 && status <= 504) page.what = what.substr(0, what.find(": "));
         return page;
@@ -136,7 +136,7 @@ void ResponseWriter::log_reason(std::string_view what, std::string_view rule) {
 std::string ResponseWriter::note_refusal() {
     auto const& texts = request_.record.texts;
     auto const& server = request_.services.shared.via_name;
-    if (request_.accelerates) return proxy_status(server, request_.record.by_destination, {}, texts.id);
+    if (request_.accelerated_origin) return proxy_status(server, request_.record.by_destination, {}, texts.id);
     if (!request_.identity && request_.options->logins) LoginCheck(request_).look();   // others see nothing of a known user
     auto const url = std::string_view(request_.target.url);
     request_.services.shared.refusals.add({.id = texts.id,
@@ -170,7 +170,7 @@ net::awaitable<void> ResponseWriter::error(std::uint16_t status, std::string_vie
     // A rule of access is for the log; a visitor of an accelerator learns only that there is one.
     bool const is_access_rule = !rule.empty() && rule == request_.record.texts.rule;
     if (is_access_rule) extra += note_refusal();
-    request_.record.cache_status.detail = request_.accelerates && is_access_rule ? "access" : rule;
+    request_.record.cache_status.detail = request_.accelerated_origin && is_access_rule ? "access" : rule;
     co_await own_answer(status, content_type(format), body, extra);
 }
 

@@ -8,9 +8,9 @@
 namespace garner::proxy {
 namespace {
 
-std::unique_ptr<AcceleratedOrigin> origin_of(Listen const& listen) {
+std::unique_ptr<FixedOrigin> origin_of(Listen const& listen) {
     if (!listen.origin) return nullptr;
-    auto origin = std::make_unique<AcceleratedOrigin>();
+    auto origin = std::make_unique<FixedOrigin>();
     origin->text = *listen.origin;
     http::UriError error;
     if (auto const uri = http::parse_absolute(origin->text, error)) origin->uri = *uri;
@@ -44,7 +44,7 @@ RuleInquiry::RuleInquiry(Options const& options, http::OwnAddresses own) : optio
     for (auto const& listen : options_.listen) origins_.push_back(origin_of(listen));
 }
 
-AcceleratedOrigin const* RuleInquiry::choose_listener(std::uint16_t port) {
+FixedOrigin const* RuleInquiry::choose_listener(std::uint16_t port) {
     auto const& all = options_.listen;
     auto const is_meant = [&](Listen const& listen) { return port == 0 ? !listen.origin : listen.port == port; };
     auto const found = std::ranges::find_if(all, is_meant);

@@ -48,12 +48,12 @@ public:
     std::optional<IpAddress> const& destination() const { return destination_; }
 
 private:
-    AcceleratedOrigin const* choose_listener(std::uint16_t port);
+    FixedOrigin const* choose_listener(std::uint16_t port);
     std::string read_fields();
 
     Options const& options_;
     http::OwnAddresses own_;
-    std::vector<std::unique_ptr<AcceleratedOrigin>> origins_;   // of each listener; nullptr: a forward proxy
+    std::vector<std::unique_ptr<FixedOrigin>> origins_;   // of each listener; nullptr: a forward proxy
     RuleQuestion question_;
     Client client_;
     std::string target_text_;

@@ -93,9 +93,9 @@ Result<void> Server::open_listener(std::size_t index, std::shared_ptr<net::TlsSe
     net::Error error;
     auto address = asio::ip::make_address(listen.address, error);
     net::TcpEndpoint endpoint(address, listen.port);
-    AcceleratedOrigin const* origin = nullptr;
+    FixedOrigin const* origin = nullptr;
     if (listen.origin) {
-        auto made = std::make_unique<AcceleratedOrigin>();
+        auto made = std::make_unique<FixedOrigin>();
         made->text = *listen.origin;
         http::UriError refused;
         auto uri = http::parse_absolute(made->text, refused);

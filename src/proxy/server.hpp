@@ -69,8 +69,8 @@ public:
     std::vector<std::string> const& addresses() const { return addresses_; }
     struct ListenAddress {
         std::string address;
-        AcceleratedOrigin const* origin = nullptr;   // the accelerator's
-        bool secure = false;                         // TLS, at the start
+        FixedOrigin const* origin = nullptr;   // the accelerator's
+        bool secure = false;                   // TLS, at the start
     };
     std::vector<ListenAddress> const& listen_addresses() const { return listen_addresses_; }
     std::shared_ptr<http::OwnAddresses const> own() const;
@@ -117,7 +117,7 @@ private:
     std::unique_ptr<net::NameCache> names_;
     std::unique_ptr<AccessLog> log_;
     std::unique_ptr<Sampling> sampling_;
-    std::vector<std::unique_ptr<AcceleratedOrigin>> origins_;
+    std::vector<std::unique_ptr<FixedOrigin>> origins_;
     std::shared_ptr<net::TicketKeys> const ticket_keys_ = std::make_shared<net::TicketKeys>(steady_now());
     TlsContexts tls_ GUARDED_BY(options_mutex_);
     std::shared_ptr<Interception const> interception_ GUARDED_BY(options_mutex_);
