@@ -164,7 +164,7 @@ void Agent::ask_all(Round& round) {
             if (!nameable || !lookups_[i]->reaches(*peer)) return false;
             reached.push_back(peer);
             round.asked.push_back({peer, row.protocol, index});
-            if (!row.at_once) peer->asked(row.protocol, round.asked_at);
+            if (!row.at_once) peer->asked(round.asked_at);
             return true;
         });
         if (!reached.empty()) lookups_[i]->ask(query, reached);
@@ -183,7 +183,7 @@ net::awaitable<bool> Agent::is_there(std::shared_ptr<Peer> peer, std::string_vie
     auto const named = may_name(url, peer->options) ? std::string(url) : own_url(peer->options);
     auto& round = begin_round(named);
     round.asked.push_back({peer, rows[by].protocol});
-    peer->asked(rows[by].protocol, round.asked_at);
+    peer->asked(round.asked_at);
     Query const query{round.number, named};
     lookups_[by]->ask(query, std::span(&peer, 1));
     if (!round.all_answered()) co_await wait(round, sign_of_life, waiting);
@@ -281,7 +281,7 @@ void Agent::take(Reply const& reply) {
     if (asked == round.asked.end()) return counters.unexpected.add();
     asked->reply = reply.kind;
     asked->took = since(round.asked_at, now);
-    bool const at_once = reply.protocol == Protocol::digest;
+    bool const at_once = replies_at_once(reply.protocol);
     bool const late = asked->overdue || asked->expired;
     if (!at_once) asked->peer->answered(reply, asked->took, now, late);
     if (round.over) return;
@@ -333,7 +333,7 @@ void Agent::end_round(Round& round, SteadyTime now) {
 
 void Agent::note_overdue(Round& round) {
     for (auto& asked : round.asked) {
-        if (asked.reply != ReplyKind::nothing || asked.protocol == Protocol::digest) continue;
+        if (asked.reply != ReplyKind::nothing || replies_at_once(asked.protocol)) continue;
         asked.overdue = true;
         asked.peer->overdue();
     }
@@ -343,7 +343,7 @@ void Agent::note_overdue(Round& round) {
 void Agent::run_out(Round& round, SteadyTime now) {
     if (round.of_purge) return;
     for (auto& asked : round.asked) {
-        if (asked.reply != ReplyKind::nothing || asked.expired || asked.protocol == Protocol::digest) continue;
+        if (asked.reply != ReplyKind::nothing || asked.expired || replies_at_once(asked.protocol)) continue;
         asked.expired = true;
         asked.peer->expired(now);
     }

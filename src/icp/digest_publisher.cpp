@@ -39,9 +39,7 @@ net::awaitable<void> DigestPublisher::run() {
 }
 
 /// Without configured peers or ports the digest is built at the first request for it.
-bool DigestPublisher::expects_readers(Options const& options) {
-    return !options.peers.empty() || !options.address.empty() || !options.htcp.address.empty();
-}
+bool DigestPublisher::expects_readers(Options const& options) { return !options.peers.empty() || options.has_own_ports(); }
 
 net::awaitable<void> DigestPublisher::make(milliseconds life) {
     auto const begun = steady_now();

@@ -33,11 +33,11 @@ public:
         : UdpLookup(services, Protocol::htcp),
           responder_(services.mesh.cache(), services.mesh.origins(), services.mesh.replays(), counters_) {}
 
-    bool reaches(Peer const& peer) const override { return peer.options.htcp != 0; }
     void ask(Query const& query, Peers peers) override { send_sealed(htcp::tst_request(query.number, query.url), peers); }
     void clear(Query const& query, Peers peers) override { send_sealed(htcp::clr_request(query.number, query.url), peers); }
 
 private:
+    OwnPort own_port(Options const& options) const override { return {options.htcp.address, options.htcp.port}; }
     /// An empty message could not be written, and is not sent.
     void send_sealed(std::string message, Peers peers) {
         if (message.empty()) return;

@@ -42,13 +42,13 @@ public:
         started_ = steady_now();
         UdpLookup::start();
     }
-    bool reaches(Peer const& peer) const override { return peer.options.icp != 0 && peer.options.htcp == 0; }
     void ask(Query const& query, Peers peers) override {
         write_query(query.number, query.url, true, out_);
         send(out_, peers);
     }
 
 private:
+    OwnPort own_port(Options const& options) const override { return {options.address, options.port}; }
     void received(std::string_view datagram, IpEndpoint const& from) override {
         IcpMessage message;
         if (parse_message(datagram, message)) return counters_.malformed.add();

@@ -113,10 +113,7 @@ void Mesh::stop(unsigned worker) {
 
 void Mesh::reconfigure(Options options, PeerContexts contexts) {
     MutexLock const lock(mutex_);
-    options.address = peer_table_->options.address;
-    options.port = peer_table_->options.port;
-    options.htcp.address = peer_table_->options.htcp.address;
-    options.htcp.port = peer_table_->options.htcp.port;
+    options.keep_own_ports(peer_table_->options);
     peer_table_ = make_peer_table(std::move(options), std::move(contexts), peer_table_.get());
     note_company();
 }
@@ -125,7 +122,7 @@ void Mesh::reconfigure(Options options, PeerContexts contexts) {
 void Mesh::note_company() {
     auto const& options = peer_table_->options;
     bool const has_peers = !peer_table_->peers.empty();
-    wants_to_know_ = has_peers || !options.address.empty() || !options.htcp.address.empty();
+    wants_to_know_ = has_peers || options.has_own_ports();
     alone_ = !has_peers && options.direct.never.empty();
 }
 

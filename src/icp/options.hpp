@@ -107,6 +107,15 @@ struct Options {
     DigestOptions digest;
     std::vector<PeerOptions> peers;
     DirectOptions direct;
+    /// True if this cache answers other caches' queries.
+    bool has_own_ports() const { return !address.empty() || !htcp.address.empty(); }
+    /// Keeps the addresses and ports in use: others need a restart.
+    void keep_own_ports(Options const& before) {
+        address = before.address;
+        port = before.port;
+        htcp.address = before.htcp.address;
+        htcp.port = before.htcp.port;
+    }
 };
 
 }   // namespace garner::icp

@@ -1,8 +1,10 @@
 // The interface of query protocols: ICP, HTCP, cache digests. CONTRIBUTING.md tells how to add one.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "icp/reply.hpp"
 #include "net/worker.hpp"
@@ -12,6 +14,7 @@ namespace garner::icp {
 
 class Agent;
 class Mesh;
+struct PeerOptions;
 using Peers = std::span<std::shared_ptr<Peer> const>;
 
 /// The services of a lookup; all outlive it.
@@ -40,12 +43,19 @@ public:
 
 struct LookupRow {
     Protocol protocol = Protocol::icp;
+    std::string_view name;                        // in logs and `garner explain`
+    std::uint16_t PeerOptions::*port = nullptr;   // a peer's port for it; nullptr: it has none
     /// Replies at once, without a query to a peer: its HIT spares the others the query.
     bool at_once = false;
     std::unique_ptr<PeerLookup> (*make)(LookupServices const&) = nullptr;
 };
 /// In the order in which they are tried: a peer is queried by the first lookup that reaches it.
 std::span<LookupRow const> lookups();
+
+/// The peer's port for the protocol; 0: none.
+std::uint16_t port_of(PeerOptions const&, Protocol);
+/// True if the peer has a port for queries of any protocol.
+bool has_query_port(PeerOptions const&);
 
 // Defined in the files named like them.
 std::unique_ptr<PeerLookup> make_digest_lookup(LookupServices const&);

@@ -6,13 +6,11 @@ namespace garner::icp {
 
 Result<void> UdpLookup::open() {
     auto const peer_table = services_.mesh.peer_table();
-    auto const& options = peer_table->options;
-    bool const icp = protocol_ == Protocol::icp;
-    auto const& text = icp ? options.address : options.htcp.address;
-    if (text.empty()) return {};
-    auto const address = parse_ip(text);
-    if (!address) return Fault{"\"" + text + "\" is not an IP address"};
-    IpEndpoint const at{*address, icp ? options.port : options.htcp.port};
+    auto const own = own_port(peer_table->options);
+    if (own.address.empty()) return {};
+    auto const address = parse_ip(own.address);
+    if (!address) return Fault{"\"" + own.address + "\" is not an IP address"};
+    IpEndpoint const at{*address, own.port};
     bool const is_first = services_.worker.number == 0;
     if (is_first)
         if (auto const is_free = net::UdpPort::is_free(at); !is_free) return is_free;

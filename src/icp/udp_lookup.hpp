@@ -1,4 +1,4 @@
-// ICP or HTCP on a worker: queries peers and answers other caches on one UDP port.
+// A protocol over UDP (ICP, HTCP) on a worker: queries peers and answers other caches on one UDP port.
 #pragma once
 #include <memory>
 #include <string>
@@ -18,11 +18,17 @@ public:
     Result<void> open() override;
     void start() override;
     void stop() override;
+    bool reaches(Peer const& peer) const override { return port_of(peer.options, protocol_) != 0; }
 
 protected:
     UdpLookup(LookupServices const& services, Protocol protocol)
         : services_(services), counters_(services.agent.counters), protocol_(protocol) {}
 
+    struct OwnPort {
+        std::string const& address;   // empty: none is configured
+        std::uint16_t port;
+    };
+    virtual OwnPort own_port(Options const&) const = 0;
     virtual void received(std::string_view datagram, IpEndpoint const& from) = 0;
 
     void send(std::string_view datagram, Peers);
