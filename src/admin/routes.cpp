@@ -73,12 +73,6 @@ bool is_own_name(std::string_view host, IpEndpoint const& own, std::span<std::st
     return IpEndpoint{*address, port} == own;
 }
 
-int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    c = to_lower(c);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /// Empty when the encoding is invalid.
 std::string form_decoded(std::string_view text) {
     std::string out;
@@ -87,7 +81,7 @@ std::string form_decoded(std::string_view text) {
             out += text[i] == '+' ? ' ' : text[i];
             continue;
         }
-        int const high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1, low = high < 0 ? -1 : hex_digit(text[i + 2]);
+        int const high = i + 2 < text.size() ? hex_value(text[i + 1]) : -1, low = high < 0 ? -1 : hex_value(text[i + 2]);
         if (low < 0) return {};
         out += static_cast<char>(high * 16 + low);
         i += 2;

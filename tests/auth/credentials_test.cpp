@@ -5,6 +5,7 @@
 #include <string>
 
 #include "auth/base64.hpp"
+#include "util/base64.hpp"
 
 namespace garner::auth {
 namespace {

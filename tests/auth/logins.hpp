@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "auth/authenticator.hpp"
-#include "auth/base64.hpp"
+#include "util/base64.hpp"
 #include "util/clock.hpp"
 
 namespace garner::auth {

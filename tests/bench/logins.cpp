@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "auth/authenticator.hpp"
-#include "auth/base64.hpp"
+#include "util/base64.hpp"
 #include "auth/htpasswd.hpp"
 #include "auth/password_hash.hpp"
 #include "support/kdc.hpp"
