@@ -1,5 +1,7 @@
 #include "admin/figures.hpp"
 
+#include <algorithm>
+
 #include "io/stderr_log.hpp"
 #include "store/disk_store.hpp"
 
@@ -48,7 +50,10 @@ Figures take_figures(proxy::Server& server) {
     if (auto const* disk = server.cache().disk().store()) figures.disk = disk->stats();
     figures.log = server.log_stats();
     figures.messages_lost = io::stderr_lines_lost();
-    for (auto const& certificate : server.certificates()) figures.certificates[certificate->subject()] = certificate->not_after();
+    for (auto const& certificate : server.certificates()) {
+        auto const [known, is_new] = figures.certificates.try_emplace(certificate->subject(), certificate->not_after());
+        if (!is_new) known->second = std::min(known->second, certificate->not_after());
+    }
     figures.peers = server.mesh().peers(figures.at);
     figures.icp = server.mesh().figures();
     if (auto* sampling = server.sampling()) figures.what_if = sampling->report(figures.at);

@@ -270,7 +270,8 @@ constexpr Metric all_metrics[]{
     {"tls.resumed", "garner_tls_handshakes_resumed_total", "handshakes", counter<&Counters::handshakes_resumed>,
      "Completed TLS handshakes with clients that resumed an earlier session."},
     {"tls.certificates", "garner_tls_certificate_not_after_seconds{certificate}", "seconds", certificates,
-     "End of the validity of each certificate that clients or peers are shown, in seconds since 1970."},
+     "End of the validity of each certificate that clients or peers are shown, in seconds since 1970; of several with the same "
+     "subject, the first end."},
     {"bump.tunnels", "garner_bump_tunnels_total{end}", "tunnels", reasons<&Counters::intercepted>,
      "Tunnels while a rule of interception bumps or terminates, by the end that the rules gave them."},
     {"logins", "garner_logins_total{result}", "logins", reasons<&Counters::logins>,

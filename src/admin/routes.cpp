@@ -9,6 +9,7 @@
 #include "admin/page.hpp"
 #include "http/uri.hpp"
 #include "proxy/moment.hpp"
+#include "proxy/refusals.hpp"
 #include "store/disk_store.hpp"
 #include "util/text.hpp"
 
@@ -110,6 +111,32 @@ std::vector<std::string> form_values(std::string_view form, std::string_view nam
 std::optional<http::Identity> identity_in(std::string_view form) {
     http::Identity identity{.user = form_value(form, "user"), .groups = form_values(form, "group")};
     return identity.logged_in() ? std::optional(std::move(identity)) : std::nullopt;
+}
+
+constexpr std::size_t id_bytes_max = 64;
+constexpr std::string_view kept_refusals =
+    "The proxy keeps the last 50 of each client since its start: 403 of access rules and blocked destinations, and 407 after wrong "
+    "credentials. It keeps no 407 without credentials, and nothing of an accelerator.";
+
+/// Names at most `named_max` of the ids.
+std::string several_ids(std::string_view id, std::span<proxy::Refused const> all, std::size_t named_max) {
+    auto text = "Several refused requests have an id that begins with " + std::string(id);
+    for (std::size_t i = 0; i < std::min(named_max, all.size()); ++i) text.append(i == 0 ? ": " : ", ").append(all[i].id);
+    return text + (all.size() > named_max ? " and more" : "") + "; write more of the id";
+}
+
+Json refusal_json(proxy::Refused const& one) {
+    return {{"id", one.id},
+            {"at", proxy::moment_text(one.at)},
+            {"source", one.client.text()},
+            {"listener", one.listener},
+            {"user", one.user},
+            {"groups", one.groups},
+            {"method", one.method},
+            {"url", one.url},
+            {"destination", one.destination ? one.destination->text() : std::string()},
+            {"rule", one.rule},
+            {"because", one.because}};
 }
 
 }   // namespace
@@ -235,21 +262,16 @@ Reply Routes::erase_pins(Asked const& asked) {
     return in_json({{"erased", interception ? interception->pins->erase(host, wall_now()) : 0}});
 }
 
-/// The refused request with this `id`, as `garner rules why --id` repeats it.
+/// The refused request whose id begins with `id`, as `garner rules why --id` repeats it.
 Reply Routes::refusal(Asked const& asked) {
+    constexpr std::size_t shortest = 6, named_max = 10;
     auto const id = form_value(asked.body, "id");
-    auto const found = server_.shared().refusals.find(id);
-    if (!found) return refused(404, "No refused request has the id " + id + ", or it was too long ago");
-    return in_json({{"refusal",
-                     {{"id", found->id},
-                      {"at", proxy::moment_text(found->at)},
-                      {"source", found->client.text()},
-                      {"listener", found->listener},
-                      {"user", found->user},
-                      {"groups", found->groups},
-                      {"method", found->method},
-                      {"url", found->url},
-                      {"rule", found->rule}}}});
+    if (id.size() < shortest) return refused(400, "The id is too short: write at least its first 6 characters");
+    auto const found = server_.shared().refusals.find(id, named_max + 1);
+    if (found.empty())
+        return refused(404, "No refused request has the id " + id.substr(0, id_bytes_max) + ". " + std::string(kept_refusals));
+    if (found.size() > 1) return refused(409, several_ids(id, found, named_max));
+    return in_json({{"refusal", refusal_json(found.front())}});
 }
 
 Reply Routes::cache_page(Asked const& asked) {

@@ -84,7 +84,7 @@ std::shared_ptr<RunningCheck> Authenticator::verify(std::string_view field, IpAd
     auto credentials = parse_credentials(field);
     if (!credentials) {
         bool const is_ntlm = credentials.fault == CredentialsFault::ntlm;
-        return done({.reason = text_of(credentials.fault), .negotiate_failed = is_ntlm});
+        return done({.reason = text_of(credentials.fault), .unusable = true, .negotiate_failed = is_ntlm});
     }
     auto job = std::make_shared<Job>();
     job->credentials = std::move(credentials);
@@ -96,7 +96,8 @@ std::shared_ptr<RunningCheck> Authenticator::verify(std::string_view field, IpAd
 
 std::shared_ptr<RunningCheck> Authenticator::join_or_begin(std::shared_ptr<Job> job, WallTime now) {
     MutexLock const lock(mutex_);
-    if (!pool_ || !sources_->takes(job->credentials.scheme)) return done({.reason = "no source takes this scheme"});
+    if (!pool_ || !sources_->takes(job->credentials.scheme))
+        return done({.reason = "no source takes this scheme", .unusable = true});
     if (job->is_remembered()) {
         // A check may have ended since the caller's find().
         if (auto answer = answer_of(verified_.find(job->digest, now))) return done(*std::move(answer));

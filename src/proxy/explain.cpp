@@ -22,10 +22,12 @@ namespace {
 
 bool asks_for_login(http::Decision const& decision) { return decision.verdict == http::Decision::Verdict::needs_identity; }
 
-/// The user of the question, or of its address, as in LoginCheck::look. nullptr: none.
+/// The user of the question with the groups that list it, or the user of its address, as in LoginCheck::look. nullptr: none.
 std::shared_ptr<http::Identity const> identity_of(ExplainQuestion const& question, auth::Authenticator& logins, WallTime now) {
-    if (question.identity) return std::make_shared<http::Identity const>(*question.identity);
-    return logins.find_without_credentials(question.client, {}, now);
+    if (!question.identity) return logins.find_without_credentials(question.client, {}, now);
+    auto identity = std::make_shared<http::Identity>(*question.identity);
+    logins.sources()->groups().add_listed(*identity);
+    return identity;
 }
 
 /// Builds the explanation of one question.

@@ -12,6 +12,17 @@ using State = LoginCheck::State;
 namespace {
 
 constexpr seconds try_again{5};   // without a hint of the source
+constexpr std::string_view malformed_credentials = "Malformed or unsupported credentials.";
+
+/// `field`: well-formed credentials that were rejected.
+std::string_view rejected_credentials(std::string_view field) {
+    switch (auth::scheme_of(field).value_or(auth::Scheme::basic)) {
+    case auth::Scheme::basic: return "Wrong password or unknown user.";
+    case auth::Scheme::bearer: return "Invalid token.";
+    case auth::Scheme::negotiate: return "Invalid ticket.";
+    }
+    return "";
+}
 
 /// A client that did not log in, and is not asked to.
 std::shared_ptr<http::Identity const> const& no_user() {
@@ -29,17 +40,13 @@ State LoginCheck::look() {
     }
     auto const& fields = request_.head().fields;
     if (!fields.has(Name::proxy_authorization)) return look_without_credentials();
-    if (fields.count(Name::proxy_authorization) > 1) {
-        reason_ = "login refused: more than one line of Proxy-Authorization";
-        return State::wanted;
-    }
-    auto found = logins->find(fields.first(Name::proxy_authorization), request_.now);
+    if (fields.count(Name::proxy_authorization) > 1)
+        return reject(malformed_credentials, "more than one line of Proxy-Authorization");
+    auto const field = fields.first(Name::proxy_authorization);
+    auto found = logins->find(field, request_.now);
     using Kind = auth::Verified::Found::Kind;
     if (found.kind == Kind::unknown) return State::unknown;
-    if (found.kind == Kind::wrong) {
-        reason_ = "login refused: wrong user or password";
-        return State::wanted;
-    }
+    if (found.kind == Kind::wrong) return reject(rejected_credentials(field), "as at the last check");
     request_.identity = std::move(found.identity);
     return State::known;
 }
@@ -83,11 +90,20 @@ State LoginCheck::take(auth::Answer const& answer) {
         request_.identity = answer.identity;
         return State::known;
     }
-    reason_ = answer.reason;
     without_negotiate_ = answer.negotiate_failed;
     retry_after_ = answer.retry_after;
-    if (answer.kind == Kind::rejected) return State::wanted;
+    auto const field = request_.head().fields.first(Name::proxy_authorization);
+    if (answer.kind == Kind::rejected)
+        return reject(answer.unusable ? malformed_credentials : rejected_credentials(field), answer.reason);
+    reason_ = answer.reason;
     return answer.kind == Kind::limited ? State::limited : State::silent;
+}
+
+/// The log has the detail, too: "Wrong password or unknown user (htpasswd: wrong password)".
+State LoginCheck::reject(std::string_view what, std::string_view detail) {
+    what_ = what;
+    reason_.assign(what.substr(0, what.size() - 1)).append(" (").append(detail).append(")");
+    return State::wanted;
 }
 
 std::string LoginCheck::fields(State state) const {

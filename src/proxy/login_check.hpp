@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "auth/answer.hpp"
 #include "proxy/request.hpp"
@@ -29,17 +30,21 @@ public:
     /// Lines for the response to `wanted`, `limited` and `silent`: challenges, or Retry-After. Empty: no source takes credentials, so
     /// that no client can be asked for them.
     std::string fields(State) const;
+    /// Why the client must log in, for the client: a literal. Does not tell unknown users from wrong passwords.
+    std::string_view what() const { return what_; }
     /// Why the credentials were not accepted, for the log; empty: there are none.
     std::string const& reason() const { return reason_; }
 
 private:
     State look_without_credentials();
     State take(auth::Answer const&);
+    State reject(std::string_view what, std::string_view detail);
     bool may_bind() const;
 
     Request& request_;
     bool without_negotiate_ = false;
     seconds retry_after_{0};
+    std::string_view what_ = "No credentials: this proxy requires a login.";
     std::string reason_;
 };
 

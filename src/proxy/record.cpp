@@ -35,11 +35,12 @@ void Record::say(char const* why) {
 }
 
 /// The log shows the whole rule; a client does not learn which networks and names the rules contain.
-void Record::set_rule(http::Decision const& decision) {
+void Record::set_rule(http::Decision const& decision, std::optional<IpAddress> const& destination) {
     texts.rule = decision.text_for_client();
     texts.because = decision.because;
     texts.logged_rule = decision.text();
     by_destination = decision.closed && !decision.closed_port;
+    refused_address = destination;
 }
 
 void Record::set_rule(AcceleratedOrigin::Refusal const& refusal) {

@@ -39,14 +39,16 @@ public:
     std::string_view peer_reach;   // icp::reach_of(); empty: no peer
     bool peers_timed_out = false;
     std::uint16_t sent_status = 0;
-    bool by_destination = false;   // the rules or defaults refused the address of the origin
-    bool truncated = false;        // the client got an incomplete response, and did not cause that
+    bool by_destination = false;                // the rules or defaults refused the address of the origin
+    std::optional<IpAddress> refused_address;   // the address of the origin that was decided on; nothing: it was not known
+    bool truncated = false;                     // the client got an incomplete response, and did not cause that
     Bytes body_sent = 0;
     Texts& texts;
 
     /// Sets a literal for Cache-Status and the log.
     void say(char const* why);
-    void set_rule(http::Decision const&);
+    /// `destination`: the address of the origin, if the decision is about it.
+    void set_rule(http::Decision const&, std::optional<IpAddress> const& destination = std::nullopt);
     /// The rule that refused the tunnel around the request.
     void set_rule(AcceleratedOrigin::Refusal const&);
     /// Draws the id of an error page: "1764078120.123-9f3a0c1d". The number before the hyphen is the time in Squid's log format.

@@ -28,12 +28,12 @@ std::vector<Refused> Refusals::of(IpAddress const& client, std::string_view user
     return found;
 }
 
-std::optional<Refused> Refusals::find(std::string_view id) const {
-    std::optional<Refused> found;
+std::vector<Refused> Refusals::find(std::string_view id, std::size_t most) const {
+    std::vector<Refused> found;
     MutexLock const lock(mutex_);
     clients_.for_each([&](std::string const&, std::deque<Refused> const& latest) {
         for (auto const& one : latest)
-            if (one.id == id) found = one;
+            if (one.id.starts_with(id) && found.size() < most) found.push_back(one);
     });
     return found;
 }

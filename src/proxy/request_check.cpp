@@ -96,7 +96,7 @@ Verdict RequestCheck::refuse_login(LoginCheck::State state) {
     request_.record.tag = ResultTag::tcp_denied;
     // RFC 9110 15.5.8: a 407 needs a challenge.
     if (login_fields_.empty()) return refused(403, "The rules of this proxy allow known users only.", "auth");
-    return refused(407, "This proxy requires a login.", "auth");
+    return refused(407, login_.what(), "auth");
 }
 
 net::awaitable<Verdict> RequestCheck::check_further() {
@@ -140,12 +140,15 @@ net::awaitable<std::optional<Verdict>> RequestCheck::check_names() {
     if (!names->failure.empty()) co_return prepare();
     auto const facts = request_.facts();
     http::Decision decision;
+    std::optional<IpAddress> decided;
     for (auto const& address : names->addresses) {
         auto const of_address = request_.permits(facts, net::to_ip(address));
         if (of_address.allowed()) co_return prepare();
-        if (decision.verdict != needs_identity) decision = of_address;
+        if (decision.verdict == needs_identity) continue;
+        decision = of_address;
+        decided = net::to_ip(address);
     }
-    if (decision.verdict != needs_identity) co_return denied(decision);
+    if (decision.verdict != needs_identity) co_return denied(decision, decided);
     co_return require_login();
 }
 
@@ -183,11 +186,11 @@ Verdict RequestCheck::refused(std::uint16_t status, std::string_view what, std::
     return Verdict::refused;
 }
 
-Verdict RequestCheck::denied(http::Decision const& decision) {
+Verdict RequestCheck::denied(http::Decision const& decision, std::optional<IpAddress> const& destination) {
     if (decision.verdict == http::Decision::Verdict::needs_identity) return *judge(LoginCheck::State::wanted);
     request_.record.tag = ResultTag::tcp_denied;
     request_.close = true;   // a denied client keeps no connection
-    request_.record.set_rule(decision);
+    request_.record.set_rule(decision, destination);
     return refused(403, "The rules of this proxy do not allow the request.", request_.record.texts.rule);
 }
 

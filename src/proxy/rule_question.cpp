@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "auth/groups.hpp"
 #include "proxy/decision.hpp"
 #include "proxy/internal.hpp"
 
@@ -40,7 +41,8 @@ std::string_view name_of(http::Decision::Verdict verdict) {
     return "";
 }
 
-RuleInquiry::RuleInquiry(Options const& options, http::OwnAddresses own) : options_(options), own_(std::move(own)) {
+RuleInquiry::RuleInquiry(Options const& options, http::OwnAddresses own, auth::Groups const* groups)
+    : options_(options), own_(std::move(own)), groups_(groups) {
     for (auto const& listen : options_.listen) origins_.push_back(origin_of(listen));
 }
 
@@ -65,6 +67,7 @@ std::string RuleInquiry::read_fields() {
 
 std::string RuleInquiry::ask(RuleQuestion const& question) {
     question_ = question;
+    if (groups_ && question_.identity) groups_->add_listed(*question_.identity);
     auto const* origin = choose_listener(question_.listener);
     bool const is_https = question_.url.starts_with("https://");
     head_.version = http::Version::http_1_0;   // Host may be missing

@@ -12,6 +12,10 @@
 #include "proxy/options.hpp"
 #include "proxy/target.hpp"
 
+namespace garner::auth {
+class Groups;
+}
+
 namespace garner::proxy {
 
 struct RuleQuestion {
@@ -28,11 +32,12 @@ struct RuleQuestion {
 /// "allow", "deny", "login", "undecided".
 std::string_view name_of(http::Decision::Verdict);
 
-/// Asks the rules as a request does. Reuses its memory: one inquiry for many questions. The options must outlive it. Not
-/// thread-safe.
+/// Asks the rules as a request does. Reuses its memory: one inquiry for many questions. The options and groups must outlive it.
+/// Not thread-safe.
 class RuleInquiry {
 public:
-    RuleInquiry(Options const&, http::OwnAddresses own);
+    /// A user is also a member of those `groups` that list its name; nullptr: of none.
+    RuleInquiry(Options const&, http::OwnAddresses own, auth::Groups const* groups = nullptr);
     RuleInquiry(RuleInquiry const&) = delete;
 
     /// Copies the question. Returns why the proxy would reject the request for its form; empty if it would not. facts() are
@@ -53,6 +58,7 @@ private:
 
     Options const& options_;
     http::OwnAddresses own_;
+    auth::Groups const* groups_;
     std::vector<std::unique_ptr<AcceleratedOrigin>> origins_;   // of each listener; nullptr: a forward proxy
     RuleQuestion question_;
     Client client_;

@@ -45,6 +45,13 @@ TEST(Credentials, negotiate_gives_the_decoded_token) {
     EXPECT_EQ(credentials.secret.view(), token);
 }
 
+TEST(Credentials, the_scheme_is_the_first_word) {
+    EXPECT_EQ(scheme_of(" bASIC !!!"), Scheme::basic);
+    EXPECT_EQ(scheme_of("Bearer\tx"), Scheme::bearer);
+    EXPECT_EQ(scheme_of("Negotiate"), Scheme::negotiate);
+    for (auto const* value : {"", "Digest a=b", "Basicx y"}) EXPECT_EQ(scheme_of(value), std::nullopt) << value;
+}
+
 TEST(Credentials, each_malformed_value_has_its_reason) {
     EXPECT_EQ(fault_of(""), Problem::unknown_scheme);
     EXPECT_EQ(fault_of("Digest username=\"a\""), Problem::unknown_scheme);
