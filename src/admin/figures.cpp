@@ -52,6 +52,8 @@ Figures take_figures(proxy::Server& server) {
     figures.peers = server.mesh().peers(figures.at);
     figures.icp = server.mesh().figures();
     if (auto* sampling = server.sampling()) figures.what_if = sampling->report(figures.at);
+    figures.memory = take_memory(server, figures);
+    figures.resident = resident_bytes();
     return figures;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "admin/memory_parts.hpp"
 #include "cache/cache.hpp"
 #include "icp/agent.hpp"
 #include "proxy/server.hpp"
@@ -43,6 +44,9 @@ struct Figures {
     std::vector<icp::PeerStats> peers;
     icp::AgentFigures icp;
     std::optional<proxy::Sampling::Report> what_if;   // empty: memory.what_if is false
+
+    std::vector<MemoryUse> memory;   // of each of memory_parts()
+    Bytes resident = 0;              // of the whole process
 
     std::map<std::string, WallTime> certificates;   // subject and end of the validity of each server certificate
 

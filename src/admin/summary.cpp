@@ -109,6 +109,20 @@ SummarySection latency(Json const& stats) {
                 {{"p50", "p50_us"}, {"p90", "p90_us"}, {"p99", "p99_us"}, {"mean", "mean_us"}});
 }
 
+/// Empty if another version answers, which does not know them.
+SummarySection memory_parts_of(Json const& stats) {
+    SummarySection section{"Memory by part", {"in use", "at most"}, {}};
+    auto const& parts = at(stats, "memory_parts");
+    if (!parts.is_array()) return section;
+    auto const add = [&](std::string const& name, Json const& bytes, Json const& limit) {
+        section.lines.push_back({name, {shown(bytes, "bytes"), shown(limit, "bytes")}});
+    };
+    for (auto const& part : parts) add(text_at(part, "name"), at(part, "bytes"), at(part, "limit"));
+    add("all parts", at(stats, "memory_sum.bytes"), at(stats, "memory_sum.limit"));
+    add("process (resident)", at(stats, "resident_bytes"), nullptr);
+    return section;
+}
+
 // ---- as text ----
 
 std::string text_line(std::string const& name, std::vector<std::string> const& values, std::size_t name_columns = 24,
@@ -153,6 +167,7 @@ std::vector<Headline> headlines(Json const& stats) {
 std::vector<SummarySection> summary(Json const& stats) {
     std::vector sections{section(stats, "Requests"), ratios(stats), latency(stats)};
     for (auto const* title : {"Clients", "Origins", "Memory"}) sections.push_back(section(stats, title));
+    if (auto parts = memory_parts_of(stats); !parts.lines.empty()) sections.push_back(std::move(parts));
     if (has_disk(stats)) sections.push_back(section(stats, "Disk"));
     if (has_mesh(stats)) sections.push_back(section(stats, "Mesh"));
     sections.push_back(section(stats, "Access log"));

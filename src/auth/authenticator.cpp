@@ -228,4 +228,16 @@ std::vector<Fault> Authenticator::refresh() {
     return std::move(users.notices);
 }
 
+Bytes Authenticator::bytes() const {
+    MutexLock const lock(mutex_);
+    return Verified::bytes() + queued_bytes_ + failures_.size() * Failures::source_bytes;
+}
+
+Bytes Authenticator::bytes_max() const {
+    MutexLock const lock(mutex_);
+    auto const& options = sources_->options();
+    if (options.sources.empty()) return 0;
+    return options.entries_max * Verified::entry_bytes + queued_bytes_max + Failures::sources_max * Failures::source_bytes;
+}
+
 }   // namespace garner::auth

@@ -65,6 +65,9 @@ public:
     std::vector<Fault> refresh() EXCLUDES(mutex_);
 
     std::size_t remembered() { return verified_.size(); }
+    /// The memory of remembered results, waiting checks and failures, approximately; and its bound, 0 without sources.
+    Bytes bytes() const EXCLUDES(mutex_);
+    Bytes bytes_max() const EXCLUDES(mutex_);
 
 private:
     struct Job;

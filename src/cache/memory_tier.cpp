@@ -103,6 +103,7 @@ Stats MemoryTier::stats() const {
     stats.capacity = budget_.capacity();
     stats.used = budget_.used();
     stats.filling = budget_.filling();
+    stats.filling_capacity = budget_.filling_capacity();
     for (auto const& shard : shards_) {
         MutexLock const lock(shard->mutex);
         stats.cached += shard->bytes();

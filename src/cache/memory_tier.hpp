@@ -24,7 +24,8 @@ struct Stats {
     Bytes used = 0;       // everything charged
     Bytes cached = 0;     // in the index
     Bytes filling = 0;    // bodies being received
-    Bytes pinned = 0;     // see MemoryTier::pinned()
+    Bytes filling_capacity = 0;
+    Bytes pinned = 0;   // see MemoryTier::pinned()
     std::uint64_t objects = 0;
     std::uint64_t fills = 0;
     std::uint64_t followers = 0;   // requests that wait for those fills or read them

@@ -12,6 +12,7 @@
 #include "icp/mesh.hpp"
 #include "icp/icp_message.hpp"
 #include "net/waiter.hpp"
+#include "util/counted.hpp"
 #include "util/one_of.hpp"
 #include "util/random_bits.hpp"
 
@@ -24,7 +25,6 @@ namespace {
 constexpr unsigned number_bits = 22;
 constexpr unsigned worker_of(std::uint32_t number) { return number >> number_bits; }
 
-constexpr std::size_t rounds_max = 8'192;        // remembered by one worker; the oldest is forgotten
 constexpr milliseconds remembered_for{10'000};   // so that late replies still count for the peer's liveness
 constexpr milliseconds query_life{2'000};        // a query without a reply expires after this time
 constexpr milliseconds sign_of_life{1'000};
@@ -37,7 +37,7 @@ microseconds since(SteadyTime then, SteadyTime now) { return std::chrono::durati
 }   // namespace
 
 /// One query and its replies. Outlives the wait for the replies, so that late ones are still matched.
-struct Agent::Round {
+struct Agent::Round : Counted<Agent::Round> {
     struct Asked {
         std::shared_ptr<Peer> peer;
         Protocol protocol = Protocol::icp;
@@ -72,6 +72,8 @@ struct Agent::Round {
 Agent::Agent(Mesh& mesh, net::Worker& worker) : mesh_(mesh), worker_(worker), secret_(random_bits()), drawn_(random_bits()) {}
 
 Agent::~Agent() = default;
+
+std::size_t Agent::rounds() { return Round::alive(); }
 
 Result<void> Agent::open() {
     LookupServices const services{mesh_, worker_, *this};

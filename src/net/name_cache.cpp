@@ -35,6 +35,12 @@ NamesPtr NameCache::Shard::from_hosts(std::string_view host) const {
     return found == hosts.end() ? nullptr : found->second;
 }
 
+NamesPtr NameCache::counted(std::string_view host, Names names) {
+    auto const addresses = names.addresses.capacity() * sizeof(Address);
+    names.counted = CountedBytes<Names>(entry_bytes + host.size() + names.failure.size() + addresses);
+    return std::make_shared<Names const>(std::move(names));
+}
+
 NameCache::NameCache(ResolverOptions const& options)
     : options_(options), shards_used_(options.entries_max < 1'024 ? 1 : shards_max) {
     reload();
@@ -50,12 +56,13 @@ NamesPtr NameCache::find(std::string_view host, SteadyTime now) {
 
 NamesPtr NameCache::store(std::string_view host, std::vector<Address> addresses, seconds ttl, SteadyTime now) {
     check(!addresses.empty());
+    if (addresses.size() > addresses_max) addresses = std::vector<Address>(addresses.begin(), addresses.begin() + addresses_max);
     auto& shard = shard_of(host);
     MutexLock const lock(shard.mutex);
     if (auto names = shard.from_hosts(host)) return names;
     auto const lifetime = std::min(std::max<milliseconds>(ttl, positive_min), options_.positive_max);
     auto& answer = shard.answers.get(host, answers_max());
-    answer = {std::make_shared<Names const>(Names{std::move(addresses), {}}), now + lifetime, 0};
+    answer = {counted(host, {std::move(addresses)}), now + lifetime, 0};
     return answer.names;
 }
 
@@ -65,7 +72,7 @@ NamesPtr NameCache::store_failure(std::string_view host, std::string failure, St
     if (auto names = shard.from_hosts(host)) return names;
     auto& answer = shard.answers.get(host, answers_max());
     auto const doublings = std::min(answer.failures++, 20u);
-    answer.names = std::make_shared<Names const>(Names{{}, std::move(failure)});
+    answer.names = counted(host, {{}, std::move(failure)});
     answer.expires = now + std::min(options_.negative_first * (1 << doublings), options_.negative_ttl);
     return answer.names;
 }
@@ -87,7 +94,7 @@ void NameCache::forget(std::string_view host) {
 void NameCache::reload() {
     std::array<Hosts, shards_max> split;
     for (auto& [host, addresses] : parse_hosts(file_text(options_.hosts_file)))
-        split[shard_number(host)].emplace(host, std::make_shared<Names const>(Names{addresses, {}}));
+        split[shard_number(host)].emplace(host, std::make_shared<Names const>(Names{addresses, {}, {}}));
     for (std::size_t i = 0; i < shards_used_; ++i) {
         MutexLock const lock(shards_[i].mutex);
         for (auto const& [host, names] : split[i]) shards_[i].answers.erase(host);

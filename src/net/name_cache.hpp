@@ -12,6 +12,7 @@
 #include "net/asio.hpp"
 #include "net/options.hpp"
 #include "util/clock.hpp"
+#include "util/counted.hpp"
 #include "util/lru_map.hpp"
 #include "util/mutex.hpp"
 
@@ -19,8 +20,9 @@ namespace garner::net {
 
 /// The addresses of a name. Immutable once shared.
 struct Names {
-    std::vector<Address> addresses;   // in the order to try them (RFC 6724); empty exactly when `failure` is not
-    std::string failure;              // text for messages: "no such host", "DNS server did not answer"
+    std::vector<Address> addresses;     // in the order to try them (RFC 6724); empty exactly when `failure` is not
+    std::string failure = {};           // text for messages: "no such host", "DNS server did not answer"
+    CountedBytes<Names> counted = {};   // of a DNS answer, with its entry in the cache
 };
 using NamesPtr = std::shared_ptr<Names const>;
 
@@ -56,6 +58,11 @@ public:
     /// The number of entries, valid or expired, including the hosts file's.
     std::size_t size();
 
+    /// At most this many addresses of a name are kept.
+    static constexpr std::size_t addresses_max = 32;
+    /// The most that answers may take. The hosts file comes in addition.
+    Bytes bytes_max() const { return options_.entries_max * entry_bytes_max; }
+
 private:
     struct Answer {
         NamesPtr names;
@@ -73,6 +80,10 @@ private:
     };
 
     static constexpr std::size_t shards_max = 16;
+    static constexpr Bytes entry_bytes = 256;   // of maps, pointers and heap blocks, without texts and addresses
+    static constexpr Bytes host_max = 256, failure_max = 128;
+    static constexpr Bytes entry_bytes_max = entry_bytes + host_max + failure_max + addresses_max * sizeof(Address);
+    static NamesPtr counted(std::string_view host, Names names);
     std::size_t shard_number(std::string_view host) const { return (hash_(host) >> 56) % shards_used_; }
     Shard& shard_of(std::string_view host) { return shards_[shard_number(host)]; }
     std::size_t answers_max() const { return std::max<std::size_t>(1, options_.entries_max / shards_used_); }

@@ -14,11 +14,11 @@ constexpr milliseconds queries_limit = Resolver::lookup_limit - milliseconds{500
 
 constexpr std::size_t name_max = 253;   // RFC 1035 2.3.4, in dotted form
 
-NamesPtr failure(char const* words) { return std::make_shared<Names const>(Names{{}, words}); }
+NamesPtr failure(char const* words) { return std::make_shared<Names const>(Names{{}, words, {}}); }
 
 NamesPtr loopback() {
     static NamesPtr const both =
-        std::make_shared<Names const>(Names{{asio::ip::address_v6::loopback(), asio::ip::address_v4::loopback()}, {}});
+        std::make_shared<Names const>(Names{{asio::ip::address_v6::loopback(), asio::ip::address_v4::loopback()}, {}, {}});
     return both;
 }
 
@@ -28,7 +28,7 @@ NamesPtr literal(std::string_view host) {
     Error fault;
     auto address = asio::ip::make_address(host, fault);
     if (fault) return nullptr;
-    return std::make_shared<Names const>(Names{{address}, {}});
+    return std::make_shared<Names const>(Names{{address}, {}, {}});
 }
 
 }   // namespace

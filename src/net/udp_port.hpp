@@ -12,6 +12,7 @@
 
 #include "net/asio.hpp"
 #include "util/bytes.hpp"
+#include "util/counted.hpp"
 #include "util/counter.hpp"
 #include "util/ip.hpp"
 #include "util/result.hpp"
@@ -19,10 +20,11 @@
 namespace garner::net {
 
 /// Not thread-safe: used on the thread of its io_context. Destroyed before that runs, or after.
-class UdpPort {
+class UdpPort : public Counted<UdpPort> {
 public:
     static constexpr Bytes datagram_max = 16 * KiB;   // longer ones are dropped, in both directions
     static constexpr std::size_t batch = 32;          // read in one turn, so that a busy socket does not starve other work
+    static constexpr Bytes memory_max = 2 * batch * (datagram_max + 256);
 
     /// A bound socket; the fault names the address. "::" accepts IPv4, too; port 0 is any port. `shared`: each worker of this
     /// process opens the port; the kernel distributes the datagrams by their source.

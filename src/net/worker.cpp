@@ -23,6 +23,7 @@ void Worker::start() {
 void Worker::tick() {
     ticked_.store(steady_now(), std::memory_order_relaxed);
     pool.sweep();
+    if (++ticks_ % ticks_a_sweep == 0) buffers.sweep();
 }
 
 bool Worker::responds(SteadyTime now) const {

@@ -52,6 +52,8 @@ private:
     void tick();
     std::optional<asio::executor_work_guard<Executor>> work_;
     std::thread thread_;
+    static constexpr unsigned ticks_a_sweep = 10;
+    unsigned ticks_ = 0;
     std::atomic<SteadyTime> ticked_{SteadyTime::max()};   // the last tick
     std::atomic<bool> ended_{false};
 };

@@ -94,6 +94,9 @@ public:
     }
 
     std::uint64_t dropped() const { return dropped_.value(); }
+    /// The memory that lines have used, and all of it.
+    Bytes bytes() const { return sizeof *this + std::min<Bytes>(in_.load(std::memory_order_relaxed), size_); }
+    Bytes bytes_max() const { return sizeof *this + size_; }
 
     /// Log thread only: delivers all buffered lines, in two parts when the ring wraps.
     template <class Deliver>
@@ -173,13 +176,17 @@ std::uint64_t AccessLog::dropped() const {
 
 AccessLog::Stats AccessLog::stats() const {
     int error = last_error_.load(std::memory_order_relaxed);
+    Bytes buffers = 0, buffers_max = 0;
+    for (auto const& worker : workers_) buffers += worker->bytes(), buffers_max += worker->bytes_max();
     return {.written = written_.value(),
             .dropped = dropped(),
             .lost = lost_.value(),
             .write_errors = write_errors_.value(),
             .bytes = bytes_.value(),
             .last_error = error ? text_of(error) : std::string(),
-            .dropped_most = dropped_lines_.largest(10)};
+            .dropped_most = dropped_lines_.largest(10),
+            .buffers = buffers,
+            .buffers_max = buffers_max};
 }
 
 void AccessLog::run() {

@@ -34,6 +34,8 @@ public:
         Bytes bytes = 0;                                 // written
         std::string last_error;                          // empty: none yet
         std::vector<DroppedLines::Count> dropped_most;   // the ten clients and statuses with most dropped lines
+        Bytes buffers = 0;                               // memory of the workers' buffers that lines have used
+        Bytes buffers_max = 0;
     };
 
     /// Opens the file, creating it with mode 0640, and starts the thread.

@@ -21,7 +21,7 @@ std::string_view logged_url(Request const& request, std::string_view url) {
 }   // namespace
 
 void Record::Texts::clear() {
-    for (auto* text : {&reason, &content_type, &rule, &because, &logged_rule, &source, &id}) text->clear();
+    for (auto* text : all()) text->clear();
 }
 
 Record::Record(Texts& texts, std::string_view via_name) : texts(texts) {

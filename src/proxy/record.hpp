@@ -1,5 +1,6 @@
 // The record of one request for log, counters and Cache-Status.
 #pragma once
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,7 @@ public:
         std::string logged_rule;   // the deciding rule with its networks and names
         std::string source;        // "SIBLING_HIT/next door"
         std::string id;            // the id of the error page; empty: no error page was sent
+        std::array<std::string*, 7> all() { return {&reason, &content_type, &rule, &because, &logged_rule, &source, &id}; }
         void clear();
     };
     Record(Texts& texts, std::string_view via_name);

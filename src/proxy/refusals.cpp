@@ -8,14 +8,24 @@ namespace {
 
 std::string key_of(IpAddress const& client) { return first_bits(client, 32, 64).text(); }
 
+Bytes bytes_of(Refused const& refused) {
+    Bytes sum = sizeof refused;
+    for (auto const* text : {&refused.id, &refused.method, &refused.url, &refused.user, &refused.rule, &refused.because})
+        sum += heap_block(text->capacity());
+    for (auto const& group : refused.groups) sum += sizeof group + heap_block(group.capacity());
+    return sum;
+}
+
 }   // namespace
 
 void Refusals::add(Refused refused) {
     if (refused.url.size() > url_max) refused.url.assign(refused.url, 0, url_max);
+    refused.counted = CountedBytes<Refused>(bytes_of(refused));
     MutexLock const lock(mutex_);
     auto& latest = clients_.get(key_of(refused.client), clients_max);
     latest.push_front(std::move(refused));
     if (latest.size() > of_client_max) latest.pop_back();
+    while (CountedBytes<Refused>::sum() > bytes_max && clients_.size() > 1) clients_.erase_oldest();
 }
 
 std::vector<Refused> Refusals::of(IpAddress const& client, std::string_view user) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "util/clock.hpp"
+#include "util/counted.hpp"
 #include "util/ip.hpp"
 #include "util/lru_map.hpp"
 #include "util/mutex.hpp"
@@ -25,13 +26,15 @@ struct Refused {
     std::string because;               // may be empty
     std::uint16_t listener = 0;
     IpAddress client;
+    CountedBytes<Refused> counted = {};
 };
 
 /// Thread-safe. Holds at most 50 requests of each of 2,000 addresses or IPv6 /64 networks; the one that was refused longest ago is
-/// dropped first.
+/// dropped first. Together they take at most `bytes_max`.
 class Refusals {
 public:
     static constexpr std::size_t of_client_max = 50, clients_max = 2'000, url_max = 512;
+    static constexpr Bytes bytes_max = 64 * MiB;
 
     void add(Refused refused) EXCLUDES(mutex_);
     /// The refusals of this address, latest first: those of the user, and those without a user.

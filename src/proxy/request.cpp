@@ -6,10 +6,20 @@
 
 namespace garner::proxy {
 
+namespace {
+
+void drop_large_text(std::string& text) {
+    if (text.capacity() > Scratch::usual) std::string().swap(text);
+}
+
+}   // namespace
+
 void Scratch::drop_large() {
-    constexpr std::size_t usual = 16 * KiB;
-    for (auto* text : {&key_text, &head_text, &stored_text, &upstream_text})
-        if (text->capacity() > usual) std::string().swap(*text);
+    for (auto* text : {&key_text, &head_text, &stored_text, &upstream_text, &pool_key, &target.url, &target.plain_url,
+                       &target.host_field, &target.path})
+        drop_large_text(*text);
+    for (auto* text : record.all()) drop_large_text(*text);
+    stored_head.fields.drop_large();
 }
 
 void Scratch::read_head_of(store::Object const& object) {

@@ -34,8 +34,9 @@ struct Scratch {
 
     /// Reads into stored_head; valid until the next call.
     void read_head_of(store::Object const&);
-    /// Frees the texts of unusually large heads, between requests.
+    /// Frees the memory of unusually large requests, between requests.
     void drop_large();
+    static constexpr std::size_t usual = 4 * KiB;   // of each text
 };
 
 /// A new one is created for each request. Belongs to one worker.

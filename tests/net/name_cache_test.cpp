@@ -50,6 +50,34 @@ TEST(NameCache, a_failure_is_told_with_the_time_it_is_remembered) {
     EXPECT_FALSE(cache.failure_of("a.example", now + seconds{5}));
 }
 
+std::string long_host(int number) {
+    auto const label = std::string(60, 'a') + ".";
+    return label + label + label + std::string(50, 'b') + std::to_string(1'000 + number) + ".example";
+}
+
+TEST(NameCache, a_name_keeps_a_bounded_number_of_addresses) {
+    NameCache cache(without_hosts());
+    std::vector<Address> const many(1'000, ip("192.0.2.1"));
+    EXPECT_EQ(cache.store("many.test", many, seconds{60})->addresses.size(), NameCache::addresses_max);
+}
+
+TEST(NameCache, its_memory_is_counted_and_within_its_bound) {
+    auto options = without_hosts();
+    options.entries_max = 100;
+    auto const before = CountedBytes<Names>::sum();
+    {
+        NameCache cache(options);
+        std::vector<Address> const many(1'000, ip("2001:db8::1"));
+        for (int i = 0; i < 1'000; ++i) cache.store(long_host(i), many, seconds{60});
+        for (int i = 0; i < 100; ++i) cache.store_failure(long_host(i), "the DNS servers did not answer in time");
+        EXPECT_EQ(cache.size(), 100u);
+        auto const used = CountedBytes<Names>::sum() - before;
+        EXPECT_GT(used, 100 * 100u);
+        EXPECT_LE(used, cache.bytes_max());
+    }
+    EXPECT_EQ(CountedBytes<Names>::sum(), before);
+}
+
 TEST(NameCache, an_answer_is_valid_for_its_ttl_within_bounds) {
     auto options = without_hosts();
     options.positive_max = seconds{100};
