@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <fstream>
 
 #include "admin/figures.hpp"
@@ -158,7 +159,8 @@ constexpr MemoryPart all_parts[]{
     {"fills", "Bodies being received for the cache.", "memory.size x memory.fill_share, inside the limit of objects", part::fills,
      true},
     {"disk_index", "Index and policy of the disk tier.",
-     "disk.size / 256 bytes x 11 bytes, or 51 bytes with a disk.policy other than fifo-reinsertion; and 4 MiB", part::disk_index},
+     "disk.size / (128 bytes + disk.object_min) x 11 bytes, or 51 bytes with a disk.policy other than fifo-reinsertion; and 4 MiB",
+     part::disk_index},
     {"disk_buffers", "Segments to be written to disk, and records read from disk.", "2 x disk.buffer, and one segment",
      part::disk_buffers},
     {"connections", "Connections with clients, origins and peers, and incomplete heads of requests.",
@@ -189,7 +191,7 @@ std::span<MemoryPart const> memory_parts() { return all_parts; }
 std::vector<MemoryUse> take_memory(proxy::Server& server, Figures const& figures) {
     rlimit files{};
     ::getrlimit(RLIMIT_NOFILE, &files);
-    MemorySources const sources{server, figures, server.options(), files.rlim_cur};
+    MemorySources const sources{server, figures, server.options(), std::min<Bytes>(files.rlim_cur, INT_MAX)};
     std::vector<MemoryUse> uses;
     for (auto const& part : memory_parts()) uses.push_back(part.take(sources));
     return uses;

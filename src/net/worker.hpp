@@ -41,9 +41,9 @@ public:
 
     unsigned const number;
     std::shared_ptr<TlsContext> const origin_tls;   // for https:// origins; may be null in tests
+    BufferPool buffers;                             // outlives the coroutines that `io` holds
     asio::io_context io;
     DeadlineWheel wheel;
-    BufferPool buffers;
     OriginPool pool;
     Resolver resolver;
     Connector connector;

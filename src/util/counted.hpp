@@ -8,7 +8,7 @@
 
 namespace garner {
 
-/// A base of `Object`. Its begin and end cost a locked addition each: not for objects that every request creates.
+/// A base of `Object`. Each begin and end of an object costs a locked addition, too much for objects that every request creates.
 template <class Object>
 class Counted {
 public:
