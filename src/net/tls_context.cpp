@@ -29,8 +29,10 @@ struct StoredTicket : Counted<StoredTicket> {
     explicit StoredTicket(Ticket stored) : ticket(std::move(stored)) {}
     Ticket ticket;
 };
-struct NotResumed : Counted<NotResumed> {};
 constexpr Bytes name_bytes = 256;
+struct NotResumed {
+    CountedBytes<NotResumed> counted{name_bytes};
+};
 
 /// False if the name cannot be a TLS server name.
 bool identify(SSL* ssl, std::string const& name) {
@@ -141,7 +143,7 @@ void TlsContext::stop_resuming(std::string const& server_name) {
     inside_->not_resumed.get(server_name, names_max);
 }
 
-Bytes TlsContext::stored_bytes() { return StoredTicket::alive() * (ticket_bytes + name_bytes) + NotResumed::alive() * name_bytes; }
+Bytes TlsContext::stored_bytes() { return StoredTicket::alive() * (ticket_bytes + name_bytes) + CountedBytes<NotResumed>::sum(); }
 
 SSL* TlsContext::new_session(std::string const& server_name, Verification verification) {
     load_trust();
