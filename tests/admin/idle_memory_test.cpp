@@ -48,7 +48,7 @@ struct IdleMemory : ::testing::Test {
     std::string head(std::string const& path, std::string const& method = "GET") const {
         return method + " " + origin.url(path) + " HTTP/1.1\r\nHost: " + origin.authority() + "\r\n";
     }
-    test::Wire connect() const {
+    test::Wire connect() {
         auto const& address = house.server().addresses().front();
         return test::Wire::connect("127.0.0.1", static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
     }
