@@ -175,7 +175,7 @@ constexpr MemoryPart all_parts[]{
      part::tls},
     {"interception", "Minted certificates, and hosts that are spliced because clients refused them.",
      "bump.certificates x 3 KiB, and 32 MiB", part::interception},
-    {"dns_names", "Remembered answers of DNS servers.", "dns.entries_max x 1.6 KiB", part::dns_names},
+    {"dns_names", "Remembered answers of DNS servers.", "dns.entries_max x 1.5 KiB", part::dns_names},
     {"mesh", "UDP datagrams, cache digests, measured origins, purges and queries.",
      "1 MiB for each UDP port and worker, 64 MiB for each digest, 22 MiB, and 4 MiB a worker", part::mesh},
     {"logins", "Remembered logins, and logins that wait for their check.", "auth.entries_max x 2 KiB, and 66 MiB", part::logins},
