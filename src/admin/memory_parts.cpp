@@ -36,11 +36,11 @@ namespace part {
 
 using Sources = MemorySources;
 
-// Measured with idle connections (tests/admin/idle_memory_test.cpp), without TLS sessions.
-constexpr Bytes http1_bytes = 10 * KiB;
-constexpr Bytes http2_bytes = 20 * KiB;
+// Growth of the resident memory by 500 idle connections (docs/results/performance.md). The first three are without TLS sessions.
+constexpr Bytes http1_bytes = 7 * KiB;
+constexpr Bytes http2_bytes = 26 * KiB;
 constexpr Bytes transport_bytes = 1 * KiB;
-constexpr Bytes tls_session_bytes = 14 * KiB;
+constexpr Bytes tls_session_bytes = 16 * KiB;
 
 Bytes open_connections(Figures const& figures, proxy::Protocol protocol) {
     auto const index = static_cast<std::size_t>(protocol);
@@ -164,14 +164,14 @@ constexpr MemoryPart all_parts[]{
     {"disk_buffers", "Segments to be written to disk, and records read from disk.", "2 x disk.buffer, and one segment",
      part::disk_buffers},
     {"connections", "Connections with clients, origins and peers, and incomplete heads of requests.",
-     "limits.connections_max x 30 KiB, the limit of open files x 1 KiB, and limits.heads_max", part::connections},
+     "limits.connections_max x 33 KiB, the limit of open files x 1 KiB, and limits.heads_max", part::connections},
     {"requests", "State and heads of running requests, and the state that workers keep for reuse.",
      "limits.connections_max x http2.streams (1 without HTTP/2) x (a fixed part and 6 x limits.head_max)", part::requests},
     {"buffers", "Buffers of 64 KiB for responses, uploads and tunnels, and those that workers keep for reuse.",
      "the limit of open files x 64 KiB", part::buffers},
     {"http2", "Heads and bodies of HTTP/2 requests.", "64 MiB", part::http2},
     {"tls", "TLS sessions, their ciphertext, and session tickets of origins and peers.",
-     "the limit of open files x 348 KiB, 20 MiB a worker, and 240 MiB of tickets for origins and for each peer with TLS",
+     "the limit of open files x 352 KiB, 20 MiB a worker, and 240 MiB of tickets for origins and for each peer with TLS",
      part::tls},
     {"interception", "Minted certificates, and hosts that are spliced because clients refused them.",
      "bump.certificates x 3 KiB, and 32 MiB", part::interception},
