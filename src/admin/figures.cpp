@@ -38,12 +38,12 @@ Figures take_figures(proxy::Server& server) {
     Figures figures;
     figures.at = steady_now();
     figures.uptime_seconds = std::chrono::duration<double>(figures.at - server.started()).count();
-    figures.via_name = server.shared().via_name;
+    figures.via_name = server.options()->via_name;
     figures.config = server.config_state().figures();
     figures.workers = server.counters();
     for (auto const* worker : figures.workers) add(figures, *worker);
     figures.connections_now = server.connections();
-    figures.connections_limit = server.shared().connections_max;
+    figures.connections_limit = server.shared().connections.max();
     figures.cache = server.cache().memory().stats();
     if (auto const* disk = server.cache().disk().store()) figures.disk = disk->stats();
     figures.log = server.log_stats();

@@ -115,7 +115,8 @@ net::awaitable<OriginCertificate> BumpedTunnel::verify_origin() {
     auto const& session = *connected.transport->tls();
     found.certificate = session.peer_certificate();
     found.verify_result = session.verify_result();
-    if (found.is_valid() && !upstream_.sources().peer()) pool(std::move(connected.transport));
+    bool const is_current = where.tls == request_.services.worker.origin_tls;   // a reload replaces it
+    if (found.is_valid() && is_current && !upstream_.sources().peer()) pool(std::move(connected.transport));
     co_return found;
 }
 
@@ -170,7 +171,7 @@ net::awaitable<void> BumpedTunnel::serve(std::shared_ptr<AcceleratedOrigin> cons
     auto& client = request_.client;
     auto& transport = client.transport();
     auto const& limits = request_.options->limits;
-    ListenPoint const point{client.client()->listener, origin.get()};
+    auto const point = std::make_shared<ListenPoint const>(ListenPoint{client.client()->listener, origin});
     auto const network = first_bits(client.peer().address, limits.client_prefix4, limits.client_prefix6);
     Accepted accepted{std::shared_ptr<net::Transport>(std::shared_ptr<void>(), &transport), client.peer(), Seat::uncounted(network),
                       point, request_.kept_client()};

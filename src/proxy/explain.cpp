@@ -112,7 +112,7 @@ private:
     bool read_target_of_request() {
         framing_ = http::request_framing(request_);
         if (framing_.refusal) return would_refuse(framing_.refusal);
-        auto const* refusal = read_target(request_, origin_, target_);
+        auto const* refusal = read_target(request_, origin_.get(), target_);
         return !refusal || would_refuse(refusal);
     }
 
@@ -273,7 +273,7 @@ private:
 
     /// Follows the order of Transaction::run.
     void judge() {
-        if (is_loop(request_, server_.shared().via_name, out_.options->limits.max_hops))
+        if (is_loop(request_, out_.options->via_name, out_.options->limits.max_hops))
             return say(Outcome::refused, "Via: the proxies form a loop", 508);
         if (asks_for_login(out_.access)) return say_login(out_.access);
         if (out_.access.denied()) return say(Outcome::denied, out_.access.text(), 403);
@@ -394,7 +394,7 @@ private:
     http::Framing framing_;
     http::RequestCacheControl control_;
     http::ResponseHead stored_;
-    AcceleratedOrigin const* origin_ = nullptr;
+    std::shared_ptr<AcceleratedOrigin const> origin_;
     Target target_;
     Client client_;
     std::shared_ptr<http::Identity const> identity_;

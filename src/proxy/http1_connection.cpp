@@ -88,7 +88,7 @@ net::awaitable<void> Http1Connection::refuse_head(std::uint16_t status, std::str
 
 Transaction& Http1Connection::begin_request(std::shared_ptr<Options const> const& options) {
     place_ = services_.places.take();
-    return place_->transaction.emplace(services_, stream_, point().origin, place_->scratch, options);
+    return place_->transaction.emplace(services_, stream_, point().origin.get(), place_->scratch, options);
 }
 
 /// The wait for a request begins anew, with a shorter limit.

@@ -29,7 +29,7 @@ Request::Request(Services& services, ClientStream& client, AcceleratedOrigin con
                  std::shared_ptr<Options const> const& options)
     : services(services), client(client), accelerates(if_kind(only_origin, AcceleratedOrigin::Kind::accelerated)),
       bumped(if_kind(only_origin, AcceleratedOrigin::Kind::bumped)), scratch(scratch), options(options), target(scratch.target),
-      record(scratch.record, services.shared.via_name), close(!http::keeps_alive(client.head())) {
+      record(scratch.record, options->via_name), close(!http::keeps_alive(client.head())) {
     identity = bound_identity(services, client, bumped || client.nobody());
     for (auto* text : {&target.url, &target.plain_url, &target.host_field, &target.path}) text->clear();
     target.secure = client.client()->secure;

@@ -21,7 +21,7 @@ std::optional<Verdict> RequestCheck::check() {
         if (auto const verdict = check_inside()) return *verdict;
     if (head.method == Method::connect && !request_.client.body_done())
         return refused(400, "CONNECT with a body", "RFC 9110 9.3.6");
-    if (is_loop(head, request_.services.shared.via_name, request_.options->limits.max_hops))
+    if (is_loop(head, request_.options->via_name, request_.options->limits.max_hops))
         return refused(508, "The request has passed this proxy before, or has passed too many proxies (limits.hops_max).", "Via");
     if (head.target == "*" && !request_.only_origin()) {
         auto decision = request_.options->access.decide(request_.facts(), std::nullopt);

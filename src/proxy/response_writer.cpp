@@ -93,7 +93,7 @@ std::string_view ResponseWriter::patch_of(Patch const& patch) {
     if (request_.services.draining && !client.more_received()) request_.close = true;
     if (!client.body_done() && !request_.uploading) request_.close = true;
     with_close.close = request_.close;
-    return write_patch(request_.scratch.patch, with_close, request_.services.shared.via_name);
+    return write_patch(request_.scratch.patch, with_close, request_.options->via_name);
 }
 
 void ResponseWriter::begin_without_length(Patch& patch) {
@@ -111,7 +111,7 @@ ErrorPage ResponseWriter::page_of(std::uint16_t status, std::string_view what, s
     ErrorPage page;
     page.status = status;
     page.what = what;
-    page.server = request_.services.shared.via_name;
+    page.server = request_.options->via_name;
     bool const is_read = !target.url.empty();   // otherwise the target is the last request's
     if (request_.accelerates) {
         if (is_read) page.url = target.path;
@@ -135,7 +135,7 @@ void ResponseWriter::log_reason(std::string_view what, std::string_view rule) {
 /// Proxy-Status. Visitors of an accelerator have no page of refusals.
 std::string ResponseWriter::note_refusal() {
     auto const& texts = request_.record.texts;
-    auto const& server = request_.services.shared.via_name;
+    auto const& server = request_.options->via_name;
     if (request_.accelerates) return proxy_status(server, request_.record.by_destination, {}, texts.id);
     if (!request_.identity && request_.options->logins) LoginCheck(request_).look();   // others see nothing of a known user
     auto const url = std::string_view(request_.target.url);

@@ -98,7 +98,7 @@ net::awaitable<void> Tunnel::switch_protocols() {
     for (auto const& field : response.fields)
         if ((!hop_by_hop.dropped(field) && field.id != http::Name::content_length) || field.id == http::Name::upgrade)
             text.append(field.name).append(": ").append(field.value).append("\r\n");
-    append_via(text, request_.services.shared.via_name);
+    append_via(text, request_.options->via_name);
     text.append("Connection: Upgrade\r\n\r\n");
     iovec part{text.data(), text.size()};
     if (!co_await writer_.send(std::span<iovec>(&part, 1))) co_return;

@@ -38,6 +38,7 @@ public:
     void for_each(auto visit) {
         for (Entry* const entry : by_use_) visit(*entry->key, entry->value);
     }
+    void clear() { entries_.clear(); }
     std::size_t size() const { return entries_.size(); }
 
 private:
