@@ -1,6 +1,8 @@
 #include "auth/authenticator.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <system_error>
 #include <unordered_set>
 #include <utility>
 
@@ -53,24 +55,58 @@ std::optional<Answer> answer_of(Verified::Found const& found) {
 }   // namespace
 
 Authenticator::~Authenticator() {
-    std::unique_ptr<io::Pool> pool;
+    std::vector<std::shared_ptr<io::Pool>> pools;
     {
         MutexLock const lock(mutex_);
-        pool.swap(pool_);
+        pools.swap(former_pools_);
+        if (pool_) pools.push_back(std::move(pool_));
     }
-    if (pool) pool->stop();
+    for (auto const& pool : pools) pool->stop();
 }
 
-void Authenticator::apply(std::shared_ptr<Sources const> sources) {
+Result<Prepared> Authenticator::prepare(std::shared_ptr<Sources const> sources) {
+    std::shared_ptr<io::Pool> pool;
+    if (!sources->empty()) {
+        auto started = new_pool(sources->options());
+        if (!started) return started.fault();
+        pool = *std::move(started);
+    }
+    return Prepared([this, sources = std::move(sources), pool = std::move(pool)] { apply(sources, pool); });
+}
+
+/// nullptr if the present one has as many threads.
+Result<std::shared_ptr<io::Pool>> Authenticator::new_pool(Options const& options) const {
+    {
+        MutexLock const lock(mutex_);
+        if (pool_ && pool_->threads() == options.threads) return std::shared_ptr<io::Pool>();
+    }
+    try {
+        return std::make_shared<io::Pool>(options.threads, queued_max);
+    } catch (std::system_error const& error) {
+        return Fault{.what = std::string("the threads cannot be started: ") + error.what(),
+                     .mend = "choose fewer, or raise the limit of processes (ulimit -u)",
+                     .where = "auth.threads"};
+    }
+}
+
+void Authenticator::apply(std::shared_ptr<Sources const> sources, std::shared_ptr<io::Pool> pool) {
     if (!sources->empty()) io::forbid_core_dumps();
     {
         MutexLock const lock(mutex_);
         if (sources->options() == sources_->options()) return;
         sources_.swap(sources);
-        if (!pool_ && !sources_->empty()) pool_ = std::make_unique<io::Pool>(sources_->options().threads, queued_max);
+        if (pool) change_pool(std::move(pool));
         ++generation_;
     }
     verified_.drop([](Facts const&) { return true; });
+}
+
+/// The new pool runs the checks that wait; the former one ends with those that run.
+void Authenticator::change_pool(std::shared_ptr<io::Pool> pool) {
+    pool_.swap(pool);
+    if (!pool) return;
+    for (auto& job : pool->close()) pool_->run(std::move(job));
+    former_pools_.push_back(std::move(pool));
 }
 
 std::shared_ptr<Sources const> Authenticator::sources() const {
@@ -211,6 +247,13 @@ Authenticator::Identity Authenticator::find_without_credentials(IpAddress const&
 }
 
 std::vector<Fault> Authenticator::refresh() {
+    std::vector<std::shared_ptr<io::Pool>> ended;   // destroyed after the lock
+    {
+        MutexLock const lock(mutex_);
+        auto const first = std::partition(former_pools_.begin(), former_pools_.end(), [](auto& pool) { return !pool->has_ended(); });
+        std::move(first, former_pools_.end(), std::back_inserter(ended));
+        former_pools_.erase(first, former_pools_.end());
+    }
     auto const sources = this->sources();
     auto users = sources->refresh_users();
     auto groups = sources->refresh_groups();

@@ -522,7 +522,7 @@ Table<Config> keys() {
     return {
         schema_key(),
         key<Config>("listen", [](Config& c) -> auto& { return c.proxy.listen; }, list_of(lazy(listen)),
-                    "Addresses that accept client connections. A reload applies changed values of `http2` and `tls`."),
+                    "Addresses that accept client connections. A reload opens new ones and closes removed ones; connections continue."),
         key<Config>("workers", &Config::workers, count(0, 1'024), "Worker threads; 0: one per core."),
         key<Config>("user", &Config::user, text(),
                     "User that Garner becomes if it is started as root, after it has opened its ports except that of `seen`. "

@@ -123,7 +123,7 @@ TEST_F(PeerMonitors, asks_again_for_a_name_that_leads_nowhere_until_it_does) {
     auto const peer = start(a_parent("cache.test"));
     EXPECT_FALSE(soon([&] { return !peer->addresses().empty(); }, 500ms));
     write_hosts("127.0.0.6 cache.test\n");
-    names_->reload();
+    (*names_->prepare(dns_))();
     ASSERT_TRUE(soon([&] { return !peer->addresses().empty(); }));
     EXPECT_EQ(peer->addresses().front().text(), "127.0.0.6");
 }
