@@ -250,7 +250,8 @@ std::vector<Fault> Authenticator::refresh() {
     std::vector<std::shared_ptr<io::Pool>> ended;   // destroyed after the lock
     {
         MutexLock const lock(mutex_);
-        auto const first = std::partition(former_pools_.begin(), former_pools_.end(), [](auto& pool) { return !pool->has_ended(); });
+        auto const first =
+            std::partition(former_pools_.begin(), former_pools_.end(), [](auto& pool) { return !pool->has_ended(); });
         std::move(first, former_pools_.end(), std::back_inserter(ended));
         former_pools_.erase(first, former_pools_.end());
     }

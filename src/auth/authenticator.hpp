@@ -39,9 +39,10 @@ public:
     Authenticator(Authenticator const&) = delete;
     Authenticator& operator=(Authenticator const&) = delete;
 
-    /// For the start and a reload: starts the threads that `auth.threads` asks for. The fault names the key. The change forgets all
-    /// results if the options differ from those before. With the same options it keeps all and ignores `sources`. Every check that
-    /// waits or runs gets its result. With sources the process makes no core dumps from then on, because passwords are in its memory.
+    /// For the start and a reload: starts the threads that `auth.threads` asks for. The fault names the key. The change forgets
+    /// all results if the options differ from those before. With the same options it keeps all and ignores `sources`. Every check
+    /// that waits or runs gets its result. With sources the process makes no core dumps from then on, because passwords are in
+    /// its memory.
     Result<Prepared> prepare(std::shared_ptr<Sources const> sources) EXCLUDES(mutex_);
     /// Never nullptr. For the challenges and the realm of a 407.
     std::shared_ptr<Sources const> sources() const EXCLUDES(mutex_);

@@ -40,9 +40,10 @@ public:
     /// Once, before start(), after the account is taken: reads the CA of the options. The fault names the file.
     Result<void> open_interception();
     void start();
-    /// For a reload, by the thread that called make(): opens new listening addresses, and reads certificates, the CA of `bump`, the
-    /// hosts file and the list of DNS servers. The fault names the key, and nothing has changed. The change applies `options` to
-    /// later requests, and `net`, `tls` and `also_closed` of `fresh`. It changes neither other members of `fresh` nor the log's path.
+    /// For a reload, by the thread that called make(): opens new listening addresses, and reads certificates, the CA of `bump`,
+    /// the hosts file and the list of DNS servers. The fault names the key, and nothing has changed. The change applies `options`
+    /// to later requests, and `net`, `tls` and `also_closed` of `fresh`. Other members of `fresh` and the log's path have no
+    /// effect.
     Result<Prepared> prepare(ServerOptions const& fresh, std::shared_ptr<Options const> options);
     /// The certificates that clients and peers are shown now.
     std::vector<std::shared_ptr<net::Certificate const>> certificates() const;

@@ -370,7 +370,7 @@ TEST(Authenticator, a_users_file_and_groups_decide_and_change_within_a_refresh) 
     auto const staff = dir.write("staff", "bob\n");
     Authenticator authenticator;
     use(authenticator, load({.sources = {HtpasswdOptions{users}, AddressOptions{{{there, "Kiosk"}}}, CertificateOptions{}},
-                              .groups = {{.name = "staff", .users = {"file:" + staff}}}}));
+                             .groups = {{.name = "staff", .users = {"file:" + staff}}}}));
     EXPECT_THAT(log_in(authenticator, basic("BOB", "b")).identity->groups, ElementsAre("staff"));
     EXPECT_THAT(log_in(authenticator, basic("alice", "a")).identity->groups, ElementsAre());
     EXPECT_THAT(log_in(authenticator, basic("carol", "c")).reason, HasSubstr("does not have the user"));

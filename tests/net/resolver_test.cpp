@@ -252,8 +252,8 @@ TEST(Resolver, later_queries_go_to_the_new_servers_and_running_ones_end_at_the_f
     other.set("new.test", {.v4 = {"203.0.113.2"}});
     auto& resolver = scene.resolver();
     NamesPtr slow;
-    asio::co_spawn(
-        scene.loop.io, resolver.resolve("slow.test"), [&](std::exception_ptr, NamesPtr names) { slow = std::move(names); });
+    asio::co_spawn(scene.loop.io, resolver.resolve("slow.test"),
+                   [&](std::exception_ptr, NamesPtr names) { slow = std::move(names); });
     scene.loop.run_for(milliseconds{100});
     EXPECT_EQ(slow, nullptr);
     for (int i = 0; i < 2; ++i) {   // the second channel replaces an idle one
@@ -275,8 +275,8 @@ TEST(Resolver, a_stop_ends_the_queries_of_former_servers) {
     scene.dns.set("silent.test", {.kind = test::FakeDns::Name::silent});
     auto& resolver = scene.resolver();
     NamesPtr silent;
-    asio::co_spawn(
-        scene.loop.io, resolver.resolve("silent.test"), [&](std::exception_ptr, NamesPtr names) { silent = std::move(names); });
+    asio::co_spawn(scene.loop.io, resolver.resolve("silent.test"),
+                   [&](std::exception_ptr, NamesPtr names) { silent = std::move(names); });
     scene.loop.run_for(milliseconds{100});
     auto channel = resolver.open_channel(scene.options);
     ASSERT_TRUE(channel) << channel.fault_text();

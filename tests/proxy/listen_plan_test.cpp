@@ -35,9 +35,9 @@ TEST(ListenPlan, addresses_overlap_if_one_includes_the_other) {
         char const *one, *other;
         bool overlaps;
     };
-    for (auto const& [one, other, overlaps] : {Case{"127.0.0.1", "127.0.0.1", true}, Case{"127.0.0.1", "127.0.0.2", false},
-                                               Case{"127.0.0.1", "0.0.0.0", true}, Case{"127.0.0.1", "::", true},
-                                               Case{"::1", "0.0.0.0", false}, Case{"::1", "::", true}, Case{"0.0.0.0", "::", true}}) {
+    for (auto const& [one, other, overlaps] :
+         {Case{"127.0.0.1", "127.0.0.1", true}, Case{"127.0.0.1", "127.0.0.2", false}, Case{"127.0.0.1", "0.0.0.0", true},
+          Case{"127.0.0.1", "::", true}, Case{"::1", "0.0.0.0", false}, Case{"::1", "::", true}, Case{"0.0.0.0", "::", true}}) {
         EXPECT_EQ(overlap(at(one, 80), at(other, 80)), overlaps) << one << " " << other;
         EXPECT_EQ(overlap(at(other, 80), at(one, 80)), overlaps) << one << " " << other;
         EXPECT_FALSE(overlap(at(one, 80), at(other, 81))) << one << " " << other;
