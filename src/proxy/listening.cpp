@@ -1,6 +1,7 @@
 #include "proxy/listening.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <thread>
 
 #include "net/address.hpp"
