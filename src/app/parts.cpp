@@ -55,7 +55,9 @@ Result<void> Parts::open_files(config::Config const& config) {
     if (auto const opened = server->open_interception(); !opened) return opened;
     auto logins = load_logins(config);
     if (!logins) return logins.fault();
-    server->logins().apply(*std::move(logins));
+    auto const logs_in = server->logins().prepare(*std::move(logins));
+    if (!logs_in) return logs_in.fault();
+    (*logs_in)();
     if (config.seen.address.empty()) return {};
     return keep(seen, seen::Service::open(config.seen));
 }
@@ -72,7 +74,7 @@ void Parts::start() {
     server->start();
     if (admin) admin->start();
     if (seen) seen->start();
-    if (auto const most = server->shared().connections_max; most < few_connections)
+    if (auto const most = server->shared().connections.max(); most < few_connections)
         spdlog::warn("at most {} client connections: the limit of open files is low; raise it (ulimit -n)", most);
 }
 

@@ -7,14 +7,15 @@
 
 namespace garner::app {
 
-/// A new part needs a function and a row here. The prepared steps are applied in this order.
+/// A new part needs a function and a row here. The prepared steps are applied in this order. The server is prepared last: it opens
+/// listening sockets, and no client should connect to one that an error closes again.
 struct Reloading::Step {
     Result<Prepared> (Reloading::*prepare)(config::Config const& fresh);
 };
 
 Reloading::Step const Reloading::steps[]{
-    {&Reloading::logins}, {&Reloading::log_level}, {&Reloading::disk},   {&Reloading::interception},
-    {&Reloading::server}, {&Reloading::mesh},      {&Reloading::memory}, {&Reloading::names},
+    {&Reloading::logins}, {&Reloading::log_level}, {&Reloading::disk},
+    {&Reloading::mesh},   {&Reloading::memory},    {&Reloading::server},
 };
 
 Result<void> Reloading::apply(config::Config const& running, config::Config const& fresh) {
@@ -32,7 +33,7 @@ Result<void> Reloading::apply(config::Config const& running, config::Config cons
 Result<Prepared> Reloading::logins(config::Config const& fresh) {
     auto sources = load_logins(fresh);
     if (!sources) return sources.fault();
-    return Prepared([this, sources = *std::move(sources)] { parts_.server->logins().apply(sources); });
+    return parts_.server->logins().prepare(*std::move(sources));
 }
 
 Result<Prepared> Reloading::log_level(config::Config const& fresh) {
@@ -47,23 +48,11 @@ Result<Prepared> Reloading::disk(config::Config const& fresh) {
     });
 }
 
-Result<Prepared> Reloading::interception(config::Config const& fresh) {
-    auto made = parts_.server->make_interception(fresh.bump);
-    if (!made) return made.fault();
-    return Prepared([this, made = *std::move(made)] { parts_.server->use_interception(made); });
-}
-
 Result<Prepared> Reloading::server(config::Config const& fresh) {
     auto options = std::make_shared<proxy::Options>(*proxy_options(fresh));
-    if (!proxy::same_addresses(running_->proxy.listen, fresh.proxy.listen)) options->listen = running_->proxy.listen;
     options->log.access = running_->proxy.log.access;
     options->log.format = running_->proxy.log.format;
-    auto contexts = parts_.server->make_tls(options->listen);
-    if (!contexts) return contexts.fault();
-    return Prepared([this, options, contexts = *std::move(contexts)] {
-        parts_.server->reconfigure(options);
-        parts_.server->use_tls(contexts);
-    });
+    return parts_.server->prepare(server_options(fresh), options);
 }
 
 Result<Prepared> Reloading::mesh(config::Config const& fresh) {
@@ -80,11 +69,6 @@ Result<Prepared> Reloading::memory(config::Config const& fresh) {
         parts_.cache.reconfigure(cache_options(fresh, policy_.running()));
         if (other) policy_.simulate(parts_.server->sampling(), fresh.memory.size);
     });
-}
-
-/// The hosts file.
-Result<Prepared> Reloading::names(config::Config const&) {
-    return Prepared([this] { parts_.server->reload_names(); });
 }
 
 }   // namespace garner::app
