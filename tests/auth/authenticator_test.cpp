@@ -312,13 +312,15 @@ int checks_at_once(FakeSource const& source) {
 
 TEST(Authenticator, more_and_fewer_threads_lose_no_check) {
     House house({.threads = 1, .failures_per_minute = 0});
+    std::vector<std::shared_ptr<Sources const>> kept;
     auto const reload = [&](std::uint32_t threads) {
         auto made = std::make_unique<FakeSource>();
         auto* source = made.get();
         source->held = true;
         std::vector<std::unique_ptr<Source>> all;
         all.push_back(std::move(made));
-        use(house.authenticator, Sources::of({.realm = "test", .threads = threads, .failures_per_minute = 0}, std::move(all)));
+        kept.push_back(Sources::of({.realm = "test", .threads = threads, .failures_per_minute = 0}, std::move(all)));
+        use(house.authenticator, kept.back());
         return source;
     };
     std::vector<std::shared_ptr<RunningCheck>> checks;
@@ -332,13 +334,13 @@ TEST(Authenticator, more_and_fewer_threads_lose_no_check) {
     house.source->held = true;
     add(20);
     EXPECT_EQ(checks_at_once(*house.source), 1);
-    auto const* four = reload(4);
+    auto* four = reload(4);
     EXPECT_EQ(checks_at_once(*four), 4) << "queued checks move to the new threads, and ask the new sources";
     add(20);
     auto* two = reload(2);
     EXPECT_EQ(checks_at_once(*two), 2);
     house.source->held = false;
-    const_cast<FakeSource*>(four)->held = false;
+    four->held = false;
     two->held = false;
     for (auto const& check : checks) EXPECT_EQ(answer_of(*check).kind, Kind::accepted);
     EXPECT_EQ(house.source->checks + four->checks + two->checks, 40);
