@@ -21,9 +21,12 @@ Result<std::string> read_hosts(std::string const& path) {
     errno = 0;
     std::ifstream file(path, std::ios::binary);
     if (!file && errno == ENOENT && path == ResolverOptions{}.hosts_file) return std::string();
-    std::ostringstream text;
-    if (file) text << file.rdbuf();
-    if (file && !text.bad()) return text.str();   // an empty file sets failbit only
+    if (file) file.peek();   // a directory can be opened, but not read
+    if (file.is_open() && !file.bad()) {
+        std::ostringstream text;
+        text << file.rdbuf();
+        return text.str();
+    }
     return Fault{.what = std::string("cannot be read: ") + std::strerror(errno),
                  .mend = "correct its path, or give the user that runs garner read access",
                  .where = "dns.hosts_file: " + path};
