@@ -14,10 +14,10 @@ public:
     std::uint32_t now() const { return now_.load(std::memory_order_relaxed); }
     std::uint32_t max() const { return max_.load(std::memory_order_relaxed); }
 
-    /// If more are open, none of them is closed, and none is accepted until fewer are open.
+    /// If more are open than a lower limit allows, none of them is closed, and none is accepted until fewer are open.
     void limit(std::uint32_t max) {
-        max_.store(max, std::memory_order_relaxed);
-        lowered_.store(now() > max, std::memory_order_relaxed);
+        bool const lowers = max < max_.exchange(max, std::memory_order_relaxed);
+        lowered_.store(now() > max && (lowers || is_lowered()), std::memory_order_relaxed);
     }
     /// True if none may be accepted now.
     bool is_full() {

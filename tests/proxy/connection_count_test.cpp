@@ -44,12 +44,23 @@ TEST(ConnectionCount, a_lower_limit_closes_none_and_admits_none_until_fewer_are_
     EXPECT_TRUE(count.needs_room()) << "the limit works as before again";
 }
 
+TEST(ConnectionCount, the_same_limit_again_changes_nothing) {
+    ConnectionCount count;
+    count.limit(16);
+    enter(count, 17);
+    count.limit(16);
+    EXPECT_TRUE(count.needs_room());
+    EXPECT_FALSE(count.is_full());
+}
+
 TEST(ConnectionCount, a_higher_limit_admits_at_once) {
     ConnectionCount count;
-    count.limit(10);
+    count.limit(50);
     enter(count, 20);
+    count.limit(10);
     count.limit(15);
     EXPECT_TRUE(count.is_full());
+    EXPECT_FALSE(count.needs_room()) << "still more than a lower limit allows";
     count.limit(30);
     EXPECT_FALSE(count.is_full());
     EXPECT_FALSE(count.is_lowered());
