@@ -289,6 +289,45 @@ TEST_F(ListenerReload, an_address_is_removed_and_added_again_at_once) {
     EXPECT_EQ(Client("127.0.0.1", second).get(origin.url("/page")).body(), "page");
 }
 
+TEST_F(ListenerReload, a_socket_of_the_service_manager_stays) {
+    NEEDS("python3");
+    TempDir const dir;
+    auto const other = free_port();
+    auto const configure = [&](std::vector<json> const& addresses) {
+        json const rule{{"allow", {{"destination", {"127.0.0.0/8"}}, {"port", {"1-65535"}}}}};
+        json const all{
+            {"user", "root"}, {"workers", 2}, {"log", {{"access", ""}}}, {"admin", {{"address", ""}}}, {"access", {rule}}};
+        return dir.write("garner.json", listen(addresses, all));
+    };
+    auto const file = configure({at(second)});
+    char const* const as_systemd = R"(
+import os, socket, sys
+given = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+os.dup2(given.fileno(), 3)
+os.set_inheritable(3, True)
+os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
+os.execv(sys.argv[2], sys.argv[2:])
+)";
+    Child garner({"python3", "-c", as_systemd, std::to_string(second), garner_binary(), "--config", file});
+    auto const told = [&](char const* text) { return eventually([&] { return garner.errors().find(text) != std::string::npos; }); };
+    Client client("127.0.0.1", second);
+    EXPECT_EQ(client.get(origin.url("/page")).body(), "page") << garner.errors();
+    configure({at(second), at(other)});
+    garner.signal(SIGHUP);
+    ASSERT_TRUE(told("configuration reloaded: ")) << garner.errors();
+    EXPECT_EQ(Client("127.0.0.1", second).get(origin.url("/page")).body(), "page");
+    EXPECT_TRUE(is_open(other));
+    configure({at(other)});
+    garner.signal(SIGHUP);
+    ASSERT_TRUE(told("configuration not reloaded")) << garner.errors();
+    EXPECT_THAT(garner.errors(), HasSubstr("add its address to the key listen, or remove it from garner.socket"));
+    EXPECT_EQ(client.get(origin.url("/live")).body(), "live");
+    EXPECT_EQ(client.connections(), 1);
+    client.close();
+    garner.signal(SIGTERM);
+    EXPECT_EQ(garner.exit_code(), 0) << garner.errors();
+}
+
 TEST_F(ListenerReload, all_that_names_the_addresses_has_the_new_ones) {
     Proxy proxy;
     auto const url = "http://127.0.0.1:" + std::to_string(second) + "/";
