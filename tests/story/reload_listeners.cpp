@@ -379,11 +379,11 @@ TEST_F(ListenerReload, names_are_asked_from_other_servers) {
     first.set("page.test", {.v4 = {"127.0.0.1"}});
     other.set("new.test", {.v4 = {"127.0.0.1"}});
     Proxy proxy(json{{"dns", {{"servers", {first.server()}}}}}.dump());
-    auto const fetch = [&](std::string const& name) {
-        return Client(proxy).get("http://" + name + ":" + std::to_string(origin.port()) + "/live").status();
+    auto const fetch = [&](std::string const& name, std::string const& path = "/live") {
+        return Client(proxy).get("http://" + name + ":" + std::to_string(origin.port()) + path).status();
     };
     EXPECT_EQ(fetch("page.test"), 200);
-    EXPECT_EQ(fetch("new.test"), 502);
+    EXPECT_EQ(fetch("new.test", "/page"), 502);
     ASSERT_TRUE(reload(proxy, json{{"dns", {{"servers", {other.server()}}}}}.dump()));
     EXPECT_EQ(fetch("new.test"), 200) << "the failure of the former server is forgotten";
     EXPECT_EQ(other.queries("page.test").udp, 0);
