@@ -1,4 +1,4 @@
-// What becomes of each listening address when the configuration changes.
+// Plans which listening addresses a change of the configuration keeps, opens and closes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace garner::proxy {
 
 struct ListenPlan {
     static constexpr std::size_t opened = SIZE_MAX;
-    std::vector<std::size_t> wanted;   // of each wanted address: its index among the open ones, or `opened`
+    std::vector<std::size_t> wanted;   // index of each wanted address among the open ones, or `opened`
     std::vector<std::size_t> closed;   // indexes among the open ones
     friend bool operator==(ListenPlan const&, ListenPlan const&) = default;
 };
