@@ -77,7 +77,7 @@ NamesPtr NameCache::store_failure(std::string_view host, std::string failure, St
     auto& shard = shard_of(host);
     MutexLock const lock(shard.mutex);
     if (auto names = shard.from_hosts(host)) return names;
-    auto const& bounds = shard.bounds;
+    auto const bounds = shard.bounds;
     auto& answer = shard.answers.get(host, bounds.answers_max);
     auto const doublings = std::min(answer.failures++, 20u);
     answer.names = std::make_shared<Names const>(Names{{}, std::move(failure)});
