@@ -45,7 +45,7 @@ Figures take_figures(proxy::Server& server) {
     figures.connections_now = server.connections();
     figures.connections_limit = server.shared().connections_max;
     figures.cache = server.cache().memory().stats();
-    if (auto const* disk = server.cache().disk().store()) figures.disk = disk->stats();
+    if (auto const disk = server.cache().disk().store()) figures.disk = disk->stats();
     figures.log = server.log_stats();
     figures.messages_lost = io::stderr_lines_lost();
     for (auto const& certificate : server.certificates()) figures.certificates[certificate->subject()] = certificate->not_after();

@@ -119,12 +119,13 @@ std::string form_value(std::string_view form, std::string_view name) {
     return values.empty() ? std::string() : std::move(values.front());
 }
 
-std::optional<Reply> Routes::refusal(web::Request const& request, std::span<IpNetwork const> allow) const {
+std::optional<Reply> Routes::refusal(web::Request const& request, std::span<IpNetwork const> allow,
+                                     std::span<std::string const> names) {
     auto const& client = request.client;
     if (!client.is_loopback() && !is_among(client, allow))
         return refused(403, "The admin address does not serve " + client.text() + ": add its network to admin.allow.");
     if (request.count("Host") == 0) return refused(400, "The request must have one Host field.");
-    if (is_own_name(request.value("Host"), request.own, names_)) return std::nullopt;
+    if (is_own_name(request.value("Host"), request.own, names)) return std::nullopt;
     return refused(421, "This is http://" + request.own.text() + "/. To use another name, add it to admin.names.");
 }
 
@@ -204,7 +205,7 @@ Reply Routes::purge_url(std::string_view url) {
     auto const peers = server_.mesh().agent(0).purge_and_wait(normal);
     // A peer may have sent the old object before its own purge.
     found |= !peers.empty() && server_.cache().purge(normal);
-    auto* disk = server_.cache().disk().store();
+    auto const disk = server_.cache().disk().store();
     if (disk && !disk->wait_until_settled(store::Survives::power))
         return refused(
             503, "Purged, but the disk did not confirm it in time: the object may be back after a crash.\n" + icp::text_of(peers));
@@ -261,7 +262,8 @@ Reply Routes::cache_page(Asked const& asked) {
     if (question.what == purge && question.pattern.empty())
         return refused(400, "The pattern is missing: POST /cache/purge with pattern=http%3A%2F%2Fexample.com%2F, or * for all");
     auto& cache = server_.cache();
-    auto const page = admin::cache_page(&cache, cache.disk().store(), question);
+    auto const disk = cache.disk().store();
+    auto const page = admin::cache_page(&cache, disk.get(), question);
     return page ? in_json(*page) : refused(400, page.fault().text());
 }
 

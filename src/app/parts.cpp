@@ -22,9 +22,7 @@ Result<void> keep(std::unique_ptr<T>& place, Result<std::unique_ptr<T>> opened) 
 
 Parts::Parts(config::Config const& config, std::string const& policy) : cache(cache_options(config, policy)) {}
 
-Parts::~Parts() {
-    if (disk) disk->stop();
-}
+Parts::~Parts() { disk.stop(); }
 
 Result<void> Parts::open(config::Config const& config) {
     auto const found = config::account_to_take(config);
@@ -45,12 +43,11 @@ Result<void> Parts::open_ports(config::Config const& config) {
     auto options = server_options(config);
     options.inherited = io::inherited_sockets();
     if (auto const made = keep(server, proxy::Server::make(options, proxy_options(config), cache)); !made) return made;
-    if (!config.admin.enabled) return {};
     return keep(admin, admin::AdminServer::open(admin_options(config), *server));
 }
 
 Result<void> Parts::open_files(config::Config const& config) {
-    if (auto const opened = open_disk(config); !opened) return opened;
+    if (auto const opened = disk.open(cache, config.disk); !opened) return opened;
     if (auto const opened = server->open_log(); !opened) return opened;
     if (auto const opened = server->open_interception(); !opened) return opened;
     auto logins = load_logins(config);
@@ -58,13 +55,6 @@ Result<void> Parts::open_files(config::Config const& config) {
     server->logins().apply(*std::move(logins));
     if (config.seen.address.empty()) return {};
     return keep(seen, seen::Service::open(config.seen));
-}
-
-Result<void> Parts::open_disk(config::Config const& config) {
-    if (config.disk.path.empty()) return {};
-    auto const opened = keep(disk, store::DiskStore::open(config.disk));
-    if (opened) cache.set_disk(disk.get());
-    return opened;
 }
 
 void Parts::start() {

@@ -97,13 +97,15 @@ Lookup Cache::look_for_whole(Query const& query) {
 void Cache::report_use(Query const& query, store::Object const& object) {
     thread_local unsigned uses = 0;
     if (++uses % disk_.uses_a_report() != 0) return;
+    auto const disk = disk_.store();
+    if (!disk) return;
     bool const is_variant = object.key().size() != query.key.text.size();
-    if (is_variant) disk_.store()->used(query.key.text);   // its marker
-    if (!disk_.store()->used(object.key())) return;
+    if (is_variant) disk->used(query.key.text);   // its marker
+    if (!disk->used(object.key())) return;
     auto& shard = memory_.shard(query.key.fingerprint);
     MutexLock const lock(shard.mutex);
     bool const is_there = memory_.find(shard, object.key()).object == &object;
-    if (is_there && !memory_.is_superseded(shard, object)) disk_.store()->store(object.parts());
+    if (is_there && !memory_.is_superseded(shard, object)) disk_.store(object.parts());
 }
 
 Cache::Selected Cache::select(Shard const& shard, Key const& key, http::RequestHead const& request) const {

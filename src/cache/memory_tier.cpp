@@ -126,6 +126,10 @@ Stats MemoryTier::stats() const {
     return stats;
 }
 
+void MemoryTier::pass_locks() const {
+    for (auto const& shard : shards_) MutexLock const lock(shard->mutex);
+}
+
 Bytes MemoryTier::least_size() const {
     constexpr Bytes of_one = 32 * KiB;
     return shards_.size() > 1 ? shards_.size() * of_one : 0;

@@ -108,6 +108,8 @@ public:
     /// The primary keys of fetches in progress; a key may occur several times.
     std::vector<std::string> fetches() const;
 
+    /// Returns when each thread that holds the mutex of a shard now has released it.
+    void pass_locks() const;
     /// The minimum size for a reload: below it the shards, fixed at the start, would take all memory for themselves.
     Bytes least_size() const;
     /// Applies new limits and another policy to a running cache; contents stay. The number of shards does not change.

@@ -82,6 +82,18 @@ Result<void> Agent::open() {
     return {};
 }
 
+Result<Prepared> Agent::prepare(Options const& fresh) {
+    std::vector<Prepared> all;
+    for (auto const& lookup : lookups_) {
+        auto prepared = lookup->prepare(fresh);
+        if (!prepared) return prepared.fault();
+        all.push_back(*std::move(prepared));
+    }
+    return Prepared([all = std::move(all)] {
+        for (auto const& apply : all) apply();
+    });
+}
+
 void Agent::start() {
     for (auto& lookup : lookups_) lookup->start();
 }

@@ -60,6 +60,8 @@ public:
 
     /// Before the workers run. The fault names the address that cannot be opened.
     Result<void> open();
+    /// For a reload with these options, by the thread of reloads: see PeerLookup.
+    Result<Prepared> prepare(Options const& fresh);
     void start();
     void stop();
 

@@ -66,7 +66,7 @@ net::awaitable<void> DigestPublisher::make(milliseconds life) {
 
 /// The index holds no URLs: they are read from the disk, one segment at a time.
 net::awaitable<void> DigestPublisher::read_disk(DigestScan& scan) {
-    auto* disk = mesh_.cache().disk().store();
+    auto const disk = mesh_.cache().disk().store();
     std::vector<store::ObjectPtr> met;
     bool more = disk != nullptr;
     for (std::uint32_t segment = 0; more && !stopped_; ++segment) {

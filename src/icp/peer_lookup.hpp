@@ -6,12 +6,14 @@
 
 #include "icp/reply.hpp"
 #include "net/worker.hpp"
+#include "util/prepared.hpp"
 #include "util/result.hpp"
 
 namespace garner::icp {
 
 class Agent;
 class Mesh;
+struct Options;
 using Peers = std::span<std::shared_ptr<Peer> const>;
 
 /// The services of a lookup; all outlive it.
@@ -21,12 +23,16 @@ struct LookupServices {
     Agent& agent;   // the worker's, which receives the replies
 };
 
-/// One per worker; used on its thread only, except for construction and open().
+/// One per worker; used on its thread only, except for construction, open() and prepare().
 class PeerLookup {
 public:
     virtual ~PeerLookup() = default;
     /// Takes its port; the fault names the address.
     virtual Result<void> open() { return {}; }
+    /// For a reload with these options, by the thread of reloads: takes another port. The fault names the key.
+    virtual Result<Prepared> prepare(Options const&) {
+        return Prepared([] {});
+    }
     virtual void start() {}
     virtual void stop() {}
     /// True if this lookup queries that peer.

@@ -152,7 +152,7 @@ Bytes Listener::refuse_in_clear(net::TcpSocket& socket) const {
 }
 
 void Listener::log_refusal(IpAddress const& client, Bytes sent) {
-    if (!services_.log) return;
+    if (!services_.logs()) return;
     auto const text = client.text();
     LogEntry entry;
     entry.end = wall_now();

@@ -118,7 +118,7 @@ void Record::finish(Request& request) {
         counters.miss_time.add(elapsed);
     }
     if (request.client_gone) counters.client_aborts.add();
-    if (request.services.log) log(request, std::chrono::duration_cast<milliseconds>(elapsed));
+    if (request.services.logs()) log(request, std::chrono::duration_cast<milliseconds>(elapsed));
 }
 
 void Record::log(Request const& request, milliseconds elapsed) const {

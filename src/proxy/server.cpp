@@ -167,16 +167,24 @@ void Server::limit_connections() {
 
 Result<void> Server::open_log() {
     auto const options = this->options();
-    if (options->log.access.empty()) return {};
     AccessLog::Options log;
-    log.path = options->log.access;
-    log.format = options->log.format;
+    log.place = {options->log.access, options->log.format};
     log.workers = static_cast<unsigned>(workers_.size());
     auto opened = AccessLog::open(log);
     if (!opened) return opened.fault();
     log_ = *std::move(opened);
     for (auto& one : workers_) one->services->log = log_.get();
     return {};
+}
+
+Result<Prepared> Server::prepare_log(Log const& fresh) {
+    auto const prepared = log_->prepare({fresh.access, fresh.format});
+    if (!prepared) return prepared.fault();
+    return Prepared([this, output = *prepared] {
+        if (!log_->move_to(output)) return;
+        for (auto& one : workers_)
+            asio::post(one->worker->io, [log = log_.get(), number = one->worker->number, output] { log->turn(number, output); });
+    });
 }
 
 Result<void> Server::open_interception() {

@@ -11,6 +11,7 @@
 #include "proxy/listener.hpp"
 #include "proxy/services.hpp"
 #include "util/mutex.hpp"
+#include "util/prepared.hpp"
 #include "util/result.hpp"
 
 namespace garner::proxy {
@@ -35,6 +36,8 @@ public:
 
     /// Once, before start(): the access log of the options.
     Result<void> open_log();
+    /// For a reload: later lines go to another file, in another format, or nowhere.
+    Result<Prepared> prepare_log(Log const& fresh);
     /// Once, before start(), after the account is taken: reads the CA of the options. The fault names the file.
     Result<void> open_interception();
     void start();

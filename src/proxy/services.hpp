@@ -55,7 +55,7 @@ struct Services {
     net::Worker& worker;
     cache::Cache& cache;
     Shared& shared;
-    AccessLog* log = nullptr;   // null: no access log
+    AccessLog* log = nullptr;   // null: the server has opened none
     Counters& counters;
     RequestPlaces& places;
     std::shared_ptr<Options const> options;
@@ -73,6 +73,9 @@ struct Services {
     List<Refresh> refreshes{};
     std::uint32_t refreshing = 0;   // the above, and pumps that only fill the store
     FirstByteTimes first_bytes{};
+
+    /// Whether lines of this worker are written anywhere.
+    bool logs() const { return log && log->writes(worker.number); }
 };
 
 }   // namespace garner::proxy

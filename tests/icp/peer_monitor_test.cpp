@@ -181,11 +181,11 @@ TEST_F(PeerMonitors, follows_the_roster) {
     Options changed;
     changed.peers = {a_parent("one.test"), a_parent("two.test")};
     changed.peers.back().name = "q";
-    mesh_->reconfigure(changed, PeerContexts(2));
+    test::made(mesh_->prepare(changed))();
     EXPECT_EQ(mesh_->peer_table()->peers.front(), one) << "an unchanged peer keeps its measurements";
     auto const two = mesh_->peer_table()->peers.back();
     EXPECT_TRUE(soon([&] { return !two->addresses().empty(); }));
-    mesh_->reconfigure({}, {});
+    test::made(mesh_->prepare({}))();
     EXPECT_EQ(mesh_->peer_table()->peers.size(), 0u);
 }
 
