@@ -12,7 +12,7 @@ namespace asio = net::asio;
 
 Result<std::unique_ptr<AdminServer>> AdminServer::open(Options const& options, proxy::Server& server) {
     std::unique_ptr<AdminServer> admin(new AdminServer(options, server));
-    web::HttpService::Options http{options.address, options.port, options.connections};
+    web::HttpService::Options http{options.enabled ? options.address : std::string(), options.port, options.connections};
     http.limits = {options.head_bytes, options.body_bytes, options.request, options.progress};
     http.closes_busy = true;
     http.thread = "admin";
@@ -24,14 +24,35 @@ Result<std::unique_ptr<AdminServer>> AdminServer::open(Options const& options, p
     return admin;
 }
 
-AdminServer::AdminServer(Options const& options, proxy::Server& server) : options_(options), routes_(server, options_.names) {}
+AdminServer::AdminServer(Options const& options, proxy::Server& server)
+    : options_(options), of_requests_(std::make_shared<Options const>(options)), routes_(server) {}
 AdminServer::~AdminServer() { stop(); }
-std::string const& AdminServer::address() const { return http_->address(); }
+std::string AdminServer::address() const { return http_->address(); }
 
 void AdminServer::start() {
     auto sampling = sample();
     asio::co_spawn(http_->io().get_executor(), std::move(sampling), asio::detached);
     http_->start();
+}
+
+Result<Prepared> AdminServer::prepare(Options const& fresh) {
+    bool const both_off = !fresh.enabled && !options_.enabled;
+    bool const stays = fresh.enabled == options_.enabled && fresh.address == options_.address && fresh.port == options_.port;
+    Prepared move = [] {};
+    if (!stays && !both_off) {
+        auto moved = http_->prepare(fresh.enabled ? fresh.address : std::string(), fresh.port);
+        if (!moved)
+            return Fault{.what = moved.fault().where + " cannot be opened: " + moved.fault().what,
+                         .mend = "stop the program that uses it, or choose another one",
+                         .where = "admin.address"};
+        move = *std::move(moved);
+    }
+    return Prepared([this, fresh, move] {
+        options_ = fresh;
+        auto of_requests = std::make_shared<Options const>(fresh);
+        asio::post(http_->io(), [this, of_requests] { of_requests_ = of_requests; });
+        move();
+    });
 }
 
 void AdminServer::stop() {
@@ -48,7 +69,8 @@ net::awaitable<void> AdminServer::serve(web::HttpConnection& connection) {
     while (co_await connection.receive()) {
         body.clear();
         auto const& request = connection.request();
-        auto reply = routes_.refusal(request, options_.allow);
+        auto const options = of_requests_;
+        auto reply = Routes::refusal(request, options->allow, options->names);
         if (!reply) reply = co_await connection.read_body(take);
         if (!reply && !Routes::waits(request)) reply = routes_.answer(request, body);
         if (!reply) reply = co_await answer_apart(request, body);

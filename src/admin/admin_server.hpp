@@ -7,6 +7,7 @@
 
 #include "admin/routes.hpp"
 #include "net/asio.hpp"
+#include "util/prepared.hpp"
 #include "util/result.hpp"
 
 namespace garner::web {
@@ -17,6 +18,7 @@ class HttpConnection;
 namespace garner::admin {
 
 struct Options {
+    bool enabled = true;   // otherwise it listens nowhere
     std::string address = "127.0.0.1";
     std::uint16_t port = 3131;         // 0: any free port
     std::uint32_t connections = 128;   // above this, the connection that has waited longest for a request is closed
@@ -32,16 +34,19 @@ struct Options {
 /// one of `names`. Changes state only for POST or PURGE with the field "Garner-Admin: 1"; sends no CORS fields.
 class AdminServer {
 public:
-    /// Fails when the address cannot be bound. `server` must outlive it.
+    /// Fails when the address cannot be bound. `server` must outlive it. Figures are sampled even if it is not enabled.
     static Result<std::unique_ptr<AdminServer>> open(Options const& options, proxy::Server& server);
     /// Also stops it.
     ~AdminServer();
 
     void start();
+    /// For a reload, after start(): another address, names and clients, or none. Limits do not change. The fault names the key.
+    /// Established connections to a former address may send one more request.
+    Result<Prepared> prepare(Options const& fresh);
     /// Ends all connections and the thread. It cannot be started again.
     void stop();
-    /// The address it listens on: "127.0.0.1:3131".
-    std::string const& address() const;
+    /// The address it listens on: "127.0.0.1:3131"; empty: none.
+    std::string address() const;
 
 private:
     AdminServer(Options const&, proxy::Server&);
@@ -50,7 +55,8 @@ private:
     net::awaitable<web::Reply> answer_apart(web::Request const&, std::string_view body);
     net::awaitable<void> sample();
 
-    Options const options_;
+    Options options_;                              // used by the thread of reloads
+    std::shared_ptr<Options const> of_requests_;   // used by the service's thread
     Routes routes_;
     std::unique_ptr<web::HttpService> http_;
     std::optional<net::Timer> tick_;

@@ -244,9 +244,9 @@ Json explain_json(Explanation const& explained) {
     json["on_disk"] = explained.found.disk_was_read ? Json(found.from_disk ? "yes" : "no") : Json(nullptr);
     json["parts"] = parts(explained);
     json["freshness"] = freshness(explained);
-    bool const marked = found.passes_until > now;
-    json["not_shared_seconds"] = marked ? Json(found.passes_until - now) : Json(nullptr);
-    json["not_shared_reason"] = marked ? Json(found.pass_reason) : Json(nullptr);
+    bool const marked = found.hit_for_pass_until > now;
+    json["not_shared_seconds"] = marked ? Json(found.hit_for_pass_until - now) : Json(nullptr);
+    json["not_shared_reason"] = marked ? Json(found.hit_for_pass_reason) : Json(nullptr);
     json["fetches"] = fetches(found);
     json["failure"] = failure(found);
     json["name_failure"] = name_failure(explained);

@@ -1,5 +1,7 @@
 #include "admin/figures.hpp"
 
+#include <algorithm>
+
 #include "io/stderr_log.hpp"
 #include "store/disk_store.hpp"
 
@@ -38,20 +40,25 @@ Figures take_figures(proxy::Server& server) {
     Figures figures;
     figures.at = steady_now();
     figures.uptime_seconds = std::chrono::duration<double>(figures.at - server.started()).count();
-    figures.via_name = server.shared().via_name;
+    figures.via_name = server.options()->via_name;
     figures.config = server.config_state().figures();
     figures.workers = server.counters();
     for (auto const* worker : figures.workers) add(figures, *worker);
     figures.connections_now = server.connections();
-    figures.connections_limit = server.shared().connections_max;
+    figures.connections_limit = server.shared().connections.max();
     figures.cache = server.cache().memory().stats();
-    if (auto const* disk = server.cache().disk().store()) figures.disk = disk->stats();
+    if (auto const disk = server.cache().disk().store()) figures.disk = disk->stats();
     figures.log = server.log_stats();
     figures.messages_lost = io::stderr_lines_lost();
-    for (auto const& certificate : server.certificates()) figures.certificates[certificate->subject()] = certificate->not_after();
+    for (auto const& certificate : server.certificates()) {
+        auto const [known, is_new] = figures.certificates.try_emplace(certificate->subject(), certificate->not_after());
+        if (!is_new) known->second = std::min(known->second, certificate->not_after());
+    }
     figures.peers = server.mesh().peers(figures.at);
     figures.icp = server.mesh().figures();
     if (auto* sampling = server.sampling()) figures.what_if = sampling->report(figures.at);
+    figures.memory = take_memory(server, figures);
+    figures.resident = resident_bytes();
     return figures;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "admin/memory_parts.hpp"
 #include "cache/cache.hpp"
 #include "icp/agent.hpp"
 #include "proxy/server.hpp"
@@ -44,7 +45,10 @@ struct Figures {
     icp::AgentFigures icp;
     std::optional<proxy::Sampling::Report> what_if;   // empty: memory.what_if is false
 
-    std::map<std::string, WallTime> certificates;   // subject and end of the validity of each server certificate
+    std::vector<MemoryUse> memory;   // of each of memory_parts()
+    Bytes resident = 0;              // of the whole process
+
+    std::map<std::string, WallTime> certificates;   // subject and first end of the validity of the certificates that are shown
 
     std::uint64_t count(proxy::Answer answer) const { return answers[static_cast<std::size_t>(answer)]; }
     /// The counter's value at the time of the call, summed over all workers.

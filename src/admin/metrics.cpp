@@ -185,6 +185,30 @@ Json auto_aim(Report const& report) {
     return aim ? Json(sim::AutoPolicy::text(*aim)) : Json(nullptr);
 }
 
+/// Those of a report without figures are 0.
+MemoryUse memory_use(Report const& report, std::size_t part) {
+    return part < report.figures.memory.size() ? report.figures.memory[part] : MemoryUse{};
+}
+Json memory_list(Report const& report) {
+    Json rows = Json::array();
+    for (std::size_t i = 0; i < report.figures.memory.size(); ++i) {
+        auto const use = memory_use(report, i);
+        rows.push_back({{"name", memory_parts()[i].name}, {"bytes", use.bytes}, {"limit", use.limit}});
+    }
+    return rows;
+}
+template <auto Member>
+Json memory_by_part(Report const& report) {
+    Json json = Json::object();
+    for (std::size_t i = 0; i < memory_parts().size(); ++i)
+        json[std::string(memory_parts()[i].name)] = memory_use(report, i).*Member;
+    return json;
+}
+template <auto Member>
+Json memory_sum(Report const& report) {
+    return sum_of(report.figures.memory).*Member;
+}
+
 Json dropped_most(Report const& report) {
     Json rows = Json::array();
     for (auto const& row : report.figures.log.dropped_most)
@@ -270,7 +294,8 @@ constexpr Metric all_metrics[]{
     {"tls.resumed", "garner_tls_handshakes_resumed_total", "handshakes", counter<&Counters::handshakes_resumed>,
      "Completed TLS handshakes with clients that resumed an earlier session."},
     {"tls.certificates", "garner_tls_certificate_not_after_seconds{certificate}", "seconds", certificates,
-     "End of the validity of each certificate that clients or peers are shown, in seconds since 1970."},
+     "End of the validity of each certificate that clients or peers are shown, in seconds since 1970; of several with the same "
+     "subject, the first end."},
     {"bump.tunnels", "garner_bump_tunnels_total{end}", "tunnels", reasons<&Counters::intercepted>,
      "Tunnels while a rule of interception bumps or terminates, by the end that the rules gave them."},
     {"logins", "garner_logins_total{result}", "logins", reasons<&Counters::logins>,
@@ -404,6 +429,15 @@ constexpr Metric all_metrics[]{
     {"cache.not_admitted", "garner_cache_not_admitted_total", "objects", memory<&Memory::not_admitted>,
      "Objects rejected: valued less than their victims."},
     {"cache.failures", "garner_cache_failures", "failures", memory<&Memory::failures>, "Negative cache entries (failed fetches)."},
+
+    {"resident_bytes", "garner_process_resident_bytes", "bytes", figure<&Figures::resident>,
+     "Resident memory of the process (RSS)."},
+    {"memory_parts", "", "list", memory_list, "Memory by part: name, bytes, limit."},
+    {"", "garner_memory_bytes{part}", "bytes", memory_by_part<&MemoryUse::bytes>, "Memory in use, by part."},
+    {"", "garner_memory_limit_bytes{part}", "bytes", memory_by_part<&MemoryUse::limit>,
+     "The most memory that the configuration allows, by part."},
+    {"memory_sum.bytes", "", "bytes", memory_sum<&MemoryUse::bytes>, "Memory in use by all parts."},
+    {"memory_sum.limit", "", "bytes", memory_sum<&MemoryUse::limit>, "Sum of the limits, without those inside other limits."},
 
     {"disk.state", "", "text", disk_state, "off: no disk.path; recovering: in use with an incomplete index; working; failing.",
      "Disk", "state"},

@@ -1,6 +1,5 @@
 #include "admin/page.hpp"
 
-#include <openssl/evp.h>
 #include <openssl/sha.h>
 
 #include <array>
@@ -9,6 +8,7 @@
 
 #include "admin/peers_text.hpp"
 #include "admin/summary.hpp"
+#include "util/base64.hpp"
 
 namespace garner::admin {
 
@@ -110,9 +110,7 @@ std::string section_table(SummarySection const& section) {
 std::string base64_sha256(std::string_view text) {
     std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
     ::SHA256(reinterpret_cast<unsigned char const*>(text.data()), text.size(), digest.data());
-    std::array<unsigned char, 4 * ((SHA256_DIGEST_LENGTH + 2) / 3) + 1> encoded;
-    auto const length = ::EVP_EncodeBlock(encoded.data(), digest.data(), static_cast<int>(digest.size()));
-    return {reinterpret_cast<char const*>(encoded.data()), static_cast<std::size_t>(length)};
+    return encode_base64({reinterpret_cast<char const*>(digest.data()), digest.size()});
 }
 
 }   // namespace

@@ -9,6 +9,7 @@
 #include "admin/page.hpp"
 #include "http/uri.hpp"
 #include "proxy/moment.hpp"
+#include "proxy/refusals.hpp"
 #include "store/disk_store.hpp"
 #include "util/text.hpp"
 
@@ -73,12 +74,6 @@ bool is_own_name(std::string_view host, IpEndpoint const& own, std::span<std::st
     return IpEndpoint{*address, port} == own;
 }
 
-int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    c = to_lower(c);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /// Empty when the encoding is invalid.
 std::string form_decoded(std::string_view text) {
     std::string out;
@@ -87,7 +82,7 @@ std::string form_decoded(std::string_view text) {
             out += text[i] == '+' ? ' ' : text[i];
             continue;
         }
-        int const high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1, low = high < 0 ? -1 : hex_digit(text[i + 2]);
+        int const high = i + 2 < text.size() ? hex_value(text[i + 1]) : -1, low = high < 0 ? -1 : hex_value(text[i + 2]);
         if (low < 0) return {};
         out += static_cast<char>(high * 16 + low);
         i += 2;
@@ -112,6 +107,32 @@ std::optional<http::Identity> identity_in(std::string_view form) {
     return identity.logged_in() ? std::optional(std::move(identity)) : std::nullopt;
 }
 
+constexpr std::size_t id_bytes_max = 64;
+constexpr std::string_view kept_refusals =
+    "The proxy keeps the last 50 of each client since its start: 403 of access rules and blocked destinations, and 407 after wrong "
+    "credentials. It keeps no 407 without credentials, and nothing of an accelerator.";
+
+/// Names at most `named_max` of the ids.
+std::string several_ids(std::string_view id, std::span<proxy::Refused const> all, std::size_t named_max) {
+    auto text = "Several refused requests have an id that begins with " + std::string(id);
+    for (std::size_t i = 0; i < std::min(named_max, all.size()); ++i) text.append(i == 0 ? ": " : ", ").append(all[i].id);
+    return text + (all.size() > named_max ? " and more" : "") + "; write more of the id";
+}
+
+Json refusal_json(proxy::Refused const& one) {
+    return {{"id", one.id},
+            {"at", proxy::moment_text(one.at)},
+            {"source", one.client.text()},
+            {"listener", one.listener},
+            {"user", one.user},
+            {"groups", one.groups},
+            {"method", one.method},
+            {"url", one.url},
+            {"destination", one.destination ? one.destination->text() : std::string()},
+            {"rule", one.rule},
+            {"because", one.because}};
+}
+
 }   // namespace
 
 std::string form_value(std::string_view form, std::string_view name) {
@@ -119,12 +140,13 @@ std::string form_value(std::string_view form, std::string_view name) {
     return values.empty() ? std::string() : std::move(values.front());
 }
 
-std::optional<Reply> Routes::refusal(web::Request const& request, std::span<IpNetwork const> allow) const {
+std::optional<Reply> Routes::refusal(web::Request const& request, std::span<IpNetwork const> allow,
+                                     std::span<std::string const> names) {
     auto const& client = request.client;
     if (!client.is_loopback() && !is_among(client, allow))
         return refused(403, "The admin address does not serve " + client.text() + ": add its network to admin.allow.");
     if (request.count("Host") == 0) return refused(400, "The request must have one Host field.");
-    if (is_own_name(request.value("Host"), request.own, names_)) return std::nullopt;
+    if (is_own_name(request.value("Host"), request.own, names)) return std::nullopt;
     return refused(421, "This is http://" + request.own.text() + "/. To use another name, add it to admin.names.");
 }
 
@@ -204,7 +226,7 @@ Reply Routes::purge_url(std::string_view url) {
     auto const peers = server_.mesh().agent(0).purge_and_wait(normal);
     // A peer may have sent the old object before its own purge.
     found |= !peers.empty() && server_.cache().purge(normal);
-    auto* disk = server_.cache().disk().store();
+    auto const disk = server_.cache().disk().store();
     if (disk && !disk->wait_until_settled(store::Survives::power))
         return refused(
             503, "Purged, but the disk did not confirm it in time: the object may be back after a crash.\n" + icp::text_of(peers));
@@ -235,21 +257,16 @@ Reply Routes::erase_pins(Asked const& asked) {
     return in_json({{"erased", interception ? interception->pins->erase(host, wall_now()) : 0}});
 }
 
-/// The refused request with this `id`, as `garner rules why --id` repeats it.
+/// The refused request whose id begins with `id`, as `garner rules why --id` repeats it.
 Reply Routes::refusal(Asked const& asked) {
+    constexpr std::size_t shortest = 6, named_max = 10;
     auto const id = form_value(asked.body, "id");
-    auto const found = server_.shared().refusals.find(id);
-    if (!found) return refused(404, "No refused request has the id " + id + ", or it was too long ago");
-    return in_json({{"refusal",
-                     {{"id", found->id},
-                      {"at", proxy::moment_text(found->at)},
-                      {"source", found->client.text()},
-                      {"listener", found->listener},
-                      {"user", found->user},
-                      {"groups", found->groups},
-                      {"method", found->method},
-                      {"url", found->url},
-                      {"rule", found->rule}}}});
+    if (id.size() < shortest) return refused(400, "The id is too short: write at least its first 6 characters");
+    auto const found = server_.shared().refusals.find(id, named_max + 1);
+    if (found.empty())
+        return refused(404, "No refused request has the id " + id.substr(0, id_bytes_max) + ". " + std::string(kept_refusals));
+    if (found.size() > 1) return refused(409, several_ids(id, found, named_max));
+    return in_json({{"refusal", refusal_json(found.front())}});
 }
 
 Reply Routes::cache_page(Asked const& asked) {
@@ -261,7 +278,8 @@ Reply Routes::cache_page(Asked const& asked) {
     if (question.what == purge && question.pattern.empty())
         return refused(400, "The pattern is missing: POST /cache/purge with pattern=http%3A%2F%2Fexample.com%2F, or * for all");
     auto& cache = server_.cache();
-    auto const page = admin::cache_page(&cache, cache.disk().store(), question);
+    auto const disk = cache.disk().store();
+    auto const page = admin::cache_page(&cache, disk.get(), question);
     return page ? in_json(*page) : refused(400, page.fault().text());
 }
 

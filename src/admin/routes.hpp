@@ -16,10 +16,11 @@ namespace garner::admin {
 class Routes {
 public:
     /// `names`: further values of Host that are accepted; outlives this object.
-    Routes(proxy::Server& server, std::vector<std::string> const& names) : server_(server), names_(names) { sample(); }
+    explicit Routes(proxy::Server& server) : server_(server) { sample(); }
 
     /// Refuses clients that are neither on loopback nor in `allow`, and requests with another Host.
-    std::optional<web::Reply> refusal(web::Request const&, std::span<IpNetwork const> allow) const;
+    static std::optional<web::Reply> refusal(web::Request const&, std::span<IpNetwork const> allow,
+                                             std::span<std::string const> names);
     web::Reply answer(web::Request const&, std::string_view body);
     /// Whether answer() may wait for peers or the disk.
     static bool waits(web::Request const&);
@@ -50,7 +51,6 @@ private:
     Report report();
 
     proxy::Server& server_;
-    std::vector<std::string> const& names_;
     Samples samples_;
     LatencySamples latencies_;
     LapWatch laps_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
+#include <utility>
 
 #include "admin/human.hpp"
 #include "admin/json_members.hpp"
@@ -109,6 +110,41 @@ SummarySection latency(Json const& stats) {
                 {{"p50", "p50_us"}, {"p90", "p90_us"}, {"p99", "p99_us"}, {"mean", "mean_us"}});
 }
 
+/// Empty if another version answers, which does not know them.
+SummarySection memory_parts_of(Json const& stats) {
+    SummarySection section{"Memory by part", {"in use", "at most"}, {}};
+    auto const& parts = at(stats, "memory_parts");
+    if (!parts.is_array()) return section;
+    auto const add = [&](std::string const& name, Json const& bytes, Json const& limit) {
+        section.lines.push_back({name, {shown(bytes, "bytes"), shown(limit, "bytes")}});
+    };
+    for (auto const& part : parts) add(text_at(part, "name"), at(part, "bytes"), at(part, "limit"));
+    add("all parts", at(stats, "memory_sum.bytes"), at(stats, "memory_sum.limit"));
+    add("process (resident)", at(stats, "resident_bytes"), nullptr);
+    return section;
+}
+
+/// "12 days left"
+SummaryLine certificate_line(std::string const& subject, std::int64_t seconds_left) {
+    constexpr std::int64_t day = 24 * 60 * 60, warned = 14;
+    if (seconds_left < 0) return {subject, {"expired"}, true};
+    auto const days = seconds_left / day;
+    return {subject, {human_count(static_cast<std::uint64_t>(days)) + (days == 1 ? " day left" : " days left")}, days < warned};
+}
+
+/// The first to end comes first.
+SummarySection certificate_days(Json const& stats, WallTime now) {
+    SummarySection section{"Certificates", {}, {}};
+    auto const& ends = at(stats, "tls.certificates");
+    std::vector<std::pair<std::int64_t, std::string>> by_end;
+    if (ends.is_object())
+        for (auto const& [subject, end] : ends.items())
+            if (end.is_number_integer()) by_end.emplace_back(end.get<std::int64_t>(), subject);
+    std::ranges::sort(by_end);
+    for (auto const& [end, subject] : by_end) section.lines.push_back(certificate_line(subject, end - unix_seconds(now)));
+    return section;
+}
+
 // ---- as text ----
 
 std::string text_line(std::string const& name, std::vector<std::string> const& values, std::size_t name_columns = 24,
@@ -150,11 +186,13 @@ std::vector<Headline> headlines(Json const& stats) {
             latency_headline(stats, "Miss time, 5 min (p50)", "latency.miss")};
 }
 
-std::vector<SummarySection> summary(Json const& stats) {
+std::vector<SummarySection> summary(Json const& stats, WallTime now) {
     std::vector sections{section(stats, "Requests"), ratios(stats), latency(stats)};
     for (auto const* title : {"Clients", "Origins", "Memory"}) sections.push_back(section(stats, title));
+    if (auto parts = memory_parts_of(stats); !parts.lines.empty()) sections.push_back(std::move(parts));
     if (has_disk(stats)) sections.push_back(section(stats, "Disk"));
     if (has_mesh(stats)) sections.push_back(section(stats, "Mesh"));
+    if (auto shown = certificate_days(stats, now); !shown.lines.empty()) sections.push_back(std::move(shown));
     sections.push_back(section(stats, "Access log"));
     return sections;
 }

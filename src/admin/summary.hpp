@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "util/clock.hpp"
+
 namespace garner::admin {
 
 /// A value in its unit (see Metric; also "µs" and "short count"). A value that is missing, or has another type because
@@ -34,7 +36,8 @@ struct Headline {
 /// "garner 0.1.0, up 2 h 10 min"
 std::string summary_title(nlohmann::ordered_json const& stats);
 std::vector<Headline> headlines(nlohmann::ordered_json const& stats);
-std::vector<SummarySection> summary(nlohmann::ordered_json const& stats);
+/// `now`: certificates have the days that are left.
+std::vector<SummarySection> summary(nlohmann::ordered_json const& stats, WallTime now = wall_now());
 
 /// Estimated hit ratios of each policy at four sizes; the policy in use is marked. Empty without enough traffic.
 std::optional<SummarySection> what_if(nlohmann::ordered_json const& stats);

@@ -26,6 +26,7 @@ public:
     WriteCosts costs(store::DiskStats const&) const;
 
 private:
+    bool is_other(store::DiskStats const& disk) const;
     struct Mark {
         Bytes stored = 0;
         Bytes written = 0;

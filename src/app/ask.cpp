@@ -110,7 +110,8 @@ int ask_admin(CommandLine const& line, config::Config const& config) {
     return admin::run_command(command, std::cout, std::cerr);
 }
 
-/// `garner rules why --id`: repeats the refused request that the running proxy has under this id.
+/// `garner rules why --id`: repeats the refused request whose id begins so in the running proxy. The rules do not know why credentials
+/// were rejected.
 Result<void> take_refusal(CommandLine& line) {
     auto loaded = load(line, config::NamedFiles::left);
     if (!loaded.faults.empty()) return Fault{config::text_of(loaded.faults.front())};
@@ -127,6 +128,8 @@ Result<void> take_refusal(CommandLine& line) {
     line.rules.user = refused.at("user");
     line.rules.groups = refused.at("groups");
     line.rules.listener = refused.at("listener");
+    line.rules.destination = refused.at("destination");
+    if (refused.at("rule") == "auth") std::fputs(("notice: " + std::string(refused.at("because")) + "\n").c_str(), stderr);
     return {};
 }
 

@@ -32,6 +32,7 @@ cache::Options cache_options(config::Config const& config, std::string const& po
 
 admin::Options admin_options(config::Config const& config) {
     admin::Options options;
+    options.enabled = config.admin.enabled;
     options.address = config.admin.address;
     options.port = config.admin.port;
     options.allow = config.admin.allow;

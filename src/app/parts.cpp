@@ -22,9 +22,7 @@ Result<void> keep(std::unique_ptr<T>& place, Result<std::unique_ptr<T>> opened) 
 
 Parts::Parts(config::Config const& config, std::string const& policy) : cache(cache_options(config, policy)) {}
 
-Parts::~Parts() {
-    if (disk) disk->stop();
-}
+Parts::~Parts() { disk.stop(); }
 
 Result<void> Parts::open(config::Config const& config) {
     auto const found = config::account_to_take(config);
@@ -45,26 +43,20 @@ Result<void> Parts::open_ports(config::Config const& config) {
     auto options = server_options(config);
     options.inherited = io::inherited_sockets();
     if (auto const made = keep(server, proxy::Server::make(options, proxy_options(config), cache)); !made) return made;
-    if (!config.admin.enabled) return {};
     return keep(admin, admin::AdminServer::open(admin_options(config), *server));
 }
 
 Result<void> Parts::open_files(config::Config const& config) {
-    if (auto const opened = open_disk(config); !opened) return opened;
+    if (auto const opened = disk.open(cache, config.disk); !opened) return opened;
     if (auto const opened = server->open_log(); !opened) return opened;
     if (auto const opened = server->open_interception(); !opened) return opened;
     auto logins = load_logins(config);
     if (!logins) return logins.fault();
-    server->logins().apply(*std::move(logins));
+    auto const logs_in = server->logins().prepare(*std::move(logins));
+    if (!logs_in) return logs_in.fault();
+    (*logs_in)();
     if (config.seen.address.empty()) return {};
     return keep(seen, seen::Service::open(config.seen));
-}
-
-Result<void> Parts::open_disk(config::Config const& config) {
-    if (config.disk.path.empty()) return {};
-    auto const opened = keep(disk, store::DiskStore::open(config.disk));
-    if (opened) cache.set_disk(disk.get());
-    return opened;
 }
 
 void Parts::start() {
@@ -72,7 +64,7 @@ void Parts::start() {
     server->start();
     if (admin) admin->start();
     if (seen) seen->start();
-    if (auto const most = server->shared().connections_max; most < few_connections)
+    if (auto const most = server->shared().connections.max(); most < few_connections)
         spdlog::warn("at most {} client connections: the limit of open files is low; raise it (ulimit -n)", most);
 }
 

@@ -5,10 +5,10 @@
 
 #include "admin/admin_server.hpp"
 #include "cache/cache.hpp"
+#include "cache/disk_owner.hpp"
 #include "config/config.hpp"
 #include "proxy/server.hpp"
 #include "seen/service.hpp"
-#include "store/disk_store.hpp"
 #include "util/result.hpp"
 
 namespace garner::app {
@@ -26,7 +26,7 @@ struct Parts {
     std::string admin_address() const { return admin ? admin->address() : std::string(); }
     std::string seen_address() const { return seen ? seen->address() : std::string(); }
 
-    std::unique_ptr<store::DiskStore> disk;   // outlives everything that reads bodies from it
+    cache::DiskOwner disk;   // outlives everything that reads bodies from its stores
     cache::Cache cache;
     std::unique_ptr<proxy::Server> server;
     std::unique_ptr<admin::AdminServer> admin;
@@ -35,7 +35,6 @@ struct Parts {
 private:
     Result<void> open_ports(config::Config const& config);
     Result<void> open_files(config::Config const& config);
-    Result<void> open_disk(config::Config const& config);
 };
 
 /// Sources of users that could be loaded with notices only; logs these.

@@ -22,12 +22,12 @@ private:
 
     Result<Prepared> logins(config::Config const& fresh);
     Result<Prepared> server(config::Config const& fresh);
-    Result<Prepared> interception(config::Config const& fresh);
     Result<Prepared> mesh(config::Config const& fresh);
+    Result<Prepared> access_log(config::Config const& fresh);
+    Result<Prepared> admin(config::Config const& fresh);
     Result<Prepared> disk(config::Config const& fresh);
     Result<Prepared> memory(config::Config const& fresh);
     Result<Prepared> log_level(config::Config const& fresh);
-    Result<Prepared> names(config::Config const& fresh);
 
     Parts& parts_;
     PolicyChoice& policy_;

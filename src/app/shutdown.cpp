@@ -58,7 +58,7 @@ bool Shutdown::end_parts(bool connections_ended) {
     if (!closed) spdlog::error("URL set: {}", closed.fault().text());
     if (connections_ended && parts_.admin) parts_.admin->stop();
     bool const over = connections_ended && parts_.server->finish();
-    if (!over && parts_.disk) parts_.disk->wait_until_settled(store::Survives::power);
+    if (!over) parts_.disk.wait_until_settled(store::Survives::power);
     return over;
 }
 

@@ -21,6 +21,7 @@ struct Answer {
     std::shared_ptr<http::Identity const> identity = {};
     std::string reason = {};         // for the log, unless accepted; never has the password or a token
     seconds retry_after{0};          // limited, unavailable: at least 1 s
+    bool unusable = false;           // rejected without a check: malformed, or of a scheme that no source takes
     bool negotiate_failed = false;   // rejected: the client offered NTLM, so that Negotiate must not be among the challenges
 };
 

@@ -1,6 +1,8 @@
 #include "auth/authenticator.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <system_error>
 #include <unordered_set>
 #include <utility>
 
@@ -53,24 +55,58 @@ std::optional<Answer> answer_of(Verified::Found const& found) {
 }   // namespace
 
 Authenticator::~Authenticator() {
-    std::unique_ptr<io::Pool> pool;
+    std::vector<std::shared_ptr<io::Pool>> pools;
     {
         MutexLock const lock(mutex_);
-        pool.swap(pool_);
+        pools.swap(former_pools_);
+        if (pool_) pools.push_back(std::move(pool_));
     }
-    if (pool) pool->stop();
+    for (auto const& pool : pools) pool->stop();
 }
 
-void Authenticator::apply(std::shared_ptr<Sources const> sources) {
+Result<Prepared> Authenticator::prepare(std::shared_ptr<Sources const> sources) {
+    std::shared_ptr<io::Pool> pool;
+    if (!sources->empty()) {
+        auto started = new_pool(sources->options());
+        if (!started) return started.fault();
+        pool = *std::move(started);
+    }
+    return Prepared([this, sources = std::move(sources), pool = std::move(pool)] { apply(sources, pool); });
+}
+
+/// nullptr if the present one has as many threads.
+Result<std::shared_ptr<io::Pool>> Authenticator::new_pool(Options const& options) const {
+    {
+        MutexLock const lock(mutex_);
+        if (pool_ && pool_->threads() == options.threads) return std::shared_ptr<io::Pool>();
+    }
+    try {
+        return std::make_shared<io::Pool>(options.threads, queued_max);
+    } catch (std::system_error const& error) {
+        return Fault{.what = std::string("the threads cannot be started: ") + error.what(),
+                     .mend = "choose fewer, or raise the limit of processes (ulimit -u)",
+                     .where = "auth.threads"};
+    }
+}
+
+void Authenticator::apply(std::shared_ptr<Sources const> sources, std::shared_ptr<io::Pool> pool) {
     if (!sources->empty()) io::forbid_core_dumps();
     {
         MutexLock const lock(mutex_);
         if (sources->options() == sources_->options()) return;
         sources_.swap(sources);
-        if (!pool_ && !sources_->empty()) pool_ = std::make_unique<io::Pool>(sources_->options().threads, queued_max);
+        if (pool) change_pool(std::move(pool));
         ++generation_;
     }
     verified_.drop([](Facts const&) { return true; });
+}
+
+/// The new pool runs the checks that wait; the former one ends with those that run.
+void Authenticator::change_pool(std::shared_ptr<io::Pool> pool) {
+    pool_.swap(pool);
+    if (!pool) return;
+    for (auto& job : pool->close()) pool_->run(std::move(job));
+    former_pools_.push_back(std::move(pool));
 }
 
 std::shared_ptr<Sources const> Authenticator::sources() const {
@@ -84,7 +120,7 @@ std::shared_ptr<RunningCheck> Authenticator::verify(std::string_view field, IpAd
     auto credentials = parse_credentials(field);
     if (!credentials) {
         bool const is_ntlm = credentials.fault == CredentialsFault::ntlm;
-        return done({.reason = text_of(credentials.fault), .negotiate_failed = is_ntlm});
+        return done({.reason = text_of(credentials.fault), .unusable = true, .negotiate_failed = is_ntlm});
     }
     auto job = std::make_shared<Job>();
     job->credentials = std::move(credentials);
@@ -96,7 +132,8 @@ std::shared_ptr<RunningCheck> Authenticator::verify(std::string_view field, IpAd
 
 std::shared_ptr<RunningCheck> Authenticator::join_or_begin(std::shared_ptr<Job> job, WallTime now) {
     MutexLock const lock(mutex_);
-    if (!pool_ || !sources_->takes(job->credentials.scheme)) return done({.reason = "no source takes this scheme"});
+    if (!pool_ || !sources_->takes(job->credentials.scheme))
+        return done({.reason = "no source takes this scheme", .unusable = true});
     if (job->is_remembered()) {
         // A check may have ended since the caller's find().
         if (auto answer = answer_of(verified_.find(job->digest, now))) return done(*std::move(answer));
@@ -211,6 +248,14 @@ Authenticator::Identity Authenticator::find_without_credentials(IpAddress const&
 }
 
 std::vector<Fault> Authenticator::refresh() {
+    std::vector<std::shared_ptr<io::Pool>> ended;   // destroyed after the lock
+    {
+        MutexLock const lock(mutex_);
+        auto const first =
+            std::partition(former_pools_.begin(), former_pools_.end(), [](auto& pool) { return !pool->has_ended(); });
+        std::move(first, former_pools_.end(), std::back_inserter(ended));
+        former_pools_.erase(first, former_pools_.end());
+    }
     auto const sources = this->sources();
     auto users = sources->refresh_users();
     auto groups = sources->refresh_groups();
@@ -226,6 +271,18 @@ std::vector<Fault> Authenticator::refresh() {
     if (groups.any()) verified_.rebuild([&](Facts const& facts, WallTime until) { return sources->identity(facts, until); });
     std::ranges::move(groups.notices, std::back_inserter(users.notices));
     return std::move(users.notices);
+}
+
+Bytes Authenticator::bytes() const {
+    MutexLock const lock(mutex_);
+    return Verified::bytes() + queued_bytes_ + failures_.size() * Failures::source_bytes;
+}
+
+Bytes Authenticator::bytes_max() const {
+    MutexLock const lock(mutex_);
+    auto const& options = sources_->options();
+    if (options.sources.empty()) return 0;
+    return options.entries_max * Verified::entry_bytes + queued_bytes_max + Failures::sources_max * Failures::source_bytes;
 }
 
 }   // namespace garner::auth

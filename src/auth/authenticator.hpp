@@ -18,6 +18,8 @@
 #include "util/clock.hpp"
 #include "util/ip.hpp"
 #include "util/mutex.hpp"
+#include "util/prepared.hpp"
+#include "util/result.hpp"
 
 namespace garner::auth {
 
@@ -37,10 +39,11 @@ public:
     Authenticator(Authenticator const&) = delete;
     Authenticator& operator=(Authenticator const&) = delete;
 
-    /// Call at the start and after a reload. Forgets all results if the options differ from those before. With the same
-    /// options it keeps all and ignores `sources`. The first sources start the threads; a later change of `auth.threads` has no
-    /// effect. With sources the process makes no core dumps from then on, because passwords are in its memory.
-    void apply(std::shared_ptr<Sources const> sources) EXCLUDES(mutex_);
+    /// For the start and a reload: starts the threads that `auth.threads` asks for. The fault names the key. The change forgets
+    /// all results if the options differ from those before. With the same options it keeps all and ignores `sources`. Every check
+    /// that waits or runs gets its result. With sources the process makes no core dumps from then on, because passwords are in
+    /// its memory.
+    Result<Prepared> prepare(std::shared_ptr<Sources const> sources) EXCLUDES(mutex_);
     /// Never nullptr. For the challenges and the realm of a 407.
     std::shared_ptr<Sources const> sources() const EXCLUDES(mutex_);
 
@@ -65,9 +68,15 @@ public:
     std::vector<Fault> refresh() EXCLUDES(mutex_);
 
     std::size_t remembered() { return verified_.size(); }
+    /// The memory of remembered results, waiting checks and failures, approximately; and its bound, 0 without sources.
+    Bytes bytes() const EXCLUDES(mutex_);
+    Bytes bytes_max() const EXCLUDES(mutex_);
 
 private:
     struct Job;
+    Result<std::shared_ptr<io::Pool>> new_pool(Options const& options) const EXCLUDES(mutex_);
+    void apply(std::shared_ptr<Sources const> sources, std::shared_ptr<io::Pool> pool) EXCLUDES(mutex_);
+    void change_pool(std::shared_ptr<io::Pool> pool) REQUIRES(mutex_);
     std::shared_ptr<RunningCheck> join_or_begin(std::shared_ptr<Job>, WallTime now) EXCLUDES(mutex_);
     void work(Job&) EXCLUDES(mutex_);
     std::optional<Answer> refuse_unchecked(Job const&, WallTime now) EXCLUDES(mutex_);
@@ -88,7 +97,8 @@ private:
     std::map<SipDigest, std::shared_ptr<Job>> running_ GUARDED_BY(mutex_);
     std::map<IpAddress, std::size_t> queued_ GUARDED_BY(mutex_);   // checks that wait or run, by client network
     std::size_t queued_bytes_ GUARDED_BY(mutex_) = 0;
-    std::unique_ptr<io::Pool> pool_ GUARDED_BY(mutex_);
+    std::shared_ptr<io::Pool> pool_ GUARDED_BY(mutex_);
+    std::vector<std::shared_ptr<io::Pool>> former_pools_ GUARDED_BY(mutex_);   // until their running checks end
 };
 
 }   // namespace garner::auth

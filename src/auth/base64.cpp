@@ -3,15 +3,16 @@
 #include <array>
 #include <cstdint>
 
+#include "util/base64.hpp"
+
 namespace garner::auth {
 namespace {
-
-constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 constexpr auto values = [] {
     std::array<std::int8_t, 256> table{};
     table.fill(-1);
-    for (std::size_t i = 0; i < alphabet.size(); ++i) table[static_cast<unsigned char>(alphabet[i])] = static_cast<std::int8_t>(i);
+    for (std::size_t i = 0; i < base64_alphabet.size(); ++i)
+        table[static_cast<unsigned char>(base64_alphabet[i])] = static_cast<std::int8_t>(i);
     return table;
 }();
 
@@ -35,17 +36,6 @@ std::optional<Secret> decode_base64(std::string_view text) {
         out.data()[size++] = static_cast<char>(bits >> held & 0xff);
     }
     if ((bits & ((1u << held) - 1)) != 0) return std::nullopt;
-    return out;
-}
-
-std::string encode_base64(std::string_view bytes) {
-    std::string out;
-    out.reserve((bytes.size() + 2) / 3 * 4);
-    for (; !bytes.empty(); bytes.remove_prefix(bytes.size() < 3 ? bytes.size() : 3)) {
-        std::uint32_t bits = 0;
-        for (std::size_t i = 0; i < 3; ++i) bits = bits << 8 | (i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0u);
-        for (std::size_t i = 0; i < 4; ++i) out += i <= bytes.size() ? alphabet[bits >> (18 - 6 * i) & 63] : '=';
-    }
     return out;
 }
 

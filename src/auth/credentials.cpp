@@ -78,6 +78,13 @@ constexpr SchemeRow schemes[]{{"basic", Scheme::basic, parse_basic},
                               {"bearer", Scheme::bearer, parse_bearer},
                               {"negotiate", Scheme::negotiate, parse_negotiate}};
 
+/// `field` without white space at its ends. nullptr: an unknown scheme.
+SchemeRow const* row_of(std::string_view field) {
+    auto const name = field.substr(0, field.find_first_of(" \t"));
+    auto const row = std::ranges::find_if(schemes, [&](SchemeRow const& one) { return equals_ignoring_case(one.name, name); });
+    return row == std::end(schemes) ? nullptr : row;
+}
+
 }   // namespace
 
 char const* text_of(CredentialsFault fault) {
@@ -96,13 +103,16 @@ char const* text_of(CredentialsFault fault) {
     return "";
 }
 
+std::optional<Scheme> scheme_of(std::string_view field) {
+    auto const* const row = row_of(trim(field));
+    return row ? std::optional(row->scheme) : std::nullopt;
+}
+
 Credentials parse_credentials(std::string_view field) {
     field = trim(field);
-    auto const end = std::min(field.find_first_of(" \t"), field.size());
-    auto const name = field.substr(0, end);
-    auto const row = std::ranges::find_if(schemes, [&](SchemeRow const& one) { return equals_ignoring_case(one.name, name); });
-    if (row == std::end(schemes)) return refused(Scheme::basic, Problem::unknown_scheme);
-    auto const text = trim(field.substr(end));
+    auto const* const row = row_of(field);
+    if (!row) return refused(Scheme::basic, Problem::unknown_scheme);
+    auto const text = trim(field.substr(row->name.size()));
     return text.empty() ? refused(row->scheme, Problem::no_parameter) : row->parse(text);
 }
 

@@ -1,6 +1,7 @@
 // The value of Proxy-Authorization (RFC 9110 11.7.2). Pure.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "auth/secret.hpp"
@@ -43,6 +44,9 @@ struct Credentials {
 
     explicit operator bool() const { return fault == CredentialsFault::none; }
 };
+
+/// The scheme that the value begins with; nothing: none of these.
+std::optional<Scheme> scheme_of(std::string_view field);
 
 /// Any bytes are accepted as input. `scheme` of the result is set for every fault but unknown_scheme.
 Credentials parse_credentials(std::string_view field);

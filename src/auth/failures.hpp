@@ -18,10 +18,12 @@ class Failures {
 public:
     static constexpr std::size_t sources_max = 10'000;
     static constexpr std::chrono::minutes window{1};
+    static constexpr std::size_t source_bytes = 160;   // approximately
 
     void note(IpAddress const& client, WallTime now);
     /// The time to wait if there were `most` failures within the minute that began with the first one. `most` 0: no limit.
     std::optional<milliseconds> blocked(IpAddress const& client, std::uint32_t most, WallTime now);
+    std::size_t size() const { return counts_.size(); }
 
 private:
     struct Count {

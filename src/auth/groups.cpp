@@ -120,6 +120,14 @@ std::vector<std::string> Groups::of(Facts const& facts) const {
     return names;
 }
 
+void Groups::add_listed(http::Identity& identity) const {
+    if (identity.user.empty()) return;
+    for (auto& name : of({.user = lower_case(identity.user)}))
+        if (std::ranges::find(identity.groups, name) == identity.groups.end()) identity.groups.push_back(std::move(name));
+    auto const all = current();
+    if (std::ranges::all_of(*all, &Group::lists_all)) identity.groups_known = true;
+}
+
 Changes Groups::refresh() {
     Changes changes;
     MutexLock const refreshing(refresh_mutex_);

@@ -10,6 +10,7 @@
 #include "auth/options.hpp"
 #include "auth/source.hpp"
 #include "auth/watched_file.hpp"
+#include "http/identity.hpp"
 #include "util/mutex.hpp"
 
 namespace garner::auth {
@@ -28,6 +29,9 @@ public:
 
     /// The names of the groups that the user is a member of, in the order of the configuration.
     std::vector<std::string> of(Facts const&) const EXCLUDES(mutex_);
+    /// Adds the groups that list the user by name, for a question about a user who has not logged in. Neither a directory nor a
+    /// token is asked: if groups have members by them, groups_known stays as it is.
+    void add_listed(http::Identity&) const EXCLUDES(mutex_);
     /// The DNs of all groups of the directory, in the spelling of normal_dn().
     std::vector<std::string> const& ldap_groups() const { return ldap_groups_; }
     /// Reads changed files again. A file that cannot be read keeps its last users. Changes::all: a file has changed.
@@ -46,6 +50,7 @@ private:
         std::vector<ClaimPatterns> claims = {};
         std::vector<std::shared_ptr<Names const>> lists = {};   // names from files
         bool has(Facts const&) const;
+        bool lists_all() const { return ldap.empty() && claims.empty(); }
     };
     struct UsersFile {
         WatchedFile file;

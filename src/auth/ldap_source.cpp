@@ -15,7 +15,7 @@ namespace {
 
 using Outcome = Verdict::Kind;
 
-Verdict silent(std::string reason) { return {.kind = Outcome::unavailable, .reason = std::move(reason)}; }
+Verdict directory_unavailable(std::string reason) { return {.kind = Outcome::unavailable, .reason = std::move(reason)}; }
 
 /// The name as the directory has it: it may take "BOB" and " bob" for bob.
 std::string canonical_user(LdapEntry const& entry, std::string_view typed) {
@@ -39,7 +39,7 @@ Result<std::unique_ptr<LdapSource>> LdapSource::load(LdapOptions const& options,
 Verdict LdapSource::check(Credentials const& credentials, WallTime) {
     // Directories accept a bind with an empty password without a check (RFC 4513 5.1.2).
     if (credentials.secret.size() == 0) return {.kind = Outcome::wrong, .reason = "the password is empty"};
-    if (!may_try()) return silent("the directory did not answer a moment ago");
+    if (!may_try()) return directory_unavailable("the directory did not answer a moment ago");
     auto const deadline = steady_now() + limit_;
     bool may_retry = false;
     auto verdict = check_once(credentials, deadline, may_retry);
@@ -58,7 +58,7 @@ Verdict LdapSource::check_once(Credentials const& credentials, SteadyTime deadli
     may_retry = link != nullptr;
     if (!link) {
         auto connected = connect(deadline);
-        if (!connected) return silent(connected.fault().text());
+        if (!connected) return directory_unavailable(connected.fault().text());
         link = *std::move(connected);
     }
     auto verdict = ask(*link, credentials, deadline);
@@ -81,13 +81,13 @@ Verdict LdapSource::ask(Link& link, Credentials const& credentials, SteadyTime d
                                              .entries_max = 2},
                                             deadline, found);
     if (found.size() > 1) return {.kind = Outcome::wrong, .reason = "the filter finds more than one entry for the user"};
-    if (!status.good()) return silent("search for the user: " + status.text);
+    if (!status.good()) return directory_unavailable("search for the user: " + status.text);
     if (found.empty()) return {.reason = "the directory does not have the user"};
     auto const& entry = found.front();
     if (entry.dn.empty()) return {.kind = Outcome::wrong, .reason = "the entry has no DN"};
     auto const bound = link.users->bind(entry.dn, credentials.secret.view(), deadline);
     if (bound.refused()) return {.kind = Outcome::wrong, .reason = bound.text};
-    if (!bound.good()) return silent("bind of the user: " + bound.text);
+    if (!bound.good()) return directory_unavailable("bind of the user: " + bound.text);
     return find_groups(link, entry.dn, {.user = canonical_user(entry, typed)}, deadline);
 }
 
@@ -97,12 +97,12 @@ Verdict LdapSource::find_groups(Link& link, std::string const& dn, Facts facts, 
     if (kind == Kind::unknown) {
         bool active = false;
         if (auto const status = is_active_directory(*link.search, deadline, active); !status.good())
-            return silent("search for the kind of directory: " + status.text);
+            return directory_unavailable("search for the kind of directory: " + status.text);
         kind_ = kind = active ? Kind::active_directory : Kind::other;
     }
     auto const status = find_ldap_groups(*link.search, kind == Kind::active_directory, options_.base, {dn, facts.user}, groups_,
                                          deadline, facts.ldap_groups);
-    if (!status.good()) return silent("search for groups: " + status.text);
+    if (!status.good()) return directory_unavailable("search for groups: " + status.text);
     return {.kind = Outcome::accepted, .facts = std::move(facts)};
 }
 

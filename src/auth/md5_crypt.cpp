@@ -9,7 +9,7 @@
 #include <initializer_list>
 #include <memory>
 
-#include "auth/base64.hpp"
+#include "util/base64.hpp"
 #include "util/check.hpp"
 
 namespace garner::auth {

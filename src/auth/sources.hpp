@@ -27,6 +27,7 @@ public:
     /// True if any source takes the scheme: then it belongs into the challenges of a 407.
     bool takes(Scheme) const;
     bool empty() const { return sources_.empty() && options_.sources.empty(); }
+    Groups const& groups() const { return *groups_; }
 
     /// Asks the sources in order until one accepts or rejects. May block.
     Verdict check(Credentials const&, WallTime now) const;

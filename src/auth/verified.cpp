@@ -23,12 +23,27 @@ std::optional<Verified::Known> Verified::last_accepted(SipDigest const& digest) 
 void Verified::accept(SipDigest const& digest, Facts facts, Identity identity, WallTime checked, WallTime until,
                       std::size_t entries_max) {
     MutexLock const lock(mutex_);
-    entries_.get(key_of(digest), entries_max) = {std::move(identity), std::move(facts), checked, until};
+    CountedBytes<Verified> counted(bytes_of(facts));
+    entries_.get(key_of(digest), entries_max) = {std::move(identity), std::move(facts), checked, until, std::move(counted)};
+    limit_bytes(entries_max);
 }
 
 void Verified::reject(SipDigest const& digest, WallTime until, std::size_t entries_max) {
     MutexLock const lock(mutex_);
-    entries_.get(key_of(digest), entries_max) = {{}, {}, {}, until};
+    entries_.get(key_of(digest), entries_max) = {{}, {}, {}, until, CountedBytes<Verified>(bytes_of({}))};
+}
+
+/// With the identity, whose groups follow from the facts, and the entry of the map.
+Bytes Verified::bytes_of(Facts const& facts) {
+    constexpr Bytes fixed = sizeof(Entry) + sizeof(http::Identity) + 160;
+    Bytes texts = 2 * (facts.user.size() + facts.source.size());
+    for (auto const& group : facts.ldap_groups) texts += sizeof group + group.size();
+    for (auto const& claim : facts.claims) texts += sizeof claim + claim.name.size() + claim.value.size();
+    return fixed + 2 * texts;
+}
+
+void Verified::limit_bytes(std::size_t entries_max) {
+    while (bytes() > entries_max * entry_bytes && entries_.size() > 1) entries_.erase_oldest();
 }
 
 void Verified::drop(std::function<bool(Facts const&)> const& matches) {

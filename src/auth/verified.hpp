@@ -10,6 +10,7 @@
 
 #include "auth/facts.hpp"
 #include "http/identity.hpp"
+#include "util/counted.hpp"
 #include "util/lru_map.hpp"
 #include "util/mutex.hpp"
 #include "util/random_bits.hpp"
@@ -50,13 +51,21 @@ public:
     void rebuild(std::function<Identity(Facts const&, WallTime until)> const& identity_of) EXCLUDES(mutex_);
     std::size_t size() EXCLUDES(mutex_);
 
+    /// An entry with its groups and claims. With larger ones fewer entries are kept.
+    static constexpr Bytes entry_bytes = 2 * KiB;
+    /// The memory of all entries.
+    static Bytes bytes() { return CountedBytes<Verified>::sum(); }
+
 private:
     struct Entry {
         Identity identity = {};   // empty: wrong
         Facts facts = {};
         WallTime checked{};
         WallTime until{};
+        CountedBytes<Verified> counted = {};
     };
+    static Bytes bytes_of(Facts const&);
+    void limit_bytes(std::size_t entries_max) REQUIRES(mutex_);
     static std::string_view key_of(SipDigest const&);
 
     SipKey const key_{random_bits(), random_bits()};

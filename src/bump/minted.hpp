@@ -19,6 +19,7 @@ class MintedCertificates {
 public:
     using Pointer = std::shared_ptr<net::Certificate const>;
     static constexpr std::chrono::hours verified_for{1};
+    static constexpr std::size_t certificate_bytes = 3 * 1024;   // approximately
 
     /// `most`: the number of certificates, at least 1.
     explicit MintedCertificates(std::size_t most) : most_(most) {}

@@ -111,6 +111,11 @@ std::size_t Pins::erase(std::string_view host, WallTime now) {
     return static_cast<std::size_t>(std::ranges::count_if(rows, is_meant, &Row::host));
 }
 
+std::size_t Pins::size() {
+    MutexLock const lock(mutex_);
+    return records_.size();
+}
+
 std::string pins_text(std::vector<Pins::Row> const& rows) {
     if (rows.empty()) return "no host is spliced because of refused certificates\n";
     std::size_t host_width = 6, client_width = 8;

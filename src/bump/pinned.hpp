@@ -44,6 +44,7 @@ class Pins {
 public:
     static constexpr std::size_t entries_max = 65'536;
     static constexpr std::size_t clients_for_all = 3;
+    static constexpr std::size_t entry_bytes = 512;   // at most, approximately
     static constexpr unsigned failures_to_pin = 2;
     static constexpr std::chrono::minutes failures_within{10};
     static constexpr std::chrono::hours first_time{24};   // doubles with each pin in a row
@@ -66,6 +67,8 @@ public:
     std::vector<Row> list(WallTime now) EXCLUDES(mutex_);
     /// Removes all records of a host, or with an empty `host` all records. Returns the number of pins in force among them.
     std::size_t erase(std::string_view host, WallTime now) EXCLUDES(mutex_);
+    /// The number of records, whether or not they pin.
+    std::size_t size() EXCLUDES(mutex_);
 
 private:
     struct Pinned {

@@ -2,12 +2,19 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace garner::cache {
 
 void Cache::set_disk(store::DiskStore* disk) {
-    disk_.set(disk);
+    disk_.set({std::shared_ptr<void>(), disk});
     if (disk) fetches_.supersession().begin_behind(*disk);
+}
+
+void Cache::exchange_disk(std::shared_ptr<store::DiskStore> disk) {
+    if (disk) fetches_.supersession().begin_behind(*disk);
+    disk_.set(std::move(disk));
+    memory_.pass_locks();
 }
 
 bool Cache::purge(Key const& key, Fill const* but) {
@@ -28,8 +35,8 @@ bool Cache::purge(std::string_view url) {
 }
 
 Bytes longest_body(Cache const& cache) {
-    auto const& disk = cache.disk();
-    return std::max(cache.memory().object_max(), disk ? disk.store()->options().object_max : 0);
+    auto const disk = cache.disk().store();
+    return std::max(cache.memory().object_max(), disk ? disk->options().object_max : 0);
 }
 
 http::StoreRefusal refusal_of(Cache const& cache, Bytes body) {

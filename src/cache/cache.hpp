@@ -1,5 +1,7 @@
 // The cache, shared by all workers: a memory tier and an optional disk tier behind it.
 #pragma once
+#include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "cache/disk_tier.hpp"
@@ -18,8 +20,13 @@ namespace garner::cache {
 class Cache {
 public:
     explicit Cache(Options const& options) : memory_(options, disk_), fetches_(memory_, disk_) {}
-    /// The disk tier, or nullptr. Call before the workers run; the disk outlives them.
+    /// The disk tier, or nullptr, before the workers run. The disk outlives them.
     void set_disk(store::DiskStore* disk);
+    /// Another disk tier, or nullptr, at any time. Afterwards no thread works on the former one under the lock of a shard: it
+    /// gets no more removals. Coroutines that read from it, and fills that it has, keep it. Waits for each lock for a moment.
+    void exchange_disk(std::shared_ptr<store::DiskStore> disk);
+    /// The last number given to a response or event: see Supersession.
+    std::uint64_t last_number() const { return fetches_.supersession().last(); }
 
     Key key(std::string_view text) const { return memory_.key(text); }
 
@@ -66,6 +73,8 @@ public:
     DiskTier const& disk() const { return disk_; }
     /// Applies new limits and another policy to a running cache; contents stay.
     void reconfigure(Options const& options);
+    /// The options of the disk have changed.
+    void reconfigure_disk() { disk_.reconfigure(); }
 
 private:
     friend class DiskLookup;

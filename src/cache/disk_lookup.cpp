@@ -83,7 +83,7 @@ net::awaitable<store::ObjectPtr> DiskLookup::into_memory(OnDisk& loaded) {
     if (parts.body) {
         bool room = true;
         // A slow body is streamed from disk without entering memory, so that the client need not wait for all of it.
-        auto const give_up = steady_now() + disk.store()->options().patience;
+        auto const give_up = steady_now() + disk.patience();
         auto reserve = [&](Bytes bytes) {
             room = steady_now() < give_up && memory.reserve_growing(bytes, primary);
             return room;
@@ -177,8 +177,9 @@ Peek Cache::peek(Query const& query, bool on_disk) const {
 /// Selects like DiskLookup::find().
 void Cache::peek_on_disk(Peek& absent, Query const& query) const {
     auto const& [key, request, control, now, collapse] = query;
-    auto& disk = *disk_.store();
-    auto object = absent.vary.empty() ? disk.peek(key.text) : nullptr;
+    auto const disk = disk_.store();
+    if (!disk) return;
+    auto object = absent.vary.empty() ? disk->peek(key.text) : nullptr;
     auto marker = absent.vary.empty() ? nullptr : memory_.find(key.text, key.fingerprint);
     if (is_marker(object.get())) marker.swap(object);
     std::string text(key.text);
@@ -186,7 +187,7 @@ void Cache::peek_on_disk(Peek& absent, Query const& query) const {
         absent.vary = marker->head();
         absent.selected = http::variant_key(absent.vary, request.fields);
         text = variant_text(key.text, absent.selected);
-        object = disk.peek(text);
+        object = disk->peek(text);
     }
     auto const is_current = [&marker](store::ObjectPtr const& found) {
         return found && (!marker || found->sequence() >= marker->sequence());
@@ -196,7 +197,7 @@ void Cache::peek_on_disk(Peek& absent, Query const& query) const {
         absent.from_disk = true;
         return;
     }
-    auto const parts = disk.peek(parts_text(text));
+    auto const parts = disk->peek(parts_text(text));
     if (!is_current(parts)) return;
     absent.parts = parts;
     absent.from_disk = true;

@@ -1,11 +1,13 @@
 // The optional disk tier, addressed by the cache keys of URLs, parts and variants.
 #pragma once
 #include <atomic>
+#include <memory>
 #include <string_view>
 
 #include "net/asio.hpp"
 #include "store/disk_store.hpp"
 #include "store/object.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::cache {
 
@@ -13,18 +15,23 @@ namespace garner::cache {
 /// caller's executor; other functions cost a probe of the disk's in-memory index.
 class DiskTier {
 public:
-    /// Call before the workers run; the store outlives them.
-    void set(store::DiskStore* store);
-    explicit operator bool() const { return store_ != nullptr; }
-    store::DiskStore* store() const { return store_; }
+    /// From now on all functions use this store. Functions of other threads may still use the former one for a moment, and
+    /// coroutines until they end.
+    void set(std::shared_ptr<store::DiskStore> store);
+    explicit operator bool() const { return is_there_.load(std::memory_order_relaxed); }
+    /// Null: no disk. Another thread may replace it at any time.
+    std::shared_ptr<store::DiskStore> store() const;
     /// Waits until all that was removed or superseded before this call stays so after a kill of this process (`power`: after a
     /// power failure, too). False if the disk does not confirm it in time.
     net::awaitable<bool> settled(store::Survives what, net::Executor executor) const;
     /// The store's options may have changed.
     void reconfigure();
 
-    bool may_have(std::string_view key) const { return store_ && store_->may_have(key); }
-    bool is_fresh_until(std::string_view key, WallTime until) const { return store_ && store_->is_fresh_until(key, until); }
+    bool may_have(std::string_view key) const;
+    bool is_fresh_until(std::string_view key, WallTime until) const;
+    /// See DiskOptions; 0 without a disk.
+    milliseconds patience() const;
+    void not_offered(store::NotStored why);
     /// Uncharged; nullptr when it is not stored or loads too slowly.
     net::awaitable<store::ObjectPtr> load(std::string_view key, net::Executor executor) const;
     /// The stored parts of the response whose whole has this key.
@@ -35,19 +42,20 @@ public:
     /// Stores the object and removes its `rival`: the key of its parts, or of the whole that these parts belong to.
     /// `fill` has the body already. True when it is stored.
     bool keep(store::Object const& object, std::string_view rival, store::DiskFill* fill);
-    bool forget(std::string_view key) { return store_ && store_->forget(key); }
+    void store(store::Object::Parts const& parts);
+    bool forget(std::string_view key);
     /// Also removes its parts. Variants are reachable only through the marker, which has the URL's key.
     bool forget_with_parts(std::string_view key);
-    void demote(store::Object const& object) {
-        if (store_) store_->demote(object);
-    }
+    void demote(store::Object const& object);
 
     /// One of this many uses in memory is reported to the disk. With second_hit admission every use is reported, so
     /// that the disk can store the object at its second use.
     unsigned uses_a_report() const { return uses_a_report_.load(std::memory_order_relaxed); }
 
 private:
-    store::DiskStore* store_ = nullptr;
+    mutable Mutex mutex_;
+    std::shared_ptr<store::DiskStore> store_ GUARDED_BY(mutex_);
+    std::atomic<bool> is_there_{false};
     std::atomic<unsigned> uses_a_report_{0};
 };
 

@@ -35,7 +35,7 @@ void Fetches::end(Fill& fill, char const* reason) {
     MutexLock const lock(shard.mutex);
     end_in_vain(shard, fill);
     // A fetch beside others (for a range or with credentials) says nothing about the URL in general.
-    if (reason && fill.leads_others_) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds, reason);
+    if (reason && fill.leads_others_) shard.mark_hit_for_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds, reason);
     memory_.settle(shard, fill.primary());
 }
 
@@ -59,7 +59,7 @@ void Fetches::stop_storing(Fill& fill, char const* reason) {
     if (object && Supersession::may_store(shard, fill) && fill.is_given())
         supersession_.drop_older(shard, {fill, *object, object->key(), fill.varies_by()}, gone);
     fill.in_shard(shard.mutex).stored = false;
-    if (reason) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds, reason);
+    if (reason) shard.mark_hit_for_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds, reason);
     memory_.settle(shard, fill.primary());
 }
 

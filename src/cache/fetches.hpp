@@ -26,6 +26,7 @@ public:
     Fetches(MemoryTier& memory, DiskTier& disk) : memory_(memory), disk_(disk), supersession_(memory, disk) {}
 
     Supersession& supersession() { return supersession_; }
+    Supersession const& supersession() const { return supersession_; }
     DiskTier& disk() { return disk_; }
 
     FillLease start(Shard& shard, Key const&, store::ObjectPtr stale, bool leads_others) REQUIRES(shard.mutex);

@@ -67,7 +67,7 @@ void Peek::answer_with(store::ObjectPtr found, http::ReuseAnswer how) {
 
 Lookup Cache::lookup(Query const& query) {
     auto found = look_for_whole(query);
-    bool absent = found.kind == Lookup::Kind::absent || found.kind == Lookup::Kind::pass;
+    bool absent = found.kind == Lookup::Kind::absent || found.kind == Lookup::Kind::hit_for_pass;
     if (absent && query.request.fields.has(http::Name::range)) {
         auto parts = look_for_parts(query);
         absent = !parts.object;
@@ -97,13 +97,15 @@ Lookup Cache::look_for_whole(Query const& query) {
 void Cache::report_use(Query const& query, store::Object const& object) {
     thread_local unsigned uses = 0;
     if (++uses % disk_.uses_a_report() != 0) return;
+    auto const disk = disk_.store();
+    if (!disk) return;
     bool const is_variant = object.key().size() != query.key.text.size();
-    if (is_variant) disk_.store()->used(query.key.text);   // its marker
-    if (!disk_.store()->used(object.key())) return;
+    if (is_variant) disk->used(query.key.text);   // its marker
+    if (!disk->used(object.key())) return;
     auto& shard = memory_.shard(query.key.fingerprint);
     MutexLock const lock(shard.mutex);
     bool const is_there = memory_.find(shard, object.key()).object == &object;
-    if (is_there && !memory_.is_superseded(shard, object)) disk_.store()->store(object.parts());
+    if (is_there && !memory_.is_superseded(shard, object)) disk_.store(object.parts());
 }
 
 Cache::Selected Cache::select(Shard const& shard, Key const& key, http::RequestHead const& request) const {
@@ -123,7 +125,7 @@ Lookup Cache::answer_from(Shard& shard, Shard::Found found, Query const& query) 
     bool const may_refresh = !query.request.fields.has(http::Name::authorization);
     if (result.kind == Lookup::Kind::refresh && may_refresh) lead_refresh(result, shard, query);
     if (result.kind != Lookup::Kind::stale || query.collapse == Collapse::alone) return result;
-    bool const shares = !shard.passes(primary, unix_seconds(query.now));
+    bool const shares = !shard.is_hit_for_pass(primary, unix_seconds(query.now));
     if (shares) result.follow = validation_of(shard, query.key, result.object);
     if (!result.follow) result.lead = fetches_.start(shard, query.key, result.object, shares);
     return result;
@@ -136,7 +138,7 @@ void Cache::lead_refresh(Lookup& result, Shard& shard, Query const& query) {
     if (shard.refresh_pauses(primary, now)) return;
     for (auto const& fill : shard.fills(primary))
         if (fill->stale() == result.object) return;
-    result.lead = fetches_.start(shard, query.key, result.object, !shard.passes(primary, now));
+    result.lead = fetches_.start(shard, query.key, result.object, !shard.is_hit_for_pass(primary, now));
     result.lead.begin_refresh();
 }
 
@@ -144,8 +146,8 @@ Lookup Cache::lookup_absent(Shard& shard, Query const& query, std::string_view v
     Lookup result;
     result.variant_missing = !variant.empty();
     if (query.collapse == Collapse::alone) return result;
-    if (shard.passes(query.key.fingerprint, unix_seconds(query.now))) {
-        result.kind = Lookup::Kind::pass;
+    if (shard.is_hit_for_pass(query.key.fingerprint, unix_seconds(query.now))) {
+        result.kind = Lookup::Kind::hit_for_pass;
         result.lead = fetches_.start(shard, query.key, nullptr, false);
         return result;
     }
@@ -209,9 +211,9 @@ Peek Cache::peek_in_memory(Query const& query) const {
     peek.failure = memory_.failures().peek(query.key, steady_now());
     auto& shard = memory_.shard(primary);
     MutexLock const lock(shard.mutex);
-    peek.passes_until = shard.passes_until(primary);
-    peek.pass_reason = shard.pass_reason(primary);
-    bool const shares = query.collapse != Collapse::alone && !shard.passes(primary, unix_seconds(query.now));
+    peek.hit_for_pass_until = shard.hit_for_pass_until(primary);
+    peek.hit_for_pass_reason = shard.hit_for_pass_reason(primary);
+    bool const shares = query.collapse != Collapse::alone && !shard.is_hit_for_pass(primary, unix_seconds(query.now));
     auto const [found, marker, variant] = select(shard, query.key, query.request);
     if (marker) {
         peek.vary = marker.object->head();
@@ -236,7 +238,7 @@ Peek Cache::peek_in_memory(Query const& query) const {
         peek.answer_with(peek.parts, may_reuse_parts(*peek.parts, query.control, query.now));
         return peek;
     }
-    if (!shares && query.collapse != Collapse::alone) peek.kind = Lookup::Kind::pass;
+    if (!shares && query.collapse != Collapse::alone) peek.kind = Lookup::Kind::hit_for_pass;
     return peek;
 }
 

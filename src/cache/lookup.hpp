@@ -33,13 +33,13 @@ struct Query {
 
 struct Lookup {
     enum class Kind : std::uint8_t {
-        fresh,     // `object` may be sent; see `answer`
-        refresh,   // `object` may be sent while it is validated (RFC 5861 3): by us with `lead`, otherwise a validation is in
-                   // progress
-        stale,     // `object` must be validated: by us with `lead`, or `follow` a validation in progress
-        busy,      // `follow` a fetch in progress
-        absent,    // a miss: with `lead` we fetch and others may join
-        pass       // absent, and the last responses were uncacheable: fetch beside the others, `lead` is not exclusive
+        fresh,         // `object` may be sent; see `answer`
+        refresh,       // `object` may be sent while it is validated (RFC 5861 3): by us with `lead`, otherwise a validation is in
+                       // progress
+        stale,         // `object` must be validated: by us with `lead`, or `follow` a validation in progress
+        busy,          // `follow` a fetch in progress
+        absent,        // a miss: with `lead` we fetch and others may join
+        hit_for_pass   // absent, and the last responses were uncacheable: fetch beside the others, `lead` is not exclusive
     };
     Kind kind = Kind::absent;
     store::ObjectPtr object;
@@ -60,18 +60,18 @@ struct Peek {
     Lookup::Kind kind = Lookup::Kind::absent;
     store::ObjectPtr object;
     http::ReuseAnswer answer;
-    std::string vary;                      // the Vary names of a URL with variants, as http::to_string; empty: no variants
-    std::string selected;                  // the values of these fields in the request (http::variant_key)
-    std::vector<std::string> variants;     // these values for each stored variant, oldest first
-    FillPtr follow;                        // the fetch that it would join
-    store::ObjectPtr parts;                // the stored parts if the whole is not stored; `object`, if they can answer
-    bool part_missing = false;             // a range is requested, and the parts cannot answer it
-    std::vector<FillPtr> fetches;          // all fetches in progress for the URL
-    std::int64_t passes_until = 0;         // unix seconds until which the URL is hit-for-pass; or 0
-    char const* pass_reason = "";          // why the last response was uncacheable
-    std::optional<KnownFailure> failure;   // for any client
-    bool from_disk = false;                // `object` or `parts` was not in memory
-    bool disk_was_read = false;            // memory has nothing, and the disk was read
+    std::string vary;                       // the Vary names of a URL with variants, as http::to_string; empty: no variants
+    std::string selected;                   // the values of these fields in the request (http::variant_key)
+    std::vector<std::string> variants;      // these values for each stored variant, oldest first
+    FillPtr follow;                         // the fetch that it would join
+    store::ObjectPtr parts;                 // the stored parts if the whole is not stored; `object`, if they can answer
+    bool part_missing = false;              // a range is requested, and the parts cannot answer it
+    std::vector<FillPtr> fetches;           // all fetches in progress for the URL
+    std::int64_t hit_for_pass_until = 0;    // unix seconds until which the URL is hit-for-pass; or 0
+    char const* hit_for_pass_reason = "";   // why the last response was uncacheable
+    std::optional<KnownFailure> failure;    // for any client
+    bool from_disk = false;                 // `object` or `parts` was not in memory
+    bool disk_was_read = false;             // memory has nothing, and the disk was read
     /// See Lookup::answer_with.
     void answer_with(store::ObjectPtr found, http::ReuseAnswer how);
     bool variant_missing() const { return !vary.empty() && !object; }

@@ -103,6 +103,7 @@ Stats MemoryTier::stats() const {
     stats.capacity = budget_.capacity();
     stats.used = budget_.used();
     stats.filling = budget_.filling();
+    stats.filling_capacity = budget_.filling_capacity();
     for (auto const& shard : shards_) {
         MutexLock const lock(shard->mutex);
         stats.cached += shard->bytes();
@@ -124,6 +125,10 @@ Stats MemoryTier::stats() const {
     stats.refused_for_room = refused_for_room_.load(std::memory_order_relaxed);
     stats.not_admitted = not_admitted_.load(std::memory_order_relaxed);
     return stats;
+}
+
+void MemoryTier::pass_locks() const {
+    for (auto const& shard : shards_) MutexLock const lock(shard->mutex);
 }
 
 Bytes MemoryTier::least_size() const {

@@ -24,7 +24,8 @@ struct Stats {
     Bytes used = 0;       // everything charged
     Bytes cached = 0;     // in the index
     Bytes filling = 0;    // bodies being received
-    Bytes pinned = 0;     // see MemoryTier::pinned()
+    Bytes filling_capacity = 0;
+    Bytes pinned = 0;   // see MemoryTier::pinned()
     std::uint64_t objects = 0;
     std::uint64_t fills = 0;
     std::uint64_t followers = 0;   // requests that wait for those fills or read them
@@ -108,6 +109,8 @@ public:
     /// The primary keys of fetches in progress; a key may occur several times.
     std::vector<std::string> fetches() const;
 
+    /// Returns when each thread that holds the mutex of a shard now has released it.
+    void pass_locks() const;
     /// The minimum size for a reload: below it the shards, fixed at the start, would take all memory for themselves.
     Bytes least_size() const;
     /// Applies new limits and another policy to a running cache; contents stay. The number of shards does not change.

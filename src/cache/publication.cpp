@@ -5,6 +5,7 @@
 
 #include "cache/fetches.hpp"
 #include "cache/parts.hpp"
+#include "store/body_source.hpp"
 
 namespace garner::cache {
 
@@ -86,7 +87,7 @@ bool Publication::run() {
     bool const admitted = admit(shard);
     if (admitted) put_in_memory(shard);
     bool const kept_on_disk = admitted && disk_ && is_fetched() && put_on_disk();
-    if (admitted && disk_ && is_fetched()) supersession_.note_change_on_disk(shard, primary);
+    if (admitted && is_fetched()) supersession_.note_change_on_disk(shard, primary);
     if (admitted && is_fetched()) Supersession::detach_older(shard, newcomer());
     shard.remove_fill(fill_);
     if (!admitted) return false;
@@ -147,7 +148,8 @@ bool Publication::grows_newer(Shard const& shard) const {
 void Publication::put_in_memory(Shard& shard) {
     auto const primary = fill_.primary();
     auto const of_text = memory_.fingerprint_of(key_);
-    if (!incomplete_) shard.clear_pass(primary);   // parts say nothing about the whole
+    if (to_memory_ && result_.object->body() && result_.object->body()->source()) result_.object->body()->source()->let_go();
+    if (!incomplete_) shard.clear_hit_for_pass(primary);   // parts say nothing about the whole
     if (!same_vary_) {
         shard.drop_variants(primary, freed_);
         if (marker_) freed_.push_back(shard.put(primary, marker_));
@@ -171,7 +173,7 @@ bool Publication::put_on_disk() {
     auto const& url = fill_.key();
     bool const marked = same_vary_ || (marked_on_disk_ && !at_primary_);
     if (marker_ && (!marked || !disk_.may_have(url))) {
-        disk_.store()->store(same_vary_ ? at_primary_.object->parts() : marker_->parts());
+        disk_.store(same_vary_ ? at_primary_.object->parts() : marker_->parts());
         if (!marked) disk_.forget(parts_text(url));
     }
     return to_disk_ && disk_.keep(*result_.object, other_key_, result_.on_disk);

@@ -209,7 +209,8 @@ Bytes Shard::metadata_bytes() const {
                        heap_block(chunks_.capacity() * sizeof(chunks_.front())) +
                        chunks_.size() * heap_block(chunk * sizeof(Entry));
     auto const variants = variants_.bucket_count() * sizeof(void*) + variants_bytes_;
-    return heap_block(sizeof *this) + index + variants + pass_marks_.bytes() + refresh_marks_.bytes() + policy_->metadata_bytes();
+    return heap_block(sizeof *this) + index + variants + hit_for_pass_marks_.bytes() + refresh_marks_.bytes() +
+           policy_->metadata_bytes();
 }
 
 }   // namespace garner::cache

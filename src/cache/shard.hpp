@@ -64,15 +64,17 @@ public:
     std::vector<store::Object const*> variants_of(Fingerprint primary) const REQUIRES(mutex);
 
     /// `reason`: a literal.
-    void mark_pass(Fingerprint primary, std::int64_t until_seconds, char const* reason) REQUIRES(mutex) {
-        pass_marks_.set(primary, until_seconds, reason);
+    void mark_hit_for_pass(Fingerprint primary, std::int64_t until_seconds, char const* reason) REQUIRES(mutex) {
+        hit_for_pass_marks_.set(primary, until_seconds, reason);
     }
-    void clear_pass(Fingerprint primary) REQUIRES(mutex) { pass_marks_.clear(primary); }
-    bool passes(Fingerprint primary, std::int64_t now_seconds) const REQUIRES(mutex) { return passes_until(primary) > now_seconds; }
+    void clear_hit_for_pass(Fingerprint primary) REQUIRES(mutex) { hit_for_pass_marks_.clear(primary); }
+    bool is_hit_for_pass(Fingerprint primary, std::int64_t now_seconds) const REQUIRES(mutex) {
+        return hit_for_pass_until(primary) > now_seconds;
+    }
     /// Unix seconds; 0 without a mark.
-    std::int64_t passes_until(Fingerprint primary) const REQUIRES(mutex) { return pass_marks_.until(primary); }
+    std::int64_t hit_for_pass_until(Fingerprint primary) const REQUIRES(mutex) { return hit_for_pass_marks_.until(primary); }
     /// Why the URL was marked; empty without a mark.
-    char const* pass_reason(Fingerprint primary) const REQUIRES(mutex) { return pass_marks_.reason(primary); }
+    char const* hit_for_pass_reason(Fingerprint primary) const REQUIRES(mutex) { return hit_for_pass_marks_.reason(primary); }
 
     /// Blocks refreshes of the URL until then.
     void pause_refresh(Fingerprint primary, std::int64_t until_seconds) REQUIRES(mutex) {
@@ -160,7 +162,7 @@ private:
     Bytes bytes_ GUARDED_BY(mutex) = 0;
     VariantLists variants_ GUARDED_BY(mutex);
     Bytes variants_bytes_ GUARDED_BY(mutex) = 0;   // the lists and the map that holds them
-    Marks pass_marks_ GUARDED_BY(mutex);
+    Marks hit_for_pass_marks_ GUARDED_BY(mutex);
     Marks refresh_marks_ GUARDED_BY(mutex);
 };
 

@@ -21,7 +21,9 @@ void Supersession::begin_behind(store::DiskStore const& disk) {
     // the second from which the next start takes its numbers.
     auto const seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(unix_seconds(wall_now()), 0));
     auto const by_disk = disk.first_sequence();
-    number_.store(by_disk != 0 ? by_disk : seconds << store::numbers_of_a_second);
+    auto const least = by_disk != 0 ? by_disk : seconds << store::numbers_of_a_second;
+    for (auto last = number_.load(); last < least && !number_.compare_exchange_weak(last, least);) {
+    }
 }
 
 // ---- under the lock ----
@@ -131,7 +133,7 @@ bool Supersession::give(Fill& by, store::Object::Parts const& response, http::Va
     memory_.note_bytes(shard, by.primary());
     auto const at = next();
     if (url) url->history.give(by, newcomer.response(), at, is_sure ? newer.sequence() : at, wall_now());
-    return disk_ && forget_older(shard, newcomer);
+    return forget_older(shard, newcomer);   // without a disk, too: a fetch may still read from a former one
 }
 
 /// Removes from disk. True when anything was removed. An unread whole or parts are removed, too, because their age is

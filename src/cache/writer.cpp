@@ -57,7 +57,7 @@ std::unique_ptr<Writer> Writer::begin(Cache& cache, FillLease& lead, Response co
     bool const has_room = !memory.room(*parts.body, primary).empty();
     auto growing = has_room ? memory.make_object(parts, primary) : nullptr;
     if (!growing) {
-        if (!completing && cache.disk_) cache.disk_.store()->not_offered(store::NotStored::no_room);
+        if (!completing) cache.disk_.not_offered(store::NotStored::no_room);
         return nullptr;
     }
     auto writer = std::make_unique<Writer>(cache, std::move(lead), response, std::move(growing), std::move(terms));
@@ -76,7 +76,7 @@ Writer::~Writer() = default;
 
 /// For a body written to disk as it arrives; a small one is written once it is complete.
 std::unique_ptr<store::DiskFill> Writer::begin_on_disk(Cache& cache, FillLease& lead, Response const& response) {
-    auto* disk = cache.disk_.store();
+    auto const disk = cache.disk_.store();
     bool const part = response.parts.status == 206;
     if (!disk || (!part && response.expected.value_or(UINT64_MAX) <= store::Object::inline_body_max)) return nullptr;
     auto const& options = disk->options();
@@ -129,7 +129,7 @@ net::awaitable<std::span<char>> Writer::room() {
     if (kept_ == Kept::on_disk) {
         auto const free = co_await room_before_disk();
         if (!free.empty()) co_return free;
-        if (disk_) cache_.disk_.store()->not_offered(store::NotStored::no_room);
+        if (disk_) cache_.disk_.not_offered(store::NotStored::no_room);
         keep_nothing(why_not_on_disk());
     }
     co_return co_await room_in_window();
@@ -143,7 +143,7 @@ net::awaitable<std::span<char>> Writer::room_before_disk() {
     if (!co_await disk_keeps_up(window())) co_return std::span<char>{};
     forget_what_disk_has(window());
     auto const reserve = [&](Bytes bytes) { return memory.reserve(bytes, primary()); };
-    auto const give_up = steady_now() + cache_.disk_.store()->options().patience;
+    auto const give_up = steady_now() + cache_.disk_.patience();
     for (;;) {
         auto free = memory.room(body, primary());
         // Memory holds only the end of the body, not yet on disk: once taken, its own segment is reused.
@@ -161,7 +161,7 @@ net::awaitable<std::span<char>> Writer::room_before_disk() {
 net::awaitable<bool> Writer::disk_keeps_up(Bytes behind) {
     if (!disk_) co_return false;
     auto const& body = *growing_->body();
-    auto const patience = cache_.disk_.store()->options().patience;
+    auto const patience = cache_.disk_.patience();
     auto give_up = steady_now() + patience;
     for (auto before = disk_->taken(); disk_->take(body); before = disk_->taken()) {
         if (body.size() - disk_->taken() <= behind) co_return true;

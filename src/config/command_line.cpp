@@ -54,7 +54,7 @@ constexpr char const* about_reload_keys = "Prints each key that changes: `KEY: B
                                           "that a reload leaves as it is. A file with "
                                           "errors, an address in use or an unreadable certificate changes nothing.";
 
-constexpr char const* about_confirm = "Keeps the configuration that garner reload --confirm has applied.\n"
+constexpr char const* about_confirm = "Keeps the configuration of garner reload --confirm.\n"
                                       "Asks the proxy at control.path of the same configuration.";
 
 constexpr char const* about_cache =
@@ -77,8 +77,8 @@ constexpr char const* about_ca_files = "init writes root.pem, root.key, chain.pe
 
 constexpr char const* about_rules =
     "Asks the access rules of a configuration, and replays logs.\n"
-    "Asks no running proxy, except with --id, and opens no files of auth. --user counts as logged in, but only --group makes the "
-    "user a member of a group.";
+    "Asks no running proxy, except with --id, and opens no files of auth. --user counts as logged in, and is in the groups of the "
+    "configuration that list the name. --group adds a group, such as one of a directory.";
 
 constexpr char const* about_rule_lines =
     "decide reads {\"url\": ...} with at, source, listener, user, groups, method, destination and fields "
@@ -275,7 +275,8 @@ private:
             .option("-X,--method NAME", "the method; default: CONNECT for https, as browsers send it, else GET", line_.method)
             .option("--client ADDRESS", "the client's address; default: 127.0.0.1", line_.client)
             .option("--user NAME", "the logged-in user; default: the user of the address, if auth has one", line_.rules.user)
-            .option("--group NAME", "a group of the user; repeatable", appended_to(line_.rules.groups))
+            .option("--group NAME", "a further group of the user, besides those that list the name; repeatable",
+                    appended_to(line_.rules.groups))
             .flag("--accelerator", "asks the accelerator for this URL, not the forward proxy", line_.accelerator)
             .flag("--json", "prints JSON", line_.json)
             .check([this] { return check_url(line_); })
@@ -292,7 +293,7 @@ private:
         auto& why = part("why", "Shows for one request which rules match, which one decides, and the nearest that would allow it.");
         why.operand("[URL]", line_.url)
             .option("--user NAME", "why: the logged-in user", line_.rules.user)
-            .option("--group NAME", "why: a group of the user; repeatable", appended_to(line_.rules.groups))
+            .option("--group NAME", "why: a further group of the user; repeatable", appended_to(line_.rules.groups))
             .option("--source ADDRESS", "why: the client's address; default: 127.0.0.1", line_.client)
             .option("--listener PORT", "why: the port that the client connects to",
                     number_into<std::uint16_t>(line_.rules.listener, 1, 65'535))
@@ -300,7 +301,8 @@ private:
             .option("--at TIME", "why: \"Mon 09:00\" or 2026-11-23T09:30:10Z; default: now", line_.rules.at)
             .option("--destination ADDRESS", "why: the origin's address", line_.rules.destination)
             .option("-H,--header 'FIELD: VALUE'", "why: a field of the request; repeatable", appended_to(line_.fields))
-            .option("--id ID", "why: a refusal of the running proxy, by the id of its page", line_.rules.id)
+            .option("--id ID", "why: a refusal of the running proxy, by the id of its page or the beginning of the id",
+                    line_.rules.id)
             .flag("--json", "why: prints JSON", line_.json)
             .check([this] { return line_.url.empty() == line_.rules.id.empty() ? "rules why takes a URL, or --id" : ""; });
         part("decide", "Reads requests as lines of JSON from standard input, and writes a decision for each.");
@@ -338,10 +340,10 @@ private:
     }
 
     void declare_cache() {
-        auto& cache = root_.subcommand("cache", about_cache, {});
+        auto& cache = root_.subcommand("cache", about_cache, {}).group("inspect");
         auto const part = [&](char const* name, char const* about) -> CommandForm& {
             auto const chosen = [this, name] { line_.command = Command::cache, line_.rest = {name}; };
-            return cache.subcommand(name, about, chosen).group("inspect");
+            return cache.subcommand(name, about, chosen);
         };
         cache.flag("--json", "prints JSON; ls prints a line for each object", line_.json)
             .notes(about_patterns)
@@ -356,9 +358,7 @@ private:
                         line_.rate = rate.value_or(0);
                         return rate ? "" : std::string(name) + " " + std::string(value) + ": write it like --rate 50MiB";
                     });
-        part("purge", "Removes the matching objects from memory and disk.")
-            .group("change")
-            .operand("PATTERN", appended_to(line_.rest));
+        part("purge", "Removes the matching objects from memory and disk.").operand("PATTERN", appended_to(line_.rest));
     }
 
     void declare_purge() {

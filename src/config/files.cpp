@@ -209,8 +209,16 @@ void try_disk_size(Reader& reader, store::DiskOptions const& disk) {
                       "lower disk.size, or free space");
 }
 
+/// The start treats such a file as empty. A reload would forget its names.
+void try_hosts_of_reload(Reader& reader, std::string const& file, Rights& rights) {
+    if (file.empty() || file == net::ResolverOptions{}.hosts_file || rights.have(R_OK, file)) return;
+    reader.fault({"dns", "hosts_file"}, in_quotes(file) + " cannot be read: " + rights.why(),
+                 "correct its path, or give the user that runs garner read access");
+}
+
 /// The files that a reload reads, too.
 void try_read_files(Reader& reader, Config const& config, Rights& rights) {
+    try_certificates(reader, config.tls);
     for (std::size_t i = 0; i < config.proxy.listen.size(); ++i)
         if (auto const& tls = config.proxy.listen[i].tls) try_listen_tls(reader, i, *tls, rights);
     for (std::size_t i = 0; i < config.mesh.peers.size(); ++i)
@@ -225,12 +233,12 @@ void try_read_files(Reader& reader, Config const& config, Rights& rights) {
 void try_files_of_reload(Reader& reader, Config const& config) {
     Rights own;
     try_read_files(reader, config, own);
+    try_hosts_of_reload(reader, config.dns.hosts_file, own);
 }
 
 void try_files(Reader& reader, Config const& config) {
     try_user(reader, config);
     Rights rights(reader, config);
-    try_certificates(reader, config.tls);
     try_read_files(reader, config, rights);
     try_access_log(reader, config, rights);
     try_hosts(reader, config.dns.hosts_file, rights);

@@ -36,27 +36,43 @@ Row<T> address_key(Form<IpEndpoint> form, std::string const& preset, std::string
     return with_default(std::move(row), preset);
 }
 
-// ---- control_keys.cpp ----
+// ---- proxy_keys.cpp ----
 
-Form<Control> control();
+Form<proxy::Listen> listen();
+Form<proxy::Http2> http2();
+Form<proxy::Caching> caching();
+Form<proxy::Limits> limits();
+Form<proxy::Deadlines> deadlines();
+Form<proxy::ForwardedField> forwarded();
+Form<proxy::ForwardedReceived> forwarded_received();
+Form<proxy::Log> log();
+Form<proxy::RefusalOptions> refusals();
+Form<std::string> via_name();
 
-// ---- bump_keys.cpp ----
+// ---- tls_keys.cpp ----
 
-Form<bump::Options> interception();
-
-// ---- auth_keys.cpp ----
-
-Form<auth::Options> logins();
-Form<std::vector<auth::GroupOptions>> groups();
+Form<net::ListenTls> listen_tls();
 
 // ---- tier_keys.cpp ----
 
 Form<cache::Options> memory();
 Form<store::DiskOptions> disk();
 
-// ---- tls_keys.cpp ----
+// ---- net_keys.cpp ----
 
-Form<net::ListenTls> listen_tls();
+Form<net::ResolverOptions> dns();
+Form<net::ConnectorOptions> connect();
+Form<net::TlsOptions> origin_tls();
+Form<net::PoolOptions> pool();
+
+// ---- auth_keys.cpp ----
+
+Form<auth::Options> logins();
+Form<std::vector<auth::GroupOptions>> groups();
+
+// ---- bump_keys.cpp ----
+
+Form<bump::Options> interception();
 
 // ---- mesh_keys.cpp ----
 
@@ -65,5 +81,17 @@ Form<icp::HtcpOptions> htcp();
 Form<icp::DigestOptions> digest();
 Form<icp::PeerOptions> peer();
 Form<icp::DirectOptions> direct();
+
+// ---- admin_keys.cpp ----
+
+Form<Admin> admin();
+
+// ---- control_keys.cpp ----
+
+Form<Control> control();
+
+// ---- seen_keys.cpp ----
+
+Form<seen::Options> seen_urls();
 
 }   // namespace garner::config

@@ -36,11 +36,14 @@ Loaded load(Document document, std::span<std::string const> sets, NamedFiles fil
     Reader reader(document, key_paths, rules);
     // With invalid JSON every key would be missing or misread: only the overrides are reported further.
     if (!document.broken()) configuration().read(reader, document.root(), loaded.config);
-    if (rules.reads_files && document.faults().empty() && reader.faults().empty()) run_rule_tests(reader, loaded.config);
+    bool const complete = document.faults().empty() && reader.faults().empty();
+    if (rules.reads_files && complete) run_rule_tests(reader, loaded.config);
+    auto const failed_tests = reader.faults().size();
     if (files == NamedFiles::reloaded) try_files_of_reload(reader, loaded.config);
     if (files == NamedFiles::tried) try_files(reader, loaded.config);
 
     loaded.root = reader.root_in_present_names();
+    loaded.only_tests_fail = complete && failed_tests > 0 && reader.faults().size() == failed_tests;
     loaded.faults = document.faults();
     loaded.faults.insert(loaded.faults.end(), reader.faults().begin(), reader.faults().end());
     loaded.notices = std::move(reader.notices());
@@ -54,7 +57,9 @@ Loaded load(Document document, std::span<std::string const> sets, NamedFiles fil
 }
 
 Loaded not_read(std::string const& path, std::string text, std::string mend) {
-    return {.config = {}, .root = {}, .faults = {{path, 0, "", std::move(text), std::move(mend)}}, .notices = {}};
+    Loaded loaded;
+    loaded.faults.push_back({path, 0, "", std::move(text), std::move(mend)});
+    return loaded;
 }
 
 bool has_secrets(Config const& config) {

@@ -12,10 +12,11 @@
 namespace garner::config {
 
 struct Loaded {
-    Config config;                // complete only without faults
-    Json root;                    // the keys that are given, by their present names, with the overrides
-    std::vector<Fault> faults;    // in the order of their lines, those of overrides last
-    std::vector<Fault> notices;   // valid, but worth the operator's attention
+    Config config;                  // complete only without faults
+    Json root;                      // the keys that are given, by their present names, with the overrides
+    std::vector<Fault> faults;      // in the order of their lines, those of overrides last
+    std::vector<Fault> notices;     // valid, but worth the operator's attention
+    bool only_tests_fail = false;   // `faults` has failed `tests` only, and config is complete
 };
 
 /// The treatment of files that a configuration names.

@@ -10,6 +10,7 @@ namespace garner::config {
 namespace {
 
 using http::AccessRule;
+using http::AccessRules;
 using http::CachingRule;
 using http::Matcher;
 
@@ -38,8 +39,6 @@ Description description_of_access_rule(Form<Matcher> const& match, Table<AccessR
     return {type_schema("object").json("additionalProperties", "false").json("oneOf", either).object("properties", properties),
             std::move(notes)};
 }
-
-}   // namespace
 
 Form<AccessRule> access_rule() {
     std::string const mend = R"(write { "allow": … } or { "deny": … })";
@@ -72,6 +71,46 @@ Form<AccessRule> access_rule() {
     };
     return {"rules", [match, rest] { return description_of_access_rule(match, rest); }, read, nullptr, true};
 }
+
+/// An access rule for a check without an address, where a destination could never match.
+Form<AccessRule> rule_without_destination(char const* why_not) {
+    auto form = access_rule();
+    form.read = [rule = form.read, why_not](Reader& reader, Json const& value, AccessRule& into) {
+        if (!rule(reader, value, into)) return false;
+        if (!into.match.has(Matcher::Member::destination)) return true;
+        return reader.fault(why_not, "use source, host, port or URL");
+    };
+    // The keys are documented at `access`.
+    form.describe = [describe = std::move(form.describe)]() -> Description { return describe().schema; };
+    return form;
+}
+
+Form<AccessRule> miss_rule() {
+    auto form = rule_without_destination("the destination is not known when this rule is checked");
+    form.read = [rule = form.read](Reader& reader, Json const& value, AccessRule& into) {
+        return rule(reader, value, into) && check_without_users(reader, into.match);
+    };
+    return form;
+}
+
+Form<AccessRules> rules_of(Form<AccessRule> rule) {
+    auto const rules = list_of(std::move(rule));
+    auto read = [rules](Reader& reader, Json const& value, AccessRules& into) {
+        std::vector<AccessRule> all;
+        bool const good = rules.read(reader, value, all);
+        into = AccessRules(std::move(all));
+        return good;
+    };
+    return {rules.written, rules.describe, read, nullptr};
+}
+
+}   // namespace
+
+Form<AccessRules> access_rules() { return rules_of(access_rule()); }
+
+Form<AccessRules> purge_rules() { return rules_of(rule_without_destination("a purge has no destination")); }
+
+Form<std::vector<AccessRule>> miss_rules() { return list_of(miss_rule()); }
 
 Form<CachingRule> caching_rule() {
     Table<Matcher> matching = matcher_keys();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "auth/groups.hpp"
 #include "config/address_form.hpp"
 #include "config/rule_lines.hpp"
 #include "proxy/moment.hpp"
@@ -116,7 +117,7 @@ Form<RuleTest> rule_test() {
             "user", [](T & t) -> auto& { return identity_of(t).user; }, text(), "Name of the user; default: not logged in."),
         key<T>(
             "groups", [](T & t) -> auto& { return identity_of(t).groups; }, list_of(text()),
-            "Groups of the user; members in `groups` are not looked up."),
+            "Further groups of the user, besides those of `groups` that list its name."),
         key<T>(
             "method", [](T & t) -> auto& { return t.question.method; }, text(),
             "Method; default: CONNECT for https, as browsers send it, else GET."),
@@ -141,7 +142,10 @@ http::OwnAddresses own_addresses(Config const& config) {
 }
 
 void run_rule_tests(Reader& reader, Config const& config) {
-    proxy::RuleInquiry inquiry(config.proxy, own_addresses(config));
+    if (config.tests.empty()) return;
+    auto const groups = auth::Groups::load(config.auth.groups);
+    if (!groups) return;
+    proxy::RuleInquiry inquiry(config.proxy, own_addresses(config), groups->get());
     for (std::size_t i = 0; i < config.tests.size(); ++i) {
         Reader::Step const step(reader, Reader::Below{"tests", i});
         run_one(reader, inquiry, config.proxy.access, config.tests[i]);

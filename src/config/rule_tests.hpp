@@ -13,7 +13,7 @@ Form<RuleTest> rule_test();
 http::OwnAddresses own_addresses(Config const&);
 
 /// Asks the access rules, and notes a fault for each test with another decision: the rule that decided, and why the expected
-/// rule did not. Pure, but for the time zone.
+/// rule did not. Reads the files of `groups`. If one cannot be read, which the start and a reload report, no test runs.
 void run_rule_tests(Reader&, Config const&);
 
 }   // namespace garner::config

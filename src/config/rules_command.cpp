@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <istream>
+#include <memory>
 #include <ostream>
+#include <utility>
 
+#include "auth/groups.hpp"
 #include "config/check_command.hpp"
 #include "config/log_replay.hpp"
 #include "config/rule_lines.hpp"
@@ -22,12 +25,32 @@ namespace {
 
 constexpr char const* who = "garner rules: ";
 
-/// The configuration; faults are printed.
-std::optional<Config> load_rules(std::string const& file, std::span<std::string const> sets, std::ostream& err) {
+/// A configuration to ask.
+struct Rules {
+    Config config;
+    std::unique_ptr<auth::Groups> groups;
+
+    proxy::RuleInquiry inquiry() const { return {config.proxy, own_addresses(config), groups.get()}; }
+};
+
+enum class FailedTests : std::uint8_t {
+    are_faults,
+    are_notices   // the question may be why a test fails
+};
+
+/// Prints faults, and returns nothing then.
+std::optional<Rules> load_rules(std::string const& file, std::span<std::string const> sets, std::ostream& err,
+                                FailedTests tests = FailedTests::are_faults) {
     auto loaded = file.empty() ? load_defaults(sets) : load_file(file, sets);
-    print_faults(loaded.faults, err);
+    if (loaded.only_tests_fail && tests == FailedTests::are_notices)
+        print_notices(std::exchange(loaded.faults, {}), err);
+    else
+        print_faults(loaded.faults, err);
     if (!loaded.faults.empty()) return std::nullopt;
-    return std::move(loaded.config);
+    auto groups = auth::Groups::load(loaded.config.auth.groups);
+    if (groups) return Rules{std::move(loaded.config), *std::move(groups)};
+    err << who << groups.fault().at("groups." + groups.fault().where).text() << '\n';
+    return std::nullopt;
 }
 
 // ---- why ----
@@ -58,13 +81,13 @@ Result<proxy::RuleQuestion> question_of(CommandLine const& line) {
 }
 
 int explain_rules(CommandLine const& line, std::ostream& out, std::ostream& err) {
-    auto const config = load_rules(line.config_file, line.sets, err);
-    if (!config) return exit_failed;
+    auto const rules = load_rules(line.config_file, line.sets, err, FailedTests::are_notices);
+    if (!rules) return exit_failed;
     auto const question = question_of(line);
     if (!question) return err << who << question.fault().text() << '\n', exit_usage;
-    proxy::RuleInquiry inquiry(config->proxy, own_addresses(*config));
+    auto inquiry = rules->inquiry();
     if (auto const fault = inquiry.ask(*question); !fault.empty()) return err << who << fault << '\n', exit_usage;
-    auto const trace = trace_rules(inquiry, config->proxy.access);
+    auto const trace = trace_rules(inquiry, rules->config.proxy.access);
     if (line.json)
         out << as_json(trace).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
     else
@@ -75,9 +98,9 @@ int explain_rules(CommandLine const& line, std::ostream& out, std::ostream& err)
 // ---- decide ----
 
 int decide_lines(CommandLine const& line, std::istream& in, std::ostream& out, std::ostream& err) {
-    auto const config = load_rules(line.config_file, line.sets, err);
-    if (!config) return exit_failed;
-    proxy::RuleInquiry inquiry(config->proxy, own_addresses(*config));
+    auto const rules = load_rules(line.config_file, line.sets, err);
+    if (!rules) return exit_failed;
+    auto inquiry = rules->inquiry();
     bool good = true;
     for (std::string question; std::getline(in, question);) {
         if (trim(question).empty()) continue;
@@ -120,12 +143,12 @@ std::string replay(std::string const& path, LogReplay& replay) {
 }
 
 int test_log(CommandLine const& line, std::ostream& out, std::ostream& err) {
-    auto const config = load_rules(line.config_file, line.sets, err);
+    auto const rules = load_rules(line.config_file, line.sets, err);
     auto const former = line.rules.against.empty() ? std::nullopt : load_rules(line.rules.against, {}, err);
-    if (!config || (!line.rules.against.empty() && !former)) return exit_failed;
-    proxy::RuleInquiry after(config->proxy, own_addresses(*config));
+    if (!rules || (!line.rules.against.empty() && !former)) return exit_failed;
+    auto after = rules->inquiry();
     std::optional<proxy::RuleInquiry> before;
-    if (former) before.emplace(former->proxy, own_addresses(*former));
+    if (former) before.emplace(former->config.proxy, own_addresses(former->config), former->groups.get());
     LogReplay report(after, before ? &*before : nullptr);
     if (auto const fault = replay(line.rules.log, report); !fault.empty()) return err << who << fault << '\n', exit_failed;
     out << report.text();

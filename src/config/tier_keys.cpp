@@ -60,16 +60,20 @@ Bytes least_memory(cache::Options memory) {
     return least;
 }
 
+/// The default shrinks with a small tier. A configured value stays, with a notice if it exceeds the size.
+template <class Tier>
+void check_object_max(Reader& reader, Json const& value, Tier& tier, char const* notice, char const* mend) {
+    if (!value.contains("object_max"))
+        tier.object_max = std::min(tier.object_max, tier.size / 2);
+    else if (tier.object_max > tier.size)
+        reader.notice({"object_max"}, notice, mend);
+}
+
 void check_memory(Reader& reader, Json const& value, cache::Options& memory) {
     if (sim::AutoPolicy::is_spec(memory.policy) && !memory.what_if)
         reader.fault({"what_if"}, "is false, but memory.policy \"auto\" needs it", "write true, or name a policy");
-    // The default shrinks with a small memory. A configured value stays, with a notice if it exceeds the size.
-    if (!value.contains("object_max"))
-        memory.object_max = std::min(memory.object_max, memory.size / 2);
-    else if (memory.object_max > memory.size)
-        reader.notice({"object_max"}, "is larger than memory.size",
-                      "lower it: objects larger than memory are never stored "
-                      "in memory");
+    check_object_max(reader, value, memory, "is larger than memory.size",
+                     "lower it: objects larger than memory are never stored in memory");
     if (auto const least = least_memory(memory); memory.size < least)
         reader.fault({"size"}, "is too small for the index and the policy " + in_quotes(memory.policy),
                      "write " + in_quotes(size_text(least)) + " or more, or use another policy");
@@ -110,13 +114,8 @@ Bytes least_buffer(store::DiskOptions const& disk) {
 
 void check_disk(Reader& reader, Json const& value, store::DiskOptions& disk) {
     auto const least = least_buffer(disk);
-    // Defaults follow a small disk; configured values stay.
-    if (!value.contains("object_max"))
-        disk.object_max = std::min(disk.object_max, disk.size / 2);
-    else if (disk.object_max > disk.size)
-        reader.notice({"object_max"}, "is larger than disk.size",
-                      "lower it: objects larger than the disk tier are never "
-                      "stored on disk");
+    check_object_max(reader, value, disk, "is larger than disk.size",
+                     "lower it: objects larger than the disk tier are never stored on disk");
     if (!value.contains("buffer"))
         disk.buffer = std::max(least, std::min(disk.buffer, disk.size / 4));
     else if (disk.buffer < least)

@@ -11,6 +11,9 @@ constexpr std::size_t channels_max = 16;
 constexpr std::size_t line_max = 4'000;
 constexpr std::size_t lines_a_message = 4;   // an invalid byte of a line becomes three of UTF-8
 
+constexpr char const* closed = "the connection is closed";
+constexpr char const* as_whom = "run the command as root, or as the user of the proxy";
+
 std::string text_at(Json const& message, char const* name) {
     auto const member = message.find(name);
     return member != message.end() && member->is_string() ? member->get<std::string>() : std::string();
@@ -64,10 +67,10 @@ bool CommandServer::serve_one(Channel& channel, Execute const& execute) {
 Result<int> execute(std::string const& path, Json const& command, milliseconds patience, std::ostream& out) {
     auto channel = Channel::connect(path);
     if (!channel) return channel.fault();
-    if (!channel->send(command)) return Fault{"the proxy does not read the command", "", path};
+    if (!channel->send(command)) return Fault{closed, as_whom, path};
     while (true) {
         auto const reply = channel->receive(patience);
-        if (!reply) return reply.fault().at(path);
+        if (!reply) return Fault{reply.fault().what, reply.fault().what == closed ? as_whom : "", path};
         auto const lines = reply->find("lines");
         if (lines == reply->end() || !lines->is_array()) return Fault{"the process that listens is no Garner", "", path};
         for (auto const& line : *lines)

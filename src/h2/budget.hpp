@@ -19,6 +19,7 @@ public:
         return false;
     }
     void give(Bytes bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+    Bytes most() const { return most_; }
     Bytes used() const { return used_.load(std::memory_order_relaxed); }
 
 private:

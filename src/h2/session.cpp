@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "h2/header_fields.hpp"
+#include "util/base64.hpp"
 #include "util/check.hpp"
 #include "util/random_bits.hpp"
 
@@ -20,15 +21,8 @@ constexpr std::size_t queued_frames = 1'000;   // beyond four for each stream
 
 /// 16 random bytes in base64.
 std::string websocket_key() {
-    static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string key;
     std::uint64_t const words[] = {random_bits(), random_bits()};
-    for (auto word : words)
-        for (int i = 0; i < 10; ++i, word >>= 6) key += digits[word & 63];
-    auto const rest = words[0] >> 60 | (words[1] >> 60) << 4;   // eight bits: a digit and the two high bits of another
-    key += digits[rest & 63];
-    key += digits[(rest >> 6 & 3) << 4];
-    return key + "==";
+    return encode_base64({reinterpret_cast<char const*>(words), sizeof words});
 }
 
 struct OptionDeleter {
@@ -288,7 +282,7 @@ void Session::consume(Stream& stream, std::size_t bytes) {
     nghttp2_session_consume(session_, stream.id_, bytes);
     if (stream.window_.size == 0) return;
     auto const before = stream.window_.size;
-    windows_.took(stream.window_, bytes, stream.inbox_.size());
+    windows_.consumed(stream.window_, bytes, stream.inbox_.size());
     if (stream.window_.size == before) return;
     nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, stream.id_, static_cast<std::int32_t>(stream.window_.size));
     apply_connection_window();

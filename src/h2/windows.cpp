@@ -19,7 +19,7 @@ void Windows::close(Stream& stream) {
     stream = {};
 }
 
-void Windows::took(Stream& stream, Bytes bytes, Bytes waiting) {
+void Windows::consumed(Stream& stream, Bytes bytes, Bytes waiting) {
     stream.taken += bytes;
     if (stream.taken < stream.size || waiting > stream.size / 4) return;
     stream.taken = 0;

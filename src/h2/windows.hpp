@@ -29,7 +29,7 @@ public:
     void close(Stream& stream);
     /// The receiver took `bytes`; `waiting`: received bytes that it has not taken. Doubles the window if the receiver has
     /// taken a whole window, and keeps up.
-    void took(Stream& stream, Bytes bytes, Bytes waiting);
+    void consumed(Stream& stream, Bytes bytes, Bytes waiting);
 
     Bytes connection() const { return connection_; }
 

@@ -108,7 +108,7 @@ char const* text(StoreRefusal refusal) {
 StoreRefusal why_not_store(RequestHead const& request, RequestCacheControl const& request_control, ResponseHead const& response,
                            ResponseCacheControl const& control, StoreOptions const& options) {
     bool const posted = is_storable_post(request, response, control, options);
-    if (request.method != Method::get && options.what == Storing::answer && !posted) return StoreRefusal::method;
+    if (request.method != Method::get && options.what == StoredAs::answer && !posted) return StoreRefusal::method;
     if (has_body(request) && !posted) return StoreRefusal::request_body;
     if (request_control.no_store) return StoreRefusal::no_store_request;
     if (response.status == 206 && !options.combinable) return StoreRefusal::partial;

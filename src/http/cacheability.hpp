@@ -39,7 +39,7 @@ enum class StoreRefusal : std::uint8_t {
 char const* text(StoreRefusal);
 
 /// The response to be stored.
-enum class Storing : std::uint8_t {
+enum class StoredAs : std::uint8_t {
     answer,     // the response to this request
     freshened   // a stored response, updated by this request's response (4.3.4, 4.3.5)
 };
@@ -50,7 +50,7 @@ struct StoreOptions {
     bool has_own_ttl = false;        // the operator sets a default_ttl or min_ttl above 0 for this request
     bool combinable = false;         // the 206 is a part that may be stored: http/partial
     bool keeps_errors = false;       // the operator sets a negative_ttl above 0 for this request (see is_negative_status)
-    Storing what = Storing::answer;
+    StoredAs what = StoredAs::answer;
     bool represents_target = false;   // see represents_target()
 };
 

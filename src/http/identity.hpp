@@ -16,7 +16,7 @@ struct Identity {
     WallTime until = {};                    // the client must log in again from then on
     /// False: no user is known, and none will be asked for. Rules decide in doubt.
     bool logged_in() const { return !user.empty() || !groups.empty(); }
-    bool groups_known = true;   // false: only the user's name is known, as in an access log
+    bool groups_known = true;   // false: the user may be in further groups, as the user of an access log
 };
 
 }   // namespace garner::http

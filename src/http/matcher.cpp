@@ -122,8 +122,8 @@ MatchResult Matcher::users(RuleRequest const& request, Doubt doubt) const {
 MatchResult Matcher::groups(RuleRequest const& request, Doubt doubt) const {
     auto const* identity = request.identity;
     bool const logged_in = identity && identity->logged_in();
-    if (logged_in && identity->groups_known)
-        return result_of(any(identity->groups, [&](std::string const& name) { return group.contains(name); }));
+    bool const is_member = logged_in && any(identity->groups, [&](std::string const& name) { return group.contains(name); });
+    if (is_member || (logged_in && identity->groups_known)) return result_of(is_member);
     return request.accelerated || (identity && !logged_in) ? result_of(doubt == Doubt::matches) : MatchResult::needs_identity;
 }
 

@@ -96,6 +96,13 @@ public:
     /// The number of lines with this name.
     std::size_t count(Name id) const;
 
+    /// Like clear(), but frees the memory of more lines than usual.
+    void drop_large() {
+        constexpr std::size_t usual = 32;
+        clear();
+        if (lines_.capacity() > usual) std::vector<Field>().swap(lines_);
+    }
+
     /// Reserves space for this many lines, so that adding them allocates once.
     void reserve(std::size_t lines) { lines_.reserve(lines); }
     std::size_t size() const { return lines_.size(); }

@@ -12,6 +12,7 @@
 #include "icp/mesh.hpp"
 #include "icp/icp_message.hpp"
 #include "net/waiter.hpp"
+#include "util/counted.hpp"
 #include "util/one_of.hpp"
 #include "util/random_bits.hpp"
 
@@ -24,7 +25,6 @@ namespace {
 constexpr unsigned number_bits = 22;
 constexpr unsigned worker_of(std::uint32_t number) { return number >> number_bits; }
 
-constexpr std::size_t rounds_max = 8'192;        // remembered by one worker; the oldest is forgotten
 constexpr milliseconds remembered_for{10'000};   // so that late replies still count for the peer's liveness
 constexpr milliseconds query_life{2'000};        // a query without a reply expires after this time
 constexpr milliseconds sign_of_life{1'000};
@@ -37,7 +37,7 @@ microseconds since(SteadyTime then, SteadyTime now) { return std::chrono::durati
 }   // namespace
 
 /// One query and its replies. Outlives the wait for the replies, so that late ones are still matched.
-struct Agent::Round {
+struct Agent::Round : Counted<Agent::Round> {
     struct Asked {
         std::shared_ptr<Peer> peer;
         Protocol protocol = Protocol::icp;
@@ -73,6 +73,8 @@ Agent::Agent(Mesh& mesh, net::Worker& worker) : mesh_(mesh), worker_(worker), se
 
 Agent::~Agent() = default;
 
+std::size_t Agent::rounds() { return Round::alive(); }
+
 Result<void> Agent::open() {
     LookupServices const services{mesh_, worker_, *this};
     for (auto const& row : icp::lookups()) {
@@ -80,6 +82,18 @@ Result<void> Agent::open() {
         if (auto const opened = lookups_.back()->open(); !opened) return opened;
     }
     return {};
+}
+
+Result<Prepared> Agent::prepare(Options const& fresh) {
+    std::vector<Prepared> all;
+    for (auto const& lookup : lookups_) {
+        auto prepared = lookup->prepare(fresh);
+        if (!prepared) return prepared.fault();
+        all.push_back(*std::move(prepared));
+    }
+    return Prepared([all = std::move(all)] {
+        for (auto const& apply : all) apply();
+    });
 }
 
 void Agent::start() {
@@ -164,7 +178,7 @@ void Agent::ask_all(Round& round) {
             if (!nameable || !lookups_[i]->reaches(*peer)) return false;
             reached.push_back(peer);
             round.asked.push_back({peer, row.protocol, index});
-            if (!row.at_once) peer->asked(row.protocol, round.asked_at);
+            if (!row.at_once) peer->asked(round.asked_at);
             return true;
         });
         if (!reached.empty()) lookups_[i]->ask(query, reached);
@@ -183,7 +197,7 @@ net::awaitable<bool> Agent::is_there(std::shared_ptr<Peer> peer, std::string_vie
     auto const named = may_name(url, peer->options) ? std::string(url) : own_url(peer->options);
     auto& round = begin_round(named);
     round.asked.push_back({peer, rows[by].protocol});
-    peer->asked(rows[by].protocol, round.asked_at);
+    peer->asked(round.asked_at);
     Query const query{round.number, named};
     lookups_[by]->ask(query, std::span(&peer, 1));
     if (!round.all_answered()) co_await wait(round, sign_of_life, waiting);
@@ -281,7 +295,7 @@ void Agent::take(Reply const& reply) {
     if (asked == round.asked.end()) return counters.unexpected.add();
     asked->reply = reply.kind;
     asked->took = since(round.asked_at, now);
-    bool const at_once = reply.protocol == Protocol::digest;
+    bool const at_once = replies_at_once(reply.protocol);
     bool const late = asked->overdue || asked->expired;
     if (!at_once) asked->peer->answered(reply, asked->took, now, late);
     if (round.over) return;
@@ -333,7 +347,7 @@ void Agent::end_round(Round& round, SteadyTime now) {
 
 void Agent::note_overdue(Round& round) {
     for (auto& asked : round.asked) {
-        if (asked.reply != ReplyKind::nothing || asked.protocol == Protocol::digest) continue;
+        if (asked.reply != ReplyKind::nothing || replies_at_once(asked.protocol)) continue;
         asked.overdue = true;
         asked.peer->overdue();
     }
@@ -343,7 +357,7 @@ void Agent::note_overdue(Round& round) {
 void Agent::run_out(Round& round, SteadyTime now) {
     if (round.of_purge) return;
     for (auto& asked : round.asked) {
-        if (asked.reply != ReplyKind::nothing || asked.expired || asked.protocol == Protocol::digest) continue;
+        if (asked.reply != ReplyKind::nothing || asked.expired || replies_at_once(asked.protocol)) continue;
         asked.expired = true;
         asked.peer->expired(now);
     }

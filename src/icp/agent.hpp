@@ -12,6 +12,7 @@
 #include "icp/source.hpp"
 #include "net/wake.hpp"
 #include "net/worker.hpp"
+#include "util/bytes.hpp"
 #include "util/counter.hpp"
 #include "util/result.hpp"
 
@@ -60,6 +61,8 @@ public:
 
     /// Before the workers run. The fault names the address that cannot be opened.
     Result<void> open();
+    /// For a reload with these options, by the thread of reloads: see PeerLookup.
+    Result<Prepared> prepare(Options const& fresh);
     void start();
     void stop();
 
@@ -84,6 +87,11 @@ public:
     /// Called on the worker that received a reply; passes it to the worker that queried. A late reply counts for the peer's
     /// liveness; one without a query is counted and dropped.
     void heard(Reply const&);
+
+    /// Queries whose replies are awaited or may be late: those of all workers, and the most of one worker.
+    static std::size_t rounds();
+    static constexpr std::size_t rounds_max = 8'192;   // the oldest is forgotten
+    static constexpr Bytes round_bytes = 512;          // approximately, with few peers
 
     AgentCounters counters;
 

@@ -41,4 +41,9 @@ bool ChangedUrls::has(std::string_view url, SteadyTime now) const {
                        [&](Mark const& one) { return one.number != 0 && one.url == print && now < one.until; });
 }
 
+Bytes ChangedUrls::bytes() const {
+    MutexLock const lock(mutex_);
+    return sets_.size() * sizeof(Set);
+}
+
 }   // namespace garner::icp

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "util/bytes.hpp"
 #include "util/clock.hpp"
 #include "util/hash.hpp"
 #include "util/mutex.hpp"
@@ -26,6 +27,9 @@ public:
     /// Does nothing if the URL was marked again since.
     void unmark(std::string_view url, std::uint64_t number);
     bool has(std::string_view url, SteadyTime now) const;
+    /// The memory of the marks, and its bound.
+    Bytes bytes() const;
+    static constexpr Bytes bytes_max = marks_max * 24;
 
 private:
     struct Mark {
@@ -33,6 +37,7 @@ private:
         std::uint64_t number = 0;   // 0: the entry is free
         SteadyTime until{};
     };
+    static_assert(sizeof(Mark) * marks_max == bytes_max);
     static constexpr std::size_t ways = 8;
     using Set = std::array<Mark, ways>;
 

@@ -197,9 +197,8 @@ void Choice::unasked(std::vector<std::size_t> const& theirs) {
 
 /// A digest's HIT spared the query to the parents, but may be false: they follow as a fallback, before the origin.
 void Choice::unheard() {
-    bool const by_digest = std::any_of(told_.begin(), told_.end(), [](Told const& one) {
-        return one.reply == ReplyKind::hit && one.protocol == Protocol::digest;
-    });
+    bool const by_digest = std::any_of(
+        told_.begin(), told_.end(), [](Told const& one) { return one.reply == ReplyKind::hit && replies_at_once(one.protocol); });
     if (!by_digest) return;
     auto theirs = readers(Health::alive);
     auto const way = [&](std::size_t place) {

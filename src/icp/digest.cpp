@@ -79,6 +79,7 @@ Result<std::shared_ptr<Digest const>> Digest::read(std::string bytes) {
     if (bytes.size() != header_bytes + mask_size) return refuse("the length does not match the header");
     std::shared_ptr<Digest> digest(new Digest);
     digest->bytes_ = std::move(bytes);
+    digest->counted_ = CountedBytes<Digest>(digest->bytes_.capacity());
     digest->bits_ = std::uint64_t{mask_size} * 8;
     digest->entries_ = entries;
     return digest;

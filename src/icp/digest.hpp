@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "util/bytes.hpp"
+#include "util/counted.hpp"
 #include "util/result.hpp"
 
 namespace garner::icp {
@@ -40,6 +41,7 @@ private:
     Digest() = default;
 
     std::string bytes_;
+    CountedBytes<Digest> counted_;
     std::uint64_t bits_ = 0;
     std::uint64_t entries_ = 0;
 };

@@ -39,9 +39,7 @@ net::awaitable<void> DigestPublisher::run() {
 }
 
 /// Without configured peers or ports the digest is built at the first request for it.
-bool DigestPublisher::expects_readers(Options const& options) {
-    return !options.peers.empty() || !options.address.empty() || !options.htcp.address.empty();
-}
+bool DigestPublisher::expects_readers(Options const& options) { return !options.peers.empty() || options.has_own_ports(); }
 
 net::awaitable<void> DigestPublisher::make(milliseconds life) {
     auto const begun = steady_now();
@@ -66,7 +64,7 @@ net::awaitable<void> DigestPublisher::make(milliseconds life) {
 
 /// The index holds no URLs: they are read from the disk, one segment at a time.
 net::awaitable<void> DigestPublisher::read_disk(DigestScan& scan) {
-    auto* disk = mesh_.cache().disk().store();
+    auto const disk = mesh_.cache().disk().store();
     std::vector<store::ObjectPtr> met;
     bool more = disk != nullptr;
     for (std::uint32_t segment = 0; more && !stopped_; ++segment) {

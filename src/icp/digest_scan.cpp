@@ -11,7 +11,8 @@ namespace {
 
 /// The stored objects, plus a margin for those stored meanwhile.
 std::uint64_t expected_entries(cache::Cache const& cache) {
-    auto const on_disk = cache.disk() ? cache.disk().store()->stats().records : 0;
+    auto const disk = cache.disk().store();
+    auto const on_disk = disk ? disk->stats().records : 0;
     auto const objects = std::max(cache.memory().stats().objects, on_disk);   // the disk holds nearly all of memory's objects, too
     return objects + objects / 16;
 }

@@ -33,29 +33,29 @@ public:
         : UdpLookup(services, Protocol::htcp),
           responder_(services.mesh.cache(), services.mesh.origins(), services.mesh.replays(), counters_) {}
 
-    bool reaches(Peer const& peer) const override { return peer.options.htcp != 0; }
     void ask(Query const& query, Peers peers) override { send_sealed(htcp::tst_request(query.number, query.url), peers); }
     void clear(Query const& query, Peers peers) override { send_sealed(htcp::clr_request(query.number, query.url), peers); }
 
 private:
+    OwnPort own_port(Options const& options) const override { return {options.htcp.address, options.htcp.port}; }
     /// An empty message could not be written, and is not sent.
     void send_sealed(std::string message, Peers peers) {
         if (message.empty()) return;
         htcp::seal(message, services_.mesh.peer_table()->options.htcp.secret, wall_now());
         send(message, peers);
     }
-    void received(std::string_view datagram, IpEndpoint const& from) override {
+    void received(std::string_view datagram, IpEndpoint const& from, Port const& at) override {
         htcp::Message message;
         if (htcp::parse(datagram, message)) return counters_.malformed.add();
         if (message.is_response) return take_reply(message, from);
-        if (!has_configured_port()) return;
+        if (!at.configured) return;
         auto const peer_table = services_.mesh.peer_table();
         auto const reply = responder_.answer(message, from.address, peer_table->options, wall_now());
         if (reply.empty()) return;
         auto& cache = services_.mesh.cache();
-        if (!cache.disk() || message.opcode != htcp::Opcode::clr) return port_->send(reply, from);
+        if (!cache.disk() || message.opcode != htcp::Opcode::clr) return at.udp->send(reply, from);
         auto const executor = services_.worker.io.get_executor();
-        auto answering = answer_purge(cache, port_, reply, from, executor);
+        auto answering = answer_purge(cache, at.udp, reply, from, executor);
         net::asio::co_spawn(executor, std::move(answering), net::asio::detached);
     }
     /// Accepts replies only from a configured peer's address, and signed if there is a secret.

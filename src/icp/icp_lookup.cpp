@@ -42,17 +42,17 @@ public:
         started_ = steady_now();
         UdpLookup::start();
     }
-    bool reaches(Peer const& peer) const override { return peer.options.icp != 0 && peer.options.htcp == 0; }
     void ask(Query const& query, Peers peers) override {
         write_query(query.number, query.url, true, out_);
         send(out_, peers);
     }
 
 private:
-    void received(std::string_view datagram, IpEndpoint const& from) override {
+    OwnPort own_port(Options const& options) const override { return {options.address, options.port}; }
+    void received(std::string_view datagram, IpEndpoint const& from, Port const& at) override {
         IcpMessage message;
         if (parse_message(datagram, message)) return counters_.malformed.add();
-        if (message.opcode == Opcode::query) return answer(message, from);
+        if (message.opcode == Opcode::query) return answer(message, from, at);
         take_reply(message, from);
     }
     /// The agent checks the number.
@@ -65,17 +65,18 @@ private:
         if (reply.kind == ReplyKind::nothing || !reply.peer) return counters_.unexpected.add();
         services_.agent.heard(reply);
     }
-    void answer(IcpMessage const& query, IpEndpoint const& from) {
-        if (!has_configured_port() || is_ours(from)) return;
+    void answer(IcpMessage const& query, IpEndpoint const& from, Port const& at) {
+        if (!at.configured || is_ours(from)) return;
         auto const peer_table = services_.mesh.peer_table();
         IcpResponder::Now const now{wall_now(), steady_now()};
         auto const mode = fetching(*peer_table, now.steady);
-        if (responder_.answer(query, from.address, peer_table->options, mode, now, out_)) port_->send(out_, from);
+        if (responder_.answer(query, from.address, peer_table->options, mode, now, out_)) at.udp->send(out_, from);
     }
     /// This proxy's own query. With an unspecified address only queries over loopback are recognised.
     bool is_ours(IpEndpoint const& from) const {
-        if (from.port != local_.port) return false;
-        return from.address == local_.address || (local_.address.is_unspecified() && from.address.is_loopback());
+        auto const own = local();
+        if (from.port != own.port) return false;
+        return from.address == own.address || (own.address.is_unspecified() && from.address.is_loopback());
     }
     IcpResponder::Fetching fetching(PeerTable const& peer_table, SteadyTime now) const {
         using enum IcpResponder::Fetching;

@@ -111,12 +111,25 @@ void Mesh::stop(unsigned worker) {
     for (auto& task : tasks_) task->stop();
 }
 
-void Mesh::reconfigure(Options options, PeerContexts contexts) {
-    MutexLock const lock(mutex_);
-    options.address = peer_table_->options.address;
-    options.port = peer_table_->options.port;
-    options.htcp.address = peer_table_->options.htcp.address;
-    options.htcp.port = peer_table_->options.htcp.port;
+Result<Prepared> Mesh::prepare(Options fresh) {
+    auto contexts = make_peer_contexts(fresh.peers);
+    if (!contexts) return contexts.fault();
+    std::vector<Prepared> moves;
+    for (auto const& agent : agents_) {
+        auto move = agent->prepare(fresh);
+        if (!move) return move.fault();
+        moves.push_back(*std::move(move));
+    }
+    return Prepared([this, fresh = std::move(fresh), contexts = *std::move(contexts), moves = std::move(moves)] {
+        {
+            MutexLock const lock(mutex_);
+            replace(fresh, contexts);
+        }
+        for (auto const& move : moves) move();
+    });
+}
+
+void Mesh::replace(Options options, PeerContexts contexts) {
     peer_table_ = make_peer_table(std::move(options), std::move(contexts), peer_table_.get());
     note_company();
 }
@@ -125,7 +138,7 @@ void Mesh::reconfigure(Options options, PeerContexts contexts) {
 void Mesh::note_company() {
     auto const& options = peer_table_->options;
     bool const has_peers = !peer_table_->peers.empty();
-    wants_to_know_ = has_peers || !options.address.empty() || !options.htcp.address.empty();
+    wants_to_know_ = has_peers || options.has_own_ports();
     alone_ = !has_peers && options.direct.never.empty();
 }
 

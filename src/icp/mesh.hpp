@@ -48,8 +48,10 @@ public:
     /// From now on other caches are told not to fetch here, and monitors are told not to send clients here.
     void drain() { draining_.store(true, std::memory_order_relaxed); }
     bool draining() const { return draining_.load(std::memory_order_relaxed); }
-    /// Addresses and ports do not change until a restart. `contexts`: of options.peers. Running connections keep theirs.
-    void reconfigure(Options options, PeerContexts contexts);
+    /// For a reload with these options: takes other ports and reads the files of the peers. The fault names the key, and nothing
+    /// has changed. Running connections keep their TLS contexts. For 2 s replies to running queries, and queries of other
+    /// caches, are received at the former ports, too.
+    Result<Prepared> prepare(Options fresh);
 
     PeerTablePtr peer_table() const;
     /// True when there is no peer, and no rule that forbids the origin.
@@ -83,6 +85,7 @@ public:
 
 private:
     Mesh(Options options, PeerContexts contexts, cache::Cache& cache);
+    void replace(Options options, PeerContexts contexts) REQUIRES(mutex_);
     void note_company() REQUIRES(mutex_);
     static PeerTablePtr make_peer_table(Options options, PeerContexts contexts, PeerTable const* before);
 

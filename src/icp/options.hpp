@@ -107,6 +107,8 @@ struct Options {
     DigestOptions digest;
     std::vector<PeerOptions> peers;
     DirectOptions direct;
+    /// True if this cache answers other caches' queries.
+    bool has_own_ports() const { return !address.empty() || !htcp.address.empty(); }
 };
 
 }   // namespace garner::icp

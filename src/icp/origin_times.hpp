@@ -19,6 +19,7 @@ class OriginTimes {
 public:
     static constexpr std::size_t hosts_max = 65'536;
     static constexpr milliseconds valid{3'600'000};   // older values are ignored
+    static constexpr Bytes host_bytes = 256;          // approximately
 
     struct Known {
         std::optional<microseconds> rtt;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "icp/digest.hpp"
+#include "icp/peer_lookup.hpp"
 #include "util/check.hpp"
 
 namespace garner::icp {
@@ -17,11 +18,6 @@ std::string title_of(PeerOptions const& options) {
     auto const literal = parse_ip(options.host);
     auto const place = literal ? IpEndpoint{*literal, options.http}.text() : options.host + ":" + std::to_string(options.http);
     return std::string(type) + " \"" + options.name + "\" (" + place + (options.tls ? ", TLS)" : ")");
-}
-
-std::uint16_t port_of(PeerOptions const& options, Protocol protocol) {
-    if (protocol == Protocol::icp) return options.icp;
-    return protocol == Protocol::htcp ? options.htcp : 0;
 }
 
 void count(PeerFigures& figures, ReplyKind kind) {
@@ -50,8 +46,7 @@ PeerView Peer::view(SteadyTime now) {
     view.full = options.max_connections > 0 && connections_.load(std::memory_order_relaxed) >= options.max_connections;
     MutexLock const lock(mutex_);
     view.health = liveness_.health(now);
-    bool const takes_queries = !options.no_query && (options.icp != 0 || options.htcp != 0);
-    view.askable = takes_queries && !addresses_.empty();
+    view.askable = !options.no_query && has_query_port(options) && !addresses_.empty();
     view.has_digest = digest_ != nullptr;
     view.query_rtt = query_rtt_.mean_time();
     view.connect_rtt = connect_rtt_.mean_time();
@@ -77,10 +72,10 @@ PeerStats Peer::stats(SteadyTime now) const {
 
 // ---- queries ----
 
-void Peer::asked(Protocol protocol, SteadyTime now) {
+void Peer::asked(SteadyTime now) {
     MutexLock const lock(mutex_);
     ++figures_.queries;
-    if (protocol != Protocol::digest) liveness_.asked(now);
+    liveness_.asked(now);
 }
 
 void Peer::answered(Reply const& reply, std::optional<microseconds> took, SteadyTime now, bool late) {

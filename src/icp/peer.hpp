@@ -32,7 +32,7 @@ public:
     PeerStats stats(SteadyTime now) const;
 
     // ---- queries ----
-    void asked(Protocol, SteadyTime now);
+    void asked(SteadyTime now);
     /// `took`: since the query, if known. `late`: the wait had ended. A late reply counts with at most twice the mean, so
     /// that the patience grows towards the real times, but one outage does not make it endless.
     void answered(Reply const&, std::optional<microseconds> took, SteadyTime now, bool late = false);

@@ -1,17 +1,22 @@
 // The interface of query protocols: ICP, HTCP, cache digests. CONTRIBUTING.md tells how to add one.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "icp/reply.hpp"
 #include "net/worker.hpp"
+#include "util/prepared.hpp"
 #include "util/result.hpp"
 
 namespace garner::icp {
 
 class Agent;
 class Mesh;
+struct Options;
+struct PeerOptions;
 using Peers = std::span<std::shared_ptr<Peer> const>;
 
 /// The services of a lookup; all outlive it.
@@ -21,12 +26,16 @@ struct LookupServices {
     Agent& agent;   // the worker's, which receives the replies
 };
 
-/// One per worker; used on its thread only, except for construction and open().
+/// One per worker; used on its thread only, except for construction, open() and prepare().
 class PeerLookup {
 public:
     virtual ~PeerLookup() = default;
     /// Takes its port; the fault names the address.
     virtual Result<void> open() { return {}; }
+    /// For a reload with these options, by the thread of reloads: takes another port. The fault names the key.
+    virtual Result<Prepared> prepare(Options const&) {
+        return Prepared([] {});
+    }
     virtual void start() {}
     virtual void stop() {}
     /// True if this lookup queries that peer.
@@ -40,12 +49,19 @@ public:
 
 struct LookupRow {
     Protocol protocol = Protocol::icp;
+    std::string_view name;                        // in logs and `garner explain`
+    std::uint16_t PeerOptions::*port = nullptr;   // a peer's port for it; nullptr: it has none
     /// Replies at once, without a query to a peer: its HIT spares the others the query.
     bool at_once = false;
     std::unique_ptr<PeerLookup> (*make)(LookupServices const&) = nullptr;
 };
 /// In the order in which they are tried: a peer is queried by the first lookup that reaches it.
 std::span<LookupRow const> lookups();
+
+/// The peer's port for the protocol; 0: none.
+std::uint16_t port_of(PeerOptions const&, Protocol);
+/// True if the peer has a port for queries of any protocol.
+bool has_query_port(PeerOptions const&);
 
 // Defined in the files named like them.
 std::unique_ptr<PeerLookup> make_digest_lookup(LookupServices const&);

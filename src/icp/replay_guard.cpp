@@ -14,6 +14,11 @@ bool ReplayGuard::is_first(std::string_view signature, WallTime now) {
     return true;
 }
 
+Bytes ReplayGuard::bytes() {
+    MutexLock const lock(mutex_);
+    return order_.size() * entry_bytes;
+}
+
 void ReplayGuard::forget_oldest() {
     known_.erase(order_.front().signature);
     order_.pop_front();

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "util/bytes.hpp"
 #include "util/clock.hpp"
 #include "util/mutex.hpp"
 
@@ -18,12 +19,16 @@ public:
 
     /// True when no message with this signature arrived within `life` before `now`. Records the signature.
     bool is_first(std::string_view signature, WallTime now);
+    /// The memory of the signatures, approximately, and its bound.
+    Bytes bytes();
+    Bytes bytes_max() const { return most_ * entry_bytes; }
 
 private:
     struct Seen {
         WallTime at;
         std::uint64_t signature;
     };
+    static constexpr Bytes entry_bytes = 64;
     void forget_oldest() REQUIRES(mutex_);
 
     seconds const life_;

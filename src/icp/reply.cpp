@@ -6,11 +6,9 @@ namespace garner::icp {
 namespace {
 
 constexpr std::array<std::string_view, 6> reply_kind_names{"no answer", "HIT", "MISS", "MISS_NOFETCH", "DENIED", "ERR"};
-constexpr std::array<std::string_view, 3> protocol_names{"ICP", "HTCP", "digest"};
 
 }   // namespace
 
 std::string_view name_of(ReplyKind kind) { return reply_kind_names[static_cast<std::size_t>(kind)]; }
-std::string_view name_of(Protocol protocol) { return protocol_names[static_cast<std::size_t>(protocol)]; }
 
 }   // namespace garner::icp

@@ -20,7 +20,10 @@ enum class ReplyKind : std::uint8_t { nothing, hit, miss, miss_nofetch, denied, 
 enum class Protocol : std::uint8_t { icp, htcp, digest };
 
 std::string_view name_of(ReplyKind);
+/// From the table of protocols, like the next one (icp/lookups.cpp).
 std::string_view name_of(Protocol);
+/// Looks up what is known here, without a query to a peer.
+bool replies_at_once(Protocol);
 
 /// One query to several peers. The view lives until ask() returns.
 struct Query {

@@ -17,7 +17,7 @@ inline std::optional<microseconds> rtt_of(PeerView const& view) { return view.qu
 
 /// The round trip of a reply: measured for this query, except for digests, which send nothing.
 inline double rtt_of(PeerView const& view, Told const& told) {
-    if (told.protocol != Protocol::digest) return static_cast<double>(told.took.count());
+    if (!replies_at_once(told.protocol)) return static_cast<double>(told.took.count());
     return static_cast<double>(rtt_of(view).value_or(told.took).count());
 }
 

@@ -1,60 +1,104 @@
 #include "icp/udp_lookup.hpp"
 
+#include <boost/asio/post.hpp>
 #include <spdlog/spdlog.h>
 
 namespace garner::icp {
 
+/// Null without an address. `is_new`: no worker of this process has the port number yet.
+Result<UdpLookup::UdpPtr> UdpLookup::open_at(std::string const& address, std::uint16_t port, bool is_new) const {
+    if (address.empty()) return UdpPtr();
+    auto const parsed = parse_ip(address);
+    if (!parsed) return Fault{"\"" + address + "\" is not an IP address"};
+    IpEndpoint const at{*parsed, port};
+    if (is_new)
+        if (auto const is_free = net::UdpPort::is_free(at); !is_free) return is_free.fault();
+    auto opened = net::UdpPort::open(services_.worker.io, at, true);
+    if (!opened) return opened.fault();
+    return UdpPtr(*std::move(opened));
+}
+
+std::unique_ptr<UdpLookup::Port> UdpLookup::make_port(UdpPtr udp, bool configured) {
+    return std::make_unique<Port>(Port{*this, std::move(udp), configured});
+}
+
 Result<void> UdpLookup::open() {
     auto const peer_table = services_.mesh.peer_table();
-    auto const& options = peer_table->options;
-    bool const icp = protocol_ == Protocol::icp;
-    auto const& text = icp ? options.address : options.htcp.address;
-    if (text.empty()) return {};
-    auto const address = parse_ip(text);
-    if (!address) return Fault{"\"" + text + "\" is not an IP address"};
-    IpEndpoint const at{*address, icp ? options.port : options.htcp.port};
-    bool const is_first = services_.worker.number == 0;
-    if (is_first)
-        if (auto const is_free = net::UdpPort::is_free(at); !is_free) return is_free;
-    auto port = net::UdpPort::open(services_.worker.io, at, true);
-    if (!port) return port.fault();
-    port_ = *std::move(port);
-    configured_ = true;
+    auto const own = own_port(peer_table->options);
+    auto opened = open_at(own.address, own.port, services_.worker.number == 0);
+    if (!opened) return opened.fault();
+    if (*opened) port_ = make_port(*std::move(opened), true);
     return {};
+}
+
+Result<Prepared> UdpLookup::prepare(Options const& fresh) {
+    auto const peer_table = services_.mesh.peer_table();
+    auto const now = own_port(peer_table->options), next = own_port(fresh);
+    if (now.address == next.address && now.port == next.port) return Prepared([] {});
+    bool const same_port = !now.address.empty() && now.port == next.port;
+    auto opened = open_at(next.address, next.port, services_.worker.number == 0 && !same_port);
+    if (!opened) {
+        auto const& fault = opened.fault();
+        return Fault{.what = (fault.where.empty() ? "" : fault.where + ": ") + fault.what,
+                     .mend = "stop the program that uses it, or choose another one",
+                     .where = protocol_ == Protocol::icp ? "icp.address" : "htcp.address"};
+    }
+    return Prepared([this, udp = *std::move(opened)] { net::asio::post(services_.worker.io, [this, udp] { use(udp); }); });
 }
 
 void UdpLookup::start() {
     running_ = true;
-    if (port_) listen();
+    if (port_) listen(*port_);
 }
 
 void UdpLookup::stop() {
     running_ = false;
-    if (port_) port_->stop();
+    expiry_.cancel();
+    for (auto* port : {port_.get(), former_.get()})
+        if (port) port->udp->stop();
+}
+
+void UdpLookup::use(UdpPtr udp) {
+    constexpr milliseconds reply_time{2'000};   // of queries sent from the former port
+    if (!running_) return;
+    if (former_) former_->udp->finish();
+    former_ = std::move(port_);
+    if (udp) {
+        port_ = make_port(std::move(udp), true);
+        listen(*port_);
+    }
+    if (!former_) return;
+    expiry_.expires_after(reply_time);
+    expiry_.async_wait([this](net::Error error) {
+        if (error || !former_) return;
+        former_->udp->finish();
+        former_ = nullptr;
+    });
 }
 
 void UdpLookup::send(std::string_view datagram, Peers peers) {
     if (!running_ || (!port_ && !open_own())) return;
     for (auto const& peer : peers)
-        if (auto const to = peer->endpoint(protocol_)) port_->send(datagram, *to);
-    port_->flush();
+        if (auto const to = peer->endpoint(protocol_)) port_->udp->send(datagram, *to);
+    port_->udp->flush();
 }
 
 bool UdpLookup::open_own() {
     auto port = net::UdpPort::open_any(services_.worker.io);
     if (!port) return spdlog::warn("no peer is queried by {}: {}", name_of(protocol_), port.fault().text()), false;
-    port_ = *std::move(port);
-    listen();
+    port_ = make_port(*std::move(port), false);
+    listen(*port_);
     return true;
 }
 
-void UdpLookup::listen() {
-    local_ = port_->local();
-    port_->start(
+void UdpLookup::listen(Port& port) {
+    port.local = port.udp->local();
+    port.udp->start(
         [](void* self, std::span<char const> datagram, IpEndpoint const& from) {
-            static_cast<UdpLookup*>(self)->received({datagram.data(), datagram.size()}, from);
+            auto const& at = *static_cast<Port*>(self);
+            at.lookup.received({datagram.data(), datagram.size()}, from, at);
         },
-        this);
+        &port);
 }
 
 }   // namespace garner::icp

@@ -1,6 +1,8 @@
 // The types of ACLs: a row a type.
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <utility>
 
 #include "http/message.hpp"
 #include "http/uri.hpp"
@@ -189,13 +191,7 @@ std::string_view without_brackets(std::string_view value) {
 }
 
 void hosts(Build& build) {
-    constexpr std::size_t written_max = 1'000;   // longer lists stay in their file
-    auto const& list = build.list;
-    if (!list.file.empty() && list.values.size() > written_max && std::ranges::all_of(list.values, is_host)) {
-        build.values["host"].push_back("file:" + build.files.locate(list.file));
-        return;
-    }
-    for (auto const& value : list.values) {
+    for (auto const& value : build.list.values) {
         auto const host = without_brackets(value);
         if (equals_ignoring_case(host, "none") && !build.addresses_only)
             build.doubt(value, "is Squid's name for addresses without a name, which Garner does not look up");
@@ -417,6 +413,36 @@ std::string_view take_flags(Build& build, std::string_view text) {
     }
 }
 
+// ---- values that stay in their file ----
+
+/// A list of hosts that opens loopback or other blocked addresses: values from files open nothing, and those that are written do.
+/// A long list stays in its file in any case.
+bool may_open(std::vector<std::string> const& hosts) {
+    constexpr std::size_t written_max = 1'000;
+    auto const opens = [](std::string const& host) {
+        return parse_ip(host) || equals_ignoring_case(host, "localhost") || equals_ignoring_case(host, ".localhost");
+    };
+    return hosts.size() <= written_max && std::ranges::any_of(hosts, opens);
+}
+
+/// True if Garner takes the line's values as they are written, and for one matcher. A matcher `method` must show if it has PURGE.
+bool can_stay_in_file(Build const& build, std::string const& path) {
+    auto const is_plain = [](char c) { return c >= ' ' && c < 0x7f; };
+    if (build.values.size() != 1 || !std::ranges::all_of(path, is_plain)) return false;
+    auto const& [key, values] = *build.values.begin();
+    return values == build.list.values && key != "method" && !(key == "host" && may_open(values));
+}
+
+/// Reads the values of one line, all of which are in a file.
+void read_file(Build& build, Type const& type) {
+    auto all = std::exchange(build.values, {});
+    type.read(build);
+    auto const path = build.files.locate(build.list.file);
+    if (can_stay_in_file(build, path)) build.values.begin()->second = {"file:" + path};
+    for (auto& [key, values] : build.values) std::ranges::move(values, std::back_inserter(all[key]));
+    build.values = std::move(all);
+}
+
 void read_line(Build& build, Type const& type, Line const& line) {
     build.line = &line;
     auto const text = take_flags(build, line.rest);
@@ -424,6 +450,7 @@ void read_line(Build& build, Type const& type, Line const& line) {
         return build.doubt("Squid reads no expressions with configuration_includes_quoted_values");
     build.list = values_of(line, text, type.values, build.files);
     if (!build.list.trouble.empty()) build.doubt(build.list.trouble);
+    if (!build.list.file.empty()) return read_file(build, type);
     type.read(build);
 }
 

@@ -133,6 +133,24 @@ void take_range_offset(Context& context, Line const& line, Directive const& row)
     context.set(row.text, Json::flag(whole));
 }
 
+namespace {
+
+constexpr std::uint64_t percent_max = 100;
+
+/// Squid's maximum ends heuristic lifetimes only. Garner ends them after a day.
+void report_maximum(Context& context, Line const& line, std::uint64_t percent, std::string const& word) {
+    constexpr std::uint64_t day = 24 * 60;
+    auto const minutes = parse_decimal(word);
+    if (percent == 0 || minutes == day) return;
+    auto const what = "the maximum " + printable(word);
+    if (!minutes) return context.report.drop(line, what + " is not a number");
+    context.report.drop(line,
+                        what + (*minutes > day ? ": heuristic lifetimes are at most 1440 minutes in Garner"
+                                               : " has no equivalent: `max_ttl` would lower lifetimes that origins give, too"));
+}
+
+}   // namespace
+
 /// The regular expression, three numbers and options. The first line that matches decides, and Garner's first rule with a key
 /// does: every rule has the same keys.
 void take_refresh_pattern(Context& context, Line const& line, Directive const&) {
@@ -154,7 +172,9 @@ void take_refresh_pattern(Context& context, Line const& line, Directive const&) 
     if (words[0] != ".") rule["url_matches"] = Json::strings(translated.patterns);
     auto const time = time_text(milliseconds(std::min(*minutes, year) * 60'000));
     rule[overrides ? "min_ttl" : "default_ttl"] = Json::string(time);
-    auto const hundredths = std::min<std::uint64_t>(*percent, 100);
+    auto const hundredths = std::min(*percent, percent_max);
+    if (*percent > percent_max) context.report.drop(line, "a share above 100 %: `heuristic_factor` is at most 1");
+    report_maximum(context, line, *percent, words[3]);
     rule["heuristic_factor"] = Json::plain(hundredths == 100 ? "1" : (hundredths < 10 ? "0.0" : "0.") + std::to_string(hundredths));
     rule["reload"] = Json::string(std::ranges::count(words, "ignore-reload") > 0 ? "ignore" : "honour");
     context.caching_rules.push_back(std::move(rule));

@@ -47,12 +47,17 @@ void append_lines(std::string_view text, std::vector<std::string>& values) {
     }
 }
 
-void append_file(std::string const& path, Files const& files, ValueList& list) {
+/// Garner does not end a line at NUL, and its other white space is \t, \r and the space.
+bool has_lines_of_garner(std::string_view text) { return text.find_first_of(std::string_view("\0\v\f", 3)) == text.npos; }
+
+/// True if Garner finds the same values in the file.
+bool append_file(std::string const& path, Files const& files, ValueList& list) {
     auto const text = files.read(path);
     if (text)
         append_lines(*text, list.values);
     else
         list.trouble = "the file " + printable(path) + " cannot be read: " + text.fault().what;
+    return text && has_lines_of_garner(*text);
 }
 
 /// With configuration_includes_quoted_values.
@@ -105,8 +110,9 @@ ValueList values_of(Line const& line, std::string_view text, Values kind, Files 
             continue;
         }
         auto const path = word.substr(1, word.find_first_of("\"'", 1) - 1);
-        if (list.values.empty()) list.file = path;
-        append_file(path, files, list);
+        bool const is_first = list.values.empty();
+        bool const is_same = append_file(path, files, list);
+        if (is_first && is_same) list.file = path;
         break;
     }
     return list;

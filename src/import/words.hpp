@@ -25,7 +25,7 @@ enum class Values : std::uint8_t { words, expressions };
 
 struct ValueList {
     std::vector<std::string> values;
-    std::string file;      // the only source of the values; empty: some are on the line
+    std::string file;      // has all the values, and Garner finds the same ones in it; empty: no file does
     std::string trouble;   // a file that cannot be read: values are missing
 };
 

@@ -111,6 +111,13 @@ File File::again() const {
     return same;
 }
 
+File File::shared() const {
+    File same;
+    same.descriptor_ = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
+    same.faults_ = faults_;
+    return same;
+}
+
 int File::keep_for_owner() const {
     struct stat about {};
     if (::fstat(descriptor_, &about) != 0) return errno;

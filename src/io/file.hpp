@@ -60,6 +60,8 @@ public:
     /// Opens this file again. The system reports a failed writeback once per open file: to the sync() of this one and
     /// to that of the new one. Empty if it cannot be opened again.
     File again() const;
+    /// Another descriptor of the same open file, which shares its lock: the lock ends when both are closed.
+    File shared() const;
     /// Removes all access rights except the owner's. 0, EPERM if the file belongs to another user, or the system's
     /// error.
     int keep_for_owner() const;

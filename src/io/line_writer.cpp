@@ -56,6 +56,11 @@ void LineWriter::write(std::string_view lines) {
     arrived_.notify_one();
 }
 
+Bytes LineWriter::bytes() {
+    MutexLock const lock(mutex_);
+    return waiting_.capacity() + batch_bytes_;
+}
+
 void LineWriter::flush(milliseconds limit) {
     auto const until = steady_now() + limit;
     MutexLock const lock(mutex_);
@@ -75,6 +80,7 @@ bool LineWriter::take(std::string& batch) {
     written_.notify_all();
     while (waiting_.empty() && !stopping_) arrived_.wait(mutex_);
     batch.swap(waiting_);
+    batch_bytes_ = batch.capacity();
     busy_ = true;
     return !batch.empty();
 }

@@ -27,6 +27,9 @@ public:
     void write(std::string_view lines);
     /// Waits at most `limit` until all queued lines are written or lost.
     void flush(milliseconds limit);
+    /// The memory of queued lines, and of those that the thread holds: at most bytes_max().
+    Bytes bytes();
+    Bytes bytes_max() const { return 4 * buffer_; }   // a string may have twice the capacity that it needs
     std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
 private:
@@ -46,7 +49,8 @@ private:
     ConditionVariable arrived_;
     ConditionVariable written_;
     std::string waiting_ GUARDED_BY(mutex_);
-    bool busy_ GUARDED_BY(mutex_) = false;   // the thread holds lines
+    bool busy_ GUARDED_BY(mutex_) = false;       // the thread holds lines
+    Bytes batch_bytes_ GUARDED_BY(mutex_) = 0;   // the capacity of the thread's string
 
     // Used by the thread only.
     std::uint64_t told_ = 0;   // lost lines that a line has told

@@ -5,22 +5,37 @@
 namespace garner::io {
 
 Pool::Pool(unsigned threads, std::size_t waiting_max) : waiting_max_(waiting_max) {
-    for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+    try {
+        for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+    } catch (...) {
+        stop();
+        throw;
+    }
 }
 
 void Pool::stop() {
-    std::deque<std::function<void()>> dropped;
-    {
-        MutexLock const lock(mutex_);
-        stopping_ = true;
-        dropped.swap(jobs_);
-    }
-    jobs_here_.notify_all();
+    close();
     for (auto& thread : threads_)
         if (thread.joinable()) thread.join();
 }
 
-bool Pool::run(std::function<void()> job) {
+std::deque<Pool::Job> Pool::close() {
+    std::deque<Job> queued;
+    {
+        MutexLock const lock(mutex_);
+        stopping_ = true;
+        queued.swap(jobs_);
+    }
+    jobs_here_.notify_all();
+    return queued;
+}
+
+bool Pool::has_ended() {
+    MutexLock const lock(mutex_);
+    return stopping_ && running_ == 0;
+}
+
+bool Pool::run(Job job) {
     {
         MutexLock const lock(mutex_);
         if (stopping_ || jobs_.size() >= waiting_max_) return false;
@@ -37,9 +52,13 @@ void Pool::work() {
         if (jobs_.empty()) return;
         auto job = std::move(jobs_.front());
         jobs_.pop_front();
-        MutexUnlock const unlocked(mutex_);
-        job();
-        job = nullptr;   // destroys the job's captures without the lock
+        ++running_;
+        {
+            MutexUnlock const unlocked(mutex_);
+            job();
+            job = nullptr;   // destroys the job's captures without the lock
+        }
+        --running_;
     }
 }
 

@@ -57,6 +57,10 @@ void stderr_lines(std::string_view lines) {
 
 std::uint64_t stderr_lines_lost() { return writer ? writer->lost() : 0; }
 
+Bytes stderr_bytes() { return writer ? writer->bytes() : 0; }
+
+Bytes stderr_bytes_max() { return writer ? writer->bytes_max() : 0; }
+
 void flush_stderr(milliseconds limit) {
     if (writer) writer->flush(limit);
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "util/bytes.hpp"
 #include "util/clock.hpp"
 
 namespace garner::io {
@@ -14,6 +15,9 @@ void log_to_stderr();
 void stderr_lines(std::string_view lines);
 /// Lines that could not be written.
 std::uint64_t stderr_lines_lost();
+/// The memory of queued lines, and its bound.
+Bytes stderr_bytes();
+Bytes stderr_bytes_max();
 /// Before the end of the process: waits at most `limit` for the queued lines.
 void flush_stderr(milliseconds limit = milliseconds{500});
 

@@ -1,5 +1,8 @@
 // Buffers of one size, kept for reuse by one worker.
 #pragma once
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -21,17 +24,38 @@ public:
     using Buffer = std::unique_ptr<char[], GiveBack>;
 
     Buffer take() {
-        if (kept_.empty()) kept_.push_back(std::make_unique_for_overwrite<char[]>(size));
+        if (kept_.empty()) allocate();
         Buffer taken(kept_.back().release(), GiveBack{this});
         kept_.pop_back();
+        unused_ = std::min(unused_, kept_.size());
         return taken;
     }
+    /// Frees the buffers that were not used since the last call.
+    void sweep() {
+        kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(unused_));
+        add(0 - unused_);
+        unused_ = kept_.size();
+    }
+    /// All buffers, borrowed and kept. From any thread.
+    Bytes bytes() const { return buffers_.load(std::memory_order_relaxed) * size; }
 
 private:
-    void keep(std::unique_ptr<char[]> bytes) {
-        if (kept_.size() < kept_max) kept_.push_back(std::move(bytes));
+    void allocate() {
+        kept_.push_back(std::make_unique_for_overwrite<char[]>(size));
+        add(1);
     }
-    std::vector<std::unique_ptr<char[]>> kept_;
+    void keep(std::unique_ptr<char[]> bytes) {
+        if (kept_.size() < kept_max)
+            kept_.push_back(std::move(bytes));
+        else
+            add(std::size_t{0} - 1);
+    }
+    /// The only writer is the worker.
+    void add(std::size_t more) { buffers_.store(buffers_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed); }
+
+    std::vector<std::unique_ptr<char[]>> kept_;   // the last one was used last
+    std::size_t unused_ = 0;                      // the least number of `kept_` since the last sweep
+    std::atomic<std::size_t> buffers_{0};
 };
 
 using Buffer = BufferPool::Buffer;

@@ -68,6 +68,8 @@ private:
 class Connector {
 public:
     Connector(asio::io_context&, DeadlineWheel&, Resolver&, ConnectorOptions const&);
+    /// For later connections.
+    void reconfigure(ConnectorOptions const& options) { options_ = options; }
 
     /// Tries the addresses according to RFC 8305: alternating families, IPv6 first; the next attempt starts after
     /// attempt_delay, or as soon as one fails. The first connected socket wins and has TCP_NODELAY; with TLS, its handshake

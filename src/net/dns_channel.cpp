@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
+#include <utility>
 
 #include "net/address.hpp"
 #include "util/check.hpp"
@@ -58,22 +59,35 @@ struct DnsChannel::Query {
     Done done;
 };
 
-DnsChannel::DnsChannel(asio::io_context& io, DeadlineWheel& wheel, std::vector<std::string> const& servers, milliseconds limit)
-    : io_(io), tick_(
-                   wheel, [](void* self) { static_cast<DnsChannel*>(self)->tick(); }, this) {
+Result<std::unique_ptr<DnsChannel>> DnsChannel::make(asio::io_context& io, DeadlineWheel& wheel,
+                                                     std::vector<std::string> const& servers, milliseconds limit) {
     initialise_library();
+    std::unique_ptr<DnsChannel> channel(new DnsChannel(io, wheel));
+    int const status = channel->open_all(servers, limit);
+    if (status == ARES_SUCCESS) return channel;
+    return Fault{.what = std::string(servers.empty() ? "/etc/resolv.conf cannot be used: " : "") + ares_strerror(status),
+                 .mend = servers.empty() ? "correct that file, or name the DNS servers here" : "",
+                 .where = "dns.servers"};
+}
+
+DnsChannel::DnsChannel(asio::io_context& io, DeadlineWheel& wheel)
+    : io_(io), tick_(
+                   wheel, [](void* self) { static_cast<DnsChannel*>(self)->tick(); }, this) {}
+
+int DnsChannel::open_all(std::vector<std::string> const& servers, milliseconds limit) {
     // c-ares asks each server in turn and doubles its timeout each round: 3 rounds take 7 times the first timeout of each
     // server, 2 rounds 3 times. The number of servers is known only after resolv.conf has been read.
-    open(limit / 7, 3, servers);
+    int const status = open(limit / 7, 3, servers);
+    if (status != ARES_SUCCESS) return status;
     auto count = static_cast<int>(server_count());
-    if (count <= 1) return;
-    ares_destroy(channel_);
-    open(std::max(limit / (3 * count), timeout_min), 2, servers);
+    if (count <= 1) return status;
+    ares_destroy(std::exchange(channel_, nullptr));
+    return open(std::max(limit / (3 * count), timeout_min), 2, servers);
 }
 
 DnsChannel::~DnsChannel() { ares_destroy(channel_); }
 
-void DnsChannel::open(milliseconds timeout, int tries, std::vector<std::string> const& servers) {
+int DnsChannel::open(milliseconds timeout, int tries, std::vector<std::string> const& servers) {
     char lookups[] = "b";   // DNS only: the name cache reads the hosts file
     ares_options options{};
     options.flags = ARES_FLAG_NOALIASES;
@@ -86,13 +100,13 @@ void DnsChannel::open(milliseconds timeout, int tries, std::vector<std::string> 
         static_cast<DnsChannel*>(self)->socket_state(descriptor, read != 0, write != 0);
     };
     options.sock_state_cb_data = this;
-    check(ares_init_options(&channel_, &options,
-                            ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS | ARES_OPT_DOMAINS |
-                                ARES_OPT_SOCK_STATE_CB) == ARES_SUCCESS);
-    if (servers.empty()) return;
+    int const status = ares_init_options(
+        &channel_, &options,
+        ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS | ARES_OPT_DOMAINS | ARES_OPT_SOCK_STATE_CB);
+    if (status != ARES_SUCCESS || servers.empty()) return status;
     std::string list;
     for (auto const& server : servers) list += (list.empty() ? "" : ",") + server;
-    check(ares_set_servers_ports_csv(channel_, list.c_str()) == ARES_SUCCESS);
+    return ares_set_servers_ports_csv(channel_, list.c_str());
 }
 
 std::size_t DnsChannel::server_count() const {

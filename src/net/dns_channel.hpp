@@ -9,6 +9,7 @@
 #include "net/asio.hpp"
 #include "net/deadline.hpp"
 #include "util/clock.hpp"
+#include "util/result.hpp"
 
 typedef struct ares_channeldata* ares_channel;
 struct ares_addrinfo;
@@ -28,8 +29,9 @@ public:
     using Done = std::function<void(DnsAnswer)>;
 
     /// `servers`: in the syntax of the key dns.servers; empty: those of /etc/resolv.conf. All tries together end within
-    /// about `limit`.
-    DnsChannel(asio::io_context&, DeadlineWheel&, std::vector<std::string> const& servers, milliseconds limit);
+    /// about `limit`. The fault names the key. From any thread.
+    static Result<std::unique_ptr<DnsChannel>> make(asio::io_context&, DeadlineWheel&, std::vector<std::string> const& servers,
+                                                    milliseconds limit);
     /// Like cancel().
     ~DnsChannel();
 
@@ -39,11 +41,15 @@ public:
 
     /// Running queries end with the failure "shutting down".
     void cancel();
+    /// No query runs.
+    bool is_idle() const { return running_ == 0; }
 
 private:
     struct Watch;
     struct Query;
-    void open(milliseconds timeout, int tries, std::vector<std::string> const& servers);
+    DnsChannel(asio::io_context&, DeadlineWheel&);
+    int open_all(std::vector<std::string> const& servers, milliseconds limit);
+    int open(milliseconds timeout, int tries, std::vector<std::string> const& servers);
     std::size_t server_count() const;
     void socket_state(int descriptor, bool wants_read, bool wants_write);
     void await_ready(std::shared_ptr<Watch> watch, bool read);

@@ -1,6 +1,8 @@
 #include "net/name_cache.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 
@@ -13,11 +15,21 @@ namespace {
 
 constexpr milliseconds positive_min{1'000};
 
-std::string file_text(std::string const& path) {
+/// A system without /etc/hosts has no names in it.
+Result<std::string> read_hosts(std::string const& path) {
+    if (path.empty()) return std::string();
+    errno = 0;
     std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
+    if (!file && errno == ENOENT && path == ResolverOptions{}.hosts_file) return std::string();
+    if (file) file.peek();   // a directory can be opened, but not read
+    if (file.is_open() && !file.bad()) {
+        std::ostringstream text;
+        text << file.rdbuf();
+        return text.str();
+    }
+    return Fault{.what = std::string("cannot be read: ") + std::strerror(errno),
+                 .mend = "correct its path, or give the user that runs garner read access",
+                 .where = "dns.hosts_file: " + path};
 }
 
 std::string_view next_word(std::string_view& line) {
@@ -35,9 +47,17 @@ NamesPtr NameCache::Shard::from_hosts(std::string_view host) const {
     return found == hosts.end() ? nullptr : found->second;
 }
 
+NamesPtr NameCache::counted(std::string_view host, Names names) {
+    auto const addresses = names.addresses.capacity() * sizeof(Address);
+    names.counted = CountedBytes<Names>(entry_bytes + host.size() + names.failure.size() + addresses);
+    return std::make_shared<Names const>(std::move(names));
+}
+
 NameCache::NameCache(ResolverOptions const& options)
-    : options_(options), shards_used_(options.entries_max < 1'024 ? 1 : shards_max) {
-    reload();
+    : servers_(options.servers), shards_used_(options.entries_max < 1'024 ? 1 : shards_max) {
+    auto const hosts = read_hosts(options.hosts_file);
+    auto first = change_to(options, hosts ? std::string_view(*hosts) : std::string_view());
+    apply(first);
 }
 
 NamesPtr NameCache::find(std::string_view host, SteadyTime now) {
@@ -50,12 +70,13 @@ NamesPtr NameCache::find(std::string_view host, SteadyTime now) {
 
 NamesPtr NameCache::store(std::string_view host, std::vector<Address> addresses, seconds ttl, SteadyTime now) {
     check(!addresses.empty());
+    if (addresses.size() > addresses_max) addresses = std::vector<Address>(addresses.begin(), addresses.begin() + addresses_max);
     auto& shard = shard_of(host);
     MutexLock const lock(shard.mutex);
     if (auto names = shard.from_hosts(host)) return names;
-    auto const lifetime = std::min(std::max<milliseconds>(ttl, positive_min), options_.positive_max);
-    auto& answer = shard.answers.get(host, answers_max());
-    answer = {std::make_shared<Names const>(Names{std::move(addresses), {}}), now + lifetime, 0};
+    auto const lifetime = std::min(std::max<milliseconds>(ttl, positive_min), shard.bounds.positive_max);
+    auto& answer = shard.answers.get(host, shard.bounds.answers_max);
+    answer = {counted(host, {std::move(addresses)}), now + lifetime, 0};
     return answer.names;
 }
 
@@ -63,10 +84,11 @@ NamesPtr NameCache::store_failure(std::string_view host, std::string failure, St
     auto& shard = shard_of(host);
     MutexLock const lock(shard.mutex);
     if (auto names = shard.from_hosts(host)) return names;
-    auto& answer = shard.answers.get(host, answers_max());
+    auto const bounds = shard.bounds;
+    auto& answer = shard.answers.get(host, bounds.answers_max);
     auto const doublings = std::min(answer.failures++, 20u);
-    answer.names = std::make_shared<Names const>(Names{{}, std::move(failure)});
-    answer.expires = now + std::min(options_.negative_first * (1 << doublings), options_.negative_ttl);
+    answer.names = counted(host, {{}, std::move(failure)});
+    answer.expires = now + std::min(bounds.negative_first * (1 << doublings), bounds.negative_ttl);
     return answer.names;
 }
 
@@ -84,15 +106,41 @@ void NameCache::forget(std::string_view host) {
     shard.answers.erase(host);
 }
 
-void NameCache::reload() {
-    std::array<Hosts, shards_max> split;
-    for (auto& [host, addresses] : parse_hosts(file_text(options_.hosts_file)))
-        split[shard_number(host)].emplace(host, std::make_shared<Names const>(Names{addresses, {}}));
+Result<Prepared> NameCache::prepare(ResolverOptions const& fresh) {
+    auto const hosts = read_hosts(fresh.hosts_file);
+    if (!hosts) return hosts.fault();
+    auto const change = std::make_shared<Change>(change_to(fresh, *hosts));
+    return Prepared([this, change] { apply(*change); });
+}
+
+NameCache::Change NameCache::change_to(ResolverOptions const& options, std::string_view hosts) const {
+    Change change{.options = options, .hosts = {}};
+    for (auto& [host, addresses] : parse_hosts(hosts))
+        change.hosts[shard_number(host)].emplace(host, std::make_shared<Names const>(Names{addresses, {}, {}}));
+    return change;
+}
+
+/// Failures of the former servers must not last, and other servers may know other addresses.
+void NameCache::apply(Change& change) {
+    auto const& options = change.options;
+    bool const asks_others = options.servers != servers_;
+    Bounds const bounds{options.positive_max, options.negative_first, options.negative_ttl,
+                        std::max<std::size_t>(1, options.entries_max / shards_used_)};
     for (std::size_t i = 0; i < shards_used_; ++i) {
-        MutexLock const lock(shards_[i].mutex);
-        for (auto const& [host, names] : split[i]) shards_[i].answers.erase(host);
-        shards_[i].hosts.swap(split[i]);
+        auto& shard = shards_[i];
+        MutexLock const lock(shard.mutex);
+        if (asks_others) shard.answers.clear();
+        for (auto const& [host, names] : change.hosts[i]) shard.answers.erase(host);
+        shard.hosts.swap(change.hosts[i]);
+        shard.bounds = bounds;
     }
+    servers_ = options.servers;
+}
+
+Bytes NameCache::bytes_max() {
+    auto& shard = shards_.front();
+    MutexLock const lock(shard.mutex);
+    return shards_used_ * shard.bounds.answers_max * entry_bytes_max;
 }
 
 std::size_t NameCache::size() {

@@ -12,15 +12,19 @@
 #include "net/asio.hpp"
 #include "net/options.hpp"
 #include "util/clock.hpp"
+#include "util/counted.hpp"
 #include "util/lru_map.hpp"
 #include "util/mutex.hpp"
+#include "util/prepared.hpp"
+#include "util/result.hpp"
 
 namespace garner::net {
 
 /// The addresses of a name. Immutable once shared.
 struct Names {
-    std::vector<Address> addresses;   // in the order to try them (RFC 6724); empty exactly when `failure` is not
-    std::string failure;              // text for messages: "no such host", "DNS server did not answer"
+    std::vector<Address> addresses;     // in the order to try them (RFC 6724); empty exactly when `failure` is not
+    std::string failure = {};           // text for messages: "no such host", "DNS server did not answer"
+    CountedBytes<Names> counted = {};   // of a DNS answer, with its entry in the cache
 };
 using NamesPtr = std::shared_ptr<Names const>;
 
@@ -50,11 +54,17 @@ public:
     /// Removes the entry: the next lookup queries DNS. Names of the hosts file are kept.
     void forget(std::string_view host);
 
-    /// Reads the hosts file again, and replaces its names. DNS answers are kept.
-    void reload();
+    /// For a reload, by one thread: reads the hosts file of `fresh`, whose names replace those of the former file. The fault names
+    /// the key. DNS answers are kept if the servers stay the same.
+    Result<Prepared> prepare(ResolverOptions const& fresh);
 
     /// The number of entries, valid or expired, including the hosts file's.
     std::size_t size();
+
+    /// At most this many addresses of a name are kept.
+    static constexpr std::size_t addresses_max = 32;
+    /// The most that answers may take. The hosts file comes in addition.
+    Bytes bytes_max();
 
 private:
     struct Answer {
@@ -62,9 +72,14 @@ private:
         SteadyTime expires{};
         std::uint32_t failures = 0;   // in a row
     };
+    struct Bounds {
+        milliseconds positive_max{}, negative_first{}, negative_ttl{};
+        std::size_t answers_max = 1;   // in one shard
+    };
     using Hosts = std::unordered_map<std::string, NamesPtr, KeyedHash, std::equal_to<>>;
     struct Shard {
         Mutex mutex;
+        Bounds bounds GUARDED_BY(mutex);
         Hosts hosts GUARDED_BY(mutex);              // from the hosts file
         LruMap<Answer> answers GUARDED_BY(mutex);   // from DNS; never of a name in the hosts file
 
@@ -73,13 +88,22 @@ private:
     };
 
     static constexpr std::size_t shards_max = 16;
+    struct Change {
+        ResolverOptions options;
+        std::array<Hosts, shards_max> hosts;
+    };
+    Change change_to(ResolverOptions const& options, std::string_view hosts) const;
+    void apply(Change& change);
+    static constexpr Bytes entry_bytes = 256;   // of maps, pointers and heap blocks, without texts and addresses
+    static constexpr Bytes host_max = 256, failure_max = 128;
+    static constexpr Bytes entry_bytes_max = entry_bytes + host_max + failure_max + addresses_max * sizeof(Address);
+    static NamesPtr counted(std::string_view host, Names names);
     std::size_t shard_number(std::string_view host) const { return (hash_(host) >> 56) % shards_used_; }
     Shard& shard_of(std::string_view host) { return shards_[shard_number(host)]; }
-    std::size_t answers_max() const { return std::max<std::size_t>(1, options_.entries_max / shards_used_); }
 
-    ResolverOptions options_;
     KeyedHash hash_;
-    std::size_t shards_used_;   // 1 for a small entries_max
+    std::vector<std::string> servers_;   // that gave the answers
+    std::size_t shards_used_;            // 1 for a small entries_max
     std::array<Shard, shards_max> shards_;
 };
 

@@ -68,6 +68,24 @@ std::size_t OriginPool::close_oldest(std::size_t count) {
     return closed;
 }
 
+void OriginPool::reconfigure(PoolOptions const& options) {
+    options_ = options;
+    if (options_.idle_per_origin == 0) return clear();
+    for (auto& origin : origins_)   // no origin loses its last connection
+        while (origin.second.size() > options_.idle_per_origin) close_oldest(origin);
+    if (idle_.size() > options_.idle_total) close_oldest(idle_.size() - options_.idle_total);
+}
+
+void OriginPool::close_secure(std::uint64_t tls) {
+    std::string prefix;
+    append_number(tls, prefix);
+    for (auto next = origins_.begin(); next != origins_.end();) {
+        auto& origin = *next++;
+        if (!origin.first.starts_with(prefix)) continue;
+        for (auto left = origin.second.size(); left > 0; --left) close_oldest(origin);
+    }
+}
+
 void OriginPool::clear() {
     origins_.clear();
     idle_.clear();

@@ -32,6 +32,8 @@ std::string_view pool_key(PoolKey const& key, std::string& buffer);
 class OriginPool {
 public:
     explicit OriginPool(PoolOptions const& options) : options_(options) {}
+    /// Closes the connections beyond these options, the oldest first.
+    void reconfigure(PoolOptions const& options);
 
     /// The connection most recently given under this key; those that the peer has closed are discarded. nullptr when there
     /// is none. Allocates nothing.
@@ -46,6 +48,9 @@ public:
 
     /// Closes the `count` connections that have been idle longest; returns how many were closed.
     std::size_t close_oldest(std::size_t count);
+
+    /// Closes the connections whose PoolKey has this `tls`.
+    void close_secure(std::uint64_t tls);
 
     /// Closes all.
     void clear();

@@ -4,6 +4,7 @@
 
 #include "net/dns_channel.hpp"
 #include "net/waiter.hpp"
+#include "util/check.hpp"
 
 namespace garner::net {
 
@@ -14,11 +15,11 @@ constexpr milliseconds queries_limit = Resolver::lookup_limit - milliseconds{500
 
 constexpr std::size_t name_max = 253;   // RFC 1035 2.3.4, in dotted form
 
-NamesPtr failure(char const* words) { return std::make_shared<Names const>(Names{{}, words}); }
+NamesPtr failure(char const* words) { return std::make_shared<Names const>(Names{{}, words, {}}); }
 
 NamesPtr loopback() {
     static NamesPtr const both =
-        std::make_shared<Names const>(Names{{asio::ip::address_v6::loopback(), asio::ip::address_v4::loopback()}, {}});
+        std::make_shared<Names const>(Names{{asio::ip::address_v6::loopback(), asio::ip::address_v4::loopback()}, {}, {}});
     return both;
 }
 
@@ -28,7 +29,7 @@ NamesPtr literal(std::string_view host) {
     Error fault;
     auto address = asio::ip::make_address(host, fault);
     if (fault) return nullptr;
-    return std::make_shared<Names const>(Names{{address}, {}});
+    return std::make_shared<Names const>(Names{{address}, {}, {}});
 }
 
 }   // namespace
@@ -46,14 +47,32 @@ struct Resolver::Lookup {
 };
 
 Resolver::Resolver(asio::io_context& io, DeadlineWheel& wheel, NameCache& cache, ResolverOptions const& options)
-    : executor_(io.get_executor()), cache_(cache),
-      channel_(std::make_unique<DnsChannel>(io, wheel, options.servers, queries_limit)) {}
+    : io_(io), wheel_(wheel), cache_(cache) {
+    auto opened = open_channel(options);
+    check(static_cast<bool>(opened));
+    channel_ = *std::move(opened);
+}
 
 Resolver::~Resolver() = default;
+
+Result<std::unique_ptr<DnsChannel>> Resolver::open_channel(ResolverOptions const& options) const {
+    return DnsChannel::make(io_, wheel_, options.servers, queries_limit);
+}
+
+void Resolver::use(std::unique_ptr<DnsChannel> channel) {
+    channel_.swap(channel);
+    former_.push_back(std::move(channel));
+    drop_former();
+}
+
+void Resolver::drop_former() {
+    std::erase_if(former_, [](auto const& channel) { return channel->is_idle(); });
+}
 
 void Resolver::stop() {
     stopped_ = true;
     channel_->cancel();
+    for (auto const& channel : former_) channel->cancel();
 }
 
 awaitable<NamesPtr> Resolver::resolve(std::string_view host, WakeHandle* waiting) {
@@ -62,7 +81,7 @@ awaitable<NamesPtr> Resolver::resolve(std::string_view host, WakeHandle* waiting
     if (lookup->names) co_return lookup->names;
     if (lookup->too_late) co_return lookup->too_late;
 
-    Waiter waiter(executor_);
+    Waiter waiter(io_.get_executor());
     lookup->waiting.push_back(waiter.handle());
     if (waiting) *waiting = waiter.handle();
     auto& cache = cache_;
@@ -96,6 +115,7 @@ std::shared_ptr<Resolver::Lookup> Resolver::ask() {
         lookup->names = failure(stopped_ ? "shutting down" : "too many DNS queries at once");
         return lookup;
     }
+    drop_former();
     lookup->host = host_;
     lookup->give_up = steady_now() + lookup_limit;
     lookups_.emplace(host_, lookup);

@@ -4,12 +4,14 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "net/asio.hpp"
 #include "net/deadline.hpp"
 #include "net/name_cache.hpp"
 #include "net/options.hpp"
 #include "net/wake.hpp"
+#include "util/result.hpp"
 
 namespace garner::net {
 
@@ -29,6 +31,11 @@ public:
     /// wait, `*waiting` wakes it early; the failure is then "cancelled".
     awaitable<NamesPtr> resolve(std::string_view host, WakeHandle* waiting = nullptr);
 
+    /// For a reload, from any thread: a channel to the servers of these options. The fault names the key.
+    Result<std::unique_ptr<DnsChannel>> open_channel(ResolverOptions const&) const;
+    /// Later queries use this channel; running ones end on the former one.
+    void use(std::unique_ptr<DnsChannel> channel);
+
     /// Forgets a remembered failure of this name; addresses are kept.
     void forget_failure(std::string_view host);
 
@@ -44,13 +51,17 @@ private:
     NamesPtr known(std::string_view host);
     std::shared_ptr<Lookup> ask();
     void finish(Lookup&, DnsAnswer);
+    void drop_former();
 
-    Executor executor_;
+    asio::io_context& io_;
+    DeadlineWheel& wheel_;
     bool stopped_ = false;
     NameCache& cache_;
     std::string host_;   // the current name, in the cache's form; a member to reuse its memory
     std::unordered_map<std::string, std::shared_ptr<Lookup>> lookups_;
-    std::unique_ptr<DnsChannel> channel_;   // the last member: its destructor still ends the lookups above
+    // The last members: their destructors still end the lookups above.
+    std::unique_ptr<DnsChannel> channel_;
+    std::vector<std::unique_ptr<DnsChannel>> former_;   // of earlier options, while their queries run
 };
 
 /// True for "localhost" and its subdomains, which resolve to loopback addresses without DNS (RFC 6761 6.3). `host` must be

@@ -15,7 +15,7 @@ constexpr std::size_t record = 20 * 1024;   // one, with its overhead
 
 thread_local int large_in_use = 0;
 
-using Memory = std::unique_ptr<char[]>;
+using Memory = TlsBuffer::Memory;
 
 /// Null for a size that is not kept.
 std::vector<Memory>* spares_of(std::size_t size) {
@@ -31,7 +31,7 @@ std::vector<Memory>* spares_of(std::size_t size) {
 Memory take(std::size_t size) {
     large_in_use += size == TlsBuffer::large;
     auto* const spares = spares_of(size);
-    if (!spares || spares->empty()) return std::make_unique_for_overwrite<char[]>(size);
+    if (!spares || spares->empty()) return {std::make_unique_for_overwrite<char[]>(size), CountedBytes<TlsBuffer>(size)};
     auto taken = std::move(spares->back());
     spares->pop_back();
     return taken;
@@ -64,7 +64,7 @@ std::size_t TlsBuffer::batch_max() const {
 std::span<char> TlsBuffer::room() {
     auto const held = end_ - begin_;
     make_room(held < received_at_once ? received_at_once - held : 1);
-    return {store_.get() + end_, std::min(size_ - end_, received_at_once)};
+    return {store_.bytes.get() + end_, std::min(size_ - end_, received_at_once)};
 }
 
 void TlsBuffer::added(std::size_t count) {
@@ -75,7 +75,7 @@ void TlsBuffer::added(std::size_t count) {
 
 void TlsBuffer::append(std::string_view bytes) {
     make_room(bytes.size());
-    std::memcpy(store_.get() + end_, bytes.data(), bytes.size());
+    std::memcpy(store_.bytes.get() + end_, bytes.data(), bytes.size());
     end_ += bytes.size();
 }
 
@@ -90,12 +90,12 @@ void TlsBuffer::make_room(std::size_t count) {
     auto const held = end_ - begin_;
     auto const needed = held + count;
     if (size_ >= needed) {
-        std::memmove(store_.get(), store_.get() + begin_, held);
+        std::memmove(store_.bytes.get(), store_.bytes.get() + begin_, held);
     } else {
         auto const size = size_for(needed, size_);
         auto larger = take(size);
-        if (held > 0) std::memcpy(larger.get(), store_.get() + begin_, held);
-        if (store_) keep(std::move(store_), size_);
+        if (held > 0) std::memcpy(larger.bytes.get(), store_.bytes.get() + begin_, held);
+        if (store_.bytes) keep(std::move(store_), size_);
         store_ = std::move(larger);
         size_ = size;
     }
@@ -104,8 +104,8 @@ void TlsBuffer::make_room(std::size_t count) {
 }
 
 void TlsBuffer::release() {
-    if (store_) keep(std::move(store_), size_);
-    store_.reset();
+    if (store_.bytes) keep(std::move(store_), size_);
+    store_ = {};
     size_ = begin_ = end_ = 0;
 }
 

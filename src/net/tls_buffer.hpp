@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "util/counted.hpp"
+
 namespace garner::net {
 
 /// Ciphertext in transit. Holds memory, borrowed from the thread, only while it holds bytes.
@@ -15,12 +17,17 @@ public:
     static constexpr std::size_t large = 260 * 1024;
     static constexpr int large_max = 64;   // a thread: peers that do not read hold no more of them
     static constexpr std::size_t received_at_once = 64 * 1024;
+    /// CountedBytes<TlsBuffer>::sum() is that of all threads, with the memory that they keep for reuse.
+    struct Memory {
+        std::unique_ptr<char[]> bytes = nullptr;
+        CountedBytes<TlsBuffer> counted = {};
+    };
     TlsBuffer() = default;
     TlsBuffer(TlsBuffer const&) = delete;
     TlsBuffer& operator=(TlsBuffer const&) = delete;
     ~TlsBuffer();
 
-    std::string_view bytes() const { return {store_.get() + begin_, end_ - begin_}; }
+    std::string_view bytes() const { return {store_.bytes.get() + begin_, end_ - begin_}; }
     bool empty() const { return begin_ == end_; }
     /// The most bytes to collect before they are sent.
     std::size_t batch_max() const;
@@ -33,7 +40,7 @@ public:
 private:
     void release();
     void make_room(std::size_t count);
-    std::unique_ptr<char[]> store_;
+    Memory store_;
     std::size_t size_ = 0;   // of store_: one of the above, or more if the peer does not read
     std::size_t begin_ = 0;
     std::size_t end_ = 0;

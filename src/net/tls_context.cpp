@@ -25,6 +25,15 @@ struct FreeSession {
 };
 using Ticket = std::unique_ptr<SSL_SESSION, FreeSession>;
 
+struct StoredTicket : Counted<StoredTicket> {
+    explicit StoredTicket(Ticket stored) : ticket(std::move(stored)) {}
+    Ticket ticket;
+};
+struct NotResumed : Counted<NotResumed> {
+    NotResumed() {}   // no aggregate: the base has no public destructor
+};
+constexpr Bytes name_bytes = 256;
+
 /// False if the name cannot be a TLS server name.
 bool identify(SSL* ssl, std::string const& name) {
     // IP addresses are not sent as SNI (RFC 6066 3).
@@ -46,8 +55,8 @@ struct TlsContext::Inside {
     bool trusts_system = false;
     std::once_flag trust;
     Mutex mutex;
-    LruMap<std::vector<Ticket>> tickets GUARDED_BY(mutex);   // by server name, the latest last
-    LruMap<bool> not_resumed GUARDED_BY(mutex);              // names of servers that refuse tickets
+    LruMap<std::vector<StoredTicket>> tickets GUARDED_BY(mutex);   // by server name, the latest last
+    LruMap<NotResumed> not_resumed GUARDED_BY(mutex);              // names of servers that refuse tickets
 };
 
 TlsContext::TlsContext() : inside_(std::make_unique<Inside>()), id_(next_id()) {}
@@ -108,7 +117,7 @@ void TlsContext::remember(std::string const& server_name, SSL_SESSION* ticket) {
     MutexLock const lock(inside_->mutex);
     if (inside_->not_resumed.use(server_name)) return;
     auto& tickets = inside_->tickets.get(server_name, names_max);
-    tickets.push_back(std::move(kept));
+    tickets.emplace_back(std::move(kept));
     if (tickets.size() > tickets_per_name) tickets.erase(tickets.begin());
 }
 
@@ -116,13 +125,13 @@ SSL_SESSION* TlsContext::ticket_for(std::string const& server_name) {
     MutexLock const lock(inside_->mutex);
     auto* tickets = inside_->tickets.use(server_name);
     if (!tickets) return nullptr;
-    auto* latest = tickets->back().get();
+    auto* latest = tickets->back().ticket.get();
     // TLS 1.3 tickets should be used once (RFC 8446 C.4); a TLS 1.2 session serves many connections.
     if (SSL_SESSION_get_protocol_version(latest) == TLS1_2_VERSION) {
         SSL_SESSION_up_ref(latest);
         return latest;
     }
-    tickets->back().release();
+    tickets->back().ticket.release();
     tickets->pop_back();
     if (tickets->empty()) inside_->tickets.erase(server_name);
     return latest;
@@ -131,8 +140,10 @@ SSL_SESSION* TlsContext::ticket_for(std::string const& server_name) {
 void TlsContext::stop_resuming(std::string const& server_name) {
     MutexLock const lock(inside_->mutex);
     inside_->tickets.erase(server_name);
-    inside_->not_resumed.get(server_name, names_max) = true;
+    inside_->not_resumed.get(server_name, names_max);
 }
+
+Bytes TlsContext::stored_bytes() { return StoredTicket::alive() * (ticket_bytes + name_bytes) + NotResumed::alive() * name_bytes; }
 
 SSL* TlsContext::new_session(std::string const& server_name, Verification verification) {
     load_trust();

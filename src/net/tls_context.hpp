@@ -6,6 +6,7 @@
 
 #include "net/options.hpp"
 #include "net/tls_session.hpp"
+#include "util/counted.hpp"
 #include "util/result.hpp"
 
 typedef struct ssl_st SSL;
@@ -16,7 +17,7 @@ namespace garner::net {
 class Certificate;
 
 /// Shared by all workers: trust store, settings, session tickets by server name (bounded). Thread-safe.
-class TlsContext : public std::enable_shared_from_this<TlsContext> {
+class TlsContext : public std::enable_shared_from_this<TlsContext>, public Counted<TlsContext> {
 public:
     /// A fault if the CA file cannot be read or the certificate cannot be used; `where` is the CA file or empty. The system's
     /// certificates are read by the first session. `own`: shown to servers that request a client certificate; null: none.
@@ -37,6 +38,11 @@ public:
 
     static constexpr std::size_t names_max = 10'000;   // server names with stored tickets
     static constexpr std::size_t tickets_per_name = 4;
+    /// A ticket with its share of the server's certificates, approximately.
+    static constexpr Bytes ticket_bytes = 6 * KiB;
+    /// The stored tickets and names of all contexts, approximately, and the most that each context may store.
+    static Bytes stored_bytes();
+    static constexpr Bytes stored_bytes_max = names_max * (tickets_per_name * ticket_bytes + 512);
 
 private:
     TlsContext();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "net/tls_buffer.hpp"
+#include "util/counted.hpp"
 
 typedef struct ssl_st SSL;
 typedef struct x509_st X509;
@@ -43,7 +44,7 @@ std::string_view text(HandshakeFault);
 
 /// One end of a TLS 1.2 or 1.3 connection. As a client: ALPN http/1.1, SNI for names, the certificate verified against name
 /// or address. Not thread-safe. After `failed`, fault() has the reason and only output() may be used.
-class TlsSession {
+class TlsSession : public Counted<TlsSession> {
 public:
     /// A client.
     TlsSession(std::shared_ptr<TlsContext> context, std::string const& server_name,

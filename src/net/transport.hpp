@@ -11,6 +11,7 @@
 #include "net/asio.hpp"
 #include "net/deadline.hpp"
 #include "util/bytes.hpp"
+#include "util/counted.hpp"
 #include "util/ip.hpp"
 
 namespace garner::net {
@@ -30,7 +31,7 @@ struct IoResult {
 
 /// Owns one connected socket, or rests on a carrier. One reader and one writer at a time (they may be two coroutines of the same
 /// worker). Not thread-safe: belongs to its worker. Destroying it while an operation runs is an error; cancel() first and await.
-class Transport {
+class Transport : public Counted<Transport> {
 public:
     Transport(TcpSocket socket, DeadlineWheel& wheel);
     /// Rests on a carrier, which must outlive it, instead of a socket.

@@ -102,16 +102,21 @@ void UdpPort::stop() {
     socket_.close(ignored);
 }
 
+void UdpPort::finish() {
+    while (handler_ && read_batch() > 0) flush();
+    stop();
+}
+
 void UdpPort::await_datagrams() {
-    socket_.async_wait(Socket::wait_read, [this](Error error) {
-        if (error || !handler_) return;
+    socket_.async_wait(Socket::wait_read, [this, there = std::weak_ptr<bool>(is_there_)](Error error) {
+        if (error || there.expired() || !handler_) return;
         read_batch();
         flush();
         if (handler_) await_datagrams();
     });
 }
 
-void UdpPort::read_batch() {
+int UdpPort::read_batch() {
     int const n = inbox_->read(socket_.native_handle());   // an error belongs to an earlier datagram, and this read clears it
     for (int i = 0; i < n && handler_; ++i) {
         auto const& header = inbox_->headers[i];
@@ -123,6 +128,7 @@ void UdpPort::read_batch() {
         auto const& from = inbox_->addresses[i];
         handler_(owner_, datagram, {to_ip(from.address()), from.port()});
     }
+    return n;
 }
 
 void UdpPort::send(std::string_view datagram, IpEndpoint const& to) {

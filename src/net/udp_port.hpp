@@ -12,17 +12,19 @@
 
 #include "net/asio.hpp"
 #include "util/bytes.hpp"
+#include "util/counted.hpp"
 #include "util/counter.hpp"
 #include "util/ip.hpp"
 #include "util/result.hpp"
 
 namespace garner::net {
 
-/// Not thread-safe: used on the thread of its io_context. Destroyed before that runs, or after.
-class UdpPort {
+/// Not thread-safe: used on the thread of its io_context, except that it may be opened, and destroyed unused, by another one.
+class UdpPort : public Counted<UdpPort> {
 public:
     static constexpr Bytes datagram_max = 16 * KiB;   // longer ones are dropped, in both directions
     static constexpr std::size_t batch = 32;          // read in one turn, so that a busy socket does not starve other work
+    static constexpr Bytes memory_max = 2 * batch * (datagram_max + 256);
 
     /// A bound socket; the fault names the address. "::" accepts IPv4, too; port 0 is any port. `shared`: each worker of this
     /// process opens the port; the kernel distributes the datagrams by their source.
@@ -44,6 +46,8 @@ public:
     void start(Handler handler, void* owner);
     /// Closes the socket; the handler is not called any more.
     void stop();
+    /// Like stop(), after the handler got the datagrams that have arrived.
+    void finish();
 
     /// Queues a copy, which is sent at the end of the handler's turn; outside of a handler, at flush(). A datagram that the
     /// kernel does not accept at once, or never accepts, is dropped and counted.
@@ -60,7 +64,7 @@ private:
     struct Batch;
     UdpPort(asio::io_context& io, bool v4);
     void await_datagrams();
-    void read_batch();
+    int read_batch();
 
     Socket socket_;
     bool const v4_;
@@ -68,6 +72,7 @@ private:
     void* owner_ = nullptr;
     std::unique_ptr<Batch> inbox_;
     std::unique_ptr<Batch> outbox_;
+    std::shared_ptr<bool> const is_there_ = std::make_shared<bool>(true);   // known to a wait that ends after its destruction
 };
 
 }   // namespace garner::net

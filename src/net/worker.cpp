@@ -5,8 +5,33 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <string>
+#include <utility>
+
+#include "net/dns_channel.hpp"
 
 namespace garner::net {
+
+struct Worker::Change {
+    WorkerOptions options;
+    std::shared_ptr<TlsContext> tls;
+    std::unique_ptr<DnsChannel> channel;
+};
+
+Result<Prepared> Worker::prepare(WorkerOptions const& fresh, std::shared_ptr<TlsContext> tls) {
+    auto channel = resolver.open_channel(fresh.dns);
+    if (!channel) return channel.fault();
+    auto const change = std::make_shared<Change>(Change{fresh, std::move(tls), *std::move(channel)});
+    return Prepared([this, change] { asio::post(io, [this, change] { apply(*change); }); });
+}
+
+void Worker::apply(Change& change) {
+    resolver.use(std::move(change.channel));
+    connector.reconfigure(change.options.connect);
+    pool.reconfigure(change.options.pool);
+    if (change.tls == origin_tls) return;
+    if (origin_tls) pool.close_secure(origin_tls->id());
+    origin_tls = std::move(change.tls);
+}
 
 void Worker::start() {
     work_.emplace(io.get_executor());
@@ -23,6 +48,7 @@ void Worker::start() {
 void Worker::tick() {
     ticked_.store(steady_now(), std::memory_order_relaxed);
     pool.sweep();
+    if (++ticks_ % ticks_a_sweep == 0) buffers.sweep();
 }
 
 bool Worker::responds(SteadyTime now) const {

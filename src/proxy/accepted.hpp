@@ -11,10 +11,10 @@
 
 namespace garner::proxy {
 
-/// A listening address on one worker. A reload replaces `tls` for later connections.
+/// A listening address. Immutable: a reload makes a new one for later connections.
 struct ListenPoint {
     std::uint16_t port = 0;
-    AcceleratedOrigin const* origin = nullptr;                    // null: a forward proxy
+    std::shared_ptr<FixedOrigin const> origin = nullptr;          // null: a forward proxy
     std::shared_ptr<net::TlsServerContext const> tls = nullptr;   // null: plain TCP
 };
 
@@ -22,15 +22,13 @@ struct ListenPoint {
 class Seat {
 public:
     /// `client`: the address under which Shared::clients has counted the connection.
-    Seat(Shared& shared, IpAddress const& client) : shared_(&shared), client_(client) {
-        shared.connections.fetch_add(1, std::memory_order_relaxed);
-    }
+    Seat(Shared& shared, IpAddress const& client) : shared_(&shared), client_(client) { shared.connections.enter(); }
     Seat(Seat&& other) noexcept : shared_(std::exchange(other.shared_, nullptr)), client_(other.client_) {}
     Seat& operator=(Seat&&) = delete;
     ~Seat() {
         if (!shared_) return;
         shared_->clients.leave(client_);
-        shared_->connections.fetch_sub(1, std::memory_order_relaxed);
+        shared_->connections.leave();
     }
     /// For a connection inside a tunnel, which has the seat of the tunnel's connection.
     static Seat uncounted(IpAddress const& client) { return Seat(client); }
@@ -46,7 +44,7 @@ struct Accepted {
     std::shared_ptr<net::Transport> transport;
     IpEndpoint peer;
     Seat seat;
-    ListenPoint const& point;
+    std::shared_ptr<ListenPoint const> point;
     std::shared_ptr<Client const> outside = nullptr;   // inside a tunnel: the client of the tunnel
 };
 

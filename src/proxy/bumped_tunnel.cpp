@@ -18,9 +18,9 @@ namespace {
 constexpr milliseconds silence_max{3'000};   // in protocols in which the server speaks first, the client waits
 
 /// "https://host:port" as the only origin of the requests inside.
-std::shared_ptr<AcceleratedOrigin> origin_of(Target const& target) {
-    auto origin = std::make_shared<AcceleratedOrigin>();
-    origin->kind = AcceleratedOrigin::Kind::bumped;
+std::shared_ptr<FixedOrigin> origin_of(Target const& target) {
+    auto origin = std::make_shared<FixedOrigin>();
+    origin->kind = FixedOrigin::Kind::bumped;
     origin->text = "https://" + target.url;
     http::UriError error;
     origin->uri = http::parse_absolute(origin->text, error).value();
@@ -67,7 +67,7 @@ net::awaitable<bump::Decision> BumpedTunnel::peek(bump::Decision before) {
     co_return before;
 }
 
-net::awaitable<void> BumpedTunnel::run(std::optional<AcceleratedOrigin::Refusal> refusal) {
+net::awaitable<void> BumpedTunnel::run(std::optional<FixedOrigin::Refusal> refusal) {
     auto const origin = origin_of(request_.target);
     Shown shown;
     if (refusal) {
@@ -87,7 +87,7 @@ net::awaitable<void> BumpedTunnel::run(std::optional<AcceleratedOrigin::Refusal>
 
 // ---- the certificate ----
 
-net::awaitable<BumpedTunnel::Shown> BumpedTunnel::show_origin(AcceleratedOrigin& origin) {
+net::awaitable<BumpedTunnel::Shown> BumpedTunnel::show_origin(FixedOrigin& origin) {
     Shown shown{interception_->minted->find(request_.target.url, request_.now), true};
     if (shown.certificate) co_return shown;
     auto const found = co_await verify_origin();
@@ -115,7 +115,8 @@ net::awaitable<OriginCertificate> BumpedTunnel::verify_origin() {
     auto const& session = *connected.transport->tls();
     found.certificate = session.peer_certificate();
     found.verify_result = session.verify_result();
-    if (found.is_valid() && !upstream_.sources().peer()) pool(std::move(connected.transport));
+    bool const is_current = where.tls == request_.services.worker.origin_tls;   // a reload replaces it
+    if (found.is_valid() && is_current && !upstream_.sources().peer()) pool(std::move(connected.transport));
     co_return found;
 }
 
@@ -143,7 +144,7 @@ std::shared_ptr<net::Certificate const> BumpedTunnel::certificate_for(X509* veri
     return certificate;
 }
 
-BumpedTunnel::Shown BumpedTunnel::show_invalid(OriginCertificate const& found, AcceleratedOrigin& origin) const {
+BumpedTunnel::Shown BumpedTunnel::show_invalid(OriginCertificate const& found, FixedOrigin& origin) const {
     auto& authority = *interception_->authority;
     auto const likeness = bump::likeness_of(found.certificate.get());
     auto const answer = bump::answer_invalid(request_.options->bump.invalid, bump::origin_error(found.verify_result), likeness,
@@ -165,12 +166,12 @@ net::awaitable<net::Error> BumpedTunnel::accept(Shown const& shown) {
     co_return co_await request_.client.transport().accept_tls(context, bytes_, limit, &identity);
 }
 
-net::awaitable<void> BumpedTunnel::serve(std::shared_ptr<AcceleratedOrigin> const& origin) {
+net::awaitable<void> BumpedTunnel::serve(std::shared_ptr<FixedOrigin> const& origin) {
     co_await find_user();
     auto& client = request_.client;
     auto& transport = client.transport();
     auto const& limits = request_.options->limits;
-    ListenPoint const point{client.client()->listener, origin.get()};
+    auto const point = std::make_shared<ListenPoint const>(ListenPoint{client.client()->listener, origin});
     auto const network = first_bits(client.peer().address, limits.client_prefix4, limits.client_prefix6);
     Accepted accepted{std::shared_ptr<net::Transport>(std::shared_ptr<void>(), &transport), client.peer(), Seat::uncounted(network),
                       point, request_.kept_client()};

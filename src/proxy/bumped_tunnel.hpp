@@ -35,7 +35,7 @@ public:
 
     /// After peek() has decided to bump: handshakes, and serves the client until it leaves. With `refusal` the origin is not
     /// connected to, and each request gets that answer.
-    net::awaitable<void> run(std::optional<AcceleratedOrigin::Refusal> refusal);
+    net::awaitable<void> run(std::optional<FixedOrigin::Refusal> refusal);
     void abort();
 
 private:
@@ -44,14 +44,14 @@ private:
         std::shared_ptr<net::Certificate const> certificate;   // null: the connection ends
         bool is_valid = false;                                 // the origin is verified
     };
-    net::awaitable<Shown> show_origin(AcceleratedOrigin& origin);
+    net::awaitable<Shown> show_origin(FixedOrigin& origin);
     net::awaitable<OriginCertificate> verify_origin();
     void pool(std::unique_ptr<net::Transport> transport);
-    Shown show_invalid(OriginCertificate const& found, AcceleratedOrigin& origin) const;
+    Shown show_invalid(OriginCertificate const& found, FixedOrigin& origin) const;
     std::shared_ptr<net::Certificate const> mint_for_page() const;
     std::shared_ptr<net::Certificate const> certificate_for(X509* verified) const;
     net::awaitable<net::Error> accept(Shown const& shown);
-    net::awaitable<void> serve(std::shared_ptr<AcceleratedOrigin> const& origin);
+    net::awaitable<void> serve(std::shared_ptr<FixedOrigin> const& origin);
     net::awaitable<void> find_user();
     void note_end(net::Error const& handshake);
     std::string_view host() const { return request_.target.uri.authority.host; }

@@ -52,7 +52,8 @@ net::awaitable<Step> CacheSide::resolve_source() {
 
 Step CacheSide::deny() {
     auto& found = state_.found;
-    check_.denied(request_.permits(request_.facts(), found.object->source()));
+    auto const source = found.object->source();
+    check_.denied(request_.permits(request_.facts(), source), source);
     found.lead.drop();
     return Step::refuse;
 }

@@ -4,6 +4,7 @@
 #include "proxy/failed_fetch.hpp"
 #include "proxy/fetch_state.hpp"
 #include "proxy/request_check.hpp"
+#include "proxy/step.hpp"
 
 namespace garner::proxy {
 

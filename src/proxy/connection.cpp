@@ -43,7 +43,7 @@ std::shared_ptr<Client const> Connection::describe_client() const {
         client.http2 = accepted_.transport->tls()->http2();
         return std::make_shared<Client const>(std::move(client));
     }
-    Client client{.peer = accepted_.peer, .listener = accepted_.point.port, .secure = accepted_.transport->secure()};
+    Client client{.peer = accepted_.peer, .listener = accepted_.point->port, .secure = accepted_.transport->secure()};
     auto const* tls = accepted_.transport->tls();
     client.http2 = tls && tls->http2();
     if (tls) client.certificate = tls->peer_names();

@@ -39,7 +39,7 @@ protected:
     virtual net::awaitable<void> run() = 0;
     net::Transport& transport() { return *accepted_.transport; }
     std::shared_ptr<Client const> describe_client() const;
-    ListenPoint const& point() const { return accepted_.point; }
+    ListenPoint const& point() const { return *accepted_.point; }
     /// Hands the connection to another object. The transport stays where it is in memory.
     Accepted hand_over() { return std::move(accepted_); }
     void begin_to_wait();

@@ -70,7 +70,7 @@ void Delivery::begin(store::ObjectPtr const& object, bool grows) {
     // A response straight from the origin has no age, unless another cache gave it one (RFC 9111 5.1).
     if (request_.record.cache_status.hit || age > 0) patch.age = age;
     head_ = object->head();
-    if (request_.services.log) request_.record.texts.content_type = http::field_in(head_, "Content-Type");
+    if (request_.services.logs()) request_.record.texts.content_type = http::field_in(head_, "Content-Type");
     slice_ = {0, object->length()};
     request_.record.sent_status = object->status();
     if (!is_plain(request) && answer_conditions(*object, slice_, patch, head_)) {

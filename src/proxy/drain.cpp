@@ -51,11 +51,13 @@ void Drain::begin() {
         });
 }
 
-bool Drain::wait(milliseconds limit) {
+bool Drain::wait(milliseconds limit) { return wait(limit, hurry_); }
+
+bool Drain::wait(milliseconds limit, std::atomic<bool> const& hurry) {
     auto const until = steady_now() + limit;
     for (;;) {
         if (look()) return true;
-        if (hurry_ || steady_now() >= until) return false;
+        if (hurry || steady_now() >= until) return false;
         std::this_thread::sleep_for(look_every);
     }
 }
@@ -103,13 +105,15 @@ Drain::Pending Drain::pending() const {
     return pending;
 }
 
+/// Takes no notice of a hurry: an aborted request is to be logged.
 bool Drain::abort() {
     constexpr milliseconds last_patience{3'000}, step{200};
+    std::atomic<bool> const no_hurry{false};
     auto const begun = steady_now();
     for (auto now = begun; now < begun + last_patience; now = steady_now()) {
         for (auto const& worker : workers_)
             net::asio::post(worker.services->worker.io, [services = worker.services] { abort_all(*services); });
-        if (all_have_ended(step)) return true;
+        if (wait(step, no_hurry)) return true;
         if (std::ranges::any_of(workers_, &Worker::is_stuck)) return false;
     }
     return false;
@@ -118,13 +122,6 @@ bool Drain::abort() {
 bool Drain::Worker::is_stuck() const {
     constexpr milliseconds patience{500};
     return *answer == Answer::awaited && steady_now() - asked > patience;
-}
-
-/// Unlike wait() it takes no notice of a hurry: an aborted request is to be logged.
-bool Drain::all_have_ended(milliseconds limit) {
-    for (auto const until = steady_now() + limit; steady_now() < until; std::this_thread::sleep_for(look_every))
-        if (look()) return true;
-    return look();
 }
 
 bool stop(Server& server, milliseconds patience) {

@@ -45,7 +45,7 @@ private:
     };
     static void ask(Worker& worker);
     bool look();
-    bool all_have_ended(milliseconds limit);
+    bool wait(milliseconds limit, std::atomic<bool> const& hurry);
 
     std::atomic<bool> const& hurry_;
     std::vector<Worker> workers_;

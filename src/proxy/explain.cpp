@@ -22,10 +22,12 @@ namespace {
 
 bool asks_for_login(http::Decision const& decision) { return decision.verdict == http::Decision::Verdict::needs_identity; }
 
-/// The user of the question, or of its address, as in LoginCheck::look. nullptr: none.
+/// The user of the question with the groups that list it, or the user of its address, as in LoginCheck::look. nullptr: none.
 std::shared_ptr<http::Identity const> identity_of(ExplainQuestion const& question, auth::Authenticator& logins, WallTime now) {
-    if (question.identity) return std::make_shared<http::Identity const>(*question.identity);
-    return logins.find_without_credentials(question.client, {}, now);
+    if (!question.identity) return logins.find_without_credentials(question.client, {}, now);
+    auto identity = std::make_shared<http::Identity>(*question.identity);
+    logins.sources()->groups().add_listed(*identity);
+    return identity;
 }
 
 /// Builds the explanation of one question.
@@ -112,7 +114,7 @@ private:
     bool read_target_of_request() {
         framing_ = http::request_framing(request_);
         if (framing_.refusal) return would_refuse(framing_.refusal);
-        auto const* refusal = read_target(request_, origin_, target_);
+        auto const* refusal = read_target(request_, origin_.get(), target_);
         return !refusal || would_refuse(refusal);
     }
 
@@ -273,7 +275,7 @@ private:
 
     /// Follows the order of Transaction::run.
     void judge() {
-        if (is_loop(request_, server_.shared().via_name, out_.options->limits.max_hops))
+        if (is_loop(request_, out_.options->via_name, out_.options->limits.max_hops))
             return say(Outcome::refused, "Via: the proxies form a loop", 508);
         if (asks_for_login(out_.access)) return say_login(out_.access);
         if (out_.access.denied()) return say(Outcome::denied, out_.access.text(), 403);
@@ -336,8 +338,8 @@ private:
         if (found.part_missing) return "the range is only partly stored";
         if (found.parts) return "only parts of the object are stored";
         if (found.variant_missing()) return "no stored variant matches this request";
-        bool const marked = found.kind == cache::Lookup::Kind::pass;
-        return marked ? "not stored; the last response was uncacheable: " + std::string(found.pass_reason) : "not stored";
+        bool const marked = found.kind == cache::Lookup::Kind::hit_for_pass;
+        return marked ? "not stored; the last response was uncacheable: " + std::string(found.hit_for_pass_reason) : "not stored";
     }
 
     bool may_have_misses() const { return proxy::may_have_misses(out_.options->misses, facts_); }
@@ -394,7 +396,7 @@ private:
     http::Framing framing_;
     http::RequestCacheControl control_;
     http::ResponseHead stored_;
-    AcceleratedOrigin const* origin_ = nullptr;
+    std::shared_ptr<FixedOrigin const> origin_;
     Target target_;
     Client client_;
     std::shared_ptr<http::Identity const> identity_;

@@ -5,6 +5,7 @@
 #include "proxy/fetch_state.hpp"
 #include "proxy/request.hpp"
 #include "proxy/response_writer.hpp"
+#include "proxy/step.hpp"
 #include "proxy/upstream.hpp"
 
 namespace garner::proxy {

@@ -200,16 +200,16 @@ Step Fetching::take_new(store::Object const* parts) {
     }
     auto const& control =
         state_.control.emplace(http::parse_response_cache_control(response.fields, request_.freshness_options({}).targeted));
-    auto why = storing_.why_not_stored(response, control, http::Storing::answer);
+    auto why = storing_.why_not_stored(response, control, http::StoredAs::answer);
     if (why == StoreRefusal::none && !state_.lead) why = StoreRefusal::method;
     if (why == StoreRefusal::none) return Step::store;
     state_.why_not_stored = text(why);
     auto const* known = state_.stale ? state_.stale.get() : parts;
     store_nothing(known, control, why);
-    return known ? Step::forget : pass_on();
+    return known ? Step::await_removal : pass_on();
 }
 
-net::awaitable<Step> Fetching::forget() {
+net::awaitable<Step> Fetching::await_removal() {
     co_await request_.outlives(store::Survives::process);
     co_return pass_on();
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "proxy/failed_fetch.hpp"
 #include "proxy/fetch_state.hpp"
+#include "proxy/step.hpp"
 #include "proxy/storing.hpp"
 #include "proxy/tunnel.hpp"
 
@@ -23,7 +24,7 @@ public:
     /// conditions.
     net::awaitable<Step> ask_again();
     /// Waits until the removal of superseded objects is durable.
-    net::awaitable<Step> forget();
+    net::awaitable<Step> await_removal();
 
 private:
     char const* fault_of_switch() const;

@@ -3,10 +3,10 @@
 namespace garner::proxy {
 
 bool HeadBudget::Part::resize(Bytes bytes) {
-    budget_.used_ += bytes - bytes_;
+    budget_.used_.add(bytes - bytes_);
     bytes_ = bytes;
     if (!linked()) budget_.parts_.push_back(*this);
-    while (budget_.used_ > budget_.max) {
+    while (budget_.used() > budget_.max) {
         auto& largest = budget_.largest(*this);
         if (&largest == this) return false;
         largest.give_way();
@@ -16,7 +16,7 @@ bool HeadBudget::Part::resize(Bytes bytes) {
 
 void HeadBudget::Part::give_way() {
     unlink();
-    budget_.used_ -= bytes_;
+    budget_.used_.add(0 - bytes_);
     bytes_ = 0;
     refused_ = true;
     refuse_(owner_);

@@ -1,6 +1,7 @@
 // Memory of request heads that are still incomplete.
 #pragma once
 #include "util/bytes.hpp"
+#include "util/counter.hpp"
 #include "util/link.hpp"
 
 namespace garner::proxy {
@@ -14,7 +15,7 @@ public:
         using Refuse = void (*)(void* owner);
         /// `refuse` is called at most once, when another head needs the memory.
         Part(HeadBudget& budget, Refuse refuse, void* owner) : budget_(budget), refuse_(refuse), owner_(owner) {}
-        ~Part() { budget_.used_ -= bytes_; }
+        ~Part() { budget_.used_.add(0 - bytes_); }
         /// Sets the head's size to `bytes`. False: the budget is used up and no other head is larger.
         bool resize(Bytes bytes);
         /// True once the head was refused in favour of another one.
@@ -30,13 +31,14 @@ public:
         bool refused_ = false;
     };
 
-    Bytes used() const { return used_; }
+    /// From any thread.
+    Bytes used() const { return used_.value(); }
     Bytes max = 32 * MiB;
 
 private:
     Part& largest(Part& asking);
     List<Part> parts_;
-    Bytes used_ = 0;
+    Counter used_;   // differences are added modulo 2^64
 };
 
 }   // namespace garner::proxy

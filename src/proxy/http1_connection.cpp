@@ -12,8 +12,8 @@ constexpr std::uint32_t pipelined_per_turn = 16;
 }
 
 Http1Connection::Http1Connection(Services& services, Accepted accepted, char const* refusal)
-    : Connection(services, std::move(accepted)), stream_(transport(), describe_client(), services.worker.wheel), refusal_(refusal) {
-    if (point().origin && point().origin->kind == AcceleratedOrigin::Kind::bumped) stream_.take_traffic();   // the tunnel's
+    : Connection(services, std::move(accepted)), stream_(transport(), describe_client(), services.worker), refusal_(refusal) {
+    if (point().origin && point().origin->kind == FixedOrigin::Kind::bumped) stream_.take_traffic();   // the tunnel's
     services.counters.connections_begun.add(Protocol::http1);
 }
 
@@ -34,6 +34,7 @@ net::awaitable<void> Http1Connection::serve() {
         auto options = services_.options;
         auto const arrival = co_await wait_for_request(*options, first);
         if (arrival != Arrival::request) co_return co_await refuse(arrival);
+        if (options != services_.options) options = services_.options;   // a reload came during the wait
         auto& transaction = begin_request(options);
         if (!transaction.run_at_once()) co_await transaction.run();
         bool const keeps = transaction.keeps_connection();
@@ -88,7 +89,7 @@ net::awaitable<void> Http1Connection::refuse_head(std::uint16_t status, std::str
 
 Transaction& Http1Connection::begin_request(std::shared_ptr<Options const> const& options) {
     place_ = services_.places.take();
-    return place_->transaction.emplace(services_, stream_, point().origin, place_->scratch, options);
+    return place_->transaction.emplace(services_, stream_, point().origin.get(), place_->scratch, options);
 }
 
 /// The wait for a request begins anew, with a shorter limit.

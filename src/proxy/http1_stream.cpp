@@ -12,7 +12,6 @@ namespace garner::proxy {
 namespace asio = net::asio;
 
 namespace {
-constexpr std::size_t body_buffer_size = 64 * KiB;
 constexpr std::size_t idle_buffer = 4 * KiB;
 
 /// The refusal for a client that speaks TLS or SOCKS to this port, recognised by the first byte. A SOCKS hello may contain
@@ -101,7 +100,7 @@ net::awaitable<Http1Stream::Piece> Http1Stream::read_body(milliseconds limit) {
         if (decoder_.done()) co_return Piece{};
         // The bytes that came with the head come first, then those read into the body's own buffer.
         bool in_head_buffer = begin_ != end_;
-        auto* bytes = in_head_buffer ? buffer_.data() + begin_ : body_buffer_.data() + body_begin_;
+        auto* bytes = in_head_buffer ? buffer_.data() + begin_ : body_buffer_.get() + body_begin_;
         auto step = decoder_.step({bytes, in_head_buffer ? end_ - begin_ : body_end_ - body_begin_});
         (in_head_buffer ? begin_ : body_begin_) += step.consumed;
         Piece piece;
@@ -114,8 +113,9 @@ net::awaitable<Http1Stream::Piece> Http1Stream::read_body(milliseconds limit) {
             co_return piece;
         case http::BodyDecoder::Step::Kind::need_more: break;
         }
-        if (body_buffer_.empty()) body_buffer_.resize(body_buffer_size);
-        auto read = co_await transport_.read_some(body_buffer_, limit);
+        if (!body_buffer_) body_buffer_ = buffers_.take();
+        std::span<char> const into(body_buffer_.get(), net::BufferPool::size);
+        auto read = co_await transport_.read_some(into, limit);
         if (read.error) {
             piece.error = read.error;
             co_return piece;
@@ -158,14 +158,24 @@ void Http1Stream::finish_request() {
         // The next request begins in the body buffer.
         auto left = body_end_ - body_begin_;
         if (buffer_.size() < left) buffer_.resize(left);
-        std::memcpy(buffer_.data(), body_buffer_.data() + body_begin_, left);
+        std::memcpy(buffer_.data(), body_buffer_.get() + body_begin_, left);
         begin_ = 0;
         end_ = left;
         body_begin_ = body_end_ = 0;
     }
-    if (!body_buffer_.empty()) std::vector<char>().swap(body_buffer_);
-    // An idle connection keeps a small buffer, however large its last head was.
+    body_buffer_ = {};
+    drop_large();
+}
+
+/// An idle connection keeps little memory, however large its last request was.
+void Http1Stream::drop_large() {
     if (begin_ == end_ && buffer_.size() > idle_buffer) std::vector<char>(idle_buffer).swap(buffer_), begin_ = end_ = 0;
+    head_.fields.drop_large();
+    if (decoder_.framing().kind == http::Framing::Kind::chunked) {
+        http::BodyDecoder without_trailers;
+        std::swap(decoder_, without_trailers);
+    }
+    if (last_chunk_.capacity() > idle_buffer) std::string().swap(last_chunk_);
 }
 
 bool Http1Stream::more_received() {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "net/worker.hpp"
 #include "proxy/client_stream.hpp"
 #include "proxy/head_budget.hpp"
 
@@ -11,10 +12,10 @@ namespace garner::proxy {
 class Http1Stream : public ClientStream {
 public:
     /// `transport` must outlive it.
-    Http1Stream(net::Transport& transport, std::shared_ptr<Client const> client, net::DeadlineWheel& wheel)
-        : ClientStream(std::move(client)), transport_(transport),
+    Http1Stream(net::Transport& transport, std::shared_ptr<Client const> client, net::Worker& worker)
+        : ClientStream(std::move(client)), transport_(transport), buffers_(worker.buffers),
           watch_after_(
-              wheel, [](void* self) { static_cast<Http1Stream*>(self)->begin_watching(); }, this) {}
+              worker.wheel, [](void* self) { static_cast<Http1Stream*>(self)->begin_watching(); }, this) {}
 
     /// The result of waiting for a request's head.
     enum class Arrival : std::uint8_t {
@@ -67,6 +68,7 @@ private:
     void begin_request() override;
     char const* input() const { return buffer_.data(); }
     void make_room();
+    void drop_large();
     Arrival refuse_large_head();
     void begin_watching();
     void look_for_end();
@@ -80,7 +82,8 @@ private:
     std::size_t scanned_ = 0;
     http::HeadParse parse_;
     http::BodyDecoder decoder_;
-    std::vector<char> body_buffer_;   // separate from buffer_, whose head must not move
+    net::BufferPool& buffers_;
+    net::Buffer body_buffer_;   // separate from buffer_, whose head must not move
     std::size_t body_begin_ = 0;
     std::size_t body_end_ = 0;
     bool chunked_ = false;   // the response is chunked

@@ -137,7 +137,8 @@ void Http2Connection::start_request(h2::Stream& stream) {
     auto& carried = slot->stream.emplace(static_cast<Http2Wire&>(*this), stream, client_);
     stream.set_owner(&carried);
     slot->place = services_.places.take();
-    auto& transaction = slot->place->transaction.emplace(services_, carried, point().origin, slot->place->scratch, slot->options);
+    auto& transaction =
+        slot->place->transaction.emplace(services_, carried, point().origin.get(), slot->place->scratch, slot->options);
     bool const complete = stream.parsed().kind == http::HeadParse::Kind::complete;
     if (complete && transaction.run_at_once()) return end_request(*slot);
     auto running = serve(*slot);

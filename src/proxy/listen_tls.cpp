@@ -1,7 +1,5 @@
 #include "proxy/listen_tls.hpp"
 
-#include <algorithm>
-
 namespace garner::proxy {
 
 namespace {
@@ -37,12 +35,6 @@ Result<TlsContexts> make_tls_contexts(std::span<Listen const> listen, std::share
         contexts[i] = *std::move(context);
     }
     return contexts;
-}
-
-bool same_addresses(std::span<Listen const> running, std::span<Listen const> fresh) {
-    return std::ranges::equal(running, fresh, [](Listen const& a, Listen const& b) {
-        return a.address == b.address && a.port == b.port && a.origin == b.origin;
-    });
 }
 
 }   // namespace garner::proxy

@@ -17,7 +17,4 @@ using TlsContexts = std::vector<std::shared_ptr<net::TlsServerContext const>>;
 /// Reads all certificates and keys. The fault names key and file. `keys` encrypt the tickets of all listeners.
 Result<TlsContexts> make_tls_contexts(std::span<Listen const> listen, std::shared_ptr<net::TicketKeys> const& keys);
 
-/// True when `fresh` differs in `tls` and `http2` at most, which a reload can change.
-bool same_addresses(std::span<Listen const> running, std::span<Listen const> fresh);
-
 }   // namespace garner::proxy

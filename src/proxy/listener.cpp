@@ -8,6 +8,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
+#include <cerrno>
 
 #include "net/address.hpp"
 #include "proxy/access_log.hpp"
@@ -25,13 +26,17 @@ constexpr int backlog = 4096;
 constexpr milliseconds at_limit_pause{20};
 constexpr milliseconds no_descriptors_pause{100};
 
+char const* mend_of(net::Error const& error) {
+    if (error == asio::error::address_in_use) return "stop the process that listens there, or choose another port";
+    if (error == asio::error::access_denied) return "choose a port above 1023, or restart as root or with a socket of systemd";
+    if (error.value() == EADDRNOTAVAIL) return "choose an address of this machine";
+    return "";
+}
+
 Result<void> to_result(net::TcpEndpoint const& endpoint, net::Error const& error) {
     if (!error) return {};
     IpEndpoint const at{net::to_ip(endpoint.address()), endpoint.port()};
-    bool const is_taken = error == asio::error::address_in_use;
-    return Fault{.what = error.message(),
-                 .mend = is_taken ? "stop the process that listens there, or choose another port" : "",
-                 .where = "cannot listen on " + at.text()};
+    return Fault{.what = error.message(), .mend = mend_of(error), .where = "cannot listen on " + at.text()};
 }
 
 /// "::" accepts IPv4 clients too; any other IPv6 address accepts IPv6 only.
@@ -43,8 +48,21 @@ void set_dual_stack(Acceptor& acceptor, net::TcpEndpoint const& endpoint, net::E
 }   // namespace
 
 void Listener::start() {
-    auto running = run();
+    auto running = run(shared_from_this());
     asio::co_spawn(services_.worker.io.get_executor(), std::move(running), asio::detached);
+}
+
+void Listener::use(std::shared_ptr<ListenPoint const> point) {
+    asio::post(services_.worker.io,
+               [self = shared_from_this(), point = std::move(point)]() mutable { self->point_ = std::move(point); });
+}
+
+/// run() has looked at the limit before it began to wait for a connection.
+void Listener::apply_limit() {
+    asio::post(services_.worker.io, [self = shared_from_this()] {
+        net::Error error;
+        self->acceptor_.cancel(error);
+    });
 }
 
 /// A socket that is closed with connections in its queue resets them, and their clients may have sent a request. The filter
@@ -64,6 +82,23 @@ void Listener::drop_new() {
 milliseconds Listener::handshake_time() const { return on_loopback_ ? milliseconds{5} : milliseconds{100}; }
 
 void Listener::close() {
+    asio::post(services_.worker.io, [self = shared_from_this()] { self->close_now(); });
+}
+
+void Listener::retire() {
+    drop_new();
+    auto closing = close_later(shared_from_this());
+    asio::co_spawn(services_.worker.io.get_executor(), std::move(closing), asio::detached);
+}
+
+net::awaitable<void> Listener::close_later(std::shared_ptr<Listener>) {
+    net::Timer timer(services_.worker.io.get_executor(), handshake_time());
+    auto [error] = co_await timer.async_wait(net::as_values);
+    (void)error;
+    close_now();
+}
+
+void Listener::close_now() {
     stopped_ = true;
     net::Error error;
     acceptor_.non_blocking(true, error);
@@ -80,17 +115,17 @@ net::awaitable<void> Listener::pause(milliseconds time) {
     (void)error;
 }
 
-net::awaitable<void> Listener::run() {
+net::awaitable<void> Listener::run(std::shared_ptr<Listener>) {
     ++services_.accepting;
     while (!stopped_) {
-        auto const& shared = services_.shared;
-        if (shared.connections.load(std::memory_order_relaxed) >= shared.connections_max + shared.connections_reserve) {
-            make_room(services_);
+        auto& connections = services_.shared.connections;
+        if (connections.is_full()) {
+            if (connections.needs_room()) make_room(services_);
             co_await pause(at_limit_pause);
             continue;
         }
         auto [error, socket] = co_await acceptor_.async_accept(net::as_values);
-        if (!error) {   // also after close(): the connection was accepted before
+        if (!error) {   // also after close_now(): the connection was accepted before
             admit(std::move(socket));
         } else if (error == asio::error::no_descriptors || error.value() == ENFILE || error == asio::error::no_memory) {
             co_await find_descriptors();
@@ -115,7 +150,7 @@ net::awaitable<void> Listener::find_descriptors() {
 std::uint32_t Listener::connections_allowed(IpAddress const& client) const {
     auto const given = services_.options->limits.connections_per_client;
     if (given != 0) return given;
-    return client.is_loopback() ? 0 : std::max(services_.shared.connections_max / 4, 1u);
+    return client.is_loopback() ? 0 : std::max(services_.shared.connections.max() / 4, 1u);
 }
 
 void Listener::admit(net::TcpSocket socket) {
@@ -127,17 +162,17 @@ void Listener::admit(net::TcpSocket socket) {
     auto const client = first_bits(peer.address, limits.client_prefix4, limits.client_prefix6);
     if (!services_.shared.clients.enter(client, connections_allowed(peer.address))) {
         services_.counters.connections_refused.add();
-        return log_refusal(peer.address, point_.tls ? 0 : refuse_in_clear(socket));
+        return log_refusal(peer.address, point_->tls ? 0 : refuse_in_clear(socket));
     }
     socket.set_option(asio::ip::tcp::no_delay(true), error);
     services_.counters.connections.add();
     Accepted accepted{std::make_unique<net::Transport>(std::move(socket), services_.worker.wheel), peer,
                       Seat(services_.shared, client), point_};
-    if (point_.tls)
+    if (point_->tls)
         Connection::start(std::make_unique<TlsHandshake>(services_, std::move(accepted)));
     else
         Connection::start(std::make_unique<Http1Connection>(services_, std::move(accepted)));
-    if (services_.shared.connections.load(std::memory_order_relaxed) > services_.shared.connections_max) make_room(services_);
+    if (services_.shared.connections.needs_room()) make_room(services_);
 }
 
 /// One write attempt only: a client that opens too many connections must cost no more. For the same reason a TLS client
@@ -152,7 +187,7 @@ Bytes Listener::refuse_in_clear(net::TcpSocket& socket) const {
 }
 
 void Listener::log_refusal(IpAddress const& client, Bytes sent) {
-    if (!services_.log) return;
+    if (!services_.logs()) return;
     auto const text = client.text();
     LogEntry entry;
     entry.end = wall_now();

@@ -12,30 +12,34 @@ namespace garner::proxy {
 
 using Acceptor = net::asio::basic_socket_acceptor<net::asio::ip::tcp, net::Executor>;
 
-/// Accepts clients on one worker. Must outlive run().
-class Listener {
+/// Accepts clients on one worker. Functions are for any thread. Without an owner it runs until close().
+class Listener : public std::enable_shared_from_this<Listener> {
 public:
-    /// `tls`: null for plain TCP. `inherited`: the service manager has the same socket, for the next process too.
-    Listener(Services& services, Acceptor acceptor, AcceleratedOrigin const* origin,
-             std::shared_ptr<net::TlsServerContext const> tls, bool inherited)
+    /// `inherited`: the service manager has the same socket, for the next process too.
+    Listener(Services& services, Acceptor acceptor, std::shared_ptr<ListenPoint const> point, bool inherited)
         : services_(services), acceptor_(std::move(acceptor)), inherited_(inherited),
-          on_loopback_(acceptor_.local_endpoint().address().is_loopback()),
-          pause_(services.worker.io), point_{acceptor_.local_endpoint().port(), origin, std::move(tls)} {}
+          on_loopback_(acceptor_.local_endpoint().address().is_loopback()), pause_(services.worker.io), point_(std::move(point)) {}
 
-    /// Starts accepting; from any thread.
+    /// Starts accepting.
     void start();
-    /// Later connections use this context. On its worker.
-    void use_tls(std::shared_ptr<net::TlsServerContext const> tls) { point_.tls = std::move(tls); }
+    /// For later connections.
+    void use(std::shared_ptr<ListenPoint const> point);
+    /// The limit of connections has become lower: it applies to the next connection.
+    void apply_limit();
     /// From now on the kernel drops new connections of clients, which try again for a while. Handshakes in progress continue.
-    /// An inherited socket queues them for the next process. From any thread.
+    /// An inherited socket queues them for the next process.
     void drop_new();
     /// The time that these handshakes get.
     milliseconds handshake_time() const;
-    /// Accepts the connections that are established, unless the socket is inherited, and closes it. On its worker.
+    /// Accepts the connections that are established, unless the socket is inherited, and closes it.
     void close();
+    /// Does drop_new(), and close() after handshake_time().
+    void retire();
 
 private:
-    net::awaitable<void> run();
+    net::awaitable<void> run(std::shared_ptr<Listener> self);
+    net::awaitable<void> close_later(std::shared_ptr<Listener> self);
+    void close_now();
     net::awaitable<void> pause(milliseconds time);
     net::awaitable<void> find_descriptors();
     void admit(net::TcpSocket socket);
@@ -48,7 +52,7 @@ private:
     bool const inherited_;
     bool const on_loopback_;
     net::Timer pause_;
-    ListenPoint point_;
+    std::shared_ptr<ListenPoint const> point_;
     bool stopped_ = false;
 };
 

@@ -12,6 +12,17 @@ using State = LoginCheck::State;
 namespace {
 
 constexpr seconds try_again{5};   // without a hint of the source
+constexpr std::string_view malformed_credentials = "Malformed or unsupported credentials.";
+
+/// `field`: well-formed credentials that were rejected.
+std::string_view rejected_credentials(std::string_view field) {
+    switch (auth::scheme_of(field).value_or(auth::Scheme::basic)) {
+    case auth::Scheme::basic: return "Wrong password or unknown user.";
+    case auth::Scheme::bearer: return "Invalid token.";
+    case auth::Scheme::negotiate: return "Invalid ticket.";
+    }
+    return "";
+}
 
 /// A client that did not log in, and is not asked to.
 std::shared_ptr<http::Identity const> const& no_user() {
@@ -23,23 +34,19 @@ std::shared_ptr<http::Identity const> const& no_user() {
 
 State LoginCheck::look() {
     auto* logins = request_.services.logins;
-    if (!logins || request_.client.nobody() || request_.bumped) {
+    if (!logins || request_.client.nobody() || request_.bumped_origin) {
         request_.identity = no_user();
         return State::known;
     }
     auto const& fields = request_.head().fields;
     if (!fields.has(Name::proxy_authorization)) return look_without_credentials();
-    if (fields.count(Name::proxy_authorization) > 1) {
-        reason_ = "login refused: more than one line of Proxy-Authorization";
-        return State::wanted;
-    }
-    auto found = logins->find(fields.first(Name::proxy_authorization), request_.now);
+    if (fields.count(Name::proxy_authorization) > 1)
+        return reject(malformed_credentials, "more than one line of Proxy-Authorization");
+    auto const field = fields.first(Name::proxy_authorization);
+    auto found = logins->find(field, request_.now);
     using Kind = auth::Verified::Found::Kind;
     if (found.kind == Kind::unknown) return State::unknown;
-    if (found.kind == Kind::wrong) {
-        reason_ = "login refused: wrong user or password";
-        return State::wanted;
-    }
+    if (found.kind == Kind::wrong) return reject(rejected_credentials(field), "as at the last check");
     request_.identity = std::move(found.identity);
     return State::known;
 }
@@ -50,7 +57,7 @@ State LoginCheck::look_without_credentials() {
     auto& client = request_.client;
     auto const generation = logins.generation();
     request_.identity = logins.find_without_credentials(client.peer().address, client.client()->certificate, request_.now);
-    if (!request_.identity) return State::wanted;
+    if (!request_.identity) return State::login_needed;
     client.set_client(with_identity(client.client(), request_.identity, generation));
     return State::known;
 }
@@ -83,17 +90,26 @@ State LoginCheck::take(auth::Answer const& answer) {
         request_.identity = answer.identity;
         return State::known;
     }
-    reason_ = answer.reason;
     without_negotiate_ = answer.negotiate_failed;
     retry_after_ = answer.retry_after;
-    if (answer.kind == Kind::rejected) return State::wanted;
-    return answer.kind == Kind::limited ? State::limited : State::silent;
+    auto const field = request_.head().fields.first(Name::proxy_authorization);
+    if (answer.kind == Kind::rejected)
+        return reject(answer.unusable ? malformed_credentials : rejected_credentials(field), answer.reason);
+    reason_ = answer.reason;
+    return answer.kind == Kind::limited ? State::limited : State::unavailable;
+}
+
+/// The log has the detail, too: "Wrong password or unknown user (htpasswd: wrong password)".
+State LoginCheck::reject(std::string_view what, std::string_view detail) {
+    what_ = what;
+    reason_.assign(what.substr(0, what.size() - 1)).append(" (").append(detail).append(")");
+    return State::login_needed;
 }
 
 std::string LoginCheck::fields(State state) const {
-    if (state == State::wanted)
+    if (state == State::login_needed)
         return request_.services.logins ? challenges(*request_.services.logins->sources(), without_negotiate_) : std::string();
-    if (state != State::limited && state != State::silent) return {};
+    if (state != State::limited && state != State::unavailable) return {};
     return "Retry-After: " + std::to_string(retry_after_.count()) + "\r\n";
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "auth/answer.hpp"
 #include "proxy/request.hpp"
@@ -16,30 +17,34 @@ public:
     explicit LoginCheck(Request& request) : request_(request) {}
 
     enum class State : std::uint8_t {
-        known,     // request.identity is set
-        unknown,   // verify() must check the credentials
-        wanted,    // 407: there are no credentials, or wrong ones
-        limited,   // 429: too many failures of this client
-        silent     // 503: no source of users responds
+        known,          // request.identity is set
+        unknown,        // verify() must check the credentials
+        login_needed,   // 407: there are no credentials, or wrong ones
+        limited,        // 429: too many failures of this client
+        unavailable     // 503: no source of users responds
     };
     /// Without waiting. Remembered credentials allocate nothing and take less than 1 µs.
     State look();
     /// After `unknown`. Never returns `unknown`.
     net::awaitable<State> verify();
-    /// Lines for the response to `wanted`, `limited` and `silent`: challenges, or Retry-After. Empty: no source takes credentials, so
-    /// that no client can be asked for them.
+    /// Lines for the response to `login_needed`, `limited` and `unavailable`: challenges, or Retry-After. Empty: no source takes
+    /// credentials, so that no client can be asked for them.
     std::string fields(State) const;
+    /// Why the client must log in, for the client: a literal. Does not tell unknown users from wrong passwords.
+    std::string_view what() const { return what_; }
     /// Why the credentials were not accepted, for the log; empty: there are none.
     std::string const& reason() const { return reason_; }
 
 private:
     State look_without_credentials();
     State take(auth::Answer const&);
+    State reject(std::string_view what, std::string_view detail);
     bool may_bind() const;
 
     Request& request_;
     bool without_negotiate_ = false;
     seconds retry_after_{0};
+    std::string_view what_ = "No credentials: this proxy requires a login.";
     std::string reason_;
 };
 

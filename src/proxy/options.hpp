@@ -110,9 +110,9 @@ struct Options {
     ForwardedField forwarded = ForwardedField::by_listener;
     ForwardedReceived forwarded_received = ForwardedReceived::by_listener;
     std::vector<IpNetwork> forwarded_trusted;   // clients whose gateway fields are always passed on
-    std::string via_name;                       // empty: "garner-" and a random number, unique to this process
+    std::string via_name;                       // empty: Server sets "garner-" and a random number, unique to this process
     Log log;
-    bump::Options bump;   // the certificates of the CA change with Server::use_interception()
+    bump::Options bump;   // the certificates of the CA are in Services::interception
 };
 
 }   // namespace garner::proxy

@@ -34,7 +34,7 @@ bool is_at(icp::Peer const& peer, IpAddress const& address) {
 /// Behind a TLS terminator on this machine all visitors of an accelerator come from loopback.
 http::Decision OwnAnswers::may_purge() const {
     auto const& options = *request_.options;
-    bool const is_local = request_.client.peer().address.is_loopback() && !request_.accelerates;
+    bool const is_local = request_.client.peer().address.is_loopback() && !request_.accelerated_origin;
     using enum http::Decision::Verdict;
     if (options.purge.empty()) return {.verdict = is_local ? allow : deny};
     auto facts = request_.facts();
@@ -54,7 +54,7 @@ net::awaitable<bool> OwnAnswers::ask_to_log_in() {
     request_.record.tag = ResultTag::tcp_denied;
     request_.record.texts.reason = login.reason();
     std::uint16_t status = 407;
-    if (state != wanted) status = state == limited ? 429 : 503;
+    if (state != login_needed) status = state == limited ? 429 : 503;
     co_await writer_.error(status, "Only users that the rules name may purge.", "purge", cache::FailureKind::other, fields);
     co_return true;
 }

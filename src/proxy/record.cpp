@@ -15,13 +15,13 @@ namespace {
 
 /// Queries inside TLS are not logged: they may be secret.
 std::string_view logged_url(Request const& request, std::string_view url) {
-    return request.options->log.query && !request.bumped ? url : url.substr(0, url.find('?'));
+    return request.options->log.query && !request.bumped_origin ? url : url.substr(0, url.find('?'));
 }
 
 }   // namespace
 
 void Record::Texts::clear() {
-    for (auto* text : {&reason, &content_type, &rule, &because, &logged_rule, &source, &id}) text->clear();
+    for (auto* text : all()) text->clear();
 }
 
 Record::Record(Texts& texts, std::string_view via_name) : texts(texts) {
@@ -35,14 +35,15 @@ void Record::say(char const* why) {
 }
 
 /// The log shows the whole rule; a client does not learn which networks and names the rules contain.
-void Record::set_rule(http::Decision const& decision) {
+void Record::set_rule(http::Decision const& decision, std::optional<IpAddress> const& destination) {
     texts.rule = decision.text_for_client();
     texts.because = decision.because;
     texts.logged_rule = decision.text();
     by_destination = decision.closed && !decision.closed_port;
+    refused_address = destination;
 }
 
-void Record::set_rule(AcceleratedOrigin::Refusal const& refusal) {
+void Record::set_rule(FixedOrigin::Refusal const& refusal) {
     texts.rule = refusal.rule;
     texts.because = refusal.because;
     texts.logged_rule = refusal.logged_rule;
@@ -118,7 +119,7 @@ void Record::finish(Request& request) {
         counters.miss_time.add(elapsed);
     }
     if (request.client_gone) counters.client_aborts.add();
-    if (request.services.log) log(request, std::chrono::duration_cast<milliseconds>(elapsed));
+    if (request.services.logs()) log(request, std::chrono::duration_cast<milliseconds>(elapsed));
 }
 
 void Record::log(Request const& request, milliseconds elapsed) const {

@@ -1,5 +1,6 @@
 // The record of one request for log, counters and Cache-Status.
 #pragma once
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,7 @@ public:
         std::string logged_rule;   // the deciding rule with its networks and names
         std::string source;        // "SIBLING_HIT/next door"
         std::string id;            // the id of the error page; empty: no error page was sent
+        std::array<std::string*, 7> all() { return {&reason, &content_type, &rule, &because, &logged_rule, &source, &id}; }
         void clear();
     };
     Record(Texts& texts, std::string_view via_name);
@@ -39,16 +41,18 @@ public:
     std::string_view peer_reach;   // icp::reach_of(); empty: no peer
     bool peers_timed_out = false;
     std::uint16_t sent_status = 0;
-    bool by_destination = false;   // the rules or defaults refused the address of the origin
-    bool truncated = false;        // the client got an incomplete response, and did not cause that
+    bool by_destination = false;                // the rules or defaults refused the address of the origin
+    std::optional<IpAddress> refused_address;   // the address of the origin that was decided on; nothing: it was not known
+    bool truncated = false;                     // the client got an incomplete response, and did not cause that
     Bytes body_sent = 0;
     Texts& texts;
 
     /// Sets a literal for Cache-Status and the log.
     void say(char const* why);
-    void set_rule(http::Decision const&);
+    /// `destination`: the address of the origin, if the decision is about it.
+    void set_rule(http::Decision const&, std::optional<IpAddress> const& destination = std::nullopt);
     /// The rule that refused the tunnel around the request.
-    void set_rule(AcceleratedOrigin::Refusal const&);
+    void set_rule(FixedOrigin::Refusal const&);
     /// Draws the id of an error page: "1764078120.123-9f3a0c1d". The number before the hyphen is the time in Squid's log format.
     std::string_view draw_id();
     /// Counts the connection's traffic since the last call. Called after each write, so that a transfer of hours shows in

@@ -29,8 +29,8 @@ private:
 
     Services& services_;
     Nobody nobody_;
-    AcceleratedOrigin const* origin_;
-    std::shared_ptr<AcceleratedOrigin const> kept_;   // origin_, if it is that of a tunnel, which may end before the refresh
+    FixedOrigin const* origin_;
+    std::shared_ptr<FixedOrigin const> kept_;   // origin_: its listener or tunnel may end before the refresh
     Scratch scratch_;
     Transaction* transaction_ = nullptr;   // set once it runs
 };

@@ -8,14 +8,24 @@ namespace {
 
 std::string key_of(IpAddress const& client) { return first_bits(client, 32, 64).text(); }
 
+Bytes bytes_of(Refused const& refused) {
+    Bytes sum = sizeof refused;
+    for (auto const* text : {&refused.id, &refused.method, &refused.url, &refused.user, &refused.rule, &refused.because})
+        sum += heap_block(text->capacity());
+    for (auto const& group : refused.groups) sum += sizeof group + heap_block(group.capacity());
+    return sum;
+}
+
 }   // namespace
 
 void Refusals::add(Refused refused) {
     if (refused.url.size() > url_max) refused.url.assign(refused.url, 0, url_max);
+    refused.counted = CountedBytes<Refused>(bytes_of(refused));
     MutexLock const lock(mutex_);
     auto& latest = clients_.get(key_of(refused.client), clients_max);
     latest.push_front(std::move(refused));
     if (latest.size() > of_client_max) latest.pop_back();
+    while (CountedBytes<Refused>::sum() > bytes_max && clients_.size() > 1) clients_.erase_oldest();
 }
 
 std::vector<Refused> Refusals::of(IpAddress const& client, std::string_view user) const {
@@ -28,12 +38,12 @@ std::vector<Refused> Refusals::of(IpAddress const& client, std::string_view user
     return found;
 }
 
-std::optional<Refused> Refusals::find(std::string_view id) const {
-    std::optional<Refused> found;
+std::vector<Refused> Refusals::find(std::string_view id, std::size_t most) const {
+    std::vector<Refused> found;
     MutexLock const lock(mutex_);
     clients_.for_each([&](std::string const&, std::deque<Refused> const& latest) {
         for (auto const& one : latest)
-            if (one.id == id) found = one;
+            if (one.id.starts_with(id) && found.size() < most) found.push_back(one);
     });
     return found;
 }

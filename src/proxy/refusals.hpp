@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "util/clock.hpp"
+#include "util/counted.hpp"
 #include "util/ip.hpp"
 #include "util/lru_map.hpp"
 #include "util/mutex.hpp"
 
 namespace garner::proxy {
 
-/// A request that the access rules refused.
+/// A request that the access rules or wrong credentials refused.
 struct Refused {
     std::string id;
     WallTime at{};
@@ -21,22 +22,26 @@ struct Refused {
     std::string url;                   // without a query, cut to 512 bytes
     std::vector<std::string> groups;   // of the user
     std::string user;                  // empty: the client had not logged in
-    std::string rule;                  // for the client
+    std::string rule;                  // for the client; "auth": wrong credentials
     std::string because;               // may be empty
     std::uint16_t listener = 0;
     IpAddress client;
+    std::optional<IpAddress> destination;   // the address that was refused; nothing: no address mattered
+    CountedBytes<Refused> counted = {};
 };
 
 /// Thread-safe. Holds at most 50 requests of each of 2,000 addresses or IPv6 /64 networks; the one that was refused longest ago is
-/// dropped first.
+/// dropped first. Together they take at most `bytes_max`.
 class Refusals {
 public:
     static constexpr std::size_t of_client_max = 50, clients_max = 2'000, url_max = 512;
+    static constexpr Bytes bytes_max = 64 * MiB;
 
     void add(Refused refused) EXCLUDES(mutex_);
     /// The refusals of this address, latest first: those of the user, and those without a user.
     std::vector<Refused> of(IpAddress const& client, std::string_view user) const EXCLUDES(mutex_);
-    std::optional<Refused> find(std::string_view id) const EXCLUDES(mutex_);
+    /// The refusals whose id begins with `id`, at most `most` of them.
+    std::vector<Refused> find(std::string_view id, std::size_t most) const EXCLUDES(mutex_);
 
 private:
     mutable Mutex mutex_;

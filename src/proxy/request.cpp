@@ -6,10 +6,20 @@
 
 namespace garner::proxy {
 
+namespace {
+
+void drop_large_text(std::string& text) {
+    if (text.capacity() > Scratch::usual) std::string().swap(text);
+}
+
+}   // namespace
+
 void Scratch::drop_large() {
-    constexpr std::size_t usual = 16 * KiB;
-    for (auto* text : {&key_text, &head_text, &stored_text, &upstream_text})
-        if (text->capacity() > usual) std::string().swap(*text);
+    for (auto* text : {&key_text, &head_text, &stored_text, &upstream_text, &pool_key, &target.url, &target.plain_url,
+                       &target.host_field, &target.path})
+        drop_large_text(*text);
+    for (auto* text : record.all()) drop_large_text(*text);
+    stored_head.fields.drop_large();
 }
 
 void Scratch::read_head_of(store::Object const& object) {
@@ -19,18 +29,18 @@ void Scratch::read_head_of(store::Object const& object) {
 
 namespace {
 
-AcceleratedOrigin const* if_kind(AcceleratedOrigin const* origin, AcceleratedOrigin::Kind kind) {
+FixedOrigin const* if_kind(FixedOrigin const* origin, FixedOrigin::Kind kind) {
     return origin && origin->kind == kind ? origin : nullptr;
 }
 
 }   // namespace
 
-Request::Request(Services& services, ClientStream& client, AcceleratedOrigin const* only_origin, Scratch& scratch,
+Request::Request(Services& services, ClientStream& client, FixedOrigin const* only_origin, Scratch& scratch,
                  std::shared_ptr<Options const> const& options)
-    : services(services), client(client), accelerates(if_kind(only_origin, AcceleratedOrigin::Kind::accelerated)),
-      bumped(if_kind(only_origin, AcceleratedOrigin::Kind::bumped)), scratch(scratch), options(options), target(scratch.target),
-      record(scratch.record, services.shared.via_name), close(!http::keeps_alive(client.head())) {
-    identity = bound_identity(services, client, bumped || client.nobody());
+    : services(services), client(client), accelerated_origin(if_kind(only_origin, FixedOrigin::Kind::accelerated)),
+      bumped_origin(if_kind(only_origin, FixedOrigin::Kind::bumped)), scratch(scratch), options(options), target(scratch.target),
+      record(scratch.record, options->via_name), close(!http::keeps_alive(client.head())) {
+    identity = bound_identity(services, client, bumped_origin || client.nobody());
     for (auto* text : {&target.url, &target.plain_url, &target.host_field, &target.path}) text->clear();
     target.secure = client.client()->secure;
     if (scratch.targeted_of == options) return;

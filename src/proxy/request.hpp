@@ -34,19 +34,20 @@ struct Scratch {
 
     /// Reads into stored_head; valid until the next call.
     void read_head_of(store::Object const&);
-    /// Frees the texts of unusually large heads, between requests.
+    /// Frees the memory of unusually large requests, between requests.
     void drop_large();
+    static constexpr std::size_t usual = 4 * KiB;   // of each text
 };
 
 /// A new one is created for each request. Belongs to one worker.
 struct Request {
-    Request(Services& services, ClientStream& client, AcceleratedOrigin const* only_origin, Scratch& scratch,
+    Request(Services& services, ClientStream& client, FixedOrigin const* only_origin, Scratch& scratch,
             std::shared_ptr<Options const> const& options);
 
     Services& services;
     ClientStream& client;
-    AcceleratedOrigin const* accelerates;   // the listener's; null: a forward proxy
-    AcceleratedOrigin const* bumped;        // the origin of the decrypted tunnel; null: not inside one
+    FixedOrigin const* accelerated_origin;   // the listener's; null: a forward proxy
+    FixedOrigin const* bumped_origin;        // the origin of the decrypted tunnel; null: not inside one
     Scratch& scratch;
     std::shared_ptr<Options const> const& options;
     Target& target;
@@ -86,9 +87,9 @@ struct Request {
     /// The client sent no-cache: no remembered failure answers it either.
     bool reloads() const { return control.is_reload(); }
     bool may_have_misses() const;
-    AcceleratedOrigin const* only_origin() const { return accelerates ? accelerates : bumped; }
+    FixedOrigin const* only_origin() const { return accelerated_origin ? accelerated_origin : bumped_origin; }
     /// The client has accepted an invalid certificate with this error, X509_V_ERR_...; 0: none.
-    long accepted_fault() const { return bumped ? bumped->accepted_fault : 0; }
+    long accepted_fault() const { return bumped_origin ? bumped_origin->accepted_fault : 0; }
     /// The client with the identity of this request, for requests that continue it without the client.
     std::shared_ptr<Client const> kept_client() const;
     /// Addresses of one network count as one client. A gateway that is trusted to name its clients does not count itself.

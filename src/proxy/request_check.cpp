@@ -17,11 +17,11 @@ std::optional<Verdict> RequestCheck::check() {
     if (framing.refusal) return refused(framing.status, framing.refusal, "RFC 9112 message framing");
     if (auto const* fault = read_target(head, request_.only_origin(), request_.target))
         return refused(400, fault, "RFC 9112 request target");
-    if (request_.bumped)
+    if (request_.bumped_origin)
         if (auto const verdict = check_inside()) return *verdict;
     if (head.method == Method::connect && !request_.client.body_done())
         return refused(400, "CONNECT with a body", "RFC 9110 9.3.6");
-    if (is_loop(head, request_.services.shared.via_name, request_.options->limits.max_hops))
+    if (is_loop(head, request_.options->via_name, request_.options->limits.max_hops))
         return refused(508, "The request has passed this proxy before, or has passed too many proxies (limits.hops_max).", "Via");
     if (head.target == "*" && !request_.only_origin()) {
         auto decision = request_.options->access.decide(request_.facts(), std::nullopt);
@@ -37,7 +37,7 @@ std::optional<Verdict> RequestCheck::check() {
 
 /// Inside a decrypted tunnel.
 std::optional<Verdict> RequestCheck::check_inside() {
-    auto const& bumped = *request_.bumped;
+    auto const& bumped = *request_.bumped_origin;
     if (is_misdirected(request_.head(), bumped))
         return refused(421, "The request is for another host than the tunnel that it came through.", "RFC 9110 7.4");
     if (!bumped.refusal) return std::nullopt;
@@ -67,7 +67,7 @@ std::optional<Verdict> RequestCheck::check_access() {
 
 /// The rules depend on the destination. A stored object may have come from an address for which they need the user, too.
 bool RequestCheck::user_may_matter() const {
-    return !request_.identity && !has_tried_login_ && request_.options->logins && !request_.accelerates;
+    return !request_.identity && !has_tried_login_ && request_.options->logins && !request_.accelerated_origin;
 }
 
 /// Nothing: the identity is known, or check_login() comes next.
@@ -92,11 +92,11 @@ Verdict RequestCheck::refuse_login(LoginCheck::State state) {
     using enum LoginCheck::State;
     if (state == limited)
         return refused(429, "Too many logins from this address have failed. Wait a minute.", "auth.failures_per_minute");
-    if (state == silent) return refused(503, "The login cannot be checked now.", "auth");
+    if (state == unavailable) return refused(503, "The login cannot be checked now.", "auth");
     request_.record.tag = ResultTag::tcp_denied;
     // RFC 9110 15.5.8: a 407 needs a challenge.
     if (login_fields_.empty()) return refused(403, "The rules of this proxy allow known users only.", "auth");
-    return refused(407, "This proxy requires a login.", "auth");
+    return refused(407, login_.what(), "auth");
 }
 
 net::awaitable<Verdict> RequestCheck::check_further() {
@@ -140,12 +140,15 @@ net::awaitable<std::optional<Verdict>> RequestCheck::check_names() {
     if (!names->failure.empty()) co_return prepare();
     auto const facts = request_.facts();
     http::Decision decision;
+    std::optional<IpAddress> decided;
     for (auto const& address : names->addresses) {
         auto const of_address = request_.permits(facts, net::to_ip(address));
         if (of_address.allowed()) co_return prepare();
-        if (decision.verdict != needs_identity) decision = of_address;
+        if (decision.verdict == needs_identity) continue;
+        decision = of_address;
+        decided = net::to_ip(address);
     }
-    if (decision.verdict != needs_identity) co_return denied(decision);
+    if (decision.verdict != needs_identity) co_return denied(decision, decided);
     co_return require_login();
 }
 
@@ -183,11 +186,11 @@ Verdict RequestCheck::refused(std::uint16_t status, std::string_view what, std::
     return Verdict::refused;
 }
 
-Verdict RequestCheck::denied(http::Decision const& decision) {
-    if (decision.verdict == http::Decision::Verdict::needs_identity) return *judge(LoginCheck::State::wanted);
+Verdict RequestCheck::denied(http::Decision const& decision, std::optional<IpAddress> const& destination) {
+    if (decision.verdict == http::Decision::Verdict::needs_identity) return *judge(LoginCheck::State::login_needed);
     request_.record.tag = ResultTag::tcp_denied;
     request_.close = true;   // a denied client keeps no connection
-    request_.record.set_rule(decision);
+    request_.record.set_rule(decision, destination);
     return refused(403, "The rules of this proxy do not allow the request.", request_.record.texts.rule);
 }
 

@@ -1,6 +1,7 @@
 // The checks of a request before the lookup: target, loops, and access rules.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "proxy/login_check.hpp"
@@ -36,8 +37,8 @@ public:
     void refuse_misses();
     /// The client sent only-if-cached (RFC 9111 5.2.1.7).
     void refuse_to_fetch();
-    /// A stored response that the rules deny to this client by the address it came from.
-    Verdict denied(http::Decision const& decision);
+    /// The rules deny the request, or a stored response by the address it came from. `destination`: the address, if it decided.
+    Verdict denied(http::Decision const& decision, std::optional<IpAddress> const& destination = std::nullopt);
 
 private:
     std::optional<Verdict> check_inside();

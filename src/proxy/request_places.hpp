@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "proxy/transaction.hpp"
+#include "util/counted.hpp"
 
 namespace garner::proxy {
 
 /// Memory for one request at a time, of any connection.
-struct RequestPlace {
+struct RequestPlace : Counted<RequestPlace> {
     Scratch scratch;
     std::optional<Transaction> transaction;
 };

@@ -93,7 +93,7 @@ std::string_view ResponseWriter::patch_of(Patch const& patch) {
     if (request_.services.draining && !client.more_received()) request_.close = true;
     if (!client.body_done() && !request_.uploading) request_.close = true;
     with_close.close = request_.close;
-    return write_patch(request_.scratch.patch, with_close, request_.services.shared.via_name);
+    return write_patch(request_.scratch.patch, with_close, request_.options->via_name);
 }
 
 void ResponseWriter::begin_without_length(Patch& patch) {
@@ -111,9 +111,9 @@ ErrorPage ResponseWriter::page_of(std::uint16_t status, std::string_view what, s
     ErrorPage page;
     page.status = status;
     page.what = what;
-    page.server = request_.services.shared.via_name;
+    page.server = request_.options->via_name;
     bool const is_read = !target.url.empty();   // otherwise the target is the last request's
-    if (request_.accelerates) {
+    if (request_.accelerated_origin) {
         if (is_read) page.url = target.path;
         if (status >= 502 && status <= 504) page.what = what.substr(0, what.find(": "));
         return page;
@@ -135,21 +135,33 @@ void ResponseWriter::log_reason(std::string_view what, std::string_view rule) {
 /// Proxy-Status. Visitors of an accelerator have no page of refusals.
 std::string ResponseWriter::note_refusal() {
     auto const& texts = request_.record.texts;
-    auto const& server = request_.services.shared.via_name;
-    if (request_.accelerates) return proxy_status(server, request_.record.by_destination, {}, texts.id);
+    auto const& server = request_.options->via_name;
+    if (request_.accelerated_origin) return proxy_status(server, request_.record.by_destination, {}, texts.id);
     if (!request_.identity && request_.options->logins) LoginCheck(request_).look();   // others see nothing of a known user
+    keep_refusal(texts.rule, texts.because);
+    return proxy_status(server, request_.record.by_destination, texts.rule, texts.id);
+}
+
+/// A 407 without credentials is the usual beginning of a login.
+bool ResponseWriter::is_failed_login(std::uint16_t status, std::string_view rule) const {
+    bool const is_read = !request_.target.url.empty();
+    return status == 407 && rule == "auth" && is_read && request_.head().fields.has(http::Name::proxy_authorization);
+}
+
+/// For the page of refusals and `garner rules why --id`.
+void ResponseWriter::keep_refusal(std::string_view rule, std::string_view because) {
     auto const url = std::string_view(request_.target.url);
-    request_.services.shared.refusals.add({.id = texts.id,
+    request_.services.shared.refusals.add({.id = request_.record.texts.id,
                                            .at = wall_now(),
                                            .method = std::string(request_.head().method_text),
                                            .url = std::string(url.substr(0, url.find('?'))),
                                            .groups = request_.identity ? request_.identity->groups : std::vector<std::string>(),
                                            .user = request_.identity ? request_.identity->user : std::string(),
-                                           .rule = texts.rule,
-                                           .because = texts.because,
+                                           .rule = std::string(rule),
+                                           .because = std::string(because),
                                            .listener = request_.client.client()->listener,
-                                           .client = request_.client.peer().address});
-    return proxy_status(server, request_.record.by_destination, texts.rule, texts.id);
+                                           .client = request_.client.peer().address,
+                                           .destination = request_.record.refused_address});
 }
 
 net::awaitable<void> ResponseWriter::error(std::uint16_t status, std::string_view what, std::string_view rule,
@@ -170,7 +182,8 @@ net::awaitable<void> ResponseWriter::error(std::uint16_t status, std::string_vie
     // A rule of access is for the log; a visitor of an accelerator learns only that there is one.
     bool const is_access_rule = !rule.empty() && rule == request_.record.texts.rule;
     if (is_access_rule) extra += note_refusal();
-    request_.record.cache_status.detail = request_.accelerates && is_access_rule ? "access" : rule;
+    if (is_failed_login(status, rule)) keep_refusal(rule, what);
+    request_.record.cache_status.detail = request_.accelerated_origin && is_access_rule ? "access" : rule;
     co_await own_answer(status, content_type(format), body, extra);
 }
 

@@ -45,7 +45,9 @@ private:
     net::Error send_interim_rest();
     ErrorPage page_of(std::uint16_t status, std::string_view what, std::string_view rule) const;
     void log_reason(std::string_view what, std::string_view rule);
+    bool is_failed_login(std::uint16_t status, std::string_view rule) const;
     std::string note_refusal();
+    void keep_refusal(std::string_view rule, std::string_view because);
 
     Request& request_;
     SlowClientGuard pace_;

@@ -2,15 +2,16 @@
 
 #include <algorithm>
 
+#include "auth/groups.hpp"
 #include "proxy/decision.hpp"
 #include "proxy/internal.hpp"
 
 namespace garner::proxy {
 namespace {
 
-std::unique_ptr<AcceleratedOrigin> origin_of(Listen const& listen) {
+std::unique_ptr<FixedOrigin> origin_of(Listen const& listen) {
     if (!listen.origin) return nullptr;
-    auto origin = std::make_unique<AcceleratedOrigin>();
+    auto origin = std::make_unique<FixedOrigin>();
     origin->text = *listen.origin;
     http::UriError error;
     if (auto const uri = http::parse_absolute(origin->text, error)) origin->uri = *uri;
@@ -40,11 +41,12 @@ std::string_view name_of(http::Decision::Verdict verdict) {
     return "";
 }
 
-RuleInquiry::RuleInquiry(Options const& options, http::OwnAddresses own) : options_(options), own_(std::move(own)) {
+RuleInquiry::RuleInquiry(Options const& options, http::OwnAddresses own, auth::Groups const* groups)
+    : options_(options), own_(std::move(own)), groups_(groups) {
     for (auto const& listen : options_.listen) origins_.push_back(origin_of(listen));
 }
 
-AcceleratedOrigin const* RuleInquiry::choose_listener(std::uint16_t port) {
+FixedOrigin const* RuleInquiry::choose_listener(std::uint16_t port) {
     auto const& all = options_.listen;
     auto const is_meant = [&](Listen const& listen) { return port == 0 ? !listen.origin : listen.port == port; };
     auto const found = std::ranges::find_if(all, is_meant);
@@ -65,6 +67,7 @@ std::string RuleInquiry::read_fields() {
 
 std::string RuleInquiry::ask(RuleQuestion const& question) {
     question_ = question;
+    if (groups_ && question_.identity) groups_->add_listed(*question_.identity);
     auto const* origin = choose_listener(question_.listener);
     bool const is_https = question_.url.starts_with("https://");
     head_.version = http::Version::http_1_0;   // Host may be missing

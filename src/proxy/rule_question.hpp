@@ -12,6 +12,10 @@
 #include "proxy/options.hpp"
 #include "proxy/target.hpp"
 
+namespace garner::auth {
+class Groups;
+}
+
 namespace garner::proxy {
 
 struct RuleQuestion {
@@ -28,11 +32,12 @@ struct RuleQuestion {
 /// "allow", "deny", "login", "undecided".
 std::string_view name_of(http::Decision::Verdict);
 
-/// Asks the rules as a request does. Reuses its memory: one inquiry for many questions. The options must outlive it. Not
-/// thread-safe.
+/// Asks the rules as a request does. Reuses its memory: one inquiry for many questions. The options and groups must outlive it.
+/// Not thread-safe.
 class RuleInquiry {
 public:
-    RuleInquiry(Options const&, http::OwnAddresses own);
+    /// A user is also a member of those `groups` that list its name; nullptr: of none.
+    RuleInquiry(Options const&, http::OwnAddresses own, auth::Groups const* groups = nullptr);
     RuleInquiry(RuleInquiry const&) = delete;
 
     /// Copies the question. Returns why the proxy would reject the request for its form; empty if it would not. facts() are
@@ -48,12 +53,13 @@ public:
     std::optional<IpAddress> const& destination() const { return destination_; }
 
 private:
-    AcceleratedOrigin const* choose_listener(std::uint16_t port);
+    FixedOrigin const* choose_listener(std::uint16_t port);
     std::string read_fields();
 
     Options const& options_;
     http::OwnAddresses own_;
-    std::vector<std::unique_ptr<AcceleratedOrigin>> origins_;   // of each listener; nullptr: a forward proxy
+    auth::Groups const* groups_;
+    std::vector<std::unique_ptr<FixedOrigin>> origins_;   // of each listener; nullptr: a forward proxy
     RuleQuestion question_;
     Client client_;
     std::string target_text_;

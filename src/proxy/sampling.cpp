@@ -64,7 +64,9 @@ Sampling::Report Sampling::report(SteadyTime now) {
     if (!shadow_) return report;
     report.what_if = shadow_->what_if();
     report.what_if.seconds = std::chrono::duration<double>(now - counts_since_).count();
-    for (auto const& sampler : samplers_) report.what_if.metadata += sizeof *sampler;
+    auto const samplers = samplers_.size() * sizeof(Sampler);
+    report.what_if.metadata += samplers;
+    report.what_if.metadata_max += samplers;
     report.dropped = totals().dropped;
     report.policy = running_;
     if (follow_) report.follows = follow_->aim();

@@ -11,6 +11,7 @@
 #include "net/worker.hpp"
 #include "proxy/access_log.hpp"
 #include "proxy/config_state.hpp"
+#include "proxy/connection_count.hpp"
 #include "proxy/counters.hpp"
 #include "proxy/first_byte_times.hpp"
 #include "proxy/handshake_failures.hpp"
@@ -35,13 +36,10 @@ struct Services;
 
 /// Shared by all workers; process-wide limits.
 struct Shared {
-    std::atomic<std::uint32_t> connections{0};
-    std::uint32_t connections_max = 0;       // allowed by descriptors and options
-    std::uint32_t connections_reserve = 0;   // beyond them, for clients that connect while an idle connection is being closed
-    std::atomic<std::int64_t> pipes{0};      // that tunnels may still open
-    std::uint32_t refreshes_max = 0;         // on one worker at a time; each takes a descriptor
-    ClientCounts clients;                    // connections by client address
-    std::string via_name;                    // this proxy in Via and Cache-Status; unique to this process
+    ConnectionCount connections;
+    std::atomic<std::int64_t> pipes{0};   // that tunnels may still open
+    std::uint32_t refreshes_max = 0;      // on one worker at a time; each takes a descriptor
+    ClientCounts clients;                 // connections by client address
     HandshakeFailures handshake_failures;
     Refusals refusals;
     ConfigState config;
@@ -55,7 +53,7 @@ struct Services {
     net::Worker& worker;
     cache::Cache& cache;
     Shared& shared;
-    AccessLog* log = nullptr;   // null: no access log
+    AccessLog* log = nullptr;   // null: the server has opened none
     Counters& counters;
     RequestPlaces& places;
     std::shared_ptr<Options const> options;
@@ -73,6 +71,9 @@ struct Services {
     List<Refresh> refreshes{};
     std::uint32_t refreshing = 0;   // the above, and pumps that only fill the store
     FirstByteTimes first_bytes{};
+
+    /// Whether lines of this worker are written anywhere.
+    bool logs() const { return log && log->writes(worker.number); }
 };
 
 }   // namespace garner::proxy

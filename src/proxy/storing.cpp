@@ -25,7 +25,7 @@ std::optional<std::uint64_t> length_of(http::Framing const& framing) {
 // ---- may it be stored ----
 
 StoreRefusal Storing::why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
-                                     http::Storing what) const {
+                                     http::StoredAs what) const {
     auto const& options = *request_.options;
     auto content_type = response.fields.first(Name::content_type);
     auto freshness = request_.freshness_options(content_type);
@@ -40,9 +40,9 @@ StoreRefusal Storing::why_not_stored(http::ResponseHead const& response, http::R
     how.represents_target = request_.head().method == Method::post && http::represents_target(response, request_.target.uri);
     auto refusal = http::why_not_store(request_.head(), request_.control, response, control, how);
     if (refusal != StoreRefusal::none) return refusal;
-    if (request_.bumped && response.fields.has(Name::set_cookie)) return StoreRefusal::set_cookie;
+    if (request_.bumped_origin && response.fields.has(Name::set_cookie)) return StoreRefusal::set_cookie;
     if (vary_of(response).star) return StoreRefusal::vary_too_long;   // with the names added to its Vary
-    if (what == http::Storing::answer && is_too_large()) return StoreRefusal::too_large;
+    if (what == http::StoredAs::answer && is_too_large()) return StoreRefusal::too_large;
     auto const& peer = upstream_.sources().current().peer;
     if (peer && peer->options.proxy_only) return StoreRefusal::proxy_only;
     bool never = rule_forbids_storing(options.caching, request_.facts(), content_type);
@@ -269,7 +269,7 @@ net::awaitable<Step> Storing::freshen() {
     upstream_.finish_exchange();
     auto& cache = request_.services.cache;
     // The fields of the 304 may make the response private to this client; it is then neither stored nor shared.
-    if (auto why = why_not_stored(head, control, http::Storing::freshened); why != StoreRefusal::none) {
+    if (auto why = why_not_stored(head, control, http::StoredAs::freshened); why != StoreRefusal::none) {
         request_.services.counters.not_stored.add(why);
         request_.record.say(text(why));
         state_.lead.refuse(text(why));
@@ -343,7 +343,7 @@ net::awaitable<Step> Storing::complete() {
     http::read_stored_head(merged, head);
     auto control = http::parse_response_cache_control(head.fields, targeted);
     state_.stale = nullptr;
-    if (why_not_stored(head, control, http::Storing::answer) != StoreRefusal::none) co_return Step::ask_again;
+    if (why_not_stored(head, control, http::StoredAs::answer) != StoreRefusal::none) co_return Step::ask_again;
     auto body = parts->body()->completing(state_.missing);
     co_return co_await store(head, control, std::move(body));
 }

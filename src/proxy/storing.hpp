@@ -7,6 +7,7 @@
 #include "proxy/fetch_state.hpp"
 #include "proxy/request.hpp"
 #include "proxy/rest_of_body.hpp"
+#include "proxy/step.hpp"
 #include "proxy/upstream.hpp"
 
 namespace garner::proxy {
@@ -19,7 +20,7 @@ public:
 
     /// Decides by the head alone.
     http::StoreRefusal why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
-                                      http::Storing what) const;
+                                      http::StoredAs what) const;
     /// Stores the response that the exchange has begun, by FetchState::control.
     net::awaitable<Step> store() { return store(upstream_.head(), *state_.control, nullptr); }
     /// RFC 9111 4.3.4: a 304 gives the stale object a new head with the same body.

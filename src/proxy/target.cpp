@@ -83,8 +83,8 @@ bool read_own_path(http::RequestHead const& request, Target& target) {
 
 }   // namespace
 
-char const* read_target(http::RequestHead const& request, AcceleratedOrigin const* origin, Target& target) {
-    bool const bumped = origin && origin->kind == AcceleratedOrigin::Kind::bumped;
+char const* read_target(http::RequestHead const& request, FixedOrigin const* origin, Target& target) {
+    bool const bumped = origin && origin->kind == FixedOrigin::Kind::bumped;
     target.accelerated = origin && !bumped;
     target.to_us = false;
     target.plain_url.clear();
@@ -124,7 +124,7 @@ char const* read_target(http::RequestHead const& request, AcceleratedOrigin cons
     return nullptr;
 }
 
-bool is_misdirected(http::RequestHead const& request, AcceleratedOrigin const& bumped) {
+bool is_misdirected(http::RequestHead const& request, FixedOrigin const& bumped) {
     http::UriError error;
     auto const& authority = bumped.uri.authority;
     auto const uri = http::parse_absolute(request.target, error);

@@ -14,7 +14,7 @@ namespace garner::proxy {
 
 /// The only origin of a connection's requests: that of an accelerator's listener, or that of a tunnel that Garner decrypts. Owns
 /// its text.
-struct AcceleratedOrigin : std::enable_shared_from_this<AcceleratedOrigin> {
+struct FixedOrigin : std::enable_shared_from_this<FixedOrigin> {
     enum class Kind : std::uint8_t {
         accelerated,
         bumped   // requests count as those of a forward proxy for https:// URLs
@@ -59,9 +59,9 @@ struct Target {
 };
 
 /// The error in the request's target or Host, a literal; nullptr when `target` is filled in (RFC 9112 3.2).
-char const* read_target(http::RequestHead const&, AcceleratedOrigin const*, Target& target);
+char const* read_target(http::RequestHead const&, FixedOrigin const*, Target& target);
 
 /// True if the request is for another origin than the one of its bumped tunnel (RFC 9110 7.4, 15.5.20). Its target is valid.
-bool is_misdirected(http::RequestHead const&, AcceleratedOrigin const& bumped);
+bool is_misdirected(http::RequestHead const&, FixedOrigin const& bumped);
 
 }   // namespace garner::proxy

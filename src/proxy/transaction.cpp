@@ -59,7 +59,7 @@ net::awaitable<Step> Transaction::take(Step step) {
     case Step::freshen: return storing_.freshen();
     case Step::take_head: return storing_.take_head();
     case Step::store: return storing_.store();
-    case Step::forget: return fetching_.forget();
+    case Step::await_removal: return fetching_.await_removal();
     default: return fail();
     }
 }
@@ -93,8 +93,8 @@ net::awaitable<void> Transaction::refuse() {
     bool const is_denied = refusal.status == 403 && request_.head().method == Method::connect;
     if (is_denied) {
         auto const& texts = request_.record.texts;
-        AcceleratedOrigin::Refusal told{refusal.status, std::string(refusal.what), std::string(refusal.rule), texts.because,
-                                        texts.logged_rule};
+        FixedOrigin::Refusal told{refusal.status, std::string(refusal.what), std::string(refusal.rule), texts.because,
+                                  texts.logged_rule};
         bool const shown = co_await tunnel_.show_page(std::move(told));
         if (shown) co_return;
     }
@@ -153,7 +153,7 @@ net::awaitable<void> Transaction::refuse_head(std::uint16_t status, std::string_
     request_.close = true;
     request_.record.answer = Answer::refused;
     std::string challenges;
-    if (status == 407 && !request_.only_origin()) challenges = LoginCheck(request_).fields(LoginCheck::State::wanted);
+    if (status == 407 && !request_.only_origin()) challenges = LoginCheck(request_).fields(LoginCheck::State::login_needed);
     if (!challenges.empty()) {
         co_await writer_.error(status, why, "auth", cache::FailureKind::other, challenges);
     } else {

@@ -12,6 +12,7 @@
 #include "proxy/request_check.hpp"
 #include "proxy/response_writer.hpp"
 #include "proxy/rest_of_body.hpp"
+#include "proxy/step.hpp"
 #include "proxy/storing.hpp"
 #include "proxy/tunnel.hpp"
 #include "proxy/upstream.hpp"
@@ -22,9 +23,9 @@ namespace garner::proxy {
 class Transaction {
 public:
     /// `options` and all other arguments outlive the transaction.
-    Transaction(Services& services, ClientStream& client, AcceleratedOrigin const* accelerates, Scratch& scratch,
+    Transaction(Services& services, ClientStream& client, FixedOrigin const* only_origin, Scratch& scratch,
                 std::shared_ptr<Options const> const& options)
-        : request_(services, client, accelerates, scratch, options) {}
+        : request_(services, client, only_origin, scratch, options) {}
     Transaction(Transaction const&) = delete;
 
     /// Answers the request with head client.head(), and logs it. Without waiting: true for a small hit that the client's connection

@@ -60,7 +60,7 @@ net::awaitable<bool> Tunnel::run_by_rules() {
     request_.record.texts.reason = decision.text();
     count(decision.action);
     if (decision.action == bump::Action::splice) co_return co_await splice();
-    std::optional<AcceleratedOrigin::Refusal> none;
+    std::optional<FixedOrigin::Refusal> none;
     if (decision.action == bump::Action::bump)
         co_await bumped_.run(std::move(none));
     else
@@ -68,7 +68,7 @@ net::awaitable<bool> Tunnel::run_by_rules() {
     co_return true;
 }
 
-net::awaitable<bool> Tunnel::show_page(AcceleratedOrigin::Refusal refusal) {
+net::awaitable<bool> Tunnel::show_page(FixedOrigin::Refusal refusal) {
     if (!bumped_.is_concerned()) co_return false;
     auto decision = bumped_.decide();
     if (!decision.needs_hello()) co_return false;
@@ -78,7 +78,7 @@ net::awaitable<bool> Tunnel::show_page(AcceleratedOrigin::Refusal refusal) {
     request_.services.counters.intercepted.add(Intercepted::page);
     decision = co_await bumped_.peek(std::move(decision));
     request_.record.texts.reason = request_.record.texts.logged_rule;
-    std::optional<AcceleratedOrigin::Refusal> told(std::move(refusal));
+    std::optional<FixedOrigin::Refusal> told(std::move(refusal));
     if (decision.action == bump::Action::bump)
         co_await bumped_.run(std::move(told));
     else
@@ -98,7 +98,7 @@ net::awaitable<void> Tunnel::switch_protocols() {
     for (auto const& field : response.fields)
         if ((!hop_by_hop.dropped(field) && field.id != http::Name::content_length) || field.id == http::Name::upgrade)
             text.append(field.name).append(": ").append(field.value).append("\r\n");
-    append_via(text, request_.services.shared.via_name);
+    append_via(text, request_.options->via_name);
     text.append("Connection: Upgrade\r\n\r\n");
     iovec part{text.data(), text.size()};
     if (!co_await writer_.send(std::span<iovec>(&part, 1))) co_return;

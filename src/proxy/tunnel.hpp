@@ -21,7 +21,7 @@ public:
     net::awaitable<bool> run();
     /// For a CONNECT that is refused: shows `refusal` as a page inside the tunnel. False if the rules do not bump the tunnel;
     /// nothing is sent then.
-    net::awaitable<bool> show_page(AcceleratedOrigin::Refusal refusal);
+    net::awaitable<bool> show_page(FixedOrigin::Refusal refusal);
     /// Called after a 101 to a request for an upgrade.
     net::awaitable<void> switch_protocols();
 

@@ -216,7 +216,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect() {
         if (peer) return nullptr;
         auto decision = request_.permits(request_.facts(), net::to_ip(address));
         if (decision.allowed()) return nullptr;
-        request_.record.set_rule(decision);
+        request_.record.set_rule(decision, net::to_ip(address));
         return request_.record.texts.rule.c_str();
     };
     auto connected = co_await connect_to(where, filter);

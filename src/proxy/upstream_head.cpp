@@ -68,7 +68,7 @@ void write_upstream_head(Request const& request, Sources const& sources, Request
         extras.peer_lines = for_peer = lines_for_peer(request, sources.current().peer->options);
     }
     extras.host = request.target.host_field;
-    extras.via = request.services.shared.via_name;
+    extras.via = request.options->via_name;
     extras.version = version_text(request.head(), *request.client.client());
     extras.body = request.client.body_framing();
     extras.validators = changes.validators;
@@ -93,7 +93,7 @@ std::string connect_head(Request const& request, Sources const& sources) {
     for (auto const& field : request.head().fields)
         if (field.id == Name::via || equals_ignoring_case(field.name, "User-Agent"))
             text.append(field.name).append(": ").append(field.value).append("\r\n");
-    append_via(text, request.services.shared.via_name);
+    append_via(text, request.options->via_name);
     text += forwarded_line(request.options->forwarded, request.client.client()->text);
     append_login(request, sources.current().peer->options, text);
     return text += "\r\n";

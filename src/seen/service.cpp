@@ -49,7 +49,7 @@ Result<void> Service::stop() {
     return state_->keeper().close();
 }
 
-std::string const& Service::address() const { return http_->address(); }
+std::string Service::address() const { return http_->address(); }
 
 std::string Service::set_text() const {
     auto const& keeper = state_->keeper();

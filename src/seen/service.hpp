@@ -27,7 +27,7 @@ public:
     /// the set may not survive. It cannot be started again.
     Result<void> stop();
     /// The address that it listens on: "127.0.0.1:3132".
-    std::string const& address() const;
+    std::string address() const;
     /// For example "runs, 12345 URLs".
     std::string set_text() const;
 

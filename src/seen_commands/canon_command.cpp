@@ -12,13 +12,10 @@
 #include "sim/buffered_lines.hpp"
 #include "util/command_form.hpp"
 #include "util/exit_code.hpp"
+#include "util/text.hpp"
 
 namespace garner::seen_commands {
 namespace {
-
-void append_hex(std::uint64_t value, std::string& to) {
-    for (int shift = 60; shift >= 0; shift -= 4) to.push_back("0123456789abcdef"[value >> shift & 15]);
-}
 
 void append_64(std::string_view text, std::string& to) { append_hex(crawl::fingerprint64(text), to); }
 

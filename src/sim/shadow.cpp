@@ -60,6 +60,7 @@ WhatIf Shadow::what_if() const {
     all.capacity = terms_.capacity;
     all.epoch = epoch_;
     all.metadata = recent_.capacity() * sizeof(Sample);
+    all.metadata_max = recent_max * sizeof(Sample) + miniatures_.size() * terms_.objects_max * object_bytes_max;
     for (std::size_t i = 0; i < miniatures_.size(); ++i) {
         auto const& one = miniatures_[i];
         all.metadata += one.tier.metadata_bytes();

@@ -47,6 +47,7 @@ public:
     };
     /// The sizes, in halves of the running one.
     static constexpr std::array<Bytes, 4> halves{1, 2, 4, 8};
+    static constexpr Bytes object_bytes_max = 64;   // memory for one object in one miniature
 
     explicit Shadow(Terms terms);
 

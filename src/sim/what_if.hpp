@@ -24,8 +24,9 @@ struct WhatIf {
     double seconds = 0;             // since the first of the requests
     Bytes capacity = 0;             // size of the running cache
     Bytes metadata = 0;             // memory of the whole simulation
-    std::uint64_t epoch = 0;        // counts of different epochs cannot be subtracted from each other
-    std::vector<Row> rows;          // by policy, then by size
+    Bytes metadata_max = 0;
+    std::uint64_t epoch = 0;   // counts of different epochs cannot be subtracted from each other
+    std::vector<Row> rows;     // by policy, then by size
 
     /// With fewer requests the estimate is unreliable.
     static constexpr std::uint64_t requests_wanted = 1'000;

@@ -30,6 +30,8 @@ public:
     virtual std::shared_ptr<BodySource> joined_with(BodySource const&) const { return nullptr; }
     /// True when the source has all bytes from `first` to `last`. Complete bodies only.
     virtual bool has(Bytes, Bytes last) const { return last < until(); }
+    /// Its bytes are in memory: from now on it does not keep its store open, and loads fail once the store is closed.
+    virtual void let_go() {}
 };
 
 /// For a reader that needs_load(): loads the bytes at its offset, so that its next() returns them. False: the bytes

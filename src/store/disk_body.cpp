@@ -50,6 +50,19 @@ std::vector<Extent> fill_gaps(std::vector<Extent> const& extents, std::vector<Ex
     return all;
 }
 
+std::shared_ptr<Core> StoreOfSource::lock() const {
+    if (!is_shared_) return {std::shared_ptr<void>(), core_};
+    auto owner = owner_.lock();
+    if (!owner) return nullptr;
+    return {std::move(owner), core_};
+}
+
+void StoreOfSource::let_go() {
+    std::shared_ptr<void const> kept;   // released without the lock
+    MutexLock const lock(mutex_);
+    kept.swap(kept_);
+}
+
 std::vector<Extent> PieceSource::extents() const {
     if (number_ == 0) return extents_;
     auto const until = this->until();
@@ -66,21 +79,24 @@ std::optional<Extent> PieceSource::extent_at(Bytes offset) const {
 }
 
 std::shared_ptr<BodySource> PieceSource::as_part(Bytes first, Bytes length) const {
+    auto const core = store_.lock();
+    if (!core) return nullptr;
     auto moved = extents();
     for (auto& extent : moved) {
         extent.first += first;
         extent.last += first;
         extent.origin += first;
     }
-    return std::make_shared<PieceSource>(core_, length, std::move(moved));
+    return std::make_shared<PieceSource>(*core, length, std::move(moved));
 }
 
 std::shared_ptr<BodySource> PieceSource::joined_with(BodySource const& other) const {
     auto const* known = dynamic_cast<PieceSource const*>(&other);
-    if (!known || !known->is_of(core_)) return nullptr;
+    auto const core = store_.lock();
+    if (!core || !known || !known->is_of(*core)) return nullptr;
     auto all = fill_gaps(known->extents(), extents());
     if (all.size() > extents_max) return nullptr;
-    return std::make_shared<PieceSource>(core_, until(), std::move(all));
+    return std::make_shared<PieceSource>(*core, until(), std::move(all));
 }
 
 bool PieceSource::has(Bytes first, Bytes last) const {
@@ -116,10 +132,11 @@ net::awaitable<Loaded> PieceSource::load(Bytes offset, net::Executor executor) {
     auto loaded = take_opened(offset);
     if (loaded.owner) co_return loaded;
     auto const extent = extent_at(offset);
-    if (!extent) co_return loaded;
+    auto const core = store_.lock();
+    if (!extent || !core) co_return loaded;
     auto const piece = piece_of(*extent, offset);
     auto const last = std::min(piece + piece_ - 1, extent->last);
-    auto read = co_await core_.read(hash_of_piece(extent->body, piece - extent->origin, core_.seed()), executor);
+    auto read = co_await core->read(hash_of_piece(extent->body, piece - extent->origin, core->seed()), executor);
     if (!read) co_return loaded;
     auto const& [head, key, meta, body] = read.record;
     // The piece may be longer: another fill may have had the end of it already.
@@ -132,9 +149,11 @@ net::awaitable<Loaded> PieceSource::load(Bytes offset, net::Executor executor) {
 }
 
 bool PieceSource::is_whole() const {
+    auto const core = store_.lock();
+    if (!core) return false;
     auto const has_all = [&](Extent const& extent) {
         for (auto at = piece_of(extent, extent.first); at <= extent.last; at += piece_)
-            if (!core_.has(hash_of_piece(extent.body, at - extent.origin, core_.seed()))) return false;
+            if (!core->has(hash_of_piece(extent.body, at - extent.origin, core->seed()))) return false;
         return true;
     };
     auto const all = extents();

@@ -19,11 +19,20 @@ namespace garner::store::disk {
 struct Spare {
     io::Pages take(std::size_t bytes) {
         MutexLock const lock(mutex);
-        return kept ? std::move(kept) : io::make_pages(bytes);
+        if (kept) return std::move(kept);
+        auto pages = io::make_pages(bytes);
+        allocated += bytes;
+        return pages;
     }
     void put(io::Pages bytes) {
         MutexLock const lock(mutex);
         kept.swap(bytes);   // keeps at most one
+        if (bytes) allocated -= bytes.get_deleter().size;
+    }
+    /// The memory of all segments in memory, and of the spare one.
+    Bytes bytes() {
+        MutexLock const lock(mutex);
+        return allocated;
     }
     /// Touches the pages, so that a worker does not wait for page faults.
     void prepare(std::size_t bytes) try {
@@ -33,12 +42,17 @@ struct Spare {
         }
         auto pages = io::make_pages(bytes);
         for (std::size_t at = 0; at < bytes; at += io::page_bytes) pages[at] = '\0';
+        {
+            MutexLock const lock(mutex);
+            allocated += bytes;
+        }
         put(std::move(pages));
     } catch (std::bad_alloc const&) {
         // The thread that needs the memory allocates it again.
     }
     Mutex mutex;
     io::Pages kept GUARDED_BY(mutex);
+    Bytes allocated GUARDED_BY(mutex) = 0;
 };
 
 /// The bytes of a segment until they are written.

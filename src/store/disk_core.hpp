@@ -48,6 +48,8 @@ public:
     /// A body number never used before, also not by an earlier process.
     virtual std::uint64_t next_body() = 0;
     virtual DiskOptions const& limits() const = 0;
+    /// Keeps it from being destroyed as long as the result lives; nullptr: its users end before it.
+    virtual std::shared_ptr<void const> kept() const { return nullptr; }
 };
 
 }   // namespace garner::store::disk

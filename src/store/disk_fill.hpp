@@ -32,7 +32,8 @@ public:
     /// Called once: by commit(), or on destruction without commit() if the disk was the cause.
     using Told = std::function<void(NotStored, Object::Parts const&)>;
     explicit PieceFill(Core& core, Of of = Of::whole, Told told = {})
-        : core_(core), of_(of), told_(std::move(told)), source_(std::make_shared<PieceSource>(core, core.next_body())) {}
+        : kept_(core.kept()), core_(core), of_(of), told_(std::move(told)),
+          source_(std::make_shared<PieceSource>(core, core.next_body())) {}
 
     ~PieceFill() override;
 
@@ -48,6 +49,7 @@ private:
     void give_up(NotStored why);
     void take_rest(Body const& body);
 
+    std::shared_ptr<void const> const kept_;
     Core& core_;
     Of const of_;
     Told const told_;

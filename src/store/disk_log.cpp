@@ -591,6 +591,7 @@ Log::Figures Log::figures() const {
     MutexLock const lock(mutex_);
     auto figures = figures_;
     figures.buffered = position() - std::min(position(), written_position_);
+    figures.memory = spare_->bytes();
     return figures;
 }
 

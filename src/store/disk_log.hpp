@@ -135,8 +135,11 @@ public:
         std::uint64_t write_errors = 0;
         std::uint32_t retired = 0;
         std::uint64_t laps = 0;
+        Bytes memory = 0;   // of unwritten segments, those that readers still use, and a spare one
     };
     Figures figures() const;
+    /// The bound of Figures::memory while readers use only segments that are not written.
+    Bytes memory_max() const { return (buffers_max_ + 1) * header_.segment_bytes; }
     Bytes metadata_bytes() const;
 
 private:

@@ -57,7 +57,10 @@ struct DiskStats {
     Bytes live = 0;              // bytes of reachable records
     std::uint64_t records = 0;   // objects and pieces
     Bytes metadata = 0;          // memory for index, policy and segments
+    Bytes metadata_max = 0;      // with as many records of the smallest size as fit
     Bytes buffered = 0;          // bytes waiting to be written
+    Bytes buffers = 0;           // memory for segments that are being written, and for records that are being read
+    Bytes buffers_max = 0;
     std::uint32_t segments = 0;
     std::uint32_t segments_recovered = 0;
     std::uint32_t segments_retired = 0;   // after write errors

@@ -50,6 +50,10 @@ public:
     /// Replaces limits.patience for reads from now on.
     void wait_at_most(milliseconds patience) { patience_.store(patience, std::memory_order_relaxed); }
 
+    /// Of all records being read or in use; and its bound.
+    Bytes memory() const { return memory_->used(); }
+    Bytes memory_max() const { return memory_->capacity(); }
+
     void stop() { pool_.stop(); }
     Figures const& figures() const { return figures_; }
     /// Call periodically: see Complaints.

@@ -10,6 +10,7 @@
 #include "store/body_source.hpp"
 #include "store/disk_options.hpp"
 #include "store/object.hpp"
+#include "util/bytes.hpp"
 #include "util/result.hpp"
 
 namespace garner::store {
@@ -44,16 +45,39 @@ public:
     virtual Bytes taken() const = 0;
 };
 
-/// Thread-safe. No function waits for the disk unless it says so; coroutines resume on the caller's executor.
-class DiskStore {
+/// Thread-safe. No function waits for the disk unless it says so; coroutines resume on the caller's executor. Sources of bodies
+/// and DiskFills keep a store that a shared_ptr owns from being destroyed; otherwise it must outlive them.
+class DiskStore : public std::enable_shared_from_this<DiskStore> {
 public:
     /// Opens the store at options.path, or creates one. A fault if another process has it open. On any other error it returns a
     /// failing store, which gives the reason in stats() and retries every few seconds.
     static Result<std::unique_ptr<DiskStore>> open(DiskOptions const& options);
     /// Opens an existing store in its own size and creates nothing. Every error is a fault.
     static Result<std::unique_ptr<DiskStore>> open_existing(DiskOptions const& options);
-    /// Writes buffered records, closes the segment and releases the file.
+    /// How a running process opens a store.
+    struct Reopening {
+        DiskStore* former = nullptr;        // a closed store of this process, which may have the same file: hands its lock over
+        bool keeps_contents = false;        // the process missed no removal since they were stored; otherwise they are discarded
+        bool retries = false;               // an error gives a failing store, as with open(), and no fault
+        std::uint64_t least_sequence = 0;   // first_sequence() is higher
+    };
+    static Result<std::unique_ptr<DiskStore>> open_while_running(DiskOptions const& options, Reopening const& how);
+    /// Like close(). Releases the file.
     virtual ~DiskStore() = default;
+
+    // ---- another store takes its place: called by the thread of the reload ----
+
+    /// Whether its file is the one of this disk.path.
+    virtual bool is_at(std::string const&) const { return false; }
+    /// A fault if open_while_running() with this size would certainly find no room. Names disk.size.
+    virtual Result<void> has_room_for(Bytes) const { return {}; }
+    /// The process goes on without this store: stores nothing more, and makes the next start find it empty. Waits for the disk.
+    virtual void leave() {}
+    /// Writes all that waits, closes the segment, syncs, and stops writing. Loads still work. True when every removal is in the
+    /// file. Waits for the disk.
+    virtual bool close() { return true; }
+
+    // ---- in use ----
 
     /// Whether the index has an entry for this key; false positives are about one in a thousand.
     virtual bool may_have(std::string_view key) const = 0;

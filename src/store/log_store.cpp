@@ -11,7 +11,7 @@ namespace garner::store {
 
 Result<std::unique_ptr<DiskStore>> DiskStore::open(DiskOptions const& options) {
     auto store = std::make_unique<disk::LogStore>(options);
-    if (auto const started = store->start(disk::StoreFile::When::at_start); !started) return started.fault();
+    if (auto const started = store->start({}); !started) return started.fault();
     return store;
 }
 
@@ -53,15 +53,15 @@ OpenStore::Mishap OpenStore::mishap() {
 
 // ---- opening ----
 
-Result<void> LogStore::start(StoreFile::When when) {
+Result<void> LogStore::start(Start const& how) {
     std::string trouble;
-    auto const opening = open_file(when, trouble);
-    if (opening == Opening::in_use)
-        return Fault{.what = file_name() + " is in use by another process",
-                     .mend = "stop that process, or choose another disk.path",
-                     .where = "disk.path"};
-    if (opening == Opening::failed && when == StoreFile::When::as_it_is) return Fault{trouble};
-    if (opening == Opening::failed) say(std::move(trouble));
+    auto const opening = open_file(how.when, how.known, trouble);
+    Fault in_use{.what = file_name() + " is in use by another process",
+                 .mend = "stop that process, or choose another disk.path",
+                 .where = "disk.path"};
+    if (opening == Opening::in_use && how.refuses != Refuses::nothing) return in_use;
+    if (opening == Opening::failed && how.refuses == Refuses::every_error) return Fault{trouble};
+    if (opening != Opening::done) say(opening == Opening::in_use ? in_use.text() : trouble);
     // Otherwise responses fetched before the segments are found would not be stored.
     if (works()) works()->log.wait_until_begun(start_patience);
     maintenance_ = std::thread([this] { look_after(); });
@@ -77,23 +77,30 @@ void LogStore::stop() {
     works->log.forget_waiting();
 }
 
-LogStore::~LogStore() {
+LogStore::~LogStore() { close(); }
+
+bool LogStore::close() {
+    MutexLock const closing(closing_);
+    // Another store may write to the file by now.
+    if (std::exchange(closed_, true)) return settled_;
     long_.stop();
     {
         MutexLock const lock(mutex_);
         stopping_ = true;
     }
     stopped_.notify_all();
-    if (made_) {
-        made_->recovery.stop();
-        made_->cleaner.stop();
+    if (auto* works = this->works()) {
+        works->recovery.stop();
+        works->cleaner.stop();
     }
     for (auto* thread : {&maintenance_, &cleaning_, &recoverer_})
         if (thread->joinable()) thread->join();
     if (made_) {
         pay_at_the_end();
         made_->log.end();
+        settled_ = made_->tombstones.is_clear() && !made_->log.failing();
     }
+    return settled_;
 }
 
 /// If pending tombstones cannot be written, their records are invalidated for the next start.
@@ -103,8 +110,8 @@ void LogStore::pay_at_the_end() {
     if (!made_->tombstones.flush()) make_all_void();
 }
 
-LogStore::Opening LogStore::open_file(StoreFile::When when, std::string& trouble) {
-    auto opened = StoreFile::open(options(), when);
+LogStore::Opening LogStore::open_file(StoreFile::When when, StoreFile::Known const& known, std::string& trouble) {
+    auto opened = StoreFile::open(options(), when, known);
     trouble = opened.trouble;
     if (opened.in_use) return Opening::in_use;
     if (!opened.store) return Opening::failed;
@@ -231,7 +238,7 @@ bool LogStore::has(Fingerprint hash) const {
 
 NotStored LogStore::why_not(Bytes body) {
     auto* works = this->works();
-    if (!works || removed_ || works->log.failing()) return NotStored::failing;
+    if (!works || removed_ || left_ || works->log.failing()) return NotStored::failing;
     if (body > options().object_max) return NotStored::too_large;
     if (body < options().object_min) return NotStored::too_small;
     return NotStored::none;
@@ -330,7 +337,7 @@ void LogStore::demote(Object const& object) {
 NotStored LogStore::append(RecordParts& parts, Purpose purpose) {
     bool const fetched = purpose == Purpose::newcomer || purpose == Purpose::head;
     auto* works = this->works();
-    if (!works || works->log.failing() || (removed_ && fetched)) return NotStored::failing;
+    if (!works || works->log.failing() || ((removed_ || left_) && fetched)) return NotStored::failing;
     if (parts.measure() > Index::record_max) return NotStored::too_large;
     parts.head.in_pieces = parts.head.kind == RecordKind::object && says_in_pieces(parts.meta);
     auto const room = works->log.reserve(parts.head, purpose);
@@ -408,7 +415,7 @@ void LogStore::try_again() {
     auto* works = this->works();
     if (!works) {
         std::string trouble;
-        auto const opening = open_file(StoreFile::When::later, trouble);
+        auto const opening = open_file(StoreFile::When::later, {}, trouble);
         if (opening == Opening::failed) say(trouble);
         if (opening == Opening::done) works_again("works again");
         return;

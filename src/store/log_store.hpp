@@ -59,8 +59,17 @@ public:
         : all_options_{std::move(options)},
           long_(*this, [this](NotStored outcome, Object::Parts const& parts) { note(outcome, parts); }) {}
     ~LogStore() override;
-    /// Starts the threads. A fault if another process has the store, or if it is to be opened as it is and cannot be.
-    Result<void> start(StoreFile::When when);
+    /// Starts the threads.
+    /// Errors that are faults. After any other error it works like a failing disk, and tries again.
+    enum class Refuses : std::uint8_t { nothing, another_process, every_error };
+    struct Start {
+        StoreFile::When when = StoreFile::When::at_start;
+        StoreFile::Known known = {};
+        Refuses refuses = Refuses::another_process;
+    };
+    Result<void> start(Start const& how);
+    /// Null: no file is open.
+    io::File const* file() const { return works() ? &works()->file : nullptr; }
 
     // ---- DiskStore ----
     bool may_have(std::string_view key) const override;
@@ -80,6 +89,10 @@ public:
     void reconfigure(DiskOptions const& fresh) override;
     std::uint64_t first_sequence() const override;
     void stop() override;
+    bool is_at(std::string const& path) const override;
+    Result<void> has_room_for(Bytes size) const override;
+    void leave() override;
+    bool close() override;
     net::awaitable<bool> heads(std::uint32_t segment, std::vector<ObjectPtr>& into, net::Executor executor) override;
     bool list(std::uint32_t segment, std::vector<Listed>& into) override;
     void list_waiting(std::vector<Listed>& into) const override;
@@ -95,12 +108,13 @@ public:
     Bytes piece_bytes() const override { return works()->log.header().piece_bytes(); }
     std::uint64_t next_body() override { return next_body_.fetch_add(1, std::memory_order_relaxed); }
     DiskOptions const& limits() const override { return options(); }
+    std::shared_ptr<void const> kept() const override { return weak_from_this().lock(); }
 
 private:
     OpenStore* works() const { return works_.load(std::memory_order_acquire); }
     std::string file_name() const { return file_of(options().path); }
     enum class Opening : std::uint8_t { done, in_use, failed };
-    Opening open_file(StoreFile::When when, std::string& trouble);
+    Opening open_file(StoreFile::When when, StoreFile::Known const& known, std::string& trouble);
     void tell_options();
     void say(std::string trouble);
 
@@ -144,6 +158,7 @@ private:
     std::atomic<std::uint64_t> next_body_{1};
     std::atomic<std::uint64_t> first_sequence_{0};
     std::atomic<bool> removed_{false};       // the file was moved or removed
+    std::atomic<bool> left_{false};          // see leave()
     std::atomic<bool> ran_without_{false};   // an object was to be removed while the store could not be opened
     bool given_up_ = false;                  // the mark for the next start is written
     bool cut_short_ = false;                 // the file was truncated once, whatever its size is now
@@ -158,6 +173,9 @@ private:
     std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(NotStored::count)> not_stored_{};
     std::atomic<std::uint64_t> victims_{0};
 
+    Mutex closing_;   // held by the thread that closes it
+    bool closed_ GUARDED_BY(closing_) = false;
+    bool settled_ GUARDED_BY(closing_) = false;   // every removal is in the closed file
     mutable Mutex mutex_;
     ConditionVariable stopped_;
     bool stopping_ GUARDED_BY(mutex_) = false;

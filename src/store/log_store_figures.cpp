@@ -20,6 +20,19 @@ char const* text(NotStored why) {
 
 namespace disk {
 
+namespace {
+
+constexpr Bytes least_record = 128;      // without its body
+constexpr Bytes index_bytes = 11;        // a record; an index that has just grown has a tenth more than it needs
+constexpr Bytes order_bytes = 40;        // a record
+constexpr Bytes empty_bytes = 4 * MiB;   // index and order without records
+
+Bytes metadata_max(Bytes size, Bytes object_min, bool ordered) {
+    return empty_bytes + size / (least_record + object_min) * (index_bytes + (ordered ? order_bytes : 0));
+}
+
+}   // namespace
+
 std::uint64_t LogStore::first_sequence() const { return first_sequence_.load(); }
 
 DiskStats LogStore::stats() const {
@@ -44,7 +57,10 @@ DiskStats LogStore::stats() const {
     stats.live = live_.sum();
     stats.records = works->index.size();
     stats.metadata = works->index.metadata_bytes() + works->order->metadata_bytes() + works->log.metadata_bytes();
+    stats.metadata_max = metadata_max(stats.size, options().object_min, works->order->has_memory()) + works->log.metadata_bytes();
     stats.buffered = log.buffered;
+    stats.buffers = log.memory + works->reader.memory();
+    stats.buffers_max = works->log.memory_max() + works->reader.memory_max();
     stats.segments = works->log.segments();
     stats.segments_recovered = works->recovery.segments_done();
     stats.segments_retired = log.retired;

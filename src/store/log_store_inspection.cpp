@@ -15,7 +15,10 @@ Result<std::unique_ptr<DiskStore>> DiskStore::open_existing(DiskOptions const& o
     std::error_code error;
     if (!std::filesystem::exists(file, error)) return Fault{"there is no store at " + file + (error ? ": " + error.message() : "")};
     auto store = std::make_unique<disk::LogStore>(options);
-    if (auto const started = store->start(disk::StoreFile::When::as_it_is); !started) return started.fault();
+    if (auto const started =
+            store->start({.when = disk::StoreFile::When::as_it_is, .refuses = disk::LogStore::Refuses::every_error});
+        !started)
+        return started.fault();
     return store;
 }
 

@@ -63,13 +63,18 @@ bool StoreFile::give_up(DiskOptions const& options) {
     return bool(io::File::open(given_up_mark(options.path), io::File::Mode::create_here).file);
 }
 
-StoreFile::Opened StoreFile::open(DiskOptions const& options, When when) {
+StoreFile::Opened StoreFile::open(DiskOptions const& options, When when) { return open(options, when, {}); }
+
+StoreFile::Opened StoreFile::open(DiskOptions const& options, When when, Known const& known) {
     Opened opened;
     StoreFile store(file_of(options.path));
     bool const device = store.is_device();
     bool const makes = !device && when != When::as_it_is;
     if (makes && !is_directory(options.path)) ::mkdir(options.path.c_str(), 0700);   // on an error open() gives the reason
-    auto file = io::File::open(store.name_, makes ? io::File::Mode::create_here : io::File::Mode::write, options.faults);
+    auto file = known.held && known.held->is_at(store.name_)
+                    ? io::File::Opened{known.held->shared()}
+                    : io::File::open(store.name_, makes ? io::File::Mode::create_here : io::File::Mode::write, options.faults);
+    if (!file.file && !file.error) file.error = EMFILE;
     if (file.error) {
         opened.trouble = "cannot open " + store.name_ + ": " + io::text_of_error(file.error) + mend_of(file.error);
         return opened;
@@ -97,6 +102,7 @@ StoreFile::Opened StoreFile::open(DiskOptions const& options, When when) {
         return opened;
     }
     opened.trouble = locked ? "cannot lock " + store.name_ + ": " + io::text_of_error(locked) : store.lay_out(options, when);
+    store.header_.epoch = std::max(store.header_.epoch, known.epoch);
     if (opened.trouble.empty()) opened.trouble = store.write_header();
     if (opened.trouble.empty() && given_up && when == When::later) std::filesystem::remove(mark, error);
     if (opened.trouble.empty()) opened.store = std::move(store);
@@ -228,6 +234,12 @@ std::string StoreFile::write_header() {
 std::string StoreFile::make_void(std::uint64_t generation) {
     header_.least_generation = std::max(header_.least_generation, generation + 1);
     ++header_.epoch;   // so that the copy written first is the newer one
+    return write_header();
+}
+
+std::string StoreFile::discard() {
+    header_.id = random_bits();   // segments of another store are not read
+    ++header_.epoch;
     return write_header();
 }
 

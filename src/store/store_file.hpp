@@ -22,10 +22,16 @@ public:
     /// options say.
     enum class When : std::uint8_t { at_start, later, as_it_is };
     struct Opened;
+    /// What a running process knows when it opens a store.
+    struct Known {
+        io::File const* held = nullptr;   // the file, open and locked by a closed store of this process: the lock is shared
+        std::uint64_t epoch = 0;          // the header gets at least this epoch
+    };
     /// Makes the next start discard the store at options.path, which cannot be opened now: its contents may be
     /// outdated. False if this cannot be recorded: on a device, or in a directory that is not writable.
     static bool give_up(DiskOptions const& options);
     /// Opens the store at options.path, extended or recreated if options.size requires it, or creates one.
+    static Opened open(DiskOptions const& options, When when, Known const& known);
     static Opened open(DiskOptions const& options, When when);
 
     std::string const& name() const { return name_; }
@@ -39,6 +45,8 @@ public:
     std::string write_header();
     /// Writes the header so that, from the next start on, segments up to this generation are empty.
     std::string make_void(std::uint64_t generation);
+    /// Writes the header so that the next start finds nothing, whatever is written to the segments until then.
+    std::string discard();
 
 private:
     explicit StoreFile(std::string name) : name_(std::move(name)) {}

@@ -26,7 +26,7 @@ public:
     /// Creates a missing value, and evicts the least recently used while there are `most` already. Counts as a use.
     Value& get(std::string_view key, std::size_t most) {
         if (auto* const value = use(key)) return *value;
-        while (!entries_.empty() && entries_.size() >= most) erase(*by_use_.front().key);
+        while (!entries_.empty() && entries_.size() >= most) erase_oldest();
         auto const made = entries_.try_emplace(std::string(key)).first;
         made->second.key = &made->first;
         return used(made->second);
@@ -34,10 +34,13 @@ public:
     void erase(std::string_view key) {
         if (auto const found = entries_.find(key); found != entries_.end()) entries_.erase(found);
     }
+    /// Erases the least recently used value. There must be one.
+    void erase_oldest() { erase(*by_use_.front().key); }
     /// Calls visit(key, value) for each value, the least recently used first.
     void for_each(auto visit) {
         for (Entry* const entry : by_use_) visit(*entry->key, entry->value);
     }
+    void clear() { entries_.clear(); }
     std::size_t size() const { return entries_.size(); }
 
 private:

@@ -133,7 +133,7 @@ net::awaitable<std::optional<Reply>> HttpConnection::read_pieces(TakePiece const
 }
 
 std::string HttpConnection::begin_reply(Reply const& reply, std::uint64_t length) {
-    last_ = last_ || limits_.draining || !parser_->is_done() || !parser_->keep_alive();
+    last_ = last_ || limits_.draining || limits_.closing || !parser_->is_done() || !parser_->keep_alive();
     auto const reason = beast::http::obsolete_reason(static_cast<beast::http::status>(reply.status));
     auto head = "HTTP/1.1 " + std::to_string(reply.status) + " " + std::string(reason) + "\r\nServer: garner/" + version +
                 "\r\nDate: " + http::format_http_date(unix_seconds(wall_now())) + "\r\nContent-Type: " + reply.type +

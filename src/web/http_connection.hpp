@@ -30,7 +30,8 @@ public:
         Bytes body_bytes = 16 * KiB;
         milliseconds idle{15'000};       // from the end of a reply to the end of the next head
         milliseconds progress{15'000};   // until the next byte of a body comes, or a piece of a reply is taken
-        bool draining = false;           // each connection is closed after its next reply
+        bool draining = false;           // each connection is closed after its next reply, and waits for no request
+        bool closing = false;            // each connection is closed after its next reply
     };
 
     /// `limits` outlives the connection.

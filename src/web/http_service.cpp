@@ -1,12 +1,15 @@
 #include "web/http_service.hpp"
 
 #include <pthread.h>
+#include <sys/socket.h>
 
+#include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
 #include <map>
+#include <utility>
 
 #include "net/address.hpp"
 
@@ -26,29 +29,106 @@ IpEndpoint plain(net::TcpEndpoint const& endpoint) { return {net::to_ip(endpoint
 
 }   // namespace
 
-Result<std::unique_ptr<HttpService>> HttpService::open(Options const& options, Serve serve) {
-    std::unique_ptr<HttpService> service(new HttpService(options, std::move(serve)));
-    if (auto const error = service->listen())
-        return Fault{.what = error.message(), .where = options.address + " port " + std::to_string(options.port)};
-    service->address_ = plain(service->acceptor_.local_endpoint()).text();
-    return service;
-}
+struct HttpService::Place {
+    Place(asio::io_context& io, HttpConnection::Limits const& limits) : acceptor(io), limits(limits) {}
+    asio::basic_socket_acceptor<asio::ip::tcp, net::Executor> acceptor;
+    HttpConnection::Limits limits;
+};
 
-net::Error HttpService::listen() {
+namespace {
+
+using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
+
+/// `shares`: listens beside other sockets of this user.
+net::Error listen_at(asio::basic_socket_acceptor<asio::ip::tcp, net::Executor>& acceptor, net::TcpEndpoint const& endpoint,
+                     bool shares) {
     net::Error error;
-    net::TcpEndpoint const endpoint(asio::ip::make_address(options_.address, error), options_.port);
-    if (!error) acceptor_.open(endpoint.protocol(), error);
-    if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
+    acceptor.open(endpoint.protocol(), error);
+    if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
+    if (!error && shares) acceptor.set_option(ReusePort(true), error);
     bool const every_family = endpoint.address().is_unspecified();
-    if (!error && endpoint.protocol() == asio::ip::tcp::v6()) acceptor_.set_option(asio::ip::v6_only(!every_family), error);
-    if (!error) acceptor_.bind(endpoint, error);
-    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+    if (!error && endpoint.protocol() == asio::ip::tcp::v6()) acceptor.set_option(asio::ip::v6_only(!every_family), error);
+    if (!error) acceptor.bind(endpoint, error);
+    if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
     return error;
 }
 
-void HttpService::start() {
-    auto accepting = accept();
+}   // namespace
+
+Result<std::unique_ptr<HttpService>> HttpService::open(Options const& options, Serve serve) {
+    std::unique_ptr<HttpService> service(new HttpService(options, std::move(serve)));
+    auto place = service->listen(options.address, options.port);
+    if (!place) return place.fault();
+    service->place_ = *std::move(place);
+    service->note(service->place_.get());
+    return service;
+}
+
+/// Sockets share their port, so that an address can follow another one at the same port. Another process must not have the port.
+Result<HttpService::PlacePtr> HttpService::listen(std::string const& address, std::uint16_t port) {
+    if (address.empty()) return PlacePtr();
+    auto place = std::make_shared<Place>(io_, options_.limits);
+    net::Error error;
+    net::TcpEndpoint const endpoint(asio::ip::make_address(address, error), port);
+    bool is_ours;
+    {
+        MutexLock const lock(mutex_);
+        is_ours = listening_.port == port;
+    }
+    if (!error && !is_ours) {
+        Place trial(io_, options_.limits);
+        error = listen_at(trial.acceptor, endpoint, false);
+    }
+    if (!error) error = listen_at(place->acceptor, endpoint, true);
+    if (error) return Fault{.what = error.message(), .where = address + " port " + std::to_string(port)};
+    return place;
+}
+
+/// Null: it listens nowhere.
+void HttpService::note(Place const* place) {
+    MutexLock const lock(mutex_);
+    listening_ = place ? plain(place->acceptor.local_endpoint()) : IpEndpoint{};
+}
+
+std::string HttpService::address() const {
+    MutexLock const lock(mutex_);
+    return listening_.port == 0 ? std::string() : listening_.text();
+}
+
+Result<Prepared> HttpService::prepare(std::string const& address, std::uint16_t port) {
+    auto const place = listen(address, port);
+    if (!place) return place.fault();
+    return Prepared([this, place = *place] {
+        note(place.get());
+        asio::post(io_, [this, place] { move_to(place); });
+    });
+}
+
+/// Clients that the kernel has connected to the former address are accepted first.
+void HttpService::move_to(PlacePtr place) {
+    if (stopping_) return;
+    auto const former = std::exchange(place_, std::move(place));
+    begin_to_accept();
+    if (!former) return;
+    former->limits.closing = true;
+    net::Error error;
+    former->acceptor.non_blocking(true, error);
+    while (!error) {
+        net::TcpSocket socket(io_);
+        former->acceptor.accept(socket, error);
+        if (!error) admit(std::move(socket), former);
+    }
+    former->acceptor.close(error);
+}
+
+void HttpService::begin_to_accept() {
+    if (!place_) return;
+    auto accepting = accept(place_);
     asio::co_spawn(io_.get_executor(), std::move(accepting), asio::detached);
+}
+
+void HttpService::start() {
+    begin_to_accept();
     thread_ = std::thread([this] {
         ::pthread_setname_np(::pthread_self(), options_.thread);
         io_.run();
@@ -58,9 +138,10 @@ void HttpService::start() {
 void HttpService::stop(milliseconds limit, std::function<void()> const& then) {
     if (!thread_.joinable()) return;
     asio::post(io_, [&] {
-        limits_.draining = true;
+        stopping_ = true;
         net::Error ignored;
-        acceptor_.close(ignored);
+        if (place_) place_->limits.draining = true;
+        if (place_) place_->acceptor.close(ignored);
         auto draining = drain(limit, then);
         asio::co_spawn(io_.get_executor(), std::move(draining), asio::detached);
     });
@@ -84,18 +165,18 @@ net::awaitable<void> HttpService::pause(milliseconds time) {
     (void)woken;
 }
 
-net::awaitable<void> HttpService::accept() {
-    while (!limits_.draining) {
-        auto [error, socket] = co_await acceptor_.async_accept(net::as_values);
-        if (limits_.draining) break;
+net::awaitable<void> HttpService::accept(PlacePtr place) {
+    while (place->acceptor.is_open()) {
+        auto [error, socket] = co_await place->acceptor.async_accept(net::as_values);
+        if (stopping_) break;
         if (!error)
-            admit(std::move(socket));
-        else
+            admit(std::move(socket), place);
+        else if (place->acceptor.is_open())
             co_await pause(no_descriptors_pause);
     }
 }
 
-void HttpService::admit(net::TcpSocket socket) {
+void HttpService::admit(net::TcpSocket socket, PlacePtr const& place) {
     net::Error gone;
     auto const peer = socket.remote_endpoint(gone);
     auto const own = gone ? net::TcpEndpoint() : socket.local_endpoint(gone);
@@ -103,9 +184,9 @@ void HttpService::admit(net::TcpSocket socket) {
     auto const client = plain(peer).address;
     if (!make_room(client)) return;
     socket.set_option(asio::ip::tcp::no_delay(true), gone);
-    auto connection = std::make_unique<HttpConnection>(limits_, std::move(socket), plain(own), client);
+    auto connection = std::make_unique<HttpConnection>(place->limits, std::move(socket), plain(own), client);
     connections_.push_back(*connection);
-    auto running = run(std::move(connection));
+    auto running = run(std::move(connection), place);
     asio::co_spawn(io_.get_executor(), std::move(running), asio::detached);
 }
 
@@ -135,6 +216,10 @@ bool HttpService::make_room(IpAddress const& client) const {
     return true;
 }
 
-net::awaitable<void> HttpService::run(std::unique_ptr<HttpConnection> connection) { co_await serve_(*connection); }
+/// The limits of the place outlive the connection.
+net::awaitable<void> HttpService::run(std::unique_ptr<HttpConnection> connection, PlacePtr) {
+    auto const running = std::move(connection);
+    co_await serve_(*running);
+}
 
 }   // namespace garner::web

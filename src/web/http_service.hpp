@@ -1,12 +1,13 @@
 // A small HTTP server on a thread of its own, for the admin address and the URL-seen service.
 #pragma once
-#include <boost/asio/basic_socket_acceptor.hpp>
 #include <functional>
 #include <memory>
 #include <string>
 #include <thread>
 
 #include "net/asio.hpp"
+#include "util/mutex.hpp"
+#include "util/prepared.hpp"
 #include "util/result.hpp"
 #include "web/http_connection.hpp"
 
@@ -15,7 +16,7 @@ namespace garner::web {
 class HttpService {
 public:
     struct Options {
-        std::string address = "127.0.0.1";   // an IP address
+        std::string address = "127.0.0.1";   // an IP address; empty: listens nowhere
         std::uint16_t port = 0;              // 0: any that is free
         std::uint32_t connections = 128;     // when there are more, the one that waits for a request longest is closed
         bool closes_busy = false;            // also one that is busy; otherwise only one that sends a body, of a client with more
@@ -33,8 +34,11 @@ public:
 
     /// Runs on the thread. Coroutines beside the connections are spawned before start() and ended by `then` of stop().
     net::asio::io_context& io() { return io_; }
-    /// The address that it listens on: "127.0.0.1:3131".
-    std::string const& address() const { return address_; }
+    /// The address that it listens on: "127.0.0.1:3131"; empty: none. From any thread.
+    std::string address() const;
+    /// Listens on another address, too; the fault is as in open(). The Prepared closes the former one: each of its connections
+    /// may send one more request. Call it after start(), from another thread.
+    Result<Prepared> prepare(std::string const& address, std::uint16_t port);
 
     void start();
     /// Closes idle connections; the others get `drain` to finish their request. Then calls `then` on the thread, and waits for
@@ -42,24 +46,32 @@ public:
     void stop(milliseconds drain = {}, std::function<void()> const& then = {});
 
 private:
-    HttpService(Options const& options, Serve serve) : options_(options), limits_(options.limits), serve_(std::move(serve)) {}
+    /// A listening socket, and the limits of its connections.
+    struct Place;
+    using PlacePtr = std::shared_ptr<Place>;
 
-    net::Error listen();
-    net::awaitable<void> accept();
-    void admit(net::TcpSocket);
+    HttpService(Options const& options, Serve serve) : options_(options), serve_(std::move(serve)) {}
+
+    Result<PlacePtr> listen(std::string const& address, std::uint16_t port);
+    void note(Place const*);
+    void move_to(PlacePtr);
+    void begin_to_accept();
+    net::awaitable<void> accept(PlacePtr);
+    void admit(net::TcpSocket, PlacePtr const&);
     bool make_room(IpAddress const& client) const;
     template <class Condition>
     HttpConnection* longest(Condition const& may_end) const;
-    net::awaitable<void> run(std::unique_ptr<HttpConnection>);
+    net::awaitable<void> run(std::unique_ptr<HttpConnection>, PlacePtr);
     net::awaitable<void> drain(milliseconds limit, std::function<void()> const& then);
     net::awaitable<void> pause(milliseconds time);
 
     Options const options_;
-    HttpConnection::Limits limits_;
     Serve const serve_;
-    std::string address_;
+    mutable Mutex mutex_;
+    IpEndpoint listening_ GUARDED_BY(mutex_){};   // port 0: nowhere
     net::asio::io_context io_{1};
-    net::asio::basic_socket_acceptor<net::asio::ip::tcp, net::Executor> acceptor_{io_};
+    PlacePtr place_;   // null: listens nowhere
+    bool stopping_ = false;
     net::Timer timer_{io_};
     List<HttpConnection> connections_;
     std::thread thread_;

@@ -47,7 +47,7 @@ public:
 
     proxy::Server& server() { return *server_; }
     AdminServer& admin() { return *admin_; }
-    std::string const& address() const { return admin_->address(); }
+    std::string address() const { return admin_->address(); }
     std::uint16_t port() const { return port_of(address()); }
 
     test::Client at_admin() const { return {"127.0.0.1", port()}; }

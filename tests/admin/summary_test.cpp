@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "admin/page.hpp"
@@ -36,6 +37,29 @@ TEST(Summary, is_aligned_and_in_human_units) {
     EXPECT_THAT(text, HasSubstr("\n  last 5 min                         -             -\n"));
     EXPECT_THAT(text, HasSubstr("\n  used                        1.50 KiB\n"));
     EXPECT_THAT(text, HasSubstr("\n  p50                                -             -             -       2.05 ms\n"));
+}
+
+TEST(Summary, has_the_days_that_certificates_are_valid) {
+    auto report = some_report();
+    EXPECT_THAT(summary_text(stats_json(report)), Not(HasSubstr("Certificates")));
+    auto const now = wall_now();
+    auto const in = [&](std::chrono::hours time) { return now + time; };
+    using std::chrono::hours;
+    report.figures.certificates = {{"CN = a.example", in(hours(24 * 90 + 1))},
+                                   {"CN = b.example", in(hours(24 * 13 + 1))},
+                                   {"CN = c.example", in(hours(25))},
+                                   {"CN = d.example", in(hours(-1))}};
+    EXPECT_THAT(summary_text(stats_json(report)), HasSubstr("\nCertificates\n"
+                                                            "  CN = d.example               expired\n"
+                                                            "  CN = c.example            1 day left\n"
+                                                            "  CN = b.example          13 days left\n"
+                                                            "  CN = a.example          90 days left\n"));
+    auto const sections = summary(stats_json(report), in(hours(24)));
+    auto const shown = std::ranges::find(sections, std::string("Certificates"), &SummarySection::title);
+    ASSERT_NE(shown, sections.end());
+    EXPECT_EQ(shown->lines[2].values.front(), "12 days left");
+    EXPECT_TRUE(shown->lines[2].is_trouble);
+    EXPECT_FALSE(shown->lines[3].is_trouble);
 }
 
 TEST(Summary, has_the_disk_where_there_is_one) {

@@ -57,7 +57,7 @@ struct House {
         all.push_back(std::move(made));
         options.realm = "test";   // differs from the default options
         sources = Sources::of(std::move(options), std::move(all));
-        authenticator.apply(sources);
+        use(authenticator, sources);
     }
     Answer log_in(std::string const& field, IpAddress const& client = here) {
         return auth::log_in(authenticator, field, client, test_now());
@@ -297,11 +297,63 @@ TEST(Authenticator, at_most_entries_max_are_remembered) {
 TEST(Authenticator, a_reload_with_other_options_forgets_all) {
     House house;
     house.log_in(alice_login);
-    house.authenticator.apply(house.sources);
+    use(house.authenticator, house.sources);
     EXPECT_EQ(house.find(alice_login), Found::accepted);
-    house.authenticator.apply(std::make_shared<Sources const>());
+    use(house.authenticator, std::make_shared<Sources const>());
     EXPECT_EQ(house.find(alice_login), Found::unknown);
     EXPECT_EQ(house.log_in(alice_login).kind, Kind::rejected);
+}
+
+/// The number of checks that run at once.
+int checks_at_once(FakeSource const& source) {
+    for (auto until = steady_now() + milliseconds{500}; steady_now() < until;) std::this_thread::sleep_for(milliseconds{5});
+    return source.checks;
+}
+
+TEST(Authenticator, more_and_fewer_threads_lose_no_check) {
+    House house({.threads = 1, .failures_per_minute = 0});
+    std::vector<std::shared_ptr<Sources const>> kept;
+    auto const reload = [&](std::uint32_t threads) {
+        auto made = std::make_unique<FakeSource>();
+        auto* source = made.get();
+        source->held = true;
+        std::vector<std::unique_ptr<Source>> all;
+        all.push_back(std::move(made));
+        kept.push_back(Sources::of({.realm = "test", .threads = threads, .failures_per_minute = 0}, std::move(all)));
+        use(house.authenticator, kept.back());
+        return source;
+    };
+    std::vector<std::shared_ptr<RunningCheck>> checks;
+    auto const add = [&](int count) {
+        for (int i = 0; i < count; ++i) {
+            auto const user = "u" + std::to_string(checks.size());
+            auto const field = basic(user, std::string(user.rbegin(), user.rend()));
+            checks.push_back(house.authenticator.verify(field, here, test_now()));
+        }
+    };
+    house.source->held = true;
+    add(20);
+    EXPECT_EQ(checks_at_once(*house.source), 1);
+    auto* four = reload(4);
+    EXPECT_EQ(checks_at_once(*four), 4) << "queued checks move to the new threads, and ask the new sources";
+    add(20);
+    auto* two = reload(2);
+    EXPECT_EQ(checks_at_once(*two), 2);
+    house.source->held = false;
+    four->held = false;
+    two->held = false;
+    for (auto const& check : checks) EXPECT_EQ(answer_of(*check).kind, Kind::accepted);
+    EXPECT_EQ(house.source->checks + four->checks + two->checks, 40);
+    house.authenticator.refresh();
+}
+
+TEST(Authenticator, a_reload_that_is_not_applied_changes_nothing) {
+    House house;
+    house.log_in(alice_login);
+    auto const change = house.authenticator.prepare(load({.realm = "other", .threads = 9}));
+    ASSERT_TRUE(change);
+    EXPECT_EQ(house.find(alice_login), Found::accepted);
+    EXPECT_EQ(house.authenticator.sources(), house.sources);
 }
 
 TEST(Authenticator, it_ends_while_checks_are_queued) {
@@ -319,8 +371,8 @@ TEST(Authenticator, a_users_file_and_groups_decide_and_change_within_a_refresh) 
     auto const users = dir.write("users", line("alice", "a") + line("bob", "b"));
     auto const staff = dir.write("staff", "bob\n");
     Authenticator authenticator;
-    authenticator.apply(load({.sources = {HtpasswdOptions{users}, AddressOptions{{{there, "Kiosk"}}}, CertificateOptions{}},
-                              .groups = {{.name = "staff", .users = {"file:" + staff}}}}));
+    use(authenticator, load({.sources = {HtpasswdOptions{users}, AddressOptions{{{there, "Kiosk"}}}, CertificateOptions{}},
+                             .groups = {{.name = "staff", .users = {"file:" + staff}}}}));
     EXPECT_THAT(log_in(authenticator, basic("BOB", "b")).identity->groups, ElementsAre("staff"));
     EXPECT_THAT(log_in(authenticator, basic("alice", "a")).identity->groups, ElementsAre());
     EXPECT_THAT(log_in(authenticator, basic("carol", "c")).reason, HasSubstr("does not have the user"));

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "auth/base64.hpp"
+#include "util/base64.hpp"
 
 namespace garner::auth {
 namespace {
@@ -43,6 +44,13 @@ TEST(Credentials, negotiate_gives_the_decoded_token) {
     ASSERT_TRUE(credentials);
     EXPECT_EQ(credentials.scheme, Scheme::negotiate);
     EXPECT_EQ(credentials.secret.view(), token);
+}
+
+TEST(Credentials, the_scheme_is_the_first_word) {
+    EXPECT_EQ(scheme_of(" bASIC !!!"), Scheme::basic);
+    EXPECT_EQ(scheme_of("Bearer\tx"), Scheme::bearer);
+    EXPECT_EQ(scheme_of("Negotiate"), Scheme::negotiate);
+    for (auto const* value : {"", "Digest a=b", "Basicx y"}) EXPECT_EQ(scheme_of(value), std::nullopt) << value;
 }
 
 TEST(Credentials, each_malformed_value_has_its_reason) {

@@ -37,6 +37,25 @@ TEST(Groups, members_come_from_users_directories_and_claims) {
     EXPECT_THAT((*groups)->ldap_groups(), ElementsAre("cn=staff,dc=uni"));
 }
 
+TEST(Groups, a_question_counts_the_groups_that_list_the_user_by_name) {
+    test::TempDir const dir;
+    auto const groups = Groups::load({{.name = "staff", .users = {"Alice", "file:" + dir.write("more", "carol\n")}},
+                                      {.name = "chiefs", .users = {"alice"}},
+                                      {.name = "pupils", .users = {"eve"}}});
+    ASSERT_TRUE(groups) << groups.fault_text();
+    auto const of = [](Groups const& all, http::Identity identity) {
+        all.add_listed(identity);
+        return identity;
+    };
+    EXPECT_THAT(of(**groups, {.user = "ALICE", .groups = {"guests", "staff"}}).groups, ElementsAre("guests", "staff", "chiefs"));
+    EXPECT_THAT(of(**groups, {.user = "carol"}).groups, ElementsAre("staff"));
+    EXPECT_THAT(of(**groups, {.user = "", .groups = {"guests"}}).groups, ElementsAre("guests"));
+    EXPECT_TRUE(of(**groups, {.user = "bob", .groups_known = false}).groups_known) << "each group lists all its members";
+    auto const ldap = Groups::load({{.name = "staff", .users = {"alice"}, .ldap = {"cn=staff,dc=uni"}}});
+    ASSERT_TRUE(ldap) << ldap.fault_text();
+    EXPECT_FALSE(of(**ldap, {.user = "bob", .groups_known = false}).groups_known) << "the directory may have more";
+}
+
 TEST(Groups, a_file_of_users_is_read_again) {
     test::TempDir const dir;
     auto const file = dir.write("staff", "# staff\nAlice   # head\n\n\tbob\r\n");

@@ -181,7 +181,7 @@ TEST(JwtSource, tokens_come_as_bearer_and_as_the_password_of_basic_and_end_with_
     auto const claims = R"({"sub":"ci","exp":)" + std::to_string(unix_seconds(wall_now()) + 600) + R"(,"repository":"uni/web"})";
     auto const token = one.sign("ES256", claims);
     Authenticator authenticator;
-    authenticator.apply(
+    use(authenticator,
         load({.sources = {JwtOptions{.keys = file}}, .groups = {{.name = "ci", .claims = {{"repository", {"uni/*"}}}}}}));
     for (auto const& field : {"Bearer " + token, basic("token", token)}) {
         auto const answer = log_in(authenticator, field);

@@ -200,8 +200,9 @@ TEST_F(LdapTest, a_user_costs_one_bind_in_the_remembered_time_and_goes_on_when_t
     slapd->stop();
     slapd->start();
     Authenticator authenticator;
-    authenticator.apply(load(
-        {.remember = milliseconds{300}, .sources = {options()}, .groups = {{.name = "employees", .ldap = {"CN=Staff, DC=uni"}}}}));
+    use(authenticator, load({.remember = milliseconds{300},
+                             .sources = {options()},
+                             .groups = {{.name = "employees", .ldap = {"CN=Staff, DC=uni"}}}}));
     std::vector<std::shared_ptr<RunningCheck>> checks;
     for (int i = 0; i < 50; ++i) checks.push_back(authenticator.verify(basic("alice", "secret"), here, wall_now()));
     for (auto const& check : checks) EXPECT_THAT(answer_of(*check).identity->groups, ElementsAre("employees"));

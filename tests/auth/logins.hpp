@@ -4,11 +4,13 @@
 
 #include <string>
 #include <string_view>
+#include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "auth/authenticator.hpp"
-#include "auth/base64.hpp"
+#include "util/base64.hpp"
 #include "util/clock.hpp"
 
 namespace garner::auth {
@@ -33,6 +35,13 @@ inline Answer answer_of(RunningCheck const& check) {
 inline Answer log_in(Authenticator& authenticator, std::string const& field, IpAddress const& client = here,
                      WallTime now = wall_now()) {
     return answer_of(*authenticator.verify(field, client, now));
+}
+
+/// Applies the sources, as the start does.
+inline void use(Authenticator& authenticator, std::shared_ptr<Sources const> sources) {
+    auto const change = authenticator.prepare(std::move(sources));
+    ASSERT_TRUE(change) << change.fault_text();
+    (*change)();
 }
 
 /// The sources, or an empty pointer and a failed test.

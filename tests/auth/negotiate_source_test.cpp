@@ -159,7 +159,7 @@ TEST_F(NegotiateTest, a_missing_or_empty_keytab_is_a_fault) {
 TEST_F(NegotiateTest, the_result_has_the_groups_and_is_not_remembered) {
     set_environment(kdc->log_in("alice", "secret"));
     Authenticator authenticator;
-    authenticator.apply(
+    use(authenticator,
         load({.sources = {NegotiateOptions{keytab, test::Kdc::realm}}, .groups = {{.name = "staff", .users = {"alice"}}}}));
     auto const field = "Negotiate " + encode_base64(token_of_client());
     auto const answer = log_in(authenticator, field);

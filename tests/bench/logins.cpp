@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "auth/authenticator.hpp"
-#include "auth/base64.hpp"
+#include "util/base64.hpp"
 #include "auth/htpasswd.hpp"
 #include "auth/password_hash.hpp"
 #include "support/kdc.hpp"
@@ -120,7 +120,7 @@ int storm(int users, int connections, unsigned cost) {
         auto const bare = seconds_since(begin), bare_cpu = cpu_seconds() - cpu;
 
         Authenticator authenticator;
-        authenticator.apply(load({.threads = threads, .sources = {HtpasswdOptions{file}}}));
+        (*authenticator.prepare(load({.threads = threads, .sources = {HtpasswdOptions{file}}})))();
         begin = steady_now();
         cpu = cpu_seconds();
         std::vector<std::shared_ptr<RunningCheck>> checks;
@@ -194,7 +194,7 @@ int negotiate(int count) {
         for (int i = 0; i < count; ++i) fields.push_back("Negotiate " + encode_base64(client_token()));
         auto const bare_cpu = bare_accept(keytab, bare);
         Authenticator authenticator;
-        authenticator.apply(load({.sources = {NegotiateOptions{keytab, test::Kdc::realm}}}));
+        (*authenticator.prepare(load({.sources = {NegotiateOptions{keytab, test::Kdc::realm}}})))();
         auto const begin = cpu_seconds();
         std::vector<std::shared_ptr<RunningCheck>> checks;
         for (auto const& field : fields) checks.push_back(authenticator.verify(field, client, wall_now()));

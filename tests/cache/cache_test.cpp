@@ -147,8 +147,8 @@ TEST(Cache, peek_tells_variants_and_refused_sharing) {
 
     scene.lookup("/b").lead.refuse("private");
     found = scene.peek("/b");
-    EXPECT_EQ(found.kind, Lookup::Kind::pass);
-    EXPECT_GT(found.passes_until, unix_seconds(wall_now()) + 100);
+    EXPECT_EQ(found.kind, Lookup::Kind::hit_for_pass);
+    EXPECT_GT(found.hit_for_pass_until, unix_seconds(wall_now()) + 100);
 }
 
 TEST(Cache, a_purge_removes_the_url_and_says_whether_something_was_there) {
@@ -253,8 +253,8 @@ TEST(Cache, a_refused_answer_makes_later_requests_fetch_beside_each_other_for_tw
     EXPECT_STREQ(follower.view().reason, "private");
     auto now = wall_now();
     auto one = scene.lookup("u", at(now)), two = scene.lookup("u", at(now + seconds{118}));
-    EXPECT_EQ(one.kind, Kind::pass);
-    EXPECT_EQ(two.kind, Kind::pass);
+    EXPECT_EQ(one.kind, Kind::hit_for_pass);
+    EXPECT_EQ(two.kind, Kind::hit_for_pass);
     EXPECT_TRUE(one.lead && two.lead);
     EXPECT_FALSE(one.lead.fill()->leads_others());
     EXPECT_EQ(scene.kind("other"), Kind::absent);
@@ -266,7 +266,7 @@ TEST(Cache, an_answer_that_is_stored_after_all_ends_passing) {
     Scene scene;
     scene.lookup("u").lead.refuse("private");
     auto beside = scene.lookup("u");
-    EXPECT_EQ(beside.kind, Kind::pass);
+    EXPECT_EQ(beside.kind, Kind::hit_for_pass);
     scene.complete(beside.lead, "u", {.lifetime = 0});
     EXPECT_EQ(scene.kind("u", at(wall_now() + seconds{5})), Kind::stale);
     scene.cache.purge(scene.cache.key("u"));
@@ -291,7 +291,7 @@ TEST(Cache, a_body_too_large_to_keep_is_followed_no_more_and_passes) {
     leader.lead.head_is_storable(scene.object("u"), {}, {});
     EXPECT_EQ(scene.lookup("u").kind, Kind::busy);
     leader.lead.stop_storing("larger than object_max");
-    EXPECT_EQ(scene.lookup("u").kind, Kind::pass);
+    EXPECT_EQ(scene.lookup("u").kind, Kind::hit_for_pass);
     scene.complete(leader.lead, "u");
     EXPECT_EQ(scene.cache.memory().stats().objects, 0u);
 }

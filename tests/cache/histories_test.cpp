@@ -1,5 +1,5 @@
 // Random histories of one URL in two tiers, or in memory alone: concurrent fetches, purges,
-// kills, and disk reads. No response is older than one that was sent before the request began,
+// kills, disk reads, and changes of the disk. No response is older than one that was sent before the request began,
 // and none was fetched before a purge. docs/design/consistency.md lists the guarantees.
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include "cache/disk_lookup.hpp"
 #include "cache/scene.hpp"
 #include "cache/slow_disk.hpp"
+#include "store/interim_disk.hpp"
 #include "store/run.hpp"
 
 namespace garner::cache {
@@ -17,21 +18,30 @@ namespace {
 /// Sequence numbers after a restart are above all earlier ones, as in the real store.
 class RestartedDisk : public SlowDisk {
 public:
-    std::uint64_t first_sequence() const override { return epochs_ += 1'000; }
+    explicit RestartedDisk(std::uint64_t& epochs) : epochs_(epochs) {}
+    std::uint64_t first_sequence() const override { return epochs_ += 1'000'000'000; }
 
 private:
-    mutable std::uint64_t epochs_ = 0;
+    std::uint64_t& epochs_;
 };
 
 /// Tiers that several histories use in turn, each history with its own URL.
 struct Tiers {
-    explicit Tiers(bool has_disk) : has_disk(has_disk) { start(); }
-    bool const has_disk;
-    RestartedDisk disk;
+    explicit Tiers(bool has_disk) : has_disk(has_disk) {
+        if (has_disk) disk = std::make_shared<RestartedDisk>(epochs);
+        start();
+    }
+    bool const has_disk;   // at the start
+    std::uint64_t epochs = 0;
+    std::shared_ptr<RestartedDisk> disk;
     std::unique_ptr<Scene> scene;
     void start() {
         scene = std::make_unique<Scene>();
-        if (has_disk) scene->cache.set_disk(&disk);
+        scene->cache.exchange_disk(disk);
+    }
+    void change_to(std::shared_ptr<RestartedDisk> next) {
+        disk = std::move(next);
+        scene->cache.exchange_disk(disk);
     }
 };
 
@@ -82,6 +92,7 @@ private:
             break;
         case 8:
             if (one_in(100)) kill();
+            if (tiers_.has_disk && one_in(4)) change();
             break;
         default: look();
         }
@@ -155,11 +166,36 @@ private:
     }
     /// Loses memory and the running fetches.
     void kill() {
-        if (reads_) return;
+        if (reads_ || changes_) return;
         say("kill at", version_);
         fetches_.clear();
         tiers_.scene.reset();
         tiers_.start();
+    }
+
+    /// A reload: another disk, none, or the same one opened again.
+    void change() {
+        if (changes_) return;
+        if (!tiers_.disk || one_in(3)) {
+            say("an empty disk at", version_);
+            tiers_.change_to(std::make_shared<RestartedDisk>(tiers_.epochs));
+        } else if (one_in(3)) {
+            say("no disk at", version_);
+            tiers_.change_to(nullptr);
+        } else {
+            reopen();
+        }
+    }
+    void reopen() {
+        say("the disk is closed at", version_);
+        auto const interim = std::make_shared<store::InterimDisk>(*tiers_.disk);
+        cache().exchange_disk(interim);
+        changes_ = true;
+        for (auto steps = random_() % 6; steps > 0; --steps) step();
+        changes_ = false;
+        EXPECT_TRUE(interim->pass_on(tiers_.disk));
+        cache().exchange_disk(tiers_.disk);
+        say("the disk is open at", version_);
     }
 
     void look() {
@@ -173,14 +209,15 @@ private:
         Query const query{key(), head, request.control, request.now, collapse};
         auto found = cache().lookup(query);
         for (int looks = 0; looks < 3 && found.may_be_on_disk; ++looks) {
-            if (one_in(2)) tiers_.disk.meanwhile = [this] { step(); };
+            auto const disk = tiers_.disk;
+            if (disk && one_in(2)) disk->meanwhile = [this] { step(); };
             reads_ = true;
             bool const sure = store::run([&](net::Executor executor) -> net::awaitable<bool> {
                 DiskLookup on_disk(cache(), query, executor);
                 co_return co_await on_disk.look(found);
             });
             reads_ = false;
-            tiers_.disk.meanwhile = nullptr;
+            if (disk) disk->meanwhile = nullptr;
             if (sure) break;
             found = cache().lookup(query);
         }
@@ -207,7 +244,8 @@ private:
     bool const varies_;
     bool const tells_;   // the log costs more than the history itself
     bool reads_ = false;
-    int version_ = 1;   // the origin's current version
+    bool changes_ = false;   // the disk is closed, and opened again later
+    int version_ = 1;        // the origin's current version
     int clock_ = 0;
     int purged_ = 0;   // time of the last purge
 };

@@ -109,7 +109,7 @@ protected:
             ASSERT_EQ(found.object->bytes(), known->body);
         }
         bool follows = !passes && somebody_leads(url, accept, known);
-        auto not_there = passes ? Kind::pass : follows ? Kind::busy : Kind::absent;
+        auto not_there = passes ? Kind::hit_for_pass : follows ? Kind::busy : Kind::absent;
         ASSERT_EQ(found.kind, known ? Kind::stale : not_there);
         ASSERT_EQ(found.follow != nullptr, follows);
         ASSERT_EQ(bool(found.lead), !follows);

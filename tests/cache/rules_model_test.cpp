@@ -133,7 +133,7 @@ protected:
         auto found = scene.lookup(url, ask);
         auto const known = naive.find(url);
         if (known == naive.end()) {
-            ASSERT_TRUE(found.kind == Kind::absent || found.kind == Kind::pass);
+            ASSERT_TRUE(found.kind == Kind::absent || found.kind == Kind::hit_for_pass);
             return answered(url, std::move(found));
         }
         auto const& kept = known->second;

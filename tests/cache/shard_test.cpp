@@ -128,16 +128,16 @@ TEST(Shard, what_was_about_to_leave_is_the_first_to_leave_under_the_next_policy)
 
 TEST(Shard, a_mark_holds_until_its_time_and_only_for_its_url) {
     ShardScene scene;
-    scene.shard.mark_pass(5, 1'000, "private");
-    EXPECT_TRUE(scene.shard.passes(5, 999));
-    EXPECT_STREQ(scene.shard.pass_reason(5), "private");
-    EXPECT_STREQ(scene.shard.pass_reason(5 + 256), "");
-    EXPECT_FALSE(scene.shard.passes(5, 1'000));
-    EXPECT_FALSE(scene.shard.passes(5 + 256, 999));
-    scene.shard.clear_pass(5 + 256);
-    EXPECT_TRUE(scene.shard.passes(5, 999));
-    scene.shard.clear_pass(5);
-    EXPECT_FALSE(scene.shard.passes(5, 999));
+    scene.shard.mark_hit_for_pass(5, 1'000, "private");
+    EXPECT_TRUE(scene.shard.is_hit_for_pass(5, 999));
+    EXPECT_STREQ(scene.shard.hit_for_pass_reason(5), "private");
+    EXPECT_STREQ(scene.shard.hit_for_pass_reason(5 + 256), "");
+    EXPECT_FALSE(scene.shard.is_hit_for_pass(5, 1'000));
+    EXPECT_FALSE(scene.shard.is_hit_for_pass(5 + 256, 999));
+    scene.shard.clear_hit_for_pass(5 + 256);
+    EXPECT_TRUE(scene.shard.is_hit_for_pass(5, 999));
+    scene.shard.clear_hit_for_pass(5);
+    EXPECT_FALSE(scene.shard.is_hit_for_pass(5, 999));
 }
 
 /// The shard must agree with this map.

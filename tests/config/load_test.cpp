@@ -101,6 +101,7 @@ TEST(Load, the_example_has_no_faults_and_is_the_defaults) {
     EXPECT_EQ(loaded.config.proxy.limits.head.bytes, fresh.proxy.limits.head.bytes);
     EXPECT_EQ(loaded.config.pool.idle_timeout, fresh.pool.idle_timeout);
     EXPECT_EQ(loaded.config.admin, fresh.admin);
+    EXPECT_EQ(loaded.config.auth, fresh.auth);
 }
 
 TEST(Load, defaults_need_no_file) {

@@ -298,6 +298,45 @@ TEST(RuleTests, tell_why_the_expected_rule_does_not_decide) {
                 HasSubstr(std::string("; access[0] does not match: source") + mend));
 }
 
+/// Rules for members of groups, and tests of them.
+std::string with_groups(std::string const& members, std::string const& tests) {
+    return "{" + std::string(kiosk_auth) + R"("groups": {"staff": {)" + members + R"(}, "chiefs": {"user": "anna"}},
+        "access": [{"deny": {"host": "wages.example", "not": "bosses"}}, {"allow": {"group": "staff"}}, {"deny": "all"}],
+        "matchers": {"bosses": {"group": "chiefs"}}, "tests": [)" +
+           tests + "]}";
+}
+
+TEST(RuleTests, count_a_user_as_a_member_of_the_groups_that_list_it) {
+    ListFile const file("carl   # since May\n");
+    auto const members = R"("user": ["Anna", )" + file.value() + R"(], "ldap": "cn=staff,dc=uni")";
+    for (char const* test : {R"({"url": "http://wages.example/", "user": "anna", "expect": "allow access[1]"})",
+                             R"({"url": "http://wages.example/", "user": "CARL", "expect": "deny access[0]"})",
+                             R"({"url": "http://a.example/", "user": "carl", "expect": "allow access[1]"})",
+                             R"({"url": "http://a.example/", "user": "eve", "expect": "deny access[2]"})",
+                             R"({"url": "http://a.example/", "user": "eve", "groups": "staff", "expect": "allow access[1]"})",
+                             R"({"url": "http://wages.example/", "user": "carl", "groups": "chiefs", "expect": "allow"})",
+                             R"({"url": "http://a.example/", "expect": "login access[1]"})"})
+        EXPECT_EQ(told(load(with_groups(members, test))), "") << test;
+}
+
+TEST(RuleTests, do_not_run_without_a_list_of_members_that_is_a_fault_itself) {
+    auto const text = with_groups(R"("user": "file:/nowhere/staff")", R"({"url": "http://a.example/", "expect": "deny"})");
+    EXPECT_EQ(told(load(text)), "");
+    auto const tried = told(load_text("test.json", text, {}, NamedFiles::tried));
+    EXPECT_THAT(tried, HasSubstr("groups.staff.user[0]: /nowhere/staff: cannot be read"));
+    EXPECT_THAT(tried, Not(HasSubstr("expects")));
+}
+
+TEST(RuleTests, that_fail_leave_the_configuration_complete) {
+    auto const failing = R"("tests": [{"url": "http://a.example/", "expect": "deny"}])";
+    auto const loaded = load(R"({"access": [{"allow": "all"}], )" + std::string(failing) + "}");
+    EXPECT_TRUE(loaded.only_tests_fail);
+    EXPECT_EQ(loaded.faults.size(), 1u);
+    EXPECT_EQ(loaded.config.proxy.access.rules().size(), 1u);
+    EXPECT_FALSE(load(R"({"access": [{"alow": "all"}], )" + std::string(failing) + "}").only_tests_fail);
+    EXPECT_FALSE(load(R"({"access": [{"deny": "all"}], )" + std::string(failing) + "}").only_tests_fail) << "no fault";
+}
+
 TEST(RulesWhy, names_the_rule_that_asks_for_a_login_as_the_one_that_decides) {
     auto const loaded = load("{" + std::string(kiosk_auth) + R"("groups": {"staff": {"user": "anna"}}, "access": [
         {"deny": {"source": "10.4.0.0/16"}}, {"allow": {"group": "staff"}}, {"allow": {"source": "10.0.0.0/8"}}, {"deny": "all"}]})");

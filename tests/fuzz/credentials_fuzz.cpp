@@ -1,7 +1,7 @@
 // Credentials of Proxy-Authorization: no crash, and well-formed ones keep within their bounds and survive a second spelling.
 #include <string>
 
-#include "auth/base64.hpp"
+#include "util/base64.hpp"
 #include "auth/credentials.hpp"
 #include "fuzzed.hpp"
 
@@ -15,7 +15,7 @@ void check_basic(auth::Credentials const& credentials) {
     for (auto const part : {credentials.user.view(), credentials.secret.view()})
         for (char const c : part) check(static_cast<unsigned char>(c) >= ' ' && c != 0x7f);
     auto const again = auth::parse_credentials(
-        "basic " + auth::encode_base64(std::string(credentials.user.view()) + ":" + std::string(credentials.secret.view())));
+        "basic " + encode_base64(std::string(credentials.user.view()) + ":" + std::string(credentials.secret.view())));
     check(again && again.user.view() == credentials.user.view() && again.secret.view() == credentials.secret.view());
 }
 

@@ -59,14 +59,14 @@ TEST(H2Windows, are_doubled_while_the_receiver_keeps_up) {
     Windows windows(MiB, 1, budget);
     Windows::Stream stream;
     windows.open(stream);
-    windows.took(stream, Windows::initial - 1, 0);
+    windows.consumed(stream, Windows::initial - 1, 0);
     EXPECT_EQ(stream.size, Windows::initial);
-    windows.took(stream, 1, 0);
+    windows.consumed(stream, 1, 0);
     EXPECT_EQ(stream.size, 128 * KiB);
     EXPECT_EQ(windows.connection(), MiB);
-    windows.took(stream, 128 * KiB, 64 * KiB);   // it does not keep up
+    windows.consumed(stream, 128 * KiB, 64 * KiB);   // it does not keep up
     EXPECT_EQ(stream.size, 128 * KiB);
-    for (int i = 0; i < 10; ++i) windows.took(stream, MiB, 0);
+    for (int i = 0; i < 10; ++i) windows.consumed(stream, MiB, 0);
     EXPECT_EQ(stream.size, MiB);
 }
 
@@ -76,7 +76,7 @@ TEST(H2Windows, of_the_connection_cover_those_of_all_streams) {
     std::vector<Windows::Stream> streams(100);
     for (auto& stream : streams) windows.open(stream);
     for (int i = 0; i < 10; ++i)
-        for (auto& stream : streams) windows.took(stream, MiB, 0);
+        for (auto& stream : streams) windows.consumed(stream, MiB, 0);
     Bytes sum = 0;
     for (auto const& stream : streams) sum += stream.size;
     EXPECT_LE(sum, windows.connection());
@@ -91,7 +91,7 @@ TEST(H2Windows, of_a_stream_leave_room_for_streams_to_come) {
     windows.open(streams[0]);
     windows.open(streams[1]);
     for (int i = 0; i < 10; ++i)
-        for (int k : {0, 1}) windows.took(streams[static_cast<std::size_t>(k)], MiB, 0);
+        for (int k : {0, 1}) windows.consumed(streams[static_cast<std::size_t>(k)], MiB, 0);
     for (std::size_t i = 2; i < streams.size(); ++i) windows.open(streams[i]);
     Bytes sum = 0;
     for (auto const& stream : streams) sum += stream.size;

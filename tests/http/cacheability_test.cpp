@@ -219,7 +219,7 @@ TEST(Cacheability, what_a_HEAD_freshens_stays_stored_but_its_answer_alone_never_
     auto const asked = request(Method::head, {});
     EXPECT_EQ(refusal(asked, answer), StoreRefusal::method);
     StoreOptions freshened;
-    freshened.what = Storing::freshened;
+    freshened.what = StoredAs::freshened;
     EXPECT_EQ(refusal(asked, answer, freshened), StoreRefusal::none);
     EXPECT_EQ(refusal(asked, response(200, {{"Cache-Control", "private"}}), freshened), StoreRefusal::private_response);
 }

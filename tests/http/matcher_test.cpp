@@ -70,6 +70,9 @@ TEST(Matcher, groups_need_to_be_known) {
     EXPECT_EQ(staff.matches(asked, nullptr), MatchResult::no);
     asked.identity = &logged;
     EXPECT_EQ(staff.matches(asked, nullptr), MatchResult::needs_identity);
+    Identity const listed{.user = "anna", .groups = {"staff"}, .groups_known = false};
+    asked.identity = &listed;
+    EXPECT_EQ(staff.matches(asked, nullptr), MatchResult::yes) << "one group is enough";
 }
 
 TEST(Matcher, names_are_resolved_before_a_login_is_asked_for) {

@@ -309,7 +309,7 @@ TEST(IcpLookup, a_peer_that_a_reload_brings_is_asked) {
     scene.options.address.clear();
     scene.start();
     says(scene.peer(), Opcode::hit);
-    scene.mesh->reconfigure(scene.options, test::made(make_peer_contexts(scene.options.peers)));
+    test::made(scene.mesh->prepare(scene.options))();
     EXPECT_EQ(scene.resolve().sources.front().why, Hierarchy::sibling_hit);
 }
 

@@ -123,7 +123,7 @@ TEST_F(PeerMonitors, asks_again_for_a_name_that_leads_nowhere_until_it_does) {
     auto const peer = start(a_parent("cache.test"));
     EXPECT_FALSE(soon([&] { return !peer->addresses().empty(); }, 500ms));
     write_hosts("127.0.0.6 cache.test\n");
-    names_->reload();
+    (*names_->prepare(dns_))();
     ASSERT_TRUE(soon([&] { return !peer->addresses().empty(); }));
     EXPECT_EQ(peer->addresses().front().text(), "127.0.0.6");
 }
@@ -181,11 +181,11 @@ TEST_F(PeerMonitors, follows_the_roster) {
     Options changed;
     changed.peers = {a_parent("one.test"), a_parent("two.test")};
     changed.peers.back().name = "q";
-    mesh_->reconfigure(changed, PeerContexts(2));
+    test::made(mesh_->prepare(changed))();
     EXPECT_EQ(mesh_->peer_table()->peers.front(), one) << "an unchanged peer keeps its measurements";
     auto const two = mesh_->peer_table()->peers.back();
     EXPECT_TRUE(soon([&] { return !two->addresses().empty(); }));
-    mesh_->reconfigure({}, {});
+    test::made(mesh_->prepare({}))();
     EXPECT_EQ(mesh_->peer_table()->peers.size(), 0u);
 }
 

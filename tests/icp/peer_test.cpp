@@ -54,7 +54,7 @@ TEST(APeer, is_logged_once_when_it_is_dead_and_once_when_it_is_back) {
     Peer peer(options);
     auto now = start;
     for (int i = 0; i < 100; ++i) {
-        peer.asked(Protocol::icp, now);
+        peer.asked(now);
         now += 1ms;
         peer.expired(now);
     }
@@ -88,7 +88,7 @@ TEST(APeer, has_its_view_and_its_figures) {
     EXPECT_FALSE(view.full);
     EXPECT_FALSE(view.query_rtt || view.connect_rtt || view.throughput);
 
-    for (int i = 0; i < 7; ++i) peer->asked(Protocol::icp, start);
+    for (int i = 0; i < 7; ++i) peer->asked(start);
     peer->answered(answer(ReplyKind::hit), 800us, start);
     peer->answered(answer(ReplyKind::miss), 1'600us, start);
     peer->answered(answer(ReplyKind::miss_nofetch), std::nullopt, start);

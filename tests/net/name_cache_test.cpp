@@ -36,6 +36,12 @@ ResolverOptions without_hosts() {
     return options;
 }
 
+void reload(NameCache& cache, ResolverOptions const& options) {
+    auto const change = cache.prepare(options);
+    ASSERT_TRUE(change) << change.fault_text();
+    (*change)();
+}
+
 TEST(NameCache, a_failure_is_told_with_the_time_it_is_remembered) {
     NameCache cache(without_hosts());
     auto const now = steady_now();
@@ -48,6 +54,34 @@ TEST(NameCache, a_failure_is_told_with_the_time_it_is_remembered) {
     EXPECT_EQ(told->names->failure, "no such host");
     EXPECT_EQ(told->left, seconds{3});
     EXPECT_FALSE(cache.failure_of("a.example", now + seconds{5}));
+}
+
+std::string long_host(int number) {
+    auto const label = std::string(60, 'a') + ".";
+    return label + label + label + std::string(50, 'b') + std::to_string(1'000 + number) + ".example";
+}
+
+TEST(NameCache, a_name_keeps_a_bounded_number_of_addresses) {
+    NameCache cache(without_hosts());
+    std::vector<Address> const many(1'000, ip("192.0.2.1"));
+    EXPECT_EQ(cache.store("many.test", many, seconds{60})->addresses.size(), NameCache::addresses_max);
+}
+
+TEST(NameCache, its_memory_is_counted_and_within_its_bound) {
+    auto options = without_hosts();
+    options.entries_max = 100;
+    auto const before = CountedBytes<Names>::sum();
+    {
+        NameCache cache(options);
+        std::vector<Address> const many(1'000, ip("2001:db8::1"));
+        for (int i = 0; i < 1'000; ++i) cache.store(long_host(i), many, seconds{60});
+        for (int i = 0; i < 100; ++i) cache.store_failure(long_host(i), "the DNS servers did not answer in time");
+        EXPECT_EQ(cache.size(), 100u);
+        auto const used = CountedBytes<Names>::sum() - before;
+        EXPECT_GT(used, 100 * 100u);
+        EXPECT_LE(used, cache.bytes_max());
+    }
+    EXPECT_EQ(CountedBytes<Names>::sum(), before);
 }
 
 TEST(NameCache, an_answer_is_valid_for_its_ttl_within_bounds) {
@@ -140,16 +174,66 @@ TEST(NameCache, the_hosts_file_stands_against_dns_and_is_read_again) {
     EXPECT_EQ(cache.find("fixed.test", much_later)->addresses, std::vector{ip("192.0.2.9")});
 
     hosts.write("192.0.2.10 other.test\n");
-    cache.reload();
+    reload(cache, options);
     EXPECT_FALSE(cache.find("fixed.test"));
     EXPECT_EQ(cache.find("other.test")->addresses, std::vector{ip("192.0.2.10")});
     EXPECT_EQ(cache.size(), 1u);
 
     hosts.write("");
-    cache.reload();
+    reload(cache, options);
     EXPECT_EQ(cache.size(), 0u);
     for (auto host : {"a.test", "b.test"}) cache.store(host, {ip("192.0.2.1")}, seconds{60});
     EXPECT_EQ(cache.size(), 1u);
+}
+
+TEST(NameCache, a_reload_changes_the_file_and_the_lifetimes) {
+    HostsFile first("192.0.2.1 first.test\n"), second("192.0.2.2 second.test\n");
+    ResolverOptions options;
+    options.hosts_file = first.path();
+    NameCache cache(options);
+    auto const now = steady_now();
+    cache.store("kept.test", {ip("192.0.2.3")}, seconds{60}, now);
+    options.hosts_file = second.path();
+    options.positive_max = options.negative_first = seconds{2};
+    reload(cache, options);
+    EXPECT_FALSE(cache.find("first.test"));
+    EXPECT_EQ(cache.find("second.test")->addresses, std::vector{ip("192.0.2.2")});
+    EXPECT_TRUE(cache.find("kept.test", now + seconds{50}));
+    cache.store("new.test", {ip("192.0.2.4")}, seconds{60}, now);
+    cache.store_failure("failed.test", "no such host", now);
+    for (auto const* host : {"new.test", "failed.test"}) {
+        EXPECT_TRUE(cache.find(host, now + seconds{1})) << host;
+        EXPECT_FALSE(cache.find(host, now + seconds{3})) << host;
+    }
+}
+
+TEST(NameCache, answers_of_other_servers_are_forgotten) {
+    auto options = without_hosts();
+    NameCache cache(options);
+    cache.store_failure("a.test", "DNS server did not respond");
+    cache.store("b.test", {ip("192.0.2.1")}, seconds{60});
+    reload(cache, options);
+    EXPECT_EQ(cache.size(), 2u);
+    options.servers = {"192.0.2.53"};
+    reload(cache, options);
+    EXPECT_EQ(cache.size(), 0u);
+}
+
+TEST(NameCache, a_reload_with_a_file_that_cannot_be_read_changes_nothing) {
+    HostsFile hosts("192.0.2.9 fixed.test\n");
+    ResolverOptions options;
+    options.hosts_file = hosts.path();
+    NameCache cache(options);
+    for (char const* path : {"/nowhere/at/all", "/tmp"}) {
+        options.hosts_file = path;
+        auto const change = cache.prepare(options);
+        ASSERT_FALSE(change);
+        EXPECT_EQ(change.fault().where, std::string("dns.hosts_file: ") + path);
+    }
+    hosts.write("");
+    options.hosts_file = hosts.path();
+    EXPECT_TRUE(cache.prepare(options)) << "an empty file is no fault";
+    EXPECT_TRUE(cache.find("fixed.test")) << "nothing was applied";
 }
 
 TEST(NameCache, threads_use_it_at_once) {
@@ -164,7 +248,7 @@ TEST(NameCache, threads_use_it_at_once) {
             auto host = std::to_string((i * salt) % 100) + ".test";
             if (!cache.find(host)) cache.store(host, {ip("192.0.2.1")}, seconds{60});
             if (i % 7 == 0) cache.forget(host);
-            if (i % 500 == 0) cache.reload();
+            if (i % 500 == 0 && salt == 3) reload(cache, options);   // by one thread
             if (!cache.find("fixed.test")) ++missing;
         }
     };

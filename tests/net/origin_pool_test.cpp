@@ -146,5 +146,37 @@ TEST(PoolKey, every_part_tells_connections_apart) {
     EXPECT_EQ(texts.size(), 1 + std::size(different));
 }
 
+TEST(OriginPool, new_options_close_the_oldest_beyond_them) {
+    PoolScene scene;
+    OriginPool pool(scene.options);
+    for (char const* key : {"a", "a", "a", "b", "b"}) pool.give(key, scene.connection());
+    pool.reconfigure({.idle_per_origin = 2, .idle_total = 3});
+    EXPECT_EQ(pool.size(), 3u);
+    EXPECT_TRUE(scene.is_closed(scene.pairs[0])) << "too many of one origin";
+    EXPECT_TRUE(scene.is_closed(scene.pairs[1])) << "too many in total";
+    pool.reconfigure({.idle_per_origin = 0});
+    EXPECT_EQ(pool.size(), 0u);
+    pool.give("a", scene.connection());
+    EXPECT_EQ(pool.size(), 0u);
+    pool.reconfigure({});
+    pool.give("a", scene.connection());
+    EXPECT_EQ(pool.size(), 1u);
+}
+
+TEST(OriginPool, connections_of_one_TLS_context_are_closed) {
+    PoolScene scene;
+    OriginPool pool(scene.options);
+    auto const key = [](std::uint64_t tls, std::string_view host) {
+        std::string buffer;
+        return std::string(pool_key({.tls = tls, .host = host}, buffer));
+    };
+    for (auto const& one : {key(1, "a"), key(1, "a"), key(1, "b"), key(0, "a"), key(11, "a")}) pool.give(one, scene.connection());
+    pool.close_secure(1);
+    EXPECT_EQ(pool.size(), 2u);
+    EXPECT_EQ(pool.take(key(1, "a")), nullptr);
+    EXPECT_NE(pool.take(key(0, "a")), nullptr);
+    EXPECT_NE(pool.take(key(11, "a")), nullptr);
+}
+
 }   // namespace
 }   // namespace garner::net

@@ -7,6 +7,7 @@
 #include <memory>
 #include <thread>
 
+#include "net/dns_channel.hpp"
 #include "net/ip_text.hpp"
 #include "net/loop.hpp"
 #include "net/waiter.hpp"
@@ -147,7 +148,7 @@ TEST(Resolver, a_truncated_answer_is_fetched_over_tcp) {
     for (int i = 1; i <= 60; ++i) big.v4.push_back("192.0.2." + std::to_string(i));
     scene.dns.set("big.test", big);
     for (int round = 0; round < 3; ++round) {   // the descriptor number is reused
-        EXPECT_EQ(scene.resolve("big.test")->addresses.size(), 60u);
+        EXPECT_EQ(scene.resolve("big.test")->addresses.size(), NameCache::addresses_max);
         scene.cache->forget("big.test");
     }
     EXPECT_GE(scene.dns.queries("big.test").tcp, 3);
@@ -241,6 +242,48 @@ TEST(Resolver, a_garbled_answer_is_not_taken_for_one) {
     ResolverScene scene;
     scene.dns.set("garbled.test", {.kind = test::FakeDns::Name::garbage});
     EXPECT_NE(scene.resolve("garbled.test")->failure, "");
+}
+
+TEST(Resolver, later_queries_go_to_the_new_servers_and_running_ones_end_at_the_former) {
+    ResolverScene scene;
+    test::FakeDns other;
+    scene.dns.set("slow.test", {.v4 = {"192.0.2.1"}, .delay = std::chrono::milliseconds{300}});
+    other.set("slow.test", {.v4 = {"203.0.113.1"}});
+    other.set("new.test", {.v4 = {"203.0.113.2"}});
+    auto& resolver = scene.resolver();
+    NamesPtr slow;
+    asio::co_spawn(scene.loop.io, resolver.resolve("slow.test"),
+                   [&](std::exception_ptr, NamesPtr names) { slow = std::move(names); });
+    scene.loop.run_for(milliseconds{100});
+    EXPECT_EQ(slow, nullptr);
+    for (int i = 0; i < 2; ++i) {   // the second channel replaces an idle one
+        auto options = scene.options;
+        options.servers = {other.server()};
+        auto channel = resolver.open_channel(options);
+        ASSERT_TRUE(channel) << channel.fault_text();
+        resolver.use(*std::move(channel));
+    }
+    EXPECT_THAT(scene.resolve("new.test")->addresses, ElementsAre(ip("203.0.113.2")));
+    EXPECT_EQ(scene.asked("new.test"), 0);
+    scene.loop.run_until([&] { return slow != nullptr; });
+    EXPECT_THAT(slow->addresses, ElementsAre(ip("192.0.2.1")));
+    EXPECT_EQ(other.queries("slow.test").udp, 0);
+}
+
+TEST(Resolver, a_stop_ends_the_queries_of_former_servers) {
+    ResolverScene scene;
+    scene.dns.set("silent.test", {.kind = test::FakeDns::Name::silent});
+    auto& resolver = scene.resolver();
+    NamesPtr silent;
+    asio::co_spawn(scene.loop.io, resolver.resolve("silent.test"),
+                   [&](std::exception_ptr, NamesPtr names) { silent = std::move(names); });
+    scene.loop.run_for(milliseconds{100});
+    auto channel = resolver.open_channel(scene.options);
+    ASSERT_TRUE(channel) << channel.fault_text();
+    resolver.use(*std::move(channel));
+    resolver.stop();
+    scene.loop.run_until([&] { return silent != nullptr; });
+    EXPECT_EQ(silent->failure, "shutting down");
 }
 
 }   // namespace

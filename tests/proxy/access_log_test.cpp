@@ -8,9 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
+#include <thread>
+#include <vector>
 
 #include "support/made.hpp"
 
@@ -67,7 +71,7 @@ protected:
 
 TEST_F(AccessLogs, write_each_line_in_order_and_the_last_ones_at_the_end) {
     {
-        auto log = open({.path = path()});
+        auto log = open({.place = {.path = path()}});
         for (auto url : {"http://a/1", "http://a/2", "http://a/3"}) log->write(0, entry(url));
     }
     EXPECT_EQ(text(path()), "0.000      0 127.0.0.1 TCP_MEM_HIT/200 0 GET http://a/1 - HIER_NONE/- -\n"
@@ -76,7 +80,7 @@ TEST_F(AccessLogs, write_each_line_in_order_and_the_last_ones_at_the_end) {
 }
 
 TEST_F(AccessLogs, appear_without_being_asked_for) {
-    auto log = open({.path = path()});
+    auto log = open({.place = {.path = path()}});
     log->write(0, entry("http://a/"));
     EXPECT_TRUE(soon([&] { return lines(path()).size() == 1; }));
     EXPECT_TRUE(soon([&] { return log->stats().written == 1; }));
@@ -87,7 +91,7 @@ TEST_F(AccessLogs, take_lines_from_all_workers_at_once) {
     constexpr unsigned workers = 4, each = 5'000;
     std::uint64_t dropped;
     {
-        auto log = open({.path = path(), .workers = workers, .buffer = 64 * KiB, .interval = 10ms});
+        auto log = open({.place = {.path = path()}, .workers = workers, .buffer = 64 * KiB, .interval = 10ms});
         {
             std::vector<std::jthread> threads;
             for (unsigned worker = 0; worker < workers; ++worker)
@@ -115,7 +119,7 @@ TEST_F(AccessLogs, drop_and_count_when_nobody_takes_the_lines_and_still_end) {
     ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
     int reader = ::open(path().c_str(), O_RDONLY | O_NONBLOCK);
     ASSERT_GE(reader, 0);
-    auto log = open({.path = path(), .buffer = 32 * KiB, .interval = 10ms});
+    auto log = open({.place = {.path = path()}, .buffer = 32 * KiB, .interval = 10ms});
     std::string url(1000, 'u');
     constexpr unsigned logged = 1'000;
     for (unsigned i = 0; i < logged; ++i) log->write(0, entry(url));
@@ -133,7 +137,7 @@ TEST_F(AccessLogs, drop_and_count_when_nobody_takes_the_lines_and_still_end) {
 }
 
 TEST_F(AccessLogs, go_on_in_a_new_file_after_rename_and_reopen) {
-    auto log = open({.path = path(), .interval = 10ms});
+    auto log = open({.place = {.path = path()}, .interval = 10ms});
     log->write(0, entry("http://old/"));
     ASSERT_TRUE(soon([&] { return log->stats().written == 1; }));
     fs::rename(path(), directory / "access.log.1");
@@ -153,7 +157,7 @@ TEST_F(AccessLogs, go_on_in_a_new_file_after_rename_and_reopen) {
 TEST_F(AccessLogs, keep_the_old_file_when_the_new_one_cannot_be_opened) {
     fs::create_directory(directory / "logs");
     auto file = directory / "logs" / "access.log";
-    auto log = open({.path = file});
+    auto log = open({.place = {.path = file}});
     fs::rename(directory / "logs", directory / "moved");
     EXPECT_EQ(log->reopen(), "cannot reopen the access log " + file.string() + ": No such file or directory");
     log->write(0, entry("http://a/"));
@@ -162,14 +166,14 @@ TEST_F(AccessLogs, keep_the_old_file_when_the_new_one_cannot_be_opened) {
 }
 
 TEST_F(AccessLogs, say_why_a_path_cannot_be_written) {
-    EXPECT_EQ(AccessLog::open({.path = directory / "none" / "access.log"}).fault_text(),
+    EXPECT_EQ(AccessLog::open({.place = {.path = directory / "none" / "access.log"}}).fault_text(),
               "cannot open the access log " + directory.string() + "/none/access.log: No such file or directory");
-    EXPECT_EQ(AccessLog::open({.path = directory}).fault_text(),
+    EXPECT_EQ(AccessLog::open({.place = {.path = directory}}).fault_text(),
               "cannot open the access log " + directory.string() + ": Is a directory");
 }
 
 TEST_F(AccessLogs, count_lines_that_a_full_device_refuses) {
-    auto log = open({.path = "/dev/full", .interval = 10ms});
+    auto log = open({.place = {.path = "/dev/full"}, .interval = 10ms});
     for (int i = 0; i < 3; ++i) log->write(0, entry("http://a/"));
     EXPECT_TRUE(soon([&] { return log->stats().lost == 3; }));
     auto stats = log->stats();
@@ -184,7 +188,7 @@ TEST_F(AccessLogs, end_a_torn_line_before_the_next) {
     ::signal(SIGXFSZ, SIG_IGN);
     rlimit before{};
     ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-    auto log = open({.path = path(), .interval = 10ms});
+    auto log = open({.place = {.path = path()}, .interval = 10ms});
     rlimit small{.rlim_cur = 1'000, .rlim_max = before.rlim_max};
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
     for (int i = 0; i < 20; ++i) log->write(0, entry("http://before/"));
@@ -203,7 +207,7 @@ TEST_F(AccessLogs, end_a_torn_line_before_the_next) {
 TEST_F(AccessLogs, survive_a_reader_that_leaves) {
     ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
     int reader = ::open(path().c_str(), O_RDONLY | O_NONBLOCK);
-    auto log = open({.path = path(), .interval = 10ms});
+    auto log = open({.place = {.path = path()}, .interval = 10ms});
     ::close(reader);
     log->write(0, entry("http://a/"));
     EXPECT_TRUE(soon([&] { return log->stats().lost == 1; }));
@@ -212,7 +216,7 @@ TEST_F(AccessLogs, survive_a_reader_that_leaves) {
 
 TEST_F(AccessLogs, write_to_standard_output) {
     testing::internal::CaptureStdout();
-    auto log = open({.path = "-"});
+    auto log = open({.place = {.path = "-"}});
     log->write(0, entry("http://a/"));
     EXPECT_EQ(log->reopen(), "");
     log.reset();
@@ -220,11 +224,115 @@ TEST_F(AccessLogs, write_to_standard_output) {
 }
 
 TEST_F(AccessLogs, are_off_without_a_path) {
-    auto log = open({.path = ""});
-    log->write(7, entry("http://a/"));
+    auto log = open({.place = {.path = ""}});
+    log->write(0, entry("http://a/"));
     EXPECT_EQ(log->reopen(), "");
     EXPECT_EQ(log->stats().written, 0u);
     EXPECT_EQ(log->dropped(), 0u);
+}
+
+class AccessLogMoves : public AccessLogs {
+protected:
+    /// As a reload does it, with the worker's turn at the end.
+    static void move(AccessLog& log, AccessLog::Place const& place, unsigned workers = 1) {
+        auto const output = test::made(log.prepare(place));
+        log.move_to(output);
+        for (unsigned worker = 0; worker < workers; ++worker) log.turn(worker, output);
+    }
+    fs::path other() const { return directory / "other.log"; }
+};
+
+TEST_F(AccessLogMoves, queued_lines_go_to_the_former_file_in_its_format) {
+    auto log = open({.place = {.path = path()}, .interval = 10s});
+    log->write(0, entry("http://before/"));
+    move(*log, {other(), LogFormat::json});
+    log->write(0, entry("http://after/"));
+    log.reset();
+    ASSERT_EQ(lines(path()).size(), 1u);
+    EXPECT_EQ(lines(path()).front(), "0.000      0 127.0.0.1 TCP_MEM_HIT/200 0 GET http://before/ - HIER_NONE/- -");
+    ASSERT_EQ(lines(other()).size(), 1u);
+    EXPECT_TRUE(lines(other()).front().starts_with("{")) << lines(other()).front();
+    EXPECT_NE(lines(other()).front().find("http://after/"), std::string::npos);
+}
+
+TEST_F(AccessLogMoves, to_and_fro_no_line_is_lost_or_torn) {
+    constexpr unsigned workers = 3, each = 20'000, moves = 20;
+    auto log = open({.place = {.path = path()}, .workers = workers, .buffer = 8 * MiB, .interval = 1ms});
+    std::atomic<unsigned> turns[workers]{};
+    std::vector<AccessLog::OutputPtr> outputs(moves);
+    std::atomic<unsigned> ready{0};
+    std::vector<std::thread> threads;
+    for (unsigned worker = 0; worker < workers; ++worker)
+        threads.emplace_back([&, worker] {
+            for (unsigned i = 0; i < each; ++i) {
+                if (auto& turn = turns[worker]; turn < ready) log->turn(worker, outputs[turn++]);
+                log->write(worker, entry("http://" + std::to_string(worker) + "/" + std::to_string(i)));
+            }
+        });
+    for (unsigned i = 0; i < moves; ++i) {
+        outputs[i] = test::made(log->prepare({i % 2 ? path() : other(), LogFormat::squid}));
+        EXPECT_TRUE(log->move_to(outputs[i]));
+        ++ready;
+        std::this_thread::sleep_for(2ms);
+    }
+    for (auto& thread : threads) thread.join();
+    log.reset();
+    std::set<std::string> urls;
+    std::size_t count = 0;
+    for (auto const& file : {path(), other()})
+        for (auto const& line : lines(file)) {
+            ++count;
+            EXPECT_TRUE(line.starts_with("0.000 ") && line.ends_with(" - HIER_NONE/- -")) << line;
+            auto const from = line.find("http://");
+            urls.insert(line.substr(from, line.find(' ', from) - from));
+        }
+    EXPECT_EQ(count, workers * each);
+    EXPECT_EQ(urls.size(), workers * each) << "each line once";
+}
+
+TEST_F(AccessLogMoves, on_and_off) {
+    auto log = open({.place = {.path = ""}, .interval = 10ms});
+    EXPECT_FALSE(log->writes(0));
+    move(*log, {path(), LogFormat::squid});
+    EXPECT_TRUE(log->writes(0));
+    log->write(0, entry("http://on/"));
+    move(*log, {"", LogFormat::squid});
+    EXPECT_FALSE(log->writes(0));
+    log->write(0, entry("http://off/"));
+    EXPECT_EQ(log->reopen(), "");
+    EXPECT_TRUE(soon([&] { return log->stats().written == 1; }));
+    log.reset();
+    EXPECT_EQ(lines(path()).size(), 1u);
+}
+
+TEST_F(AccessLogMoves, a_path_that_cannot_be_opened_changes_nothing) {
+    auto log = open({.place = {.path = path()}, .interval = 10ms});
+    auto const bad = directory / "none" / "access.log";
+    EXPECT_EQ(log->prepare({bad, LogFormat::json}).fault_text(),
+              "log.access: cannot open " + bad.string() + ": No such file or directory; check the path and its permissions");
+    { auto const unused = test::made(log->prepare({other(), LogFormat::squid})); }
+    log->write(0, entry("http://a/"));
+    log.reset();
+    EXPECT_EQ(lines(path()).size(), 1u);
+    EXPECT_EQ(lines(other()).size(), 0u);
+}
+
+TEST_F(AccessLogMoves, a_former_pipe_that_takes_nothing_holds_up_the_new_file_for_a_second_only) {
+    ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
+    auto log = open({.place = {.path = path()}, .interval = 10ms});
+    int const pipe = ::open(path().c_str(), O_RDWR | O_NONBLOCK);
+    std::string const much(64 * KiB, 'x');
+    while (::write(pipe, much.data(), much.size()) > 0) {
+    }
+    log->write(0, entry("http://a/"));
+    std::this_thread::sleep_for(50ms);
+    move(*log, {other(), LogFormat::squid});
+    log->write(0, entry("http://b/"));
+    EXPECT_TRUE(soon([&] { return log->stats().written == 1; }));
+    EXPECT_EQ(log->stats().lost, 1u);
+    ::close(pipe);
+    log.reset();
+    EXPECT_EQ(lines(other()).size(), 1u);
 }
 
 }   // namespace

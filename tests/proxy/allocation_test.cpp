@@ -324,7 +324,7 @@ struct Scene {
         of_server.what_if = true;   // on by default: a sampled hit must not allocate either
         options->logins = !rule.match.user.empty();
         server = test::made(Server::make(of_server, options, cache));
-        if (options->logins) server->logins().apply(users());
+        if (options->logins) (*server->logins().prepare(users()))();
         EXPECT_EQ(server->open_log().fault_text(), "");
         server->start();
     }
@@ -332,8 +332,8 @@ struct Scene {
         EXPECT_TRUE(stop(*server, seconds{5}));
         std::filesystem::remove_all(folder);
     }
-    std::string const& plain() const { return server->addresses().at(0); }
-    std::string const& secure() const { return server->addresses().at(1); }
+    std::string plain() const { return server->addresses().at(0); }
+    std::string secure() const { return server->addresses().at(1); }
 
     net::ListenTls tls() const {
         test::Certificate const certificate;

@@ -14,7 +14,7 @@ using http::Method;
 
 struct Read {
     explicit Read(std::string method, std::string given, std::optional<std::string> host = "any",
-                  AcceleratedOrigin const* origin = nullptr)
+                  FixedOrigin const* origin = nullptr)
         : method_text(std::move(method)), target_text(std::move(given)), host_text(std::move(host)) {
         request.method_text = method_text;
         request.method = http::method_of(method_text);
@@ -31,8 +31,8 @@ struct Read {
     std::string fault;
 };
 
-AcceleratedOrigin origin_at(std::string text) {
-    AcceleratedOrigin origin;
+FixedOrigin origin_at(std::string text) {
+    FixedOrigin origin;
     origin.text = std::move(text);
     return origin;
 }
@@ -78,7 +78,7 @@ TEST(Target, of_another_caches_paths_may_be_a_path_alone) {
 TEST(Target, is_internal_at_our_own_places_alone) {
     http::OwnAddresses own;
     own.listening = {{*parse_ip("10.0.0.1"), 3128}};
-    auto const internal = [&](std::string const& target, AcceleratedOrigin const* origin = nullptr) {
+    auto const internal = [&](std::string const& target, FixedOrigin const* origin = nullptr) {
         return is_internal(Read("GET", target, "any", origin).target, own);
     };
     EXPECT_TRUE(internal("http://10.0.0.1:3128/squid-internal-periodic/store_digest"));
@@ -132,7 +132,7 @@ protected:
         http::UriError error;
         origin.uri = *http::parse_absolute(origin.text, error);
     }
-    AcceleratedOrigin origin;
+    FixedOrigin origin;
 };
 
 TEST_F(Accelerated, a_path_is_asked_of_the_origin_whatever_host_says) {
@@ -179,14 +179,14 @@ protected:
     Bumped() : origin(origin_at("https://www.example.com:443")) {
         http::UriError error;
         origin.uri = *http::parse_absolute(origin.text, error);
-        origin.kind = AcceleratedOrigin::Kind::bumped;
+        origin.kind = FixedOrigin::Kind::bumped;
     }
     bool is_misdirected(std::string const& target, std::string const& host) const {
         Read const read("GET", target, host, &origin);
         EXPECT_EQ(read.fault, "") << target;
         return proxy::is_misdirected(read.request, origin);
     }
-    AcceleratedOrigin origin;
+    FixedOrigin origin;
 };
 
 TEST_F(Bumped, a_path_is_the_https_URL_of_a_forward_proxy) {

@@ -67,6 +67,19 @@ TEST(Shadow, the_rate_falls_with_the_objects_held_and_the_samples_stay_bounded) 
     EXPECT_NEAR(what_if.object_hit_ratio(row_of(what_if, "lru", 64 * MiB)), 0.9, 0.02);
 }
 
+TEST(Shadow, its_memory_is_within_its_bound_with_every_policy) {
+    for (auto const& row : policy::all()) {
+        Shadow shadow(terms(64 * MiB, {std::string(row.name)}));
+        Bytes most = 0;
+        for (std::uint64_t key = 0; key < 12'000; ++key) {
+            request(shadow, key, 100 + key % 1'000);
+            if (key % 1'000 == 0) most = std::max(most, shadow.what_if().metadata);
+        }
+        EXPECT_GT(most, 100 * KiB) << row.name;
+        EXPECT_LE(most, shadow.what_if().metadata_max) << row.name;
+    }
+}
+
 TEST(Shadow, a_lower_rate_begins_warm) {
     Shadow shadow(terms(MiB, {"lru"}));
     for (std::uint64_t i = 0; i < 4'000; ++i) request(shadow, i % 1'000, 100);

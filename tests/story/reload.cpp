@@ -13,7 +13,10 @@ namespace {
 class Controlled {
 public:
     explicit Controlled(std::string const& patch = "{}")
-        : proxy_(Proxy::Setup{.patch = patch, .arguments = {"--set", "control.path=" + path()}}) {}
+        : proxy_(Proxy::Setup{.patch = patch, .arguments = {"--set", "control.path=" + path()}}) {
+        // It is opened after the listening sockets.
+        EXPECT_TRUE(eventually([&] { return std::filesystem::exists(path()); }));
+    }
 
     Proxy& proxy() { return proxy_; }
     std::string path() const { return (dir_.path("") / "control").string(); }

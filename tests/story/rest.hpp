@@ -2,6 +2,7 @@
 #pragma once
 #include <sys/resource.h>
 
+#include <cstdio>
 #include <fstream>
 
 #include "story/scene.hpp"
@@ -14,6 +15,16 @@ inline std::size_t resident(Proxy& proxy) {
     for (std::string line; std::getline(status, line);)
         if (line.starts_with("VmRSS:")) return std::stoul(line.substr(6)) * 1024;
     return 0;
+}
+
+/// The resident memory beside the parts in use, for the report of a long run. 24 MiB are for the program itself.
+inline std::string memory_text(Proxy& proxy) {
+    auto const parts = proxy.stats()["memory_sum"]["bytes"].get<std::size_t>(), all = resident(proxy);
+    char text[160];
+    std::snprintf(text, sizeof text, "resident %.1f MiB, parts in use %.1f MiB, resident / (parts + 24 MiB) %.2f",
+                  static_cast<double>(all) / (1 << 20), static_cast<double>(parts) / (1 << 20),
+                  static_cast<double>(all) / static_cast<double>(parts + (24u << 20)));
+    return text;
 }
 
 /// Open descriptors of the proxy; one more while its figures are requested.

@@ -48,5 +48,14 @@ TEST(LruMap, has_room_for_one_at_least) {
     EXPECT_EQ(*map.find("b"), 2);
 }
 
+TEST(LruMap, erases_the_oldest_on_request) {
+    LruMap<int> map;
+    for (auto key : {"a", "b", "c"}) map.get(key, most);
+    map.use("a");
+    map.erase_oldest();
+    EXPECT_EQ(map.size(), most - 1);
+    EXPECT_FALSE(map.find("b"));
+}
+
 }   // namespace
 }   // namespace garner

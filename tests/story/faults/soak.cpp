@@ -226,8 +226,8 @@ TEST(Soak, slow_and_broken_peers_leave_nothing_behind) {
     }
     expect_rest(proxy, before);
     EXPECT_LT(resident(proxy), memory_before + budget + beyond_budget);
-    std::printf("%zu clients, %zu descriptors, resident %zu MiB, before %zu MiB\n", clients.load(), descriptors(proxy),
-                resident(proxy) >> 20, memory_before >> 20);
+    std::printf("%zu clients, %zu descriptors, before %zu MiB; %s\n", clients.load(), descriptors(proxy), memory_before >> 20,
+                memory_text(proxy).c_str());
 }
 
 TEST(Soak, very_many_values_of_Vary_stay_within_the_budget) {
@@ -252,7 +252,7 @@ TEST(Soak, very_many_values_of_Vary_stay_within_the_budget) {
     }
     expect_rest(proxy, before);
     EXPECT_LT(resident(proxy), memory_before + budget + beyond_budget);
-    std::printf("%zu values, resident %zu MiB, before %zu MiB\n", values, resident(proxy) >> 20, memory_before >> 20);
+    std::printf("%zu values, before %zu MiB; %s\n", values, memory_before >> 20, memory_text(proxy).c_str());
 }
 
 TEST(Soak, very_many_readers_of_one_byte_hold_what_was_evicted_within_the_budget) {

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "story/scene.hpp"
+#include "support/programs.hpp"
 
 namespace garner::test {
 
@@ -21,6 +22,14 @@ std::string const exams = R"({
   "matchers": { "office": { "source": "10.1.0.0/16" } },
   "access": [ { "name": "exams", "deny": { "source": "10.4.0.0/16", "time": "Mon-Fri 08:00-12:00" }, "because": "Until noon." },
               { "allow": { "is": "office" } }, { "name": "rest", "deny": "all" } ]
+})";
+
+/// Rules for members of a group that lists them.
+std::string const groups = R"({
+  "auth": { "sources": [ { "type": "address", "users": { "10.3.0.7": "kiosk" } } ] },
+  "groups": { "staff": { "user": ["alice", "kiosk"] }, "pupils": { "ldap": "cn=pupils,dc=uni" } },
+  "access": [ { "name": "films", "deny": { "host": "films.example", "group": "pupils" } },
+              { "name": "staff", "allow": { "group": "staff" } }, { "name": "rest", "deny": "all" } ]
 })";
 
 }   // namespace
@@ -103,6 +112,62 @@ TEST(RulesCommand, why_shows_each_rule_and_the_nearest_one) {
     EXPECT_EQ(wrong.code, 2);
     EXPECT_EQ(wrong.errors, "garner rules: \"nocolon\" is not a field like \"Accept: text/html\": no colon in field line\n");
     EXPECT_EQ(rules_command({"why", "a.example", "--config", file}).code, 2);
+}
+
+TEST(RulesCommand, questions_count_a_user_as_a_member_of_the_groups_that_list_it) {
+    TempDir dir;
+    auto const file = dir.write("garner.json", groups);
+    auto const why = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {"why", "http://a.example/", "--config", file});
+        return rules_command(words).output;
+    };
+    EXPECT_THAT(why({"--user", "Alice"}), StartsWith("allow by staff (access[1]: allow)"));
+    EXPECT_THAT(why({"--user", "bob"}), StartsWith("deny by rest"));
+    EXPECT_THAT(why({"--user", "bob", "--group", "staff"}), StartsWith("allow by staff"));
+    auto const decided =
+        rules_command({"decide", "--config", file}, dir.write("questions", R"({"url": "http://a.example/", "user": "alice"}
+{"url": "http://films.example/", "user": "alice", "groups": ["pupils"]}
+)"));
+    EXPECT_EQ(decided.output, "{\"verdict\":\"allow\",\"rule\":\"access[1]\",\"name\":\"staff\",\"closed\":null}\n"
+                              "{\"verdict\":\"deny\",\"rule\":\"access[0]\",\"name\":\"films\",\"closed\":null}\n");
+    auto const log =
+        dir.write("access.log",
+                  "1763890210.603 1 10.1.0.7 TCP_MISS/200 1462 GET http://a.example/ alice HIER_DIRECT/192.0.2.7 text/html\n"
+                  "1763890210.603 1 10.1.0.7 TCP_MISS/200 1462 GET http://films.example/ alice HIER_DIRECT/192.0.2.7 text/html\n");
+    EXPECT_THAT(rules_command({"test", "--log", log, "--config", file}).output,
+                testing::AllOf(HasSubstr("newly denied: 0 (0 %)\n"), HasSubstr("undecidable: 1 (50 %)\n  1 alice films.example")))
+        << "only the directory knows the pupils";
+}
+
+TEST(RulesCommand, a_list_of_members_that_cannot_be_read_is_named) {
+    TempDir dir;
+    auto const text = filled_in(groups, {{R"("alice", "kiosk")", R"("file:/nowhere/staff")"}});
+    auto const shown = rules_command({"why", "http://a.example/", "--config", dir.write("garner.json", text)});
+    EXPECT_EQ(shown.code, 1);
+    EXPECT_THAT(shown.errors, StartsWith("garner rules: groups.staff.user[0]: /nowhere/staff: cannot be read"));
+}
+
+TEST(RulesCommand, why_answers_while_a_test_of_the_configuration_fails) {
+    TempDir dir;
+    auto const test =
+        R"("tests": [ { "source": "10.4.0.7", "at": "Mon 13:00", "url": "http://a.example/", "expect": "deny exams" } ],)";
+    auto const file = dir.write("garner.json", "{" + std::string(test) + exams.substr(1));
+    std::vector<std::string> const question{"http://a.example/", "--source", "10.4.0.7", "--at", "Mon 13:00", "--config", file};
+    auto const ask = [&](std::string const& how) {
+        auto words = question;
+        words.insert(words.begin(), how);
+        return rules_command(words);
+    };
+    auto const shown = ask("why");
+    EXPECT_EQ(shown.code, 0);
+    EXPECT_THAT(shown.output, StartsWith("deny by rest (access[2]: deny) all\n"));
+    EXPECT_THAT(shown.output,
+                HasSubstr("access[0]: deny exams {\"source\":\"10.4.0.0/16\",\"time\":\"Mon-Fri 08:00-12:00\"}: no match (time)"));
+    EXPECT_THAT(shown.errors,
+                HasSubstr("garner.json:1: tests[0]: notice: expects \"deny exams\", but the decision is deny by rest"));
+    auto const refused = rules_command({"decide", "--config", file});
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_THAT(refused.errors, HasSubstr("garner.json:1: tests[0]: expects \"deny exams\""));
 }
 
 TEST(RulesCommand, decide_answers_each_line) {

@@ -262,8 +262,9 @@ TEST_F(Logins, explain_tells_where_a_login_is_needed_and_what_a_user_gets) {
     EXPECT_EQ(asked["access"]["needs"], "a login");
     EXPECT_EQ(get(proxy, origin, "/page").status(), 407);
     EXPECT_THAT(words("/page", {}), HasSubstr("asks for a login: staff (access[1]: allow)"));
-    EXPECT_EQ(told("/page", {"--user", "BOB", "--group", "staff"})["outcome"], "miss");
+    EXPECT_EQ(told("/page", {"--user", "BOB"})["outcome"], "miss") << "the group lists the name";
     EXPECT_EQ(told("/page", {"--user", "alice"})["status"], 403);
+    EXPECT_EQ(told("/page", {"--user", "alice", "--group", "staff"})["outcome"], "miss");
     EXPECT_EQ(told("/page", {"--client", "127.0.0.7"})["outcome"], "miss") << "the address has a user";
     EXPECT_THAT(told("/game", {})["why"].get<std::string>(), StartsWith("needs a login: access[0]: deny"));
     EXPECT_EQ(told("/game", {"--user", "bob", "--group", "staff"})["outcome"], "denied");
@@ -340,6 +341,62 @@ TEST_F(Logins, a_refusal_names_its_rule_and_can_be_looked_up) {
 
     auto const why = run({garner_binary(), "rules", "why", "--id", id, "--config", proxy.dir().path("garner.json").string()});
     EXPECT_THAT(why.output, HasSubstr("exams")) << why.errors;
+}
+
+TEST_F(Logins, a_refusal_is_found_by_the_beginning_of_its_id) {
+    json const rules{{{"name", "exams"}, {"deny", {{"url_contains", "/game"}}}}, {{"allow", {{"port", "1-65535"}}}}};
+    Proxy proxy(patch(rules).dump());
+    auto const why = [&](std::string const& id) {
+        return run({garner_binary(), "rules", "why", "--id", id, "--config", proxy.dir().path("garner.json").string()});
+    };
+    auto const refuse = [&](std::string const& url) {
+        return json::parse(Client(proxy).get(url, {{"Accept", "application/json"}}).body())["id"].get<std::string>();
+    };
+    auto const game = refuse(origin.url("/game"));
+    auto const unique = game.substr(0, game.size() - 2);
+    EXPECT_THAT(why(unique).output, StartsWith("deny by exams")) << why(unique).errors;
+    EXPECT_THAT(why(game.substr(0, 5)).errors, HasSubstr("The id is too short: write at least its first 6 characters"));
+    auto const closed = refuse("http://localhost:" + std::to_string(origin.port()) + "/page");
+    auto const blocked = why(closed);
+    EXPECT_THAT(blocked.output, testing::AllOf(StartsWith("deny by "), HasSubstr("destination on loopback"))) << blocked.errors;
+    auto const several = why(game.substr(0, 6));
+    EXPECT_EQ(several.code, 1);
+    EXPECT_THAT(several.errors, testing::AllOf(HasSubstr("Several refused requests"), HasSubstr(game), HasSubstr(closed)));
+    auto const unknown = why("000000.000-0000");
+    EXPECT_EQ(unknown.code, 1);
+    EXPECT_THAT(unknown.errors,
+                testing::AllOf(HasSubstr("No refused request has the id 000000.000-0000. The proxy keeps the last 50 "),
+                               HasSubstr("It keeps no 407 without credentials")));
+}
+
+TEST_F(Logins, missing_wrong_and_malformed_credentials_have_different_reasons) {
+    Proxy proxy(patch(known_users).dump());
+    std::size_t number = 0;
+    auto const expect = [&](std::string const& credentials, std::string const& told, std::string const& logged) {
+        Fields fields{{"Accept", "application/json"}};
+        if (!credentials.empty()) fields.emplace_back("Proxy-Authorization", credentials);
+        auto const path = "/" + std::to_string(++number);
+        auto const asked = get(proxy, origin, path, fields);
+        EXPECT_EQ(asked.status(), 407);
+        EXPECT_THAT(std::string(json::parse(asked.body())["detail"]), testing::EndsWith(". " + told));
+        EXPECT_EQ(proxy.logged(path).all["reason"], logged + " [auth]");
+        return std::string(json::parse(asked.body())["id"]);
+    };
+    auto const wrong = "Wrong password or unknown user.";
+    auto const malformed = "Malformed or unsupported credentials.";
+    auto const first = expect("", "No credentials: this proxy requires a login.", "No credentials: this proxy requires a login.");
+    auto const guess = expect(basic("alice:guess"), wrong, "Wrong password or unknown user (htpasswd: wrong password)");
+    expect(basic("alice:guess"), wrong, "Wrong password or unknown user (as at the last check)");
+    expect(basic("nemo:x"), wrong, "Wrong password or unknown user (htpasswd: the users' file does not have the user)");
+    expect("Basic YWxpY2U=", malformed, "Malformed or unsupported credentials (the Basic credentials have no colon)");
+    expect("Bearer abc", malformed, "Malformed or unsupported credentials (no source takes this scheme)");
+    EXPECT_THAT(read_file(proxy.log_file()), Not(HasSubstr("guess")));
+
+    auto const page = Client(proxy).get("http://garner.internal/").body();
+    EXPECT_THAT(page, testing::AllOf(HasSubstr(guess), HasSubstr(wrong), HasSubstr(malformed), Not(HasSubstr(first))));
+    auto const why = run({garner_binary(), "rules", "why", "--id", guess, "--config", proxy.dir().path("garner.json").string()});
+    EXPECT_THAT(why.output, StartsWith("login by access[0]")) << why.errors;
+    EXPECT_EQ(why.errors, std::string("notice: ") + wrong + "\n");
 }
 
 TEST_F(Logins, without_users_nobody_is_asked) {

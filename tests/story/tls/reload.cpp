@@ -68,14 +68,4 @@ TEST_F(TlsReload, client_certificates_can_be_required_later) {
     EXPECT_TRUE(early.get(origin.url("/page")).hit());
 }
 
-TEST_F(TlsReload, a_changed_address_still_needs_a_restart) {
-    Proxy proxy(Proxy::Setup{.tls = files.tls()});
-    auto configuration = proxy.configuration();
-    configuration["listen"][0]["address"] = "127.0.0.1:" + std::to_string(free_port());
-    proxy.rewrite(configuration.dump());
-    reload(proxy, "configuration reloaded");
-    EXPECT_THAT(proxy.errors(), HasSubstr("listen changes only at a restart"));
-    EXPECT_EQ(shown(proxy), files.certificate.pem());
-}
-
 }   // namespace garner::test

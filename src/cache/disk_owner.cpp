@@ -1,0 +1,128 @@
+#include "cache/disk_owner.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+#include "store/interim_disk.hpp"
+
+namespace garner::cache {
+
+namespace {
+
+/// True if an open store can take these options over: see DiskOptions::take_over().
+bool can_adjust(store::DiskOptions running, store::DiskOptions const& fresh) {
+    running.take_over(fresh);
+    running.faults = fresh.faults;
+    return running == fresh;
+}
+
+}   // namespace
+
+DiskOwner::~DiskOwner() {
+    store_ = nullptr;
+    disposal_->finish();
+}
+
+Result<void> DiskOwner::open(Cache& cache, store::DiskOptions const& options) {
+    options_ = options;
+    if (options.path.empty()) return {};
+    auto opened = store::DiskStore::open(options);
+    if (!opened) return opened.fault();
+    store_ = own(*std::move(opened));
+    cache.exchange_disk(store_);
+    return {};
+}
+
+DiskOwner::StorePtr DiskOwner::own(std::unique_ptr<store::DiskStore> store) {
+    std::erase_if(all_, [](auto const& one) { return one.expired(); });
+    auto shared = disposal_->share(std::move(store));
+    all_.push_back(shared);
+    return shared;
+}
+
+/// The former store that still has its file there open, closed; nullptr: none.
+DiskOwner::StorePtr DiskOwner::holder_of(std::string const& path) {
+    disposal_->wait();   // until then a destroyed store has its file
+    for (auto const& one : all_)
+        if (auto store = one.lock(); store && store != store_ && store->is_at(path)) {
+            store->close();
+            return store;
+        }
+    return nullptr;
+}
+
+void DiskOwner::stop() {
+    for (auto const& one : all_)
+        if (auto const store = one.lock()) store->stop();
+}
+
+void DiskOwner::wait_until_settled(store::Survives what) {
+    if (store_) store_->wait_until_settled(what);
+}
+
+// ---- exchange ----
+
+Result<Prepared> DiskOwner::prepare(Cache& cache, store::DiskOptions const& fresh) {
+    if (!store_ && fresh.path.empty()) return Prepared([this, fresh] { options_ = fresh; });
+    if (store_ && can_adjust(options_, fresh)) return Prepared([this, &cache, fresh] { adjust(cache, fresh); });
+    if (!store_ || !store_->is_at(fresh.path)) return prepare_other(cache, fresh);
+    if (auto const fits = store_->has_room_for(fresh.size); !fits) return fits.fault();
+    return Prepared([this, &cache, fresh] { reopen(cache, fresh); });
+}
+
+Result<Prepared> DiskOwner::prepare_other(Cache& cache, store::DiskOptions const& fresh) {
+    StorePtr next;
+    if (!fresh.path.empty()) {
+        auto const holder = holder_of(fresh.path);
+        auto opened = store::DiskStore::open_while_running(fresh, {.former = holder.get(), .least_sequence = cache.last_number()});
+        if (!opened) return opened.fault().where.empty() ? opened.fault().at("disk.path") : opened.fault();
+        next = own(*std::move(opened));
+    }
+    return Prepared([this, &cache, fresh, next] { replace(cache, next, fresh); });
+}
+
+void DiskOwner::adjust(Cache& cache, store::DiskOptions const& fresh) {
+    options_ = fresh;
+    store_->reconfigure(fresh);
+    cache.reconfigure_disk();
+}
+
+/// The former store is left first: if the process is killed between, its objects are not found again.
+void DiskOwner::replace(Cache& cache, StorePtr next, store::DiskOptions const& fresh) {
+    auto const former = std::exchange(store_, std::move(next));
+    options_ = fresh;
+    if (former) former->leave();
+    cache.exchange_disk(store_);
+    if (former) disposal_->close(former);
+}
+
+void DiskOwner::reopen(Cache& cache, store::DiskOptions const& fresh) {
+    auto const former = store_;
+    auto const interim = std::make_shared<store::InterimDisk>(*former);
+    cache.exchange_disk(interim);
+    bool const settled = former->close();
+    store_ = open_again(*former, fresh, settled, cache.last_number());
+    if (!interim->pass_on(store_)) {
+        store_->close();
+        store_ = open_again(*store_, fresh, false, cache.last_number());
+        interim->pass_on_to_empty(store_);
+    }
+    cache.exchange_disk(store_);
+}
+
+DiskOwner::StorePtr DiskOwner::open_again(store::DiskStore& former, store::DiskOptions const& fresh, bool keeps_contents,
+                                          std::uint64_t number) {
+    store::DiskStore::Reopening how{.former = &former, .keeps_contents = keeps_contents, .least_sequence = number};
+    auto opened = store::DiskStore::open_while_running(fresh, how);
+    if (!opened) {
+        spdlog::error("disk: the changes do not take effect: {}", opened.fault().text());
+        how.retries = true;
+        opened = store::DiskStore::open_while_running(options_, how);
+    } else {
+        options_ = fresh;
+    }
+    return own(*std::move(opened));
+}
+
+}   // namespace garner::cache

@@ -1,0 +1,148 @@
+#include "config/whole_checks.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <variant>
+
+#include "config/address_form.hpp"
+#include "config/form.hpp"
+#include "config/rule_context.hpp"
+#include "config/rule_notices.hpp"
+#include "util/ip.hpp"
+
+namespace garner::config {
+namespace {
+
+/// The address of a `listen` item, or nothing when it is faulty, which was reported already.
+std::optional<IpEndpoint> listens_on(Json const& item) {
+    if (!item.is_object() || !item.contains("address") || !item["address"].is_string()) return std::nullopt;
+    IpEndpoint endpoint;
+    std::string why;
+    if (!parse_endpoint(item["address"].get_ref<std::string const&>(), endpoint, why)) return std::nullopt;
+    return endpoint;
+}
+
+void check_listen(Reader& reader, Json const& list, Admin const& admin, seen::Options const& seen) {
+    if (list.is_array() && list.empty()) {
+        reader.fault({"listen"}, "nothing to listen on", R"(add { "address": "127.0.0.1:3128" })");
+        return;
+    }
+    std::vector<IpEndpoint> before;
+    for (std::size_t i = 0; list.is_array() && i < list.size(); ++i) {
+        auto const endpoint = listens_on(list[i]);
+        if (!endpoint) continue;
+        Reader::Step const at_address(reader, Reader::Below{"listen", i, "address"});
+        if (std::find(before.begin(), before.end(), *endpoint) != before.end())
+            reader.fault(endpoint->text() + " is already the address of another listener", "give each its own address or port");
+        else if (admin.enabled && endpoint->address.text() == admin.address && endpoint->port == admin.port)
+            reader.fault(endpoint->text() + " is also admin.address", "give each its own address or port");
+        else if (endpoint->address.text() == seen.address && endpoint->port == seen.port)
+            reader.fault(endpoint->text() + " is also seen.address", "give each its own address or port");
+        before.push_back(*endpoint);
+    }
+}
+
+std::string text_of(proxy::Listen const& listen) { return listen.address + ":" + std::to_string(listen.port); }
+
+/// ":3128" also accepts connections to 127.0.0.1:3128 if that address has no listener: it is easy to mistake which of the
+/// two listeners applies to a client.
+void check_overlap(Reader& reader, std::vector<proxy::Listen> const& all) {
+    for (std::size_t i = 0; i < all.size(); ++i)
+        for (auto const& other : all) {
+            auto const address = parse_ip(all[i].address), wide = parse_ip(other.address);
+            bool const overlaps = wide && address && wide->is_unspecified() && !address->is_unspecified();
+            if (overlaps && other.port == all[i].port)
+                reader.notice({"listen", i}, text_of(all[i]) + " is included in the address of another listener",
+                              "remove one of them, or give each its own port");
+        }
+}
+
+/// Notices an open proxy.
+void check_access(Reader& reader, Config const& config) {
+    auto const& rules = config.proxy.access.rules();
+    auto const all = std::ranges::find_if(rules, [](auto const& rule) { return rule.match.matches_all(); });
+    if (all == rules.end()) return;
+    auto const index = static_cast<std::size_t>(all - rules.begin());
+    auto const is_public = [](proxy::Listen const& listen) {
+        auto const address = parse_ip(listen.address);
+        return !listen.origin && address && !address->is_loopback();
+    };
+    auto const open = std::ranges::find_if(config.proxy.listen, is_public);
+    if (all->allow && open != config.proxy.listen.end())
+        reader.notice({"access", index}, "allows every client that can reach " + text_of(*open) + ": this is an open proxy",
+                      R"(name the clients' networks: { "allow": { "source": ["10.0.0.0/8"] } })");
+}
+
+/// Wider than the network of any single owner: more than an IPv4 /8, or an IPv6 /16.
+bool is_wide(IpNetwork const& network) { return network.prefix < (network.address.is_v4() ? 96 + 8 : 16); }
+
+void notice_wide(Reader& reader, char const* part, char const* key, std::vector<IpNetwork> const& networks, char const* text,
+                 char const* suggestion) {
+    auto const wide = std::ranges::find_if(networks, is_wide);
+    if (wide == networks.end()) return;
+    reader.notice({part, key, static_cast<std::size_t>(wide - networks.begin())}, wide->text() + text, suggestion);
+}
+
+/// Notices rights that are granted to almost any address.
+void check_rights(Reader& reader, Config const& config) {
+    if (config.admin.enabled)
+        notice_wide(reader, "admin", "allow", config.admin.allow, " lets almost any address purge objects and read statistics",
+                    R"(name the operators' networks: ["10.0.0.0/8"])");
+    auto const& htcp = config.mesh.htcp;
+    if (!htcp.address.empty() && htcp.secret.empty())
+        notice_wide(reader, "htcp", "clear_allow", htcp.clear_allow, " lets almost any address purge objects without a signature",
+                    "name the networks of the other caches, or set htcp.secret");
+}
+
+void check_peer_names(Reader& reader, std::vector<icp::PeerOptions> const& peers) {
+    std::set<std::string> names;
+    for (auto const& peer : peers)
+        if (!names.insert(peer.name).second)
+            reader.fault({"peers"}, "two peers are named " + in_quotes(peer.name), "give each its own name");
+}
+
+/// A proxy that is its own peer would wait for its own reply.
+void check_mesh(Reader& reader, Config const& config) {
+    auto const& mesh = config.mesh;
+    for (std::size_t i = 0; i < mesh.peers.size(); ++i) {
+        auto const& peer = mesh.peers[i];
+        auto const ours = [&](proxy::Listen const& listen) { return listen.address == peer.host && listen.port == peer.http; };
+        if (std::ranges::any_of(config.proxy.listen, ours))
+            reader.fault({"peers", i}, "is this proxy itself", "write the address of the other cache, or remove this peer");
+    }
+    if (!mesh.address.empty() && mesh.address == mesh.htcp.address && mesh.port == mesh.htcp.port)
+        reader.fault({"htcp"}, "uses the same address and port as icp", "give each its own port, such as 3130 and 4827");
+}
+
+/// Anyone on the way can read a password of Basic (RFC 7617 4).
+void check_passwords(Reader& reader, Config const& config) {
+    auto const by_password = [](auth::SourceOptions const& source) {
+        return std::holds_alternative<auth::HtpasswdOptions>(source) || std::holds_alternative<auth::LdapOptions>(source);
+    };
+    if (std::ranges::none_of(config.auth.sources, by_password)) return;
+    for (std::size_t i = 0; i < config.proxy.listen.size(); ++i) {
+        auto const& listen = config.proxy.listen[i];
+        auto const address = parse_ip(listen.address);
+        if (listen.tls || listen.origin || (address && address->is_loopback())) continue;
+        reader.notice({"listen", i}, "clients send passwords to this address unencrypted", "add tls, or use negotiate");
+        return;
+    }
+}
+
+}   // namespace
+
+void check_whole(Reader& reader, Json const& value, Config& config) {
+    static Json const default_listen = Json::parse(R"([{"address": "127.0.0.1:3128"}])");
+    check_listen(reader, value.contains("listen") ? value["listen"] : default_listen, config.admin, config.seen);
+    check_overlap(reader, config.proxy.listen);
+    check_access(reader, config);
+    reader.rules().named.notice_unused(reader);
+    notice_rules(reader, config);
+    check_rights(reader, config);
+    check_peer_names(reader, config.mesh.peers);
+    check_mesh(reader, config);
+    check_passwords(reader, config);
+}
+
+}   // namespace garner::config

@@ -1,0 +1,175 @@
+#include "proxy/listening.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <thread>
+
+#include "net/address.hpp"
+#include "proxy/inherited_sockets.hpp"
+#include "proxy/listen_plan.hpp"
+#include "proxy/listen_tls.hpp"
+
+namespace garner::proxy {
+
+namespace asio = net::asio;
+
+namespace {
+
+Fault at_key(std::size_t index, char const* key, Fault fault) {
+    fault.where = "listen[" + std::to_string(index) + "]." + key + (fault.where.empty() ? "" : ": " + fault.where);
+    return fault;
+}
+
+/// Null for a forward proxy.
+Result<std::shared_ptr<FixedOrigin const>> accelerated_origin(Listen const& listen) {
+    if (!listen.origin) return std::shared_ptr<FixedOrigin const>();
+    auto origin = std::make_shared<FixedOrigin>();
+    origin->text = *listen.origin;
+    http::UriError refused;
+    auto const uri = http::parse_absolute(origin->text, refused);
+    if (!uri) return Fault{.what = refused.refusal};
+    origin->uri = *uri;
+    return std::shared_ptr<FixedOrigin const>(std::move(origin));
+}
+
+/// "::" if the address is not valid: opening it reports that.
+IpEndpoint configured_endpoint(Listen const& listen) { return {parse_ip(listen.address).value_or(IpAddress{}), listen.port}; }
+
+/// The kernel lets only one user share a port.
+constexpr char const* mend_of_own_port =
+    "this process listens on this port, which it may have opened as root: restart, or choose another port";
+
+}   // namespace
+
+Result<Prepared> Listening::prepare(std::span<Listen const> listen) {
+    auto const contexts = make_tls_contexts(listen, ticket_keys_);
+    if (!contexts) return contexts.fault();
+    std::erase_if(retired_, [](Retired const& one) { return one.socket.expired(); });
+    auto const running = open_now();
+    std::vector<IpEndpoint> before, wanted, after;
+    for (auto const& one : running) before.push_back(one.configured);
+    for (auto const& one : listen) wanted.push_back(configured_endpoint(one));
+    auto const plan = plan_listening(before, wanted);
+    auto const change = std::make_shared<Change>();
+    for (std::size_t i = 0; i < listen.size(); ++i) {
+        auto const* stays = plan.wanted[i] == ListenPlan::opened ? nullptr : &running[plan.wanted[i]];
+        if (auto const added = add(*change, stays, i, listen[i], (*contexts)[i]); !added) return added.fault();
+        after.push_back(change->all.back().endpoint);
+    }
+    if (auto const used = all_are_used(inherited_, after); !used) return used.fault();
+    for (auto const index : plan.closed)
+        for (auto const& socket : running[index].sockets) {
+            change->closed.push_back(socket);
+            change->retired.push_back({running[index].endpoint, socket});
+        }
+    return Prepared([this, change] { apply(*change); });
+}
+
+/// `running`: null for a new address.
+Result<void> Listening::add(Change& change, Open const* running, std::size_t index, Listen const& listen,
+                            std::shared_ptr<net::TlsServerContext const> const& tls) {
+    auto origin = accelerated_origin(listen);
+    if (!origin) return at_key(index, "origin", origin.fault());
+    if (running) {
+        change.all.push_back(*running);
+        change.all.back().point = std::make_shared<ListenPoint const>(ListenPoint{running->endpoint.port, *std::move(origin), tls});
+        return {};
+    }
+    auto opened = open(listen, *std::move(origin), tls, has_port_of(change, configured_endpoint(listen)));
+    if (!opened) return at_key(index, "address", opened.fault());
+    change.opened.insert(change.opened.end(), opened->sockets.begin(), opened->sockets.end());
+    change.all.push_back(*std::move(opened));
+    return {};
+}
+
+Result<Listening::Open> Listening::open(Listen const& listen, std::shared_ptr<FixedOrigin const> origin,
+                                        std::shared_ptr<net::TlsServerContext const> const& tls, bool is_own_port) const {
+    net::Error error;
+    net::TcpEndpoint endpoint(asio::ip::make_address(listen.address, error), listen.port);
+    if (error) return Fault{.what = error.message()};
+    Open made{.configured = configured_endpoint(listen), .endpoint = {}, .point = nullptr, .sockets = {}};
+    auto const inherited = inherited_socket(inherited_, endpoint);
+    auto const is_free = inherited || is_own_port ? Result<void>() : port_is_free(endpoint);
+    if (!is_free) return is_free.fault();
+    for (auto* services : workers_) {
+        auto& io = services->worker.io;
+        auto acceptor = inherited ? adopt(io, *inherited, endpoint) : listen_on(io, endpoint);
+        if (!acceptor && is_own_port) return Fault{acceptor.fault().what, mend_of_own_port, acceptor.fault().where};
+        if (!acceptor) return acceptor.fault();
+        endpoint = acceptor->local_endpoint();   // port 0 becomes the port that all workers share
+        if (!made.point) made.point = std::make_shared<ListenPoint const>(ListenPoint{endpoint.port(), origin, tls});
+        made.sockets.push_back(std::make_shared<Listener>(*services, *std::move(acceptor), made.point, inherited.has_value()));
+    }
+    made.endpoint = {net::to_ip(endpoint.address()), endpoint.port()};
+    return made;
+}
+
+/// True if a socket of this process would make port_is_free() fail.
+bool Listening::has_port_of(Change const& change, IpEndpoint const& endpoint) const {
+    auto const overlaps = [&](auto const& one) { return overlap(one.endpoint, endpoint); };
+    auto const open = open_now();
+    return std::ranges::any_of(open, overlaps) || std::ranges::any_of(change.all, overlaps) ||
+           std::ranges::any_of(retired_, overlaps);
+}
+
+void Listening::apply(Change& change) {
+    MutexLock const lock(mutex_);
+    for (auto const& one : change.all)
+        for (auto const& socket : one.sockets) socket->use(one.point);
+    for (auto const& socket : change.opened)
+        if (accepts_) socket->start();
+    for (auto const& socket : change.closed) socket->retire();
+    std::ranges::move(change.retired, std::back_inserter(retired_));
+    open_.swap(change.all);
+    change = Change();
+}
+
+void Listening::start() {
+    accepts_ = true;
+    for (auto const& one : open_now())
+        for (auto const& socket : one.sockets) socket->start();
+}
+
+void Listening::stop() {
+    milliseconds handshakes{0};
+    auto const all = open_now();
+    for (auto const& one : all)
+        for (auto const& socket : one.sockets) {
+            socket->drop_new();
+            handshakes = std::max(handshakes, socket->handshake_time());
+        }
+    std::this_thread::sleep_for(handshakes);
+    for (auto const& one : all)
+        for (auto const& socket : one.sockets) socket->close();
+}
+
+void Listening::apply_limit() const {
+    for (auto const& one : open_now())
+        for (auto const& socket : one.sockets) socket->apply_limit();
+}
+
+std::vector<Listening::Open> Listening::open_now() const {
+    MutexLock const lock(mutex_);
+    return open_;
+}
+
+std::vector<ListenAddress> Listening::addresses() const {
+    std::vector<ListenAddress> all;
+    for (auto const& one : open_now()) all.push_back({one.endpoint.text(), one.point->origin, one.point->tls != nullptr});
+    return all;
+}
+
+std::vector<IpEndpoint> Listening::endpoints() const {
+    std::vector<IpEndpoint> all;
+    for (auto const& one : open_now()) all.push_back(one.endpoint);
+    return all;
+}
+
+std::vector<std::shared_ptr<net::Certificate const>> Listening::certificates() const {
+    std::vector<std::shared_ptr<net::Certificate const>> all;
+    for (auto const& one : open_now())
+        if (auto const& tls = one.point->tls) all.insert(all.end(), tls->certificates().begin(), tls->certificates().end());
+    return all;
+}
+
+}   // namespace garner::proxy
