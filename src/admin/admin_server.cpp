@@ -10,14 +10,14 @@ namespace garner::admin {
 
 namespace asio = net::asio;
 
-Result<std::unique_ptr<AdminServer>> AdminServer::open(Options const& options, proxy::Server& server) {
+Result<std::unique_ptr<AdminServer>> AdminServer::open(Options const& options, proxy::Server& server, int handed) {
     std::unique_ptr<AdminServer> admin(new AdminServer(options, server));
     web::HttpService::Options http{options.enabled ? options.address : std::string(), options.port, options.connections};
     http.limits = {options.head_bytes, options.body_bytes, options.request, options.progress};
     http.closes_busy = true;
     http.thread = "admin";
-    auto opened =
-        web::HttpService::open(http, [&self = *admin](web::HttpConnection& connection) { return self.serve(connection); });
+    auto opened = web::HttpService::open(
+        http, [&self = *admin](web::HttpConnection& connection) { return self.serve(connection); }, handed);
     if (!opened) return Fault{.what = opened.fault().what, .where = "the admin address cannot be " + opened.fault().where};
     admin->http_ = *std::move(opened);
     admin->tick_.emplace(admin->http_->io());
@@ -28,6 +28,9 @@ AdminServer::AdminServer(Options const& options, proxy::Server& server)
     : options_(options), of_requests_(std::make_shared<Options const>(options)), routes_(server) {}
 AdminServer::~AdminServer() { stop(); }
 std::string AdminServer::address() const { return http_->address(); }
+void AdminServer::pause() { http_->pause(); }
+void AdminServer::resume() { http_->resume(); }
+int AdminServer::descriptor() const { return http_->descriptor(); }
 
 void AdminServer::start() {
     auto sampling = sample();

@@ -35,7 +35,8 @@ struct Options {
 class AdminServer {
 public:
     /// Fails when the address cannot be bound. `server` must outlive it. Figures are sampled even if it is not enabled.
-    static Result<std::unique_ptr<AdminServer>> open(Options const& options, proxy::Server& server);
+    /// `handed`: as in HttpService.
+    static Result<std::unique_ptr<AdminServer>> open(Options const& options, proxy::Server& server, int handed = -1);
     /// Also stops it.
     ~AdminServer();
 
@@ -43,6 +44,10 @@ public:
     /// For a reload, after start(): another address, names and clients, or none. Limits do not change. The fault names the key.
     /// Established connections to a former address may send one more request.
     Result<Prepared> prepare(Options const& fresh);
+    /// See HttpService.
+    void pause();
+    void resume();
+    int descriptor() const;
     /// Ends all connections and the thread. It cannot be started again.
     void stop();
     /// The address it listens on: "127.0.0.1:3131"; empty: none.

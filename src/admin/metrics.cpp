@@ -260,7 +260,7 @@ constexpr Metric all_metrics[]{
      "Configurations applied since the start, that of the start included."},
     {"config.since", "garner_config_applied_seconds", "seconds", config_since,
      "Time when the configuration was applied, since 1970."},
-    {"config.pending", "", "list", config<&Config::pending>, "Keys that the file has changed, and that wait for a restart."},
+    {"config.pending", "", "list", config<&Config::pending>, "Keys that the file has changed, and that wait for a takeover."},
     {"config.pending_keys", "garner_config_pending_keys", "keys", config_pending, "Number of these keys."},
     {"config.unconfirmed", "garner_config_unconfirmed", "0 or 1", config_unconfirmed,
      "1 while the former configuration returns unless `garner confirm` comes in time."},

@@ -96,6 +96,20 @@ Result<Prepared> Agent::prepare(Options const& fresh) {
     });
 }
 
+void Agent::pause() {
+    for (auto& lookup : lookups_) lookup->pause();
+}
+
+void Agent::resume() {
+    for (auto& lookup : lookups_) lookup->resume();
+}
+
+std::vector<net::NamedSocket> Agent::sockets() const {
+    std::vector<net::NamedSocket> named;
+    for (auto const& lookup : lookups_) lookup->add_sockets(named);
+    return named;
+}
+
 void Agent::start() {
     for (auto& lookup : lookups_) lookup->start();
 }

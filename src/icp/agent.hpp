@@ -65,6 +65,11 @@ public:
     Result<Prepared> prepare(Options const& fresh);
     void start();
     void stop();
+    /// See PeerLookup.
+    void pause();
+    void resume();
+    std::vector<net::NamedSocket> sockets() const;
+    net::asio::io_context& io() { return worker_.io; }
 
     /// True when there is no peer, and no rule that forbids the origin: every request goes to the origin.
     bool alone() const;

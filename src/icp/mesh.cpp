@@ -1,6 +1,9 @@
 #include "icp/mesh.hpp"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
+#include <future>
+#include <iterator>
 
 #include "icp/peer_monitor.hpp"
 #include "icp/digest_fetcher.hpp"
@@ -67,14 +70,18 @@ Mesh::Mesh(Options options, PeerContexts contexts, cache::Cache& cache)
 }
 Mesh::~Mesh() = default;
 
-Result<std::unique_ptr<Mesh>> Mesh::make(Options options, std::span<net::Worker* const> workers, cache::Cache& cache) {
+Result<std::unique_ptr<Mesh>> Mesh::make(Options options, std::span<net::Worker* const> workers, cache::Cache& cache,
+                                         std::shared_ptr<net::HandedSockets> handed) {
     auto contexts = make_peer_contexts(options.peers);
     if (!contexts) return contexts.fault();
     std::unique_ptr<Mesh> mesh(new Mesh(std::move(options), *std::move(contexts), cache));
+    mesh->handed_ = std::move(handed);
+    mesh->workers_ = workers.size();
     for (auto* worker : workers) {
         mesh->agents_.push_back(std::make_unique<Agent>(*mesh, *worker));
         if (auto const opened = mesh->agents_.back()->open(); !opened) return opened.fault();
     }
+    mesh->handed_ = nullptr;
     mesh->tasks_.push_back(std::make_unique<PeerMonitor>(*mesh, *workers.front()));
     mesh->tasks_.push_back(std::make_unique<DigestFetcher>(*mesh, *workers.front()));
     mesh->tasks_.push_back(std::make_unique<DigestPublisher>(*mesh, *workers.front()));
@@ -109,6 +116,27 @@ void Mesh::stop(unsigned worker) {
     agents_[worker]->stop();
     if (worker != 0) return;
     for (auto& task : tasks_) task->stop();
+}
+
+void Mesh::pause() { on_workers(&Agent::pause); }
+void Mesh::resume() { on_workers(&Agent::resume); }
+
+void Mesh::on_workers(void (Agent::*what)()) {
+    for (auto& agent : agents_) net::asio::post(agent->io(), [agent = agent.get(), what] { (agent->*what)(); });
+}
+
+Result<std::vector<net::NamedSocket>> Mesh::sockets() {
+    constexpr seconds patience{2};
+    using Sockets = std::vector<net::NamedSocket>;
+    Sockets all;
+    for (auto& agent : agents_) {
+        auto const answer = std::make_shared<std::promise<Sockets>>();
+        auto future = answer->get_future();
+        net::asio::post(agent->io(), [agent = agent.get(), answer] { answer->set_value(agent->sockets()); });
+        if (future.wait_for(patience) != std::future_status::ready) return Fault{"a worker does not respond"};
+        std::ranges::move(future.get(), std::back_inserter(all));
+    }
+    return all;
 }
 
 Result<Prepared> Mesh::prepare(Options fresh) {

@@ -37,14 +37,25 @@ using PeerTablePtr = std::shared_ptr<PeerTable const>;
 /// Thread-safe unless stated otherwise. Outlives everything that runs on the workers.
 class Mesh {
 public:
-    /// Takes the ports and reads the files of the peers; the fault names the address or the key.
-    static Result<std::unique_ptr<Mesh>> make(Options options, std::span<net::Worker* const> workers, cache::Cache& cache);
+    /// Takes the ports and reads the files of the peers; the fault names the address or the key. `handed`: sockets of the process
+    /// whose place this one takes; may be null.
+    static Result<std::unique_ptr<Mesh>> make(Options options, std::span<net::Worker* const> workers, cache::Cache& cache,
+                                              std::shared_ptr<net::HandedSockets> handed = nullptr);
     ~Mesh();
 
     /// Before the workers run.
     void start();
     /// Call on that worker's thread. Afterwards the mesh no longer keeps the worker from ending.
     void stop(unsigned worker);
+    /// Another process reads from the sockets of the own ports until resume(). Not on a worker.
+    void pause();
+    void resume();
+    /// The sockets of the own ports. Asks the workers; a fault if one does not respond.
+    Result<std::vector<net::NamedSocket>> sockets();
+    /// While make() opens ports; may be null.
+    std::shared_ptr<net::HandedSockets> const& handed() const { return handed_; }
+    std::size_t workers() const { return workers_; }
+
     /// From now on other caches are told not to fetch here, and monitors are told not to send clients here.
     void drain() { draining_.store(true, std::memory_order_relaxed); }
     bool draining() const { return draining_.load(std::memory_order_relaxed); }
@@ -85,6 +96,7 @@ public:
 
 private:
     Mesh(Options options, PeerContexts contexts, cache::Cache& cache);
+    void on_workers(void (Agent::*what)());
     void replace(Options options, PeerContexts contexts) REQUIRES(mutex_);
     void note_company() REQUIRES(mutex_);
     static PeerTablePtr make_peer_table(Options options, PeerContexts contexts, PeerTable const* before);
@@ -101,6 +113,8 @@ private:
     OriginTimes origins_;
     ReplayGuard replays_{4 * htcp::signature_life};   // a message is valid for at most three lifetimes
     ChangedUrls changed_;
+    std::shared_ptr<net::HandedSockets> handed_;
+    std::size_t workers_ = 0;
     std::vector<std::unique_ptr<Agent>> agents_;
     std::vector<std::unique_ptr<PeriodicTask>> tasks_;   // on the first worker
 };

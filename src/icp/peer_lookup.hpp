@@ -5,8 +5,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "icp/reply.hpp"
+#include "net/handed_sockets.hpp"
 #include "net/worker.hpp"
 #include "util/prepared.hpp"
 #include "util/result.hpp"
@@ -38,6 +40,11 @@ public:
     }
     virtual void start() {}
     virtual void stop() {}
+    /// Another process reads from the configured port's sockets until resume().
+    virtual void pause() {}
+    virtual void resume() {}
+    /// Appends the configured port's sockets. `named` owns nothing.
+    virtual void add_sockets(std::vector<net::NamedSocket>& named) const { (void)named; }
     /// True if this lookup queries that peer.
     virtual bool reaches(Peer const&) const = 0;
     /// Never waits. An immediate reply may go to the agent before it returns.

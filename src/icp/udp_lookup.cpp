@@ -25,10 +25,32 @@ std::unique_ptr<UdpLookup::Port> UdpLookup::make_port(UdpPtr udp, bool configure
 Result<void> UdpLookup::open() {
     auto const peer_table = services_.mesh.peer_table();
     auto const own = own_port(peer_table->options);
+    auto const adopted = adopt(own);
+    if (!adopted) return adopted.fault();
+    if (*adopted) return {};
     auto opened = open_at(own.address, own.port, services_.worker.number == 0);
     if (!opened) return opened.fault();
     if (*opened) port_ = make_port(*std::move(opened), true);
     return {};
+}
+
+/// True if another process has handed over sockets of this port.
+Result<bool> UdpLookup::adopt(OwnPort const& own) {
+    auto const& handed = services_.mesh.handed();
+    auto const address = parse_ip(own.address);
+    if (!handed || !address) return false;
+    auto const at = handed->claim(name_of(protocol_), {*address, own.port});
+    if (!at) return false;
+    for (int const descriptor : handed->copies(name_of(protocol_), *at, services_.worker.number, services_.mesh.workers())) {
+        auto adopted = net::UdpPort::adopt(services_.worker.io, descriptor);
+        if (!adopted) return adopted.fault();
+        auto port = make_port(*std::move(adopted), true);
+        if (port_)
+            more_.push_back(std::move(port));
+        else
+            port_ = std::move(port);
+    }
+    return true;
 }
 
 Result<Prepared> UdpLookup::prepare(Options const& fresh) {
@@ -49,18 +71,46 @@ Result<Prepared> UdpLookup::prepare(Options const& fresh) {
 void UdpLookup::start() {
     running_ = true;
     if (port_) listen(*port_);
+    for (auto const& port : more_) listen(*port);
 }
 
 void UdpLookup::stop() {
     running_ = false;
     expiry_.cancel();
-    for (auto* port : {port_.get(), former_.get()})
+    for (auto* port : {port_.get(), former_.get(), paused_.get()})
         if (port) port->udp->stop();
+    for (auto const& port : more_) port->udp->stop();
+}
+
+void UdpLookup::pause() {
+    if (!running_ || !port_ || !port_->configured) return;
+    port_->udp->pause();
+    for (auto const& port : more_) port->udp->pause();
+    paused_ = std::move(port_);
+}
+
+void UdpLookup::resume() {
+    if (!running_ || !paused_) return;
+    if (port_) port_->udp->stop();
+    port_ = std::move(paused_);
+    port_->udp->resume();
+    for (auto const& port : more_) port->udp->resume();
+}
+
+void UdpLookup::add_sockets(std::vector<net::NamedSocket>& named) const {
+    auto const add = [&](Port const& port, std::size_t number) {
+        named.push_back(net::named_socket(name_of(protocol_), port.local, number, port.udp->descriptor()));
+    };
+    if (!port_ || !port_->configured) return;
+    add(*port_, services_.worker.number);
+    for (auto const& port : more_) add(*port, services_.mesh.workers() + named.size());
 }
 
 void UdpLookup::use(UdpPtr udp) {
     constexpr milliseconds reply_time{2'000};   // of queries sent from the former port
     if (!running_) return;
+    for (auto const& port : more_) port->udp->finish();
+    more_.clear();
     if (former_) former_->udp->finish();
     former_ = std::move(port_);
     if (udp) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "icp/agent.hpp"
 #include "icp/mesh.hpp"
@@ -20,6 +21,9 @@ public:
     Result<Prepared> prepare(Options const& fresh) override;
     void start() override;
     void stop() override;
+    void pause() override;
+    void resume() override;
+    void add_sockets(std::vector<net::NamedSocket>& named) const override;
     bool reaches(Peer const& peer) const override { return port_of(peer.options, protocol_) != 0; }
 
 protected:
@@ -51,14 +55,17 @@ protected:
 private:
     using UdpPtr = std::shared_ptr<net::UdpPort>;
     Result<UdpPtr> open_at(std::string const& address, std::uint16_t port, bool is_new) const;
+    Result<bool> adopt(OwnPort const& own);
     std::unique_ptr<Port> make_port(UdpPtr udp, bool configured);
     void use(UdpPtr udp);
     bool open_own();
     void listen(Port& port);
 
     Protocol const protocol_;
-    std::unique_ptr<Port> port_;     // null: opened for the first query
-    std::unique_ptr<Port> former_;   // until the queries that left from it have expired
+    std::unique_ptr<Port> port_;                // null: opened for the first query
+    std::vector<std::unique_ptr<Port>> more_;   // of a process with more workers: sockets of the same port
+    std::unique_ptr<Port> paused_;              // the configured port: meanwhile queries leave from a port of the worker's own
+    std::unique_ptr<Port> former_;              // until the queries that left from it have expired
     net::Timer expiry_;
     bool running_ = false;
 };

@@ -90,6 +90,32 @@ void TicketKeys::rotate(SteadyTime now) {
     since_ += periods * period;
 }
 
+TicketKeys::State TicketKeys::state(SteadyTime now) {
+    MutexLock const lock(mutex_);
+    rotate(now);
+    State state;
+    for (auto const& key : keys_) {
+        state.bytes.append(key.name.begin(), key.name.end());
+        state.bytes.append(key.cipher.begin(), key.cipher.end());
+        state.bytes.append(key.mac.begin(), key.mac.end());
+    }
+    state.age = std::chrono::duration_cast<milliseconds>(now - since_);
+    return state;
+}
+
+bool TicketKeys::restore(State const& state, SteadyTime now) {
+    if (state.bytes.size() != keys * key_bytes || state.age < milliseconds{0} || state.age > period * keys) return false;
+    MutexLock const lock(mutex_);
+    auto from = state.bytes.begin();
+    auto const read = [&from](auto& part) {
+        std::copy_n(from, part.size(), part.begin());
+        from += static_cast<std::ptrdiff_t>(part.size());
+    };
+    for (auto& key : keys_) read(key.name), read(key.cipher), read(key.mac);
+    since_ = now - state.age;
+    return true;
+}
+
 void TicketKeys::use_in(SSL_CTX* context) {
     check(SSL_CTX_set_ex_data(context, keys_index(), this) == 1);
     check(SSL_CTX_set_tlsext_ticket_key_evp_cb(context, &prepare) == 1);

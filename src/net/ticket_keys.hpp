@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "util/clock.hpp"
 #include "util/mutex.hpp"
@@ -41,6 +42,16 @@ public:
     };
     /// The key with this name, or nothing: the ticket is too old or of another process.
     std::optional<Found> find(std::span<std::uint8_t const, 16> name, SteadyTime now);
+
+    /// All keys, for a process that takes over: 80 bytes each, the current one first.
+    struct State {
+        std::string bytes;
+        milliseconds age{0};   // of the current key's period
+    };
+    static constexpr std::size_t key_bytes = 80;
+    State state(SteadyTime now);
+    /// False if the bytes are no keys: nothing has changed.
+    bool restore(State const& state, SteadyTime now);
 
     /// Makes the context encrypt and decrypt its tickets with these keys, which must outlive it and its sessions.
     void use_in(SSL_CTX*);

@@ -1,8 +1,11 @@
 #include "net/udp_port.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <boost/asio/ip/v6_only.hpp>
 #include <cerrno>
+#include <utility>
 
 #include "net/address.hpp"
 
@@ -62,7 +65,9 @@ struct UdpPort::Batch {
 UdpPort::UdpPort(asio::io_context& io, bool v4)
     : socket_(io), v4_(v4), inbox_(std::make_unique<Batch>()), outbox_(std::make_unique<Batch>()) {}
 
-UdpPort::~UdpPort() = default;
+UdpPort::~UdpPort() {
+    if (kept_ >= 0) ::close(kept_);
+}
 
 Result<std::unique_ptr<UdpPort>> UdpPort::open(asio::io_context& io, IpEndpoint const& at, bool shared) {
     std::unique_ptr<UdpPort> port(new UdpPort(io, at.address.is_v4()));
@@ -76,6 +81,18 @@ Result<std::unique_ptr<UdpPort>> UdpPort::open(asio::io_context& io, IpEndpoint 
     socket.set_option(asio::socket_base::send_buffer_size(kernel_buffer), ignored);
     if (error) return Fault{.what = error.message(), .where = "UDP " + at.text()};
     return port;
+}
+
+Result<std::unique_ptr<UdpPort>> UdpPort::adopt(asio::io_context& io, int descriptor) {
+    sockaddr_storage bound{};
+    socklen_t size = sizeof bound;
+    bool const known = ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&bound), &size) == 0;
+    std::unique_ptr<UdpPort> port(new UdpPort(io, known && bound.ss_family == AF_INET));
+    Error error;
+    port->socket_.assign(port->v4_ ? asio::ip::udp::v4() : asio::ip::udp::v6(), descriptor, error);
+    if (!error) return port;
+    ::close(descriptor);
+    return Fault{.what = error.message(), .where = "a UDP socket of the running process"};
 }
 
 Result<std::unique_ptr<UdpPort>> UdpPort::open_any(asio::io_context& io) {
@@ -99,7 +116,24 @@ void UdpPort::stop() {
     flush();
     handler_ = nullptr;
     Error ignored;
-    socket_.close(ignored);
+    int const descriptor = socket_.is_open() ? socket_.release(ignored) : std::exchange(kept_, -1);
+    if (descriptor >= 0) ::close(descriptor);
+}
+
+/// Not close(): Asio would leave the socket, which another process has open, in its epoll set.
+void UdpPort::pause() {
+    flush();
+    Error error;
+    if (kept_ < 0 && socket_.is_open()) kept_ = socket_.release(error);
+}
+
+void UdpPort::resume() {
+    if (kept_ < 0 || !handler_) return;
+    Error error;
+    socket_.assign(v4_ ? asio::ip::udp::v4() : asio::ip::udp::v6(), kept_, error);
+    if (error) return;
+    kept_ = -1;
+    await_datagrams();
 }
 
 void UdpPort::finish() {

@@ -30,6 +30,9 @@ public:
     /// process opens the port; the kernel distributes the datagrams by their source.
     static Result<std::unique_ptr<UdpPort>> open(asio::io_context& io, IpEndpoint const& at, bool shared);
 
+    /// A bound socket of another process; owns it.
+    static Result<std::unique_ptr<UdpPort>> adopt(asio::io_context& io, int descriptor);
+
     /// An unshared port for IPv6 and IPv4, or for IPv4 only if the kernel has no IPv6.
     static Result<std::unique_ptr<UdpPort>> open_any(asio::io_context& io);
 
@@ -55,6 +58,11 @@ public:
     void flush();
 
     IpEndpoint local() const;
+    int descriptor() const { return kept_ >= 0 ? kept_ : const_cast<Socket&>(socket_).native_handle(); }
+
+    // Between start() and stop(): another process reads from the same socket meanwhile.
+    void pause();
+    void resume();
 
     Counter dropped;     // outgoing datagrams
     Counter oversized;   // received, and longer than datagram_max
@@ -68,6 +76,7 @@ private:
 
     Socket socket_;
     bool const v4_;
+    int kept_ = -1;   // the socket between pause() and resume()
     Handler handler_ = nullptr;
     void* owner_ = nullptr;
     std::unique_ptr<Batch> inbox_;

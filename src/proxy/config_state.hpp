@@ -15,7 +15,7 @@ public:
     struct Figures {
         std::uint64_t generation = 1;       // raised by each applied configuration; 1: that of the start
         WallTime since = wall_now();        // of this generation
-        std::vector<std::string> pending;   // keys that the file has changed, and that need a restart
+        std::vector<std::string> pending;   // keys that the file has changed, and that need a takeover
         bool unconfirmed = false;           // the former configuration returns unless this one is confirmed
     };
 

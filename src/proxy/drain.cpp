@@ -127,7 +127,7 @@ bool Drain::Worker::is_stuck() const {
 bool stop(Server& server, milliseconds patience) {
     std::atomic<bool> const never_hurry{false};
     server.mesh().drain();
-    server.stop_listening();
+    server.listening().stop();
     Drain drain(server.shared(), never_hurry);
     drain.begin();
     return (drain.wait(patience) || drain.abort()) && server.finish();

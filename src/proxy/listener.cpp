@@ -2,6 +2,7 @@
 
 #include <linux/filter.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -9,6 +10,7 @@
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
 #include <cerrno>
+#include <utility>
 
 #include "net/address.hpp"
 #include "proxy/access_log.hpp"
@@ -46,6 +48,10 @@ void set_dual_stack(Acceptor& acceptor, net::TcpEndpoint const& endpoint, net::E
 }
 
 }   // namespace
+
+Listener::~Listener() {
+    if (kept_ >= 0) ::close(kept_);
+}
 
 void Listener::start() {
     auto running = run(shared_from_this());
@@ -85,6 +91,27 @@ void Listener::close() {
     asio::post(services_.worker.io, [self = shared_from_this()] { self->close_now(); });
 }
 
+/// Not close(): Asio would leave the socket, which another process has open, in its epoll set.
+void Listener::pause() {
+    asio::post(services_.worker.io, [self = shared_from_this()] {
+        net::Error error;
+        if (!self->accepts()) return;
+        self->kept_ = self->acceptor_.release(error);
+        self->pause_.cancel();
+    });
+}
+
+void Listener::resume() {
+    asio::post(services_.worker.io, [self = shared_from_this()] {
+        net::Error error;
+        if (self->stopped_ || self->kept_ < 0) return;
+        self->acceptor_.assign(self->endpoint_.protocol(), self->kept_, error);
+        if (error) return;
+        self->kept_ = -1;
+        self->start();
+    });
+}
+
 void Listener::retire() {
     drop_new();
     auto closing = close_later(shared_from_this());
@@ -104,7 +131,9 @@ void Listener::close_now() {
     acceptor_.non_blocking(true, error);
     while (!error && !inherited_)
         if (auto socket = acceptor_.accept(error); !error) admit(std::move(socket));
-    acceptor_.close(error);
+    // Not close(): see pause(). A former process or the service manager may have the socket, too.
+    int const descriptor = acceptor_.is_open() ? acceptor_.release(error) : std::exchange(kept_, -1);
+    if (descriptor >= 0) ::close(descriptor);
     pause_.cancel();
 }
 
@@ -117,7 +146,7 @@ net::awaitable<void> Listener::pause(milliseconds time) {
 
 net::awaitable<void> Listener::run(std::shared_ptr<Listener>) {
     ++services_.accepting;
-    while (!stopped_) {
+    while (accepts()) {
         auto& connections = services_.shared.connections;
         if (connections.is_full()) {
             if (connections.needs_room()) make_room(services_);

@@ -17,9 +17,10 @@ class Listener : public std::enable_shared_from_this<Listener> {
 public:
     /// `inherited`: the service manager has the same socket, for the next process too.
     Listener(Services& services, Acceptor acceptor, std::shared_ptr<ListenPoint const> point, bool inherited)
-        : services_(services), acceptor_(std::move(acceptor)), inherited_(inherited),
-          on_loopback_(acceptor_.local_endpoint().address().is_loopback()), pause_(services.worker.io), point_(std::move(point)) {}
+        : services_(services), acceptor_(std::move(acceptor)), inherited_(inherited), endpoint_(acceptor_.local_endpoint()),
+          on_loopback_(endpoint_.address().is_loopback()), pause_(services.worker.io), point_(std::move(point)) {}
 
+    ~Listener();
     /// Starts accepting.
     void start();
     /// For later connections.
@@ -36,10 +37,18 @@ public:
     /// Does drop_new(), and close() after handshake_time().
     void retire();
 
+    /// Accepts no connection until resume(): another process accepts them from the same socket, which stays open.
+    void pause();
+    void resume();
+    /// While it accepts.
+    int descriptor() const { return const_cast<Acceptor&>(acceptor_).native_handle(); }
+    bool inherited() const { return inherited_; }
+
 private:
     net::awaitable<void> run(std::shared_ptr<Listener> self);
     net::awaitable<void> close_later(std::shared_ptr<Listener> self);
     void close_now();
+    bool accepts() const { return !stopped_ && kept_ < 0; }
     net::awaitable<void> pause(milliseconds time);
     net::awaitable<void> find_descriptors();
     void admit(net::TcpSocket socket);
@@ -50,10 +59,12 @@ private:
     Services& services_;
     Acceptor acceptor_;
     bool const inherited_;
+    net::TcpEndpoint const endpoint_;
     bool const on_loopback_;
     net::Timer pause_;
     std::shared_ptr<ListenPoint const> point_;
     bool stopped_ = false;
+    int kept_ = -1;   // the socket between pause() and resume()
 };
 
 /// A fault if another process listens there: SO_REUSEPORT alone would let a second proxy of the same user share the port

@@ -35,11 +35,19 @@ Result<std::shared_ptr<FixedOrigin const>> accelerated_origin(Listen const& list
 /// "::" if the address is not valid: opening it reports that.
 IpEndpoint configured_endpoint(Listen const& listen) { return {parse_ip(listen.address).value_or(IpAddress{}), listen.port}; }
 
+// The names of sockets that are handed over.
+constexpr char const* listen_kind = "listen";
+constexpr char const* inherited_kind = "inherited";   // of the service manager
+
 /// The kernel lets only one user share a port.
 constexpr char const* mend_of_own_port =
     "this process listens on this port, which it may have opened as root: restart, or choose another port";
 
 }   // namespace
+
+Listening::Listening(std::span<Services* const> workers, Given given)
+    : workers_(workers.begin(), workers.end()), inherited_(std::move(given.inherited)), handed_(std::move(given.handed)),
+      ticket_keys_(given.ticket_keys ? std::move(given.ticket_keys) : std::make_shared<net::TicketKeys>(steady_now())) {}
 
 Result<Prepared> Listening::prepare(std::span<Listen const> listen) {
     auto const contexts = make_tls_contexts(listen, ticket_keys_);
@@ -88,6 +96,9 @@ Result<Listening::Open> Listening::open(Listen const& listen, std::shared_ptr<Fi
     net::TcpEndpoint endpoint(asio::ip::make_address(listen.address, error), listen.port);
     if (error) return Fault{.what = error.message()};
     Open made{.configured = configured_endpoint(listen), .endpoint = {}, .point = nullptr, .sockets = {}};
+    auto const handed = open_handed(made, origin, tls);
+    if (!handed) return handed.fault();
+    if (*handed) return made;
     auto const inherited = inherited_socket(inherited_, endpoint);
     auto const is_free = inherited || is_own_port ? Result<void>() : port_is_free(endpoint);
     if (!is_free) return is_free.fault();
@@ -102,6 +113,27 @@ Result<Listening::Open> Listening::open(Listen const& listen, std::shared_ptr<Fi
     }
     made.endpoint = {net::to_ip(endpoint.address()), endpoint.port()};
     return made;
+}
+
+/// True if the process whose place this one takes listens there.
+Result<bool> Listening::open_handed(Open& made, std::shared_ptr<FixedOrigin const> const& origin,
+                                    std::shared_ptr<net::TlsServerContext const> const& tls) const {
+    if (!handed_) return false;
+    auto const own = handed_->claim(listen_kind, made.configured);
+    auto const at = own ? own : handed_->claim(inherited_kind, made.configured);
+    if (!at) return false;
+    made.endpoint = *at;
+    made.point = std::make_shared<ListenPoint const>(ListenPoint{at->port, origin, tls});
+    net::TcpEndpoint const endpoint(net::to_asio(at->address), at->port);
+    for (std::size_t i = 0; i < workers_.size(); ++i)
+        for (int const descriptor : handed_->copies(own ? listen_kind : inherited_kind, *at, i, workers_.size())) {
+            Acceptor acceptor(workers_[i]->worker.io);
+            net::Error error;
+            acceptor.assign(endpoint.protocol(), descriptor, error);
+            if (error) return Fault{.what = error.message(), .where = "a listening socket of the running process"};
+            made.sockets.push_back(std::make_shared<Listener>(*workers_[i], std::move(acceptor), made.point, !own));
+        }
+    return true;
 }
 
 /// True if a socket of this process would make port_is_free() fail.
@@ -126,6 +158,7 @@ void Listening::apply(Change& change) {
 
 void Listening::start() {
     accepts_ = true;
+    handed_ = nullptr;
     for (auto const& one : open_now())
         for (auto const& socket : one.sockets) socket->start();
 }
@@ -141,6 +174,27 @@ void Listening::stop() {
     std::this_thread::sleep_for(handshakes);
     for (auto const& one : all)
         for (auto const& socket : one.sockets) socket->close();
+}
+
+void Listening::pause() {
+    for (auto const& one : open_now())
+        for (auto const& socket : one.sockets) socket->pause();
+}
+
+void Listening::resume() {
+    for (auto const& one : open_now())
+        for (auto const& socket : one.sockets) socket->resume();
+}
+
+std::vector<net::NamedSocket> Listening::sockets() const {
+    std::vector<net::NamedSocket> named;
+    for (auto const& one : open_now()) {
+        std::size_t number = 0;
+        for (auto const& socket : one.sockets)
+            named.push_back(net::named_socket(socket->inherited() ? inherited_kind : listen_kind, one.endpoint, number++,
+                                              socket->descriptor()));
+    }
+    return named;
 }
 
 void Listening::apply_limit() const {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "net/handed_sockets.hpp"
 #include "net/ticket_keys.hpp"
 #include "proxy/listener.hpp"
 #include "proxy/options.hpp"
@@ -23,9 +24,12 @@ struct ListenAddress {
 /// prepare(), start() and stop() are for one thread at a time, the other functions for any. Destroyed before the workers.
 class Listening {
 public:
-    /// `inherited`: listening sockets of the service manager.
-    Listening(std::span<Services* const> workers, std::vector<int> inherited)
-        : workers_(workers.begin(), workers.end()), inherited_(std::move(inherited)) {}
+    struct Given {
+        std::vector<int> inherited = {};                          // listening sockets of the service manager
+        std::shared_ptr<net::HandedSockets> handed = nullptr;     // of the process whose place this one takes; until start()
+        std::shared_ptr<net::TicketKeys> ticket_keys = nullptr;   // null: new ones
+    };
+    Listening(std::span<Services* const> workers, Given given);
 
     /// For the start and a reload. Opens the sockets of new addresses, and reads all certificates; the fault names the key. The
     /// change keeps the sockets of an address that stays: later connections get its new values. The sockets of a removed address
@@ -35,6 +39,13 @@ public:
     void start();
     /// Closes all sockets. Each established connection is accepted before.
     void stop();
+    /// Another process accepts connections from the same sockets until resume().
+    void pause();
+    void resume();
+    /// All sockets, while it accepts.
+    std::vector<net::NamedSocket> sockets() const;
+    net::TicketKeys& ticket_keys() { return *ticket_keys_; }
+
     /// The limit of connections has become lower.
     void apply_limit() const;
 
@@ -45,7 +56,7 @@ public:
     std::vector<std::shared_ptr<net::Certificate const>> certificates() const;
 
 private:
-    using Sockets = std::vector<std::shared_ptr<Listener>>;   // one for each worker
+    using Sockets = std::vector<std::shared_ptr<Listener>>;   // at least one for each worker
     struct Open {
         IpEndpoint configured;   // its port may be 0
         IpEndpoint endpoint;
@@ -65,13 +76,16 @@ private:
                      std::shared_ptr<net::TlsServerContext const> const& tls);
     Result<Open> open(Listen const& listen, std::shared_ptr<FixedOrigin const> origin,
                       std::shared_ptr<net::TlsServerContext const> const& tls, bool is_own_port) const;
+    Result<bool> open_handed(Open& made, std::shared_ptr<FixedOrigin const> const& origin,
+                             std::shared_ptr<net::TlsServerContext const> const& tls) const;
     bool has_port_of(Change const& change, IpEndpoint const& endpoint) const;
     void apply(Change& change);
     std::vector<Open> open_now() const;
 
     std::vector<Services*> const workers_;
     std::vector<int> const inherited_;
-    std::shared_ptr<net::TicketKeys> const ticket_keys_ = std::make_shared<net::TicketKeys>(steady_now());
+    std::shared_ptr<net::HandedSockets> handed_;
+    std::shared_ptr<net::TicketKeys> const ticket_keys_;
     mutable Mutex mutex_;
     std::vector<Open> open_ GUARDED_BY(mutex_);
     std::vector<Retired> retired_;   // until their sockets are closed

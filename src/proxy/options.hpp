@@ -49,9 +49,10 @@ struct Deadlines {
     milliseconds tunnel_idle{600'000};
     milliseconds tunnel_total{86'400'000};
     // SIGTERM, in this order:
-    milliseconds drain_delay{0};      // connections are still accepted
-    milliseconds drain_idle{1'000};   // an idle connection may send one more request
-    milliseconds drain{10'000};       // running transactions may take this long
+    milliseconds drain_delay{0};        // connections are still accepted
+    milliseconds drain_idle{1'000};     // an idle connection may send one more request
+    milliseconds drain{10'000};         // running transactions may take this long
+    milliseconds handover{3'600'000};   // after a takeover: instead of `drain`
 };
 
 /// How origins learn the client's address. `by_listener`: accelerators write X-Forwarded-For, -Proto and -Host; forward

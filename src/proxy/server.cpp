@@ -33,7 +33,7 @@ std::uint32_t connections_allowed(Capacity const& capacity, Options const& optio
 
 Result<std::unique_ptr<Server>> Server::make(ServerOptions const& server, std::shared_ptr<Options const> options,
                                              cache::Cache& cache) {
-    std::unique_ptr<Server> made(new Server(std::move(options), cache));
+    std::unique_ptr<Server> made(new Server(std::move(options), cache, server.name));
     if (auto const opened = made->open(server); !opened) return opened.fault();
     return made;
 }
@@ -52,8 +52,10 @@ Result<void> Server::open(ServerOptions const& server) {
     network_ = *std::move(network);
     if (server.what_if) sampling_ = std::make_unique<Sampling>(workers);
     for (unsigned number = 0; number < workers; ++number) add_worker(number, workers);
-    if (auto const joined = join_mesh(server.mesh); !joined) return joined;
-    listening_ = std::make_unique<Listening>(shared_.workers, server.inherited);
+    if (auto const joined = join_mesh(server.mesh, server.handed); !joined) return joined;
+    listening_ = std::make_unique<Listening>(
+        shared_.workers,
+        Listening::Given{.inherited = server.inherited, .handed = server.handed, .ticket_keys = server.ticket_keys});
     auto const listens = listening_->prepare(options->listen);
     if (!listens) return listens.fault();
     (*listens)();
@@ -75,8 +77,8 @@ void Server::add_worker(unsigned number, std::size_t workers) {
     workers_.push_back(std::move(one));
 }
 
-Result<void> Server::join_mesh(icp::Options const& options) {
-    auto mesh = icp::Mesh::make(options, workers(), cache_);
+Result<void> Server::join_mesh(icp::Options const& options, std::shared_ptr<net::HandedSockets> handed) {
+    auto mesh = icp::Mesh::make(options, workers(), cache_, std::move(handed));
     if (!mesh) return mesh.fault();
     mesh_ = *std::move(mesh);
     for (auto const& one : workers_) {

@@ -25,6 +25,10 @@ struct ServerOptions {
     bool what_if = false;                  // samples the traffic
     icp::Options mesh;
     std::vector<int> inherited;   // listening sockets of the service manager
+    // From the process whose place this one takes:
+    std::shared_ptr<net::HandedSockets> handed = nullptr;
+    std::shared_ptr<net::TicketKeys> ticket_keys = nullptr;
+    std::string name = {};   // for Via; empty: a new one
 };
 
 /// Thread-safe unless stated otherwise.
@@ -56,8 +60,9 @@ public:
     HandshakeFailures::Summary take_handshake_failures() { return shared_.handshake_failures.take(); }
     /// For use after the log file was renamed. Returns the error's text, or an empty string.
     std::string reopen_log() { return log_ ? log_->reopen() : std::string(); }
-    /// Closes the listening sockets. Each established connection is accepted before.
-    void stop_listening() { listening_->stop(); }
+    Listening& listening() { return *listening_; }
+    /// The name for Via that this process or a former one made at its start.
+    std::string const& process_name() const { return process_name_; }
     /// After a Drain has ended all connections: ends the workers. False if one does not end within a second.
     bool finish();
 
@@ -90,17 +95,18 @@ private:
         Counters counters;
         std::unique_ptr<Services> services;
     };
-    Server(std::shared_ptr<Options const> options, cache::Cache& cache) : options_(named(std::move(options))), cache_(cache) {}
+    Server(std::shared_ptr<Options const> options, cache::Cache& cache, std::string name)
+        : process_name_(name.empty() ? unique_via_name() : std::move(name)), options_(named(std::move(options))), cache_(cache) {}
     Result<void> open(ServerOptions const& server);
     void add_worker(unsigned number, std::size_t workers);
-    Result<void> join_mesh(icp::Options const& mesh);
+    Result<void> join_mesh(icp::Options const& mesh, std::shared_ptr<net::HandedSockets> handed);
     std::vector<net::Worker*> workers() const;
     std::shared_ptr<Options const> named(std::shared_ptr<Options const> options) const;
     void use(std::shared_ptr<Options const> const& options);
     void use_interception(std::shared_ptr<Interception const> interception);
     void block_own_places(std::vector<IpEndpoint> others);
 
-    std::string const process_name_ = unique_via_name();
+    std::string const process_name_;
     mutable Mutex options_mutex_;
     std::shared_ptr<Options const> options_ GUARDED_BY(options_mutex_);
     cache::Cache& cache_;

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -32,7 +33,18 @@ IpEndpoint plain(net::TcpEndpoint const& endpoint) { return {net::to_ip(endpoint
 struct HttpService::Place {
     Place(asio::io_context& io, HttpConnection::Limits const& limits) : acceptor(io), limits(limits) {}
     asio::basic_socket_acceptor<asio::ip::tcp, net::Executor> acceptor;
+    Place(Place const&) = delete;
+    ~Place() {
+        if (kept >= 0) ::close(kept);
+    }
+    /// Not acceptor.close(): see pause().
+    void close() {
+        net::Error ignored;
+        int const descriptor = acceptor.is_open() ? acceptor.release(ignored) : std::exchange(kept, -1);
+        if (descriptor >= 0) ::close(descriptor);
+    }
     HttpConnection::Limits limits;
+    int kept = -1;   // the socket between pause() and resume()
 };
 
 namespace {
@@ -55,9 +67,9 @@ net::Error listen_at(asio::basic_socket_acceptor<asio::ip::tcp, net::Executor>& 
 
 }   // namespace
 
-Result<std::unique_ptr<HttpService>> HttpService::open(Options const& options, Serve serve) {
+Result<std::unique_ptr<HttpService>> HttpService::open(Options const& options, Serve serve, int handed) {
     std::unique_ptr<HttpService> service(new HttpService(options, std::move(serve)));
-    auto place = service->listen(options.address, options.port);
+    auto place = handed >= 0 ? service->adopt(handed) : service->listen(options.address, options.port);
     if (!place) return place.fault();
     service->place_ = *std::move(place);
     service->note(service->place_.get());
@@ -84,9 +96,50 @@ Result<HttpService::PlacePtr> HttpService::listen(std::string const& address, st
     return place;
 }
 
-/// Null: it listens nowhere.
-void HttpService::note(Place const* place) {
+Result<HttpService::PlacePtr> HttpService::adopt(int handed) {
+    auto place = std::make_shared<Place>(io_, options_.limits);
+    net::Error error;
+    auto const address = asio::ip::make_address(options_.address, error);
+    if (!error) place->acceptor.assign(address.is_v4() ? asio::ip::tcp::v4() : asio::ip::tcp::v6(), handed, error);
+    if (!error) return place;
+    ::close(handed);
+    return Fault{.what = error.message(), .where = options_.address};
+}
+
+int HttpService::descriptor() const {
     MutexLock const lock(mutex_);
+    return descriptor_;
+}
+
+/// Not close(): Asio would leave the socket, which another process has open, in its epoll set.
+void HttpService::pause() {
+    asio::post(io_, [this] {
+        if (!place_ || !place_->acceptor.is_open()) return;
+        net::Error error;
+        place_->kept = place_->acceptor.release(error);
+        place_->limits.closing = true;
+    });
+}
+
+void HttpService::resume() {
+    asio::post(io_, [this] {
+        if (!place_ || place_->kept < 0) return;
+        net::Error error;
+        sockaddr_storage bound{};
+        socklen_t size = sizeof bound;
+        ::getsockname(place_->kept, reinterpret_cast<sockaddr*>(&bound), &size);
+        place_->acceptor.assign(bound.ss_family == AF_INET ? asio::ip::tcp::v4() : asio::ip::tcp::v6(), place_->kept, error);
+        if (error) return;
+        place_->kept = -1;
+        place_->limits.closing = false;
+        begin_to_accept();
+    });
+}
+
+/// Null: it listens nowhere.
+void HttpService::note(Place* place) {
+    MutexLock const lock(mutex_);
+    descriptor_ = place ? place->acceptor.native_handle() : -1;
     listening_ = place ? plain(place->acceptor.local_endpoint()) : IpEndpoint{};
 }
 
@@ -118,7 +171,7 @@ void HttpService::move_to(PlacePtr place) {
         former->acceptor.accept(socket, error);
         if (!error) admit(std::move(socket), former);
     }
-    former->acceptor.close(error);
+    former->close();
 }
 
 void HttpService::begin_to_accept() {
@@ -139,9 +192,8 @@ void HttpService::stop(milliseconds limit, std::function<void()> const& then) {
     if (!thread_.joinable()) return;
     asio::post(io_, [&] {
         stopping_ = true;
-        net::Error ignored;
         if (place_) place_->limits.draining = true;
-        if (place_) place_->acceptor.close(ignored);
+        if (place_) place_->close();
         auto draining = drain(limit, then);
         asio::co_spawn(io_.get_executor(), std::move(draining), asio::detached);
     });

@@ -28,7 +28,8 @@ public:
     using Serve = std::function<net::awaitable<void>(HttpConnection&)>;
 
     /// Listens. The fault's `where` is "127.0.0.1 port 3131".
-    static Result<std::unique_ptr<HttpService>> open(Options const&, Serve);
+    /// `handed`: a listening socket at the address, to use instead of a new one; the service owns it. -1: none.
+    static Result<std::unique_ptr<HttpService>> open(Options const&, Serve, int handed = -1);
     /// Stops the service, too.
     ~HttpService() { stop(); }
 
@@ -41,6 +42,11 @@ public:
     Result<Prepared> prepare(std::string const& address, std::uint16_t port);
 
     void start();
+    /// Another process accepts connections from the same socket until resume(). Each connection may send one more request.
+    void pause();
+    void resume();
+    /// The listening socket; -1: none. From any thread, while it accepts.
+    int descriptor() const;
     /// Closes idle connections; the others get `drain` to finish their request. Then calls `then` on the thread, and waits for
     /// the thread to end. It cannot be started again.
     void stop(milliseconds drain = {}, std::function<void()> const& then = {});
@@ -53,7 +59,8 @@ private:
     HttpService(Options const& options, Serve serve) : options_(options), serve_(std::move(serve)) {}
 
     Result<PlacePtr> listen(std::string const& address, std::uint16_t port);
-    void note(Place const*);
+    Result<PlacePtr> adopt(int handed);
+    void note(Place*);
     void move_to(PlacePtr);
     void begin_to_accept();
     net::awaitable<void> accept(PlacePtr);
@@ -69,6 +76,7 @@ private:
     Serve const serve_;
     mutable Mutex mutex_;
     IpEndpoint listening_ GUARDED_BY(mutex_){};   // port 0: nowhere
+    int descriptor_ GUARDED_BY(mutex_) = -1;
     net::asio::io_context io_{1};
     PlacePtr place_;   // null: listens nowhere
     bool stopping_ = false;

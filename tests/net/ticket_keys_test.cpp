@@ -72,5 +72,14 @@ TEST(TicketKeys, threads_agree_on_the_current_key) {
     for (auto const& key : seen) EXPECT_EQ(is_current(keys, key, ticket_begin), true);
 }
 
+TEST(TicketKeys, pass_to_another_process_with_their_age) {
+    TicketKeys former(ticket_begin), next(ticket_begin);
+    auto const current = former.current(ticket_begin + ticket_period / 2);
+    ASSERT_TRUE(next.restore(former.state(ticket_begin + ticket_period / 2), ticket_begin + ticket_period / 2));
+    EXPECT_EQ(is_current(next, current, ticket_begin + ticket_period / 2), true);
+    EXPECT_EQ(is_current(next, current, ticket_begin + ticket_period), false);
+    EXPECT_FALSE(next.restore({"too short", milliseconds{0}}, ticket_begin));
+}
+
 }   // namespace
 }   // namespace garner::net
