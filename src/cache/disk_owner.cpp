@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <thread>
 #include <utility>
 
 #include "store/interim_disk.hpp"
@@ -99,16 +100,38 @@ void DiskOwner::replace(Cache& cache, StorePtr next, store::DiskOptions const& f
 
 void DiskOwner::reopen(Cache& cache, store::DiskOptions const& fresh) {
     auto const former = store_;
-    auto const interim = std::make_shared<store::InterimDisk>(*former);
+    auto const interim = std::make_shared<store::InterimDisk>(former.get());
     cache.exchange_disk(interim);
-    bool const settled = former->close();
+    follow(cache, *interim, fresh, former->close());
+}
+
+/// Opens the store that follows the closed one.
+void DiskOwner::follow(Cache& cache, store::InterimDisk& stand_in, store::DiskOptions const& fresh, bool settled) {
+    auto const former = store_;
     store_ = open_again(*former, fresh, settled, cache.last_number());
-    if (!interim->pass_on(store_)) {
+    if (!stand_in.pass_on(store_)) {
         store_->close();
         store_ = open_again(*store_, fresh, false, cache.last_number());
-        interim->pass_on_to_empty(store_);
+        stand_in.pass_on_to_empty(store_);
     }
     cache.exchange_disk(store_);
+}
+
+// ---- takeover ----
+
+void DiskOwner::hand_over(Cache& cache, std::shared_ptr<store::InterimDisk> const& stand_in) {
+    cache.exchange_disk(stand_in);
+    if (!store_) return;
+    settled_ = store_->close();
+    store_->unlock();
+}
+
+void DiskOwner::take_back(Cache& cache, store::InterimDisk& stand_in) {
+    constexpr milliseconds patience{5'000}, pause{10};   // the kernel closes the files of a killed process one by one
+    if (!store_) return cache.exchange_disk(nullptr);
+    for (auto const until = steady_now() + patience; !store_->lock_again() && steady_now() < until;)
+        std::this_thread::sleep_for(pause);
+    follow(cache, stand_in, options_, settled_);
 }
 
 DiskOwner::StorePtr DiskOwner::open_again(store::DiskStore& former, store::DiskOptions const& fresh, bool keeps_contents,

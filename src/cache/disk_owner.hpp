@@ -6,6 +6,7 @@
 #include "cache/cache.hpp"
 #include "store/disk_disposal.hpp"
 #include "store/disk_store.hpp"
+#include "store/interim_disk.hpp"
 #include "util/prepared.hpp"
 #include "util/result.hpp"
 
@@ -35,6 +36,13 @@ public:
     ///   retried every few seconds.
     Result<Prepared> prepare(Cache& cache, store::DiskOptions const& fresh);
 
+    /// Another process takes the store over: closes it, and releases its file. `stand_in` is used from now on. Waits for the disk.
+    void hand_over(Cache& cache, std::shared_ptr<store::InterimDisk> const& stand_in);
+    /// That process has ended: opens the store again, without what was removed from `stand_in`. Waits for the disk.
+    void take_back(Cache& cache, store::InterimDisk& stand_in);
+    /// Null: no disk.
+    store::DiskStore const* store() const { return store_.get(); }
+
     /// See DiskStore: for every store that is in use.
     void stop();
     void wait_until_settled(store::Survives what);
@@ -48,12 +56,14 @@ private:
     void adjust(Cache& cache, store::DiskOptions const& fresh);
     void replace(Cache& cache, StorePtr next, store::DiskOptions const& fresh);
     void reopen(Cache& cache, store::DiskOptions const& fresh);
+    void follow(Cache& cache, store::InterimDisk& stand_in, store::DiskOptions const& fresh, bool settled);
     StorePtr open_again(store::DiskStore& former, store::DiskOptions const& fresh, bool keeps_contents, std::uint64_t number);
 
     store::DiskOptions options_;
     std::shared_ptr<store::DiskDisposal> disposal_ = std::make_shared<store::DiskDisposal>();
     std::vector<std::weak_ptr<store::DiskStore>> all_;   // the one in use, and former ones until their last reader ends
     StorePtr store_;                                     // null: no disk
+    bool settled_ = true;                                // the result of hand_over()
 };
 
 }   // namespace garner::cache

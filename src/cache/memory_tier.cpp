@@ -136,6 +136,11 @@ Bytes MemoryTier::least_size() const {
     return shards_.size() > 1 ? shards_.size() * of_one : 0;
 }
 
+void MemoryTier::evict_all() {
+    for (auto left = stats().objects; left > 0 && evict_one(0, Shard::Held::evicted); --left) {
+    }
+}
+
 void MemoryTier::reconfigure(Options const& options) {
     object_max_.store(options.object_max, std::memory_order_relaxed);
     bool const is_smaller = options.size < budget_.capacity();

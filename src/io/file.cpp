@@ -199,6 +199,7 @@ Bytes File::size() const {
     return static_cast<Bytes>(about.st_size);
 }
 
+void File::unlock() const { ::flock(descriptor_, LOCK_UN); }
 int File::lock() const { return ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno; }
 
 bool File::is_at(std::string const& path) const {

@@ -82,6 +82,8 @@ public:
     Bytes size() const;
     /// Locks the file against other processes until it is closed. 0; EWOULDBLOCK when another process has the lock.
     int lock() const;
+    /// Also for all files that share the lock.
+    void unlock() const;
     /// True while `path` still refers to this file.
     bool is_at(std::string const& path) const;
 

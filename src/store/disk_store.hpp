@@ -76,6 +76,10 @@ public:
     /// Writes all that waits, closes the segment, syncs, and stops writing. Loads still work. True when every removal is in the
     /// file. Waits for the disk.
     virtual bool close() { return true; }
+    /// After close(): another process may open the file.
+    virtual void unlock() {}
+    /// After unlock(): false while another process has the file.
+    virtual bool lock_again() { return true; }
 
     // ---- in use ----
 

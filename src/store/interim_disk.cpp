@@ -14,9 +14,10 @@ constexpr milliseconds interim_pause{5};
 
 }   // namespace
 
-InterimDisk::InterimDisk(DiskStore const& former)
-    : options_(former.options()), stats_(former.stats()), first_sequence_(former.first_sequence()) {
-    stats_.state = DiskStats::State::recovering;
+InterimDisk::InterimDisk(DiskStore const* former)
+    : options_(former ? former->options() : DiskOptions()), stats_(former ? former->stats() : DiskStats()),
+      first_sequence_(former ? former->first_sequence() : 0) {
+    if (former) stats_.state = DiskStats::State::recovering;
 }
 
 bool InterimDisk::pass_on(std::shared_ptr<DiskStore> next) {

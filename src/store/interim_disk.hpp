@@ -10,10 +10,11 @@
 namespace garner::store {
 
 /// Finds and stores nothing. Remembers what is removed, and passes it on to the next store. Thread-safe.
-class InterimDisk final : public DiskStore {
+class InterimDisk : public DiskStore {
 public:
-    /// Has the options and figures of this store.
-    explicit InterimDisk(DiskStore const& former);
+    /// Has the options and figures of this store; null: of none.
+    explicit InterimDisk(DiskStore const* former);
+    explicit InterimDisk(DiskStore const& former) : InterimDisk(&former) {}
 
     /// Removes from `next` what was removed here, and passes later removals on. False when too many removals came to be
     /// remembered: then nothing was passed on, and `next` must not contain anything stored before.
@@ -47,9 +48,11 @@ public:
     std::optional<Stretch> segment_from(std::uint64_t) const override { return std::nullopt; }
     bool verify(std::uint32_t, Verified&) override { return false; }
 
-private:
+protected:
+    /// Null until pass_on().
     std::shared_ptr<DiskStore> next() const;
 
+private:
     DiskOptions const options_;
     DiskStats stats_;
     std::uint64_t const first_sequence_;

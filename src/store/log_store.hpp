@@ -70,6 +70,13 @@ public:
     Result<void> start(Start const& how);
     /// Null: no file is open.
     io::File const* file() const { return works() ? &works()->file : nullptr; }
+    void unlock() override {
+        if (auto const* file = this->file()) file->unlock();
+    }
+    bool lock_again() override {
+        auto const* file = this->file();
+        return !file || file->lock() == 0;
+    }
 
     // ---- DiskStore ----
     bool may_have(std::string_view key) const override;
