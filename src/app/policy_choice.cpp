@@ -20,7 +20,7 @@ void PolicyChoice::simulate(proxy::Sampling* sampling, Bytes size) const {
     if (sim::AutoPolicy::is_spec(configured_)) follow = *sim::AutoPolicy::read(configured_);
     if (sampling) sampling->run(size, running_, follow);
     if (follow && !sampling)
-        spdlog::warn("memory.policy auto needs memory.what_if, which was false at the start: {} stays in use until restart",
+        spdlog::warn("memory.policy auto needs memory.what_if, which was false at the start: {} stays in use until a takeover",
                      running_);
 }
 

@@ -21,7 +21,7 @@ std::string joined(std::vector<std::string> const& names) {
 std::vector<std::string> ReloadReport::pending() const {
     std::vector<std::string> names;
     for (auto const& change : changes)
-        if (change.restarts) names.push_back(change.key);
+        if (change.waits) names.push_back(change.key);
     return names;
 }
 
@@ -32,7 +32,7 @@ std::string ReloadReport::summary(bool shown_only) const {
     text += now == 0 ? "nothing" : keys(now);
     if (!shown_only) text += " changed";
     if (waiting.empty()) return text;
-    return text + "; " + keys(waiting.size()) + (waiting.size() == 1 ? " waits" : " wait") + " for a restart: " + joined(waiting);
+    return text + "; " + keys(waiting.size()) + (waiting.size() == 1 ? " waits" : " wait") + " for a takeover: " + joined(waiting);
 }
 
 int ReloadReport::exit_code() const {

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "config/keys.hpp"
-#include "config/restart_keys.hpp"
+#include "config/takeover_keys.hpp"
 #include "util/units.hpp"
 
 namespace garner::config {
@@ -67,7 +67,7 @@ std::map<std::string, Json> defaults() {
 }   // namespace
 
 std::string KeyChange::text() const {
-    return key + ": " + (after.empty() ? "(changed)" : before + " -> " + after) + (restarts ? " (restart)" : " (now)");
+    return key + ": " + (after.empty() ? "(changed)" : before + " -> " + after) + (waits ? " (takeover)" : " (now)");
 }
 
 std::vector<KeyChange> key_changes(Json const& before, Json const& after) {
@@ -82,7 +82,7 @@ std::vector<KeyChange> key_changes(Json const& before, Json const& after) {
     keys.insert(is.begin(), is.end());
     std::vector<KeyChange> changes;
     for (auto const& [key, ignored] : keys) {
-        KeyChange change{key, value_in(was, key), value_in(is, key), needs_restart(key)};
+        KeyChange change{key, value_in(was, key), value_in(is, key), needs_takeover(key)};
         if (change.before == change.after) continue;
         if (is_secret(key)) change.before = change.after = {};
         changes.push_back(std::move(change));
@@ -93,8 +93,8 @@ std::vector<KeyChange> key_changes(Json const& before, Json const& after) {
 std::vector<KeyChange> changes_of_reload(Json const& started, Json const& running, Json const& fresh) {
     auto changes = key_changes(running, fresh);
     auto pending = key_changes(started, fresh);
-    std::erase_if(changes, [](KeyChange const& change) { return change.restarts; });
-    std::erase_if(pending, [](KeyChange const& change) { return !change.restarts; });
+    std::erase_if(changes, [](KeyChange const& change) { return change.waits; });
+    std::erase_if(pending, [](KeyChange const& change) { return !change.waits; });
     std::ranges::move(pending, std::back_inserter(changes));
     std::ranges::stable_sort(changes, {}, &KeyChange::key);
     return changes;

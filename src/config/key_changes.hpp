@@ -10,9 +10,9 @@ namespace garner::config {
 struct KeyChange {
     std::string key;             // "memory.size", "listen[0].address"
     std::string before, after;   // JSON; empty for a secret
-    bool restarts = false;       // a reload leaves it as it is
+    bool waits = false;          // a reload leaves it as it is
 
-    /// "memory.size: "64 MiB" -> "1 GiB" (now)", "workers: 2 -> 3 (restart)", "htcp.secret: (changed) (now)".
+    /// "memory.size: "64 MiB" -> "1 GiB" (now)", "workers: 2 -> 3 (takeover)", "htcp.secret: (changed) (now)".
     std::string text() const;
     friend bool operator==(KeyChange const&, KeyChange const&) = default;
 };
@@ -22,7 +22,7 @@ struct KeyChange {
 /// present names of keys (Loaded::root).
 std::vector<KeyChange> key_changes(Json const& before, Json const& after);
 
-/// The changes of a reload from `running` to `fresh`. Keys that need a restart are compared with `started`, the configuration of the
+/// The changes of a reload from `running` to `fresh`. Keys that need a takeover are compared with `started`, the configuration of the
 /// start, because earlier reloads have left them as they were.
 std::vector<KeyChange> changes_of_reload(Json const& started, Json const& running, Json const& fresh);
 

@@ -8,9 +8,7 @@ namespace {
 
 using testing::ElementsAre;
 
-config::KeyChange change(char const* key, bool restarts = false) {
-    return {.key = key, .before = "1", .after = "2", .restarts = restarts};
-}
+config::KeyChange change(char const* key, bool waits = false) { return {.key = key, .before = "1", .after = "2", .waits = waits}; }
 
 TEST(ReloadReport, of_an_applied_configuration) {
     ReloadReport const report{.faults = {}, .notices = {}, .changes = {change("memory.size"), change("via")}};
@@ -21,12 +19,12 @@ TEST(ReloadReport, of_an_applied_configuration) {
     EXPECT_EQ(ReloadReport{}.summary(), "configuration reloaded: nothing changed");
 }
 
-TEST(ReloadReport, of_keys_that_wait_for_a_restart) {
+TEST(ReloadReport, of_keys_that_wait_for_a_takeover) {
     ReloadReport const report{.faults = {}, .notices = {}, .changes = {change("via"), change("workers", true)}};
     EXPECT_EQ(report.exit_code(), 3);
     EXPECT_THAT(report.pending(), ElementsAre("workers"));
-    EXPECT_EQ(report.summary(), "configuration reloaded: 1 key changed; 1 key waits for a restart: workers");
-    EXPECT_EQ(report.summary(true), "a reload would change 1 key; 1 key waits for a restart: workers");
+    EXPECT_EQ(report.summary(), "configuration reloaded: 1 key changed; 1 key waits for a takeover: workers");
+    EXPECT_EQ(report.summary(true), "a reload would change 1 key; 1 key waits for a takeover: workers");
 }
 
 TEST(ReloadReport, of_a_refused_configuration) {

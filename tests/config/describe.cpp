@@ -1,7 +1,7 @@
 #include "describe.hpp"
 
 #include "config/keys.hpp"
-#include "config/restart_keys.hpp"
+#include "config/takeover_keys.hpp"
 #include "config/matcher_form.hpp"
 #include "policy/policies.hpp"
 #include "util/numbers.hpp"
@@ -90,7 +90,7 @@ its own listening addresses and the admin address. To close an accelerator on po
 
 SIGHUP reads the file again. An invalid file is rejected, and the running configuration stays in use. Requests keep the
 configuration with which they started. The log names each key that changed, as in `memory.size: "64 MiB" -> "1 GiB"`, but not the
-value of a secret. Changes of these keys and parts need a restart:
+value of a secret. Changes of these keys and parts need a takeover or a restart:
 )";
 
 // A bar would end the table cell.
@@ -150,7 +150,7 @@ std::string documentation_text() {
     out += about_policies + policies();
     out += about_matchers + table_of(matcher_notes(), "Matcher") + about_access;
     std::string keys;
-    for (auto key : restart_keys()) keys += (keys.empty() ? "`" : ", `") + std::string(key) + "`";
+    for (auto key : takeover_keys()) keys += (keys.empty() ? "`" : ", `") + std::string(key) + "`";
     return out + keys + ".\n";
 }
 

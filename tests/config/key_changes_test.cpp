@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "config/load.hpp"
-#include "config/restart_keys.hpp"
+#include "config/takeover_keys.hpp"
 
 namespace garner::config {
 namespace {
@@ -33,8 +33,8 @@ TEST(KeyChanges, name_the_key_and_both_values) {
 }
 
 TEST(KeyChanges, fill_in_defaults) {
-    EXPECT_THAT(changes("{}", R"({"workers": 2})"), ElementsAre("workers: 0 -> 2 (restart)"));
-    EXPECT_THAT(changes(R"({"workers": 2})", "{}"), ElementsAre("workers: 2 -> 0 (restart)"));
+    EXPECT_THAT(changes("{}", R"({"workers": 2})"), ElementsAre("workers: 0 -> 2 (takeover)"));
+    EXPECT_THAT(changes(R"({"workers": 2})", "{}"), ElementsAre("workers: 2 -> 0 (takeover)"));
     EXPECT_THAT(changes("{}", R"({"workers": 0})"), IsEmpty());
 }
 
@@ -65,19 +65,19 @@ TEST(KeyChanges, keep_secrets) {
     EXPECT_THAT(changes("{}", R"({"htcp": {"secret": "0123456789abcdef"}})"), ElementsAre("htcp.secret: (changed) (now)"));
 }
 
-TEST(KeyChanges, of_a_reload_keep_those_that_wait_for_a_restart) {
+TEST(KeyChanges, of_a_reload_keep_those_that_wait_for_a_takeover) {
     EXPECT_THAT(reload(R"({"workers": 1})", R"({"workers": 2})", R"({"workers": 2, "via": "a"})"),
-                ElementsAre(R"(via: "" -> "a" (now))", "workers: 1 -> 2 (restart)"));
+                ElementsAre(R"(via: "" -> "a" (now))", "workers: 1 -> 2 (takeover)"));
     EXPECT_THAT(reload(R"({"workers": 1})", R"({"workers": 2})", R"({"workers": 1})"), IsEmpty());
 }
 
 TEST(RestartKeys, are_parts_or_whole_keys) {
-    EXPECT_TRUE(needs_restart("seen.address"));
-    EXPECT_TRUE(needs_restart("seen"));
-    EXPECT_TRUE(needs_restart("memory.what_if"));
-    EXPECT_FALSE(needs_restart("memory.size"));
-    EXPECT_FALSE(needs_restart("seen_before"));
-    EXPECT_FALSE(needs_restart("memory"));
+    EXPECT_TRUE(needs_takeover("seen.address"));
+    EXPECT_TRUE(needs_takeover("seen"));
+    EXPECT_TRUE(needs_takeover("memory.what_if"));
+    EXPECT_FALSE(needs_takeover("memory.size"));
+    EXPECT_FALSE(needs_takeover("seen_before"));
+    EXPECT_FALSE(needs_takeover("memory"));
 }
 
 TEST(KeyChanges, compare_former_names_of_keys_as_their_present_names) {

@@ -160,16 +160,16 @@ TEST(Signals, SIGHUP_changes_rules_without_dropping_a_connection) {
     EXPECT_EQ(film.body(), "reelends");
 }
 
-TEST(Signals, SIGHUP_says_what_changed_and_what_needs_a_restart) {
+TEST(Signals, SIGHUP_says_what_changed_and_what_needs_a_takeover) {
     Proxy proxy;
     proxy.reconfigure(R"({"workers": 3, "limits": {"hops_max": 9}})");
     proxy.signal(SIGHUP);
     auto const told = [&](char const* text) {
         return eventually([&] { return proxy.child().errors().find(text) != std::string::npos; });
     };
-    EXPECT_TRUE(told("changed: workers: 2 -> 3 (restart)"));
+    EXPECT_TRUE(told("changed: workers: 2 -> 3 (takeover)"));
     EXPECT_TRUE(told("changed: limits.hops_max: "));
-    EXPECT_TRUE(told("waits for a restart: workers"));
+    EXPECT_TRUE(told("waits for a takeover: workers"));
 }
 
 TEST(Signals, SIGHUP_with_a_bad_file_leaves_the_old_one_in_force) {

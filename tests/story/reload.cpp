@@ -55,13 +55,13 @@ TEST(Reload, by_command_prints_each_change) {
     EXPECT_EQ(garner.config()["generation"], 2);
 }
 
-TEST(Reload, exits_with_3_while_keys_wait_for_a_restart) {
+TEST(Reload, exits_with_3_while_keys_wait_for_a_takeover) {
     Controlled garner;
     garner.proxy().reconfigure(R"({"workers": 3})");
     auto done = garner.run({"reload"});
     EXPECT_EQ(done.code, 3);
-    EXPECT_THAT(done.output, HasSubstr("workers: 2 -> 3 (restart)\n"));
-    EXPECT_THAT(done.output, HasSubstr("1 key waits for a restart: workers\n"));
+    EXPECT_THAT(done.output, HasSubstr("workers: 2 -> 3 (takeover)\n"));
+    EXPECT_THAT(done.output, HasSubstr("1 key waits for a takeover: workers\n"));
     EXPECT_EQ(garner.config()["pending"], nlohmann::json({"workers"}));
     EXPECT_EQ(garner.proxy().stats()["workers"], 2);
 

@@ -1,5 +1,5 @@
-// The table of keys that require a restart.
-#include "config/restart_keys.hpp"
+// The table of keys that require a takeover or a restart.
+#include "config/takeover_keys.hpp"
 
 #include <algorithm>
 
@@ -12,9 +12,9 @@ constexpr std::string_view table_of_keys[]{"control", "memory.what_if", "seen", 
 
 }   // namespace
 
-std::span<std::string_view const> restart_keys() { return table_of_keys; }
+std::span<std::string_view const> takeover_keys() { return table_of_keys; }
 
-bool needs_restart(std::string_view key) {
+bool needs_takeover(std::string_view key) {
     return std::ranges::any_of(table_of_keys, [key](std::string_view part) {
         if (!key.starts_with(part)) return false;
         auto const rest = key.substr(part.size());
