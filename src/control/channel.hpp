@@ -2,8 +2,11 @@
 #pragma once
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 
+#include "control/descriptors.hpp"
 #include "util/bytes.hpp"
 #include "util/clock.hpp"
 #include "util/result.hpp"
@@ -13,6 +16,12 @@ namespace garner::control {
 using Json = nlohmann::json;
 
 inline constexpr Bytes message_max = 64 * KiB;
+inline constexpr std::size_t descriptors_max = 253;   // of one message (SCM_RIGHTS)
+
+struct Message {
+    Json json;
+    Descriptors descriptors;
+};
 
 /// Owns the descriptor. Used on one thread.
 class Channel {
@@ -29,14 +38,19 @@ public:
     static Result<Channel> connect(std::string const& path);
 
     /// Waits at most a second for a slow receiver. False if the message is too long, or the other end is gone or too slow.
-    bool send(Json const& message);
+    /// The receiver gets duplicates of the descriptors.
+    bool send(Json const& message, std::span<int const> descriptors = {});
     /// Waits at most `patience` for the next message.
     Result<Json> receive(milliseconds patience);
 
     /// Never waits. Nothing if no message is there yet. A fault: the other end is gone, or has sent what is no message.
-    Result<std::optional<Json>> poll();
+    Result<std::optional<Message>> poll();
 
     int descriptor() const { return descriptor_; }
+    /// True if a message or the end has arrived before `patience` is over.
+    bool waits(milliseconds patience) const;
+    /// The process at the other end when the connection was made; 0: unknown.
+    int process() const;
 
 private:
     int descriptor_;

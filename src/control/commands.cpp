@@ -3,6 +3,9 @@
 #include <poll.h>
 
 #include <ostream>
+#include <utility>
+
+#include "util/version.hpp"
 
 namespace garner::control {
 namespace {
@@ -32,7 +35,7 @@ bool send_answer(Channel& channel, Answer const& answer) {
         if (lines.size() < lines_a_message) continue;
         if (!channel.send({{"do", "said"}, {"lines", std::exchange(lines, Json::array())}})) return false;
     }
-    return channel.send({{"do", "done"}, {"lines", lines}, {"code", answer.code}});
+    return channel.send({{"do", "done"}, {"lines", lines}, {"code", answer.code}, {"version", version}});
 }
 
 }   // namespace
@@ -42,9 +45,9 @@ void CommandServer::add_to(std::vector<pollfd>& descriptors) const {
     for (auto const& channel : channels_) descriptors.push_back({.fd = channel.descriptor(), .events = POLLIN, .revents = 0});
 }
 
-void CommandServer::serve(Execute const& execute) {
+void CommandServer::serve(Execute const& execute, Greet const& greet) {
     accept();
-    std::erase_if(channels_, [&](Channel& channel) { return !serve_one(channel, execute); });
+    std::erase_if(channels_, [&](Channel& channel) { return !serve_one(channel, execute, greet); });
 }
 
 /// The oldest connection ends for a new one.
@@ -56,15 +59,19 @@ void CommandServer::accept() {
 }
 
 /// False if the connection is over.
-bool CommandServer::serve_one(Channel& channel, Execute const& execute) {
+bool CommandServer::serve_one(Channel& channel, Execute const& execute, Greet const& greet) {
     auto const command = channel.poll();
     if (!command) return false;
     if (!*command) return true;
-    if (text_at(**command, "do").empty()) return false;
-    return send_answer(channel, execute(**command));
+    auto const& json = (*command)->json;
+    auto const name = text_at(json, "do");
+    if (name.empty()) return false;
+    if (name != "hello") return send_answer(channel, execute(json));
+    greet(std::move(channel), json);
+    return false;
 }
 
-Result<int> execute(std::string const& path, Json const& command, milliseconds patience, std::ostream& out) {
+Result<Executed> execute(std::string const& path, Json const& command, milliseconds patience, std::ostream& out) {
     auto channel = Channel::connect(path);
     if (!channel) return channel.fault();
     if (!channel->send(command)) return Fault{closed, as_whom, path};
@@ -76,7 +83,7 @@ Result<int> execute(std::string const& path, Json const& command, milliseconds p
         for (auto const& line : *lines)
             if (line.is_string()) out << line.get_ref<std::string const&>() << "\n";
         auto const code = reply->find("code");
-        if (code != reply->end() && code->is_number_integer()) return code->get<int>();
+        if (code != reply->end() && code->is_number_integer()) return Executed{code->get<int>(), text_at(*reply, "version")};
         out.flush();
     }
 }

@@ -14,7 +14,7 @@ struct pollfd;
 namespace garner::control {
 
 struct Answer {
-    int code = 0;   // the exit code of the command
+    int code = 0;   // the exit code of the command; commands print the lines
     std::vector<std::string> lines = {};
 };
 
@@ -23,23 +23,32 @@ class CommandServer {
 public:
     /// `command` has the member `do`, a text.
     using Execute = std::function<Answer(Json const& command)>;
+    /// Takes a connection whose first message has `do`: "hello".
+    using Greet = std::function<void(Channel channel, Json const& hello)>;
 
     explicit CommandServer(std::unique_ptr<Socket> socket) : socket_(std::move(socket)) {}
 
     /// The descriptors to wait for.
     void add_to(std::vector<pollfd>& descriptors) const;
     /// Executes each command that has arrived. Waits at most a second for each client that reads slowly.
-    void serve(Execute const& execute);
+    void serve(Execute const& execute, Greet const& greet);
+
+    /// For a takeover.
+    Socket& socket() { return *socket_; }
 
 private:
     void accept();
-    static bool serve_one(Channel& channel, Execute const& execute);
+    static bool serve_one(Channel& channel, Execute const& execute, Greet const& greet);
 
     std::unique_ptr<Socket> socket_;
     std::list<Channel> channels_;
 };
 
-/// The side of a command: prints the lines of the answer, and returns its exit code. The fault: no proxy answers.
-Result<int> execute(std::string const& path, Json const& command, milliseconds patience, std::ostream& out);
+struct Executed {
+    int code = 0;          // the exit code
+    std::string version;   // of the running proxy; empty: unknown
+};
+/// The side of a command: prints the lines of the answer. The fault: no proxy answers.
+Result<Executed> execute(std::string const& path, Json const& command, milliseconds patience, std::ostream& out);
 
 }   // namespace garner::control

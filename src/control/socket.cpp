@@ -1,5 +1,6 @@
 #include "control/socket.hpp"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,6 +42,18 @@ Result<std::unique_ptr<Socket>> Socket::open(std::string const& path) {
     if (auto const room = make_room(path); !room) return room.fault();
     std::unique_ptr<Socket> socket(new Socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), path));
     if (auto const listening = socket->listen(); !listening) return listening.fault();
+    return socket;
+}
+
+std::unique_ptr<Socket> Socket::adopt(int descriptor, std::string const& path) {
+    std::unique_ptr<Socket> socket(new Socket(descriptor, path));
+    ::fcntl(descriptor, F_SETFL, O_NONBLOCK);
+    sockaddr_un bound{};
+    socklen_t size = sizeof bound;
+    auto* const generic = reinterpret_cast<sockaddr*>(&bound);
+    auto const file = file_at(path);
+    if (!file || ::getsockname(descriptor, generic, &size) != 0 || bound.sun_path != path) return nullptr;
+    socket->file_.emplace(file->st_dev, file->st_ino);
     return socket;
 }
 

@@ -16,11 +16,15 @@ public:
     /// Listens at `path` with the mode 0600. Replaces the socket of a process that has ended; a socket at which a process listens is a
     /// fault.
     static Result<std::unique_ptr<Socket>> open(std::string const& path);
-    /// Removes the file, unless it is another's by now.
+    /// Adopts the socket of another process if it listens at `path`; null otherwise. Owns the descriptor in any case.
+    static std::unique_ptr<Socket> adopt(int descriptor, std::string const& path);
+    /// Removes the file, unless it is another's by now, or another process uses it.
     ~Socket();
     Socket(Socket const&) = delete;
 
     int descriptor() const { return descriptor_; }
+    /// Another process uses the socket from now on.
+    void leave() { file_.reset(); }
     /// A connection of this user or root. Closes others. Nothing if none waits.
     std::optional<Channel> accept();
 

@@ -44,7 +44,7 @@ public:
                   std::vector<pollfd> descriptors;
                   server_.add_to(descriptors);
                   ::poll(descriptors.data(), descriptors.size(), 10);
-                  server_.serve(execute);
+                  server_.serve(execute, [](Channel, Json const&) {});
               }
           }) {}
     ~Process() {
@@ -74,7 +74,7 @@ TEST(Commands, get_lines_and_an_exit_code) {
     std::ostringstream out;
     auto const code = execute(directory.socket(), {{"do", "reload"}, {"dry_run", true}}, seconds{5}, out);
     ASSERT_TRUE(code) << code.fault_text();
-    EXPECT_EQ(*code, 7);
+    EXPECT_EQ(code->code, 7);
     EXPECT_EQ(out.str(), R"({"do":"reload","dry_run":true})"
                          "\n");
 }
@@ -86,7 +86,7 @@ TEST(Commands, may_have_answers_longer_than_a_message) {
     std::ostringstream out;
     auto const code = execute(directory.socket(), {{"do", "reload"}}, seconds{5}, out);
     ASSERT_TRUE(code) << code.fault_text();
-    EXPECT_EQ(*code, 0);
+    EXPECT_EQ(code->code, 0);
     EXPECT_EQ(out.str().size(), 300 * (3'900 + 3 + 1));   // one invalid byte became U+FFFD
 }
 
@@ -112,7 +112,7 @@ TEST(Commands, wait_for_no_silent_client) {
     std::ostringstream out;
     auto const code = execute(directory.socket(), {{"do", "confirm"}}, seconds{5}, out);
     ASSERT_TRUE(code) << code.fault_text();
-    EXPECT_EQ(*code, 7);
+    EXPECT_EQ(code->code, 7);
 }
 
 TEST(ControlSocket, is_for_its_user_and_gone_at_the_end) {

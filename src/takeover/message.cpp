@@ -1,0 +1,188 @@
+#include "takeover/message.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace garner::takeover {
+namespace {
+
+Json bytes_of(std::string const& text) { return Json::binary(std::vector<std::uint8_t>(text.begin(), text.end())); }
+
+std::optional<std::string> text_in(Json const& value) {
+    if (value.is_string()) return value.get<std::string>();
+    if (!value.is_binary()) return std::nullopt;
+    auto const& bytes = value.get_binary();
+    return std::string(bytes.begin(), bytes.end());
+}
+
+/// Reads the members of a message; the first that is wrong is the fault.
+class Reader {
+public:
+    explicit Reader(Json const& message) : message_(message) {}
+
+    template <class Number>
+    void number(char const* name, Number& into) {
+        auto const member = message_.find(name);
+        bool const given = member != message_.end() && member->is_number_unsigned();
+        auto const value = given ? member->get<std::uint64_t>() : 0;
+        if (!given || value > static_cast<std::uint64_t>(INT64_MAX) ||
+            static_cast<std::uint64_t>(static_cast<Number>(value)) != value)
+            return wrong(name);
+        into = static_cast<Number>(value);
+    }
+    template <class Time>
+    void time(char const* name, Time& into) {
+        std::int64_t count = 0;
+        number(name, count);
+        into = Time(count);
+    }
+    void text(char const* name, std::string& into) {
+        auto const member = message_.find(name);
+        auto const value = member == message_.end() ? std::nullopt : text_in(*member);
+        if (!value) return wrong(name);
+        into = *value;
+    }
+    void texts(char const* name, std::vector<std::string>& into) {
+        auto const member = message_.find(name);
+        if (member == message_.end() || !member->is_array()) return wrong(name);
+        for (auto const& one : *member) {
+            auto const value = text_in(one);
+            if (!value) return wrong(name);
+            into.push_back(*value);
+        }
+    }
+    void flag(char const* name, bool& into) {
+        auto const member = message_.find(name);
+        if (member == message_.end() || !member->is_boolean()) return wrong(name);
+        into = member->get<bool>();
+    }
+
+    template <class Message>
+    Result<Message> result(Message read) const {
+        if (wrong_.empty()) return read;
+        return Fault{"the message \"" + what_of(message_) + "\" has no valid member \"" + wrong_ + "\""};
+    }
+
+private:
+    void wrong(char const* name) {
+        if (wrong_.empty()) wrong_ = name;
+    }
+    Json const& message_;
+    std::string wrong_;
+};
+
+std::string range(unsigned least, unsigned most) {
+    return std::to_string(least) + (least == most ? "" : " to " + std::to_string(most));
+}
+
+}   // namespace
+
+std::string what_of(Json const& message) {
+    if (!message.is_object()) return {};
+    auto const what = message.find("do");
+    return what != message.end() && what->is_string() ? what->get<std::string>() : std::string();
+}
+
+Json plain(std::string_view what) {
+    Json message = Json::object();
+    message["do"] = std::string(what);
+    return message;
+}
+
+Json refusal(std::string_view reason) { return {{"do", "refused"}, {"reason", std::string(reason)}}; }
+
+std::optional<std::string> refusal_of(Json const& message) {
+    if (what_of(message) != "refused") return std::nullopt;
+    auto const reason = message.find("reason");
+    return reason == message.end() ? std::string() : text_in(*reason).value_or("");
+}
+
+Json json_of(Hello const& hello) {
+    return {{"do", "hello"},
+            {"least", hello.least},
+            {"most", hello.most},
+            {"version", hello.version},
+            {"record_format", hello.record_format}};
+}
+
+Json json_of(Welcome const& welcome) {
+    return {{"do", "welcome"},
+            {"protocol", welcome.protocol},
+            {"version", welcome.version},
+            {"record_format", welcome.record_format},
+            {"sequence", welcome.sequence},
+            {"via", welcome.via},
+            {"ticket_keys", bytes_of(welcome.ticket_keys)},
+            {"ticket_age_ms", static_cast<std::uint64_t>(welcome.ticket_age.count())},
+            {"notify_socket", bytes_of(welcome.notify_socket)},
+            {"watchdog_us", static_cast<std::uint64_t>(welcome.watchdog.count())}};
+}
+
+Json json_of(Sockets const& sockets) { return {{"do", "sockets"}, {"names", sockets.names}, {"last", sockets.last}}; }
+
+Json json_of(Forget const& forget, std::string_view what) {
+    Json keys = Json::array();
+    for (auto const& key : forget.keys) keys.push_back(bytes_of(key));
+    return {{"do", std::string(what)}, {"number", forget.number}, {"keys", std::move(keys)}, {"power", forget.power}};
+}
+
+Json settled(std::uint64_t number) { return {{"do", "settled"}, {"number", number}}; }
+
+Result<Hello> hello_of(Json const& message) {
+    Hello hello;
+    Reader reader(message);
+    reader.number("least", hello.least);
+    reader.number("most", hello.most);
+    reader.text("version", hello.version);
+    reader.number("record_format", hello.record_format);
+    return reader.result(std::move(hello));
+}
+
+Result<Welcome> welcome_of(Json const& message) {
+    Welcome welcome;
+    Reader reader(message);
+    reader.number("protocol", welcome.protocol);
+    reader.text("version", welcome.version);
+    reader.number("record_format", welcome.record_format);
+    reader.number("sequence", welcome.sequence);
+    reader.text("via", welcome.via);
+    reader.text("ticket_keys", welcome.ticket_keys);
+    reader.time("ticket_age_ms", welcome.ticket_age);
+    reader.text("notify_socket", welcome.notify_socket);
+    reader.time("watchdog_us", welcome.watchdog);
+    return reader.result(std::move(welcome));
+}
+
+Result<Sockets> sockets_of(Json const& message) {
+    Sockets sockets;
+    Reader reader(message);
+    reader.texts("names", sockets.names);
+    reader.flag("last", sockets.last);
+    return reader.result(std::move(sockets));
+}
+
+Result<Forget> forget_of(Json const& message) {
+    Forget forget;
+    Reader reader(message);
+    reader.number("number", forget.number);
+    reader.texts("keys", forget.keys);
+    reader.flag("power", forget.power);
+    return reader.result(std::move(forget));
+}
+
+Result<std::uint64_t> settled_of(Json const& message) {
+    std::uint64_t number = 0;
+    Reader reader(message);
+    reader.number("number", number);
+    return reader.result(number);
+}
+
+Result<unsigned> common_protocol(Hello const& hello, std::string const& own_version) {
+    auto const most = std::min(hello.most, protocol_most);
+    if (most >= std::max(hello.least, protocol_least)) return most;
+    return Fault{"no common protocol: garner " + hello.version + " takes over by protocol " + range(hello.least, hello.most) +
+                     ", and the running garner " + own_version + " by " + range(protocol_least, protocol_most),
+                 "restart the proxy"};
+}
+
+}   // namespace garner::takeover

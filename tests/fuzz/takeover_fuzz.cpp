@@ -1,0 +1,37 @@
+// The messages of a takeover: any CBOR is read or refused, and a message that was read is written and read again.
+#include <string>
+
+#include "fuzzed.hpp"
+#include "takeover/message.hpp"
+
+namespace {
+
+using namespace garner::takeover;
+
+void read_again(Json const& message) {
+    if (auto const hello = hello_of(message)) garner::check(bool(hello_of(json_of(*hello))));
+    if (auto const welcome = welcome_of(message)) {
+        auto const again = welcome_of(json_of(*welcome));
+        garner::check(again && again->ticket_keys == welcome->ticket_keys && again->sequence == welcome->sequence);
+    }
+    if (auto const sockets = sockets_of(message)) {
+        auto const again = sockets_of(json_of(*sockets));
+        garner::check(again && again->names == sockets->names && again->last == sockets->last);
+    }
+    if (auto const forget = forget_of(message)) {
+        auto const again = forget_of(json_of(*forget, "forget"));
+        garner::check(again && again->keys == forget->keys && again->number == forget->number && again->power == forget->power);
+    }
+    if (auto const number = settled_of(message)) garner::check(*settled_of(settled(*number)) == *number);
+}
+
+}   // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+    Json const message = Json::from_cbor(data, data + size, true, false);
+    if (!message.is_object()) return 0;
+    garner::check(what_of(message).size() <= size);
+    (void)refusal_of(message);
+    read_again(message);
+    return 0;
+}

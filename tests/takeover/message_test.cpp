@@ -1,0 +1,135 @@
+// Recorded messages of protocol 1: later programs must write and read them, byte by byte.
+#include "takeover/message.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "support/places.hpp"
+
+namespace garner::takeover {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string recorded(std::string const& name) {
+    std::ifstream file(test::source("tests/data/takeover/1/" + name + ".cbor"), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string bytes_of(Json const& message) {
+    auto const bytes = Json::to_cbor(message);
+    return {bytes.begin(), bytes.end()};
+}
+
+Welcome example_welcome() {
+    Welcome welcome;
+    welcome.protocol = 1;
+    welcome.version = "0.1.0";
+    welcome.record_format = 3;
+    welcome.sequence = 1'900'000'000'000'000'000;
+    welcome.via = "garner-0123456789abcdef";
+    for (int i = 0; i < 240; ++i) welcome.ticket_keys += static_cast<char>(i);
+    welcome.ticket_age = milliseconds{1'234'567};
+    welcome.notify_socket = "/run/systemd/notify";
+    welcome.watchdog = microseconds{30'000'000};
+    return welcome;
+}
+
+/// A message of each kind.
+std::map<std::string, Json> examples() {
+    Hello hello;
+    hello.least = hello.most = 1;
+    hello.version = "0.1.0";
+    hello.record_format = 3;
+    std::string const key("fhttp://example.com/\x01gzip", 25);
+    return {{"hello", json_of(hello)},
+            {"welcome", json_of(example_welcome())},
+            {"sockets", json_of(Sockets{.names = {"listen/127.0.0.1:3128/0", "admin/127.0.0.1:3131/0", "control"}, .last = true})},
+            {"ready", plain("ready")},
+            {"disk", plain("disk")},
+            {"serving", plain("serving")},
+            {"go", json_of(Forget{.number = 2, .keys = {key, "fhttp://example.com/a"}, .power = false}, "go")},
+            {"forget", json_of(Forget{.number = 3, .keys = {key}, .power = true}, "forget")},
+            {"settled", settled(3)},
+            {"bye", plain("bye")},
+            {"refused", refusal("a takeover is running")}};
+}
+
+TEST(TakeoverMessages, are_those_that_were_recorded) {
+    for (auto const& [name, message] : examples()) {
+        if (std::getenv("GARNER_WRITE"))
+            std::ofstream(test::source("tests/data/takeover/1/" + name + ".cbor"), std::ios::binary) << bytes_of(message);
+        EXPECT_EQ(bytes_of(message), recorded(name)) << name;
+        EXPECT_EQ(what_of(Json::from_cbor(recorded(name))), name);
+    }
+}
+
+Json read(std::string const& name) { return Json::from_cbor(recorded(name)); }
+
+TEST(TakeoverMessages, that_were_recorded_are_read) {
+    auto const hello = hello_of(read("hello"));
+    ASSERT_TRUE(hello) << hello.fault_text();
+    EXPECT_EQ(hello->version, "0.1.0");
+    EXPECT_EQ(hello->record_format, 3u);
+    auto const welcome = welcome_of(read("welcome"));
+    ASSERT_TRUE(welcome) << welcome.fault_text();
+    auto const example = example_welcome();
+    EXPECT_EQ(welcome->sequence, example.sequence);
+    EXPECT_EQ(welcome->via, example.via);
+    EXPECT_EQ(welcome->ticket_keys, example.ticket_keys);
+    EXPECT_EQ(welcome->ticket_age, example.ticket_age);
+    EXPECT_EQ(welcome->notify_socket, example.notify_socket);
+    EXPECT_EQ(welcome->watchdog, example.watchdog);
+    auto const sockets = sockets_of(read("sockets"));
+    ASSERT_TRUE(sockets) << sockets.fault_text();
+    EXPECT_THAT(sockets->names, ElementsAre("listen/127.0.0.1:3128/0", "admin/127.0.0.1:3131/0", "control"));
+    EXPECT_TRUE(sockets->last);
+    auto const forget = forget_of(read("forget"));
+    ASSERT_TRUE(forget) << forget.fault_text();
+    EXPECT_THAT(forget->keys, ElementsAre(std::string("fhttp://example.com/\x01gzip", 25)));
+    EXPECT_TRUE(forget->power);
+    auto const go = forget_of(read("go"));
+    ASSERT_TRUE(go) << go.fault_text();
+    EXPECT_EQ(go->keys.size(), 2u);
+    auto const acknowledged = settled_of(read("settled"));
+    ASSERT_TRUE(acknowledged) << acknowledged.fault_text();
+    EXPECT_EQ(*acknowledged, 3u);
+    EXPECT_EQ(refusal_of(read("refused")), "a takeover is running");
+    EXPECT_EQ(refusal_of(read("bye")), std::nullopt);
+}
+
+TEST(TakeoverMessages, ignore_members_of_later_programs) {
+    auto message = read("welcome");
+    message["later"] = {1, 2, 3};
+    EXPECT_TRUE(welcome_of(message));
+}
+
+TEST(TakeoverMessages, name_the_member_that_is_wrong) {
+    for (auto const& [name, value] :
+         std::map<std::string, Json>{{"sequence", -1}, {"protocol", 4'294'967'296}, {"via", 7}, {"ticket_age_ms", "soon"}}) {
+        auto message = read("welcome");
+        message[name] = value;
+        EXPECT_THAT(welcome_of(message).fault_text(), HasSubstr("\"" + name + "\""));
+        message.erase(name);
+        EXPECT_THAT(welcome_of(message).fault_text(), HasSubstr("\"" + name + "\""));
+    }
+    EXPECT_EQ(what_of(Json(3)), "");
+    EXPECT_EQ(what_of(Json{{"do", 3}}), "");
+}
+
+TEST(TakeoverProtocol, is_the_highest_that_both_speak) {
+    EXPECT_EQ(*common_protocol({.least = 1, .most = 5}, "0.1.0"), 1u);
+    auto const later = common_protocol({.least = 2, .most = 5, .version = "3.0"}, "0.1.0");
+    EXPECT_THAT(later.fault_text(), HasSubstr("garner 3.0 takes over by protocol 2 to 5, and the running garner 0.1.0 by 1"));
+    EXPECT_FALSE(common_protocol({.least = 1, .most = 0}, "0.1.0"));
+}
+
+}   // namespace
+}   // namespace garner::takeover
