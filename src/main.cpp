@@ -8,7 +8,9 @@
 
 #include "app/app.hpp"
 #include "app/ask.hpp"
+#include "app/background.hpp"
 #include "app/signal_loop.hpp"
+#include "app/takeover.hpp"
 #include "config/check_command.hpp"
 #include "config/command_line.hpp"
 #include "config/import_command.hpp"
@@ -23,8 +25,25 @@ namespace {
 using namespace garner;
 using config::CommandLine;
 
+int not_started(Fault const& fault) {
+    io::stderr_lines("garner: not started: " + fault.text() + "\n");
+    return exit_failed;
+}
+
+/// With the command takeover: greets the running process. Otherwise null.
+Result<std::unique_ptr<app::Takeover>> take_over(CommandLine const& line, config::Config const& config) {
+    if (line.command != CommandLine::Command::takeover) return std::unique_ptr<app::Takeover>();
+    auto const path = line.from.empty() ? app::control_path(config) : line.from;
+    if (path.empty())
+        return Fault{"this configuration has no control socket", "set control.path and restart the proxy", "control.path"};
+    auto takeover = app::Takeover::begin(path);
+    if (takeover && line.background) (*takeover)->use_standard_output();
+    return takeover;
+}
+
 int serve(CommandLine line) {
     io::open_standard_files();
+    app::Background background(line.background);
     auto loaded = app::load(line, config::NamedFiles::tried);
     config::print_notices(loaded.notices, std::cerr);
     if (!loaded.faults.empty()) {
@@ -37,11 +56,11 @@ int serve(CommandLine line) {
     io::log_to_stderr();
     spdlog::set_level(spdlog::level::from_str(loaded.config.proxy.log.level));
 
-    auto app = std::make_unique<app::App>(std::move(line), std::move(loaded));
-    if (auto const opened = app->open(); !opened) {
-        io::stderr_lines("garner: not started: " + opened.fault().text() + "\n");
-        return exit_failed;
-    }
+    auto takeover = take_over(line, loaded.config);
+    if (!takeover) return not_started(takeover.fault());
+    auto app = std::make_unique<app::App>(std::move(line), std::move(loaded), *std::move(takeover));
+    if (auto const opened = app->open(); !opened) return not_started(opened.fault());
+    background.serves();
     return app::SignalLoop(std::move(app), signals).run();
 }
 
@@ -69,7 +88,8 @@ int main(int argc, char** argv) {
     case rules: return app::ask_rules(std::move(line));
     case sim: return sim::sim_command(line.rest, std::cout, std::cerr);
     case seen: return config::seen_command(line.rest, std::cin, std::cout, std::cerr);
-    case run: return start(std::move(line));
+    case run:
+    case takeover: return start(std::move(line));
     default: return app::ask(line);
     }
 }

@@ -8,8 +8,10 @@
 #include "app/greeting.hpp"
 #include "app/part_options.hpp"
 #include "io/stderr_log.hpp"
+#include "store/disk_format.hpp"
 #include "util/exit_code.hpp"
 #include "util/units.hpp"
+#include "util/version.hpp"
 
 namespace garner::app {
 namespace {
@@ -25,6 +27,13 @@ void log(ReloadReport const& report) {
     if (report.refused()) return;
     for (auto const& change : report.changes) spdlog::info("changed: {}", change.text());
     spdlog::info("{}", report.summary());
+}
+
+constexpr char const* takeover_runs = "a takeover is running; repeat the command when it has ended";
+
+io::ServiceManager manager_after(Takeover const* takeover) {
+    if (!takeover) return {};
+    return {takeover->welcome().notify_socket, takeover->welcome().watchdog};
 }
 
 std::optional<seconds> seconds_in(control::Json const& command, char const* name) {
@@ -53,29 +62,47 @@ std::string control_path(config::Config const& config) {
     return all.substr(0, all.find(':')) + "/control";
 }
 
-App::App(config::CommandLine line, config::Loaded loaded)
-    : line_(std::move(line)), started_(loaded.root), loaded_(std::move(loaded)), policy_(loaded_.config.memory.policy),
-      parts_(loaded_.config, policy_.running()) {}
+App::App(config::CommandLine line, config::Loaded loaded, std::unique_ptr<Takeover> takeover)
+    : line_(std::move(line)), started_(loaded.root), loaded_(std::move(loaded)), takeover_(std::move(takeover)),
+      policy_(loaded_.config.memory.policy), parts_(loaded_.config, policy_.running()), manager_(manager_after(takeover_.get())) {}
 
 Result<void> App::open() {
     auto const& config = loaded_.config;
-    if (auto const opened = parts_.open(config); !opened) return opened;
-    if (auto const path = control_path(config); !path.empty()) {
-        auto socket = control::Socket::open(path);
-        if (!socket) return socket.fault();
-        commands_ = std::make_unique<control::CommandServer>(*std::move(socket));
-    }
+    if (auto const opened = parts_.open(config, takeover_.get()); !opened) return opened;
+    if (auto const opened = open_control(); !opened) return opened;
+    if (takeover_)
+        if (auto const serves = takeover_->serving(parts_.cache); !serves) return serves;
+    if (takeover_ && line_.background) takeover_->use_standard_error();
     upkeep_.emplace(*parts_.server);
     policy_.simulate(parts_.server->sampling(), config.memory.size);
     parts_.start();
     io::stderr_lines(greeting(*parts_.server, parts_.admin_address(), parts_.seen_address()));
-    manager_.ready(listening_text(*parts_.server));
+    auto const ready = [this] { manager_.ready(listening_text(*parts_.server)); };
+    ready();
+    if (takeover_) predecessors_ = takeover_->finish(parts_.cache, ready);
+    takeover_ = nullptr;
+    return {};
+}
+
+Result<void> App::open_control() {
+    auto const path = control_path(loaded_.config);
+    if (path.empty()) return {};
+    if (auto handed = takeover_ ? takeover_->control_socket(path) : nullptr) {
+        commands_ = std::make_unique<control::CommandServer>(std::move(handed));
+        return {};
+    }
+    auto socket = control::Socket::open(path);
+    if (!socket) return socket.fault();
+    commands_ = std::make_unique<control::CommandServer>(*std::move(socket));
     return {};
 }
 
 // ---- reload ----
 
-void App::reload() { reload_from_file(std::nullopt); }
+void App::reload() {
+    if (handover_) return spdlog::warn("configuration not reloaded: {}", takeover_runs);
+    reload_from_file(std::nullopt);
+}
 
 /// Without `confirm_within` the configuration is confirmed.
 ReloadReport App::reload_from_file(std::optional<seconds> confirm_within) {
@@ -120,7 +147,7 @@ ReloadReport App::apply(config::Loaded fresh, bool unconfirmed) {
 void App::fit(config::Config& fresh) const {
     auto const least = parts_.cache.memory().least_size();
     if (fresh.memory.size >= least) return;
-    spdlog::warn("memory.size {} is below the minimum {} of the running process; using the minimum until restart",
+    spdlog::warn("memory.size {} is below the minimum {} of the running process; using the minimum until a takeover",
                  size_text(fresh.memory.size), size_text(least));
     fresh.memory.size = least;
 }
@@ -136,6 +163,7 @@ void App::return_if_unconfirmed() {
 
 control::Answer App::execute(control::Json const& command) {
     auto const& name = command.at("do").get_ref<std::string const&>();
+    if (handover_) return {exit_failed, {takeover_runs}};
     if (name == "reload") return execute_reload(command);
     if (name == "confirm") return execute_confirm();
     return {exit_failed, {"the running proxy does not know the command " + name + "; it may be of another version"}};
@@ -159,6 +187,68 @@ control::Answer App::execute_confirm() {
     return {exit_done, {"the configuration is confirmed"}};
 }
 
+// ---- takeover ----
+
+control::CommandServer* App::commands() {
+    bool const executes = !handover_ || handover_->executes_commands();
+    return executes ? commands_.get() : nullptr;
+}
+
+void App::greet(control::Channel channel, control::Json const& hello) {
+    auto const read = takeover::hello_of(hello);
+    auto const agreed = read ? agree(*read) : Result<void>(read.fault());
+    if (!agreed) {
+        spdlog::warn("takeover refused: {}", agreed.fault().text());
+        (void)channel.send(takeover::refusal(agreed.fault().text()));
+        return;
+    }
+    spdlog::info("takeover: process {} of garner {} takes over", channel.process(), read->version);
+    Handover::Needs const needs{parts_, shutdown_, manager_, commands_->socket(), loaded_.config};
+    handover_ = std::make_unique<Handover>(needs, std::move(channel), welcome(), std::move(predecessors_));
+    predecessors_.clear();
+}
+
+Result<void> App::agree(takeover::Hello const& hello) const {
+    constexpr std::ptrdiff_t most = 4;
+    if (handover_) return Fault{takeover_runs};
+    if (trial_.is_running()) return Fault{"the configuration waits to be confirmed", "run `garner confirm` first"};
+    if (parts_.seen && loaded_.config.seen.directory.empty())
+        return Fault{"the URL set is only in memory, and would be lost", "set seen.path, or restart the proxy", "seen.path"};
+    if (std::ranges::count_if(predecessors_, [](auto const& one) { return !one->is_over(); }) >= most)
+        return Fault{"four former processes still end their requests", "wait, or lower deadlines.handover"};
+    auto const protocol = takeover::common_protocol(hello, version);
+    return protocol ? Result<void>() : protocol.fault();
+}
+
+takeover::Welcome App::welcome() const {
+    auto const tickets = parts_.server->listening().ticket_keys().state(steady_now());
+    takeover::Welcome welcome;
+    welcome.version = version;
+    welcome.record_format = store::disk::format_version;
+    welcome.sequence = parts_.cache.last_number();
+    welcome.via = parts_.server->process_name();
+    welcome.ticket_keys = tickets.bytes;
+    welcome.ticket_age = tickets.age;
+    welcome.notify_socket = manager_.socket();
+    welcome.watchdog = manager_.watchdog().value_or(microseconds{0});
+    return welcome;
+}
+
+bool App::stop() {
+    for (auto const& one : predecessors_) one->leave();
+    return shutdown_.run(loaded_.config.proxy.deadlines);
+}
+
+void App::hurry() {
+    shutdown_.hurry();
+    if (handover_) handover_->hurry();
+}
+
+void App::end_handover() {
+    predecessors_ = handover_->take_predecessors();
+    handover_ = nullptr;
+}
+
 // ---- every second ----
 
 void App::reopen_log() {
@@ -175,6 +265,7 @@ void App::feed_watchdog() {
 void App::look_after() {
     return_if_unconfirmed();
     follow_best_policy();
+    std::erase_if(predecessors_, [](auto const& one) { return one->is_over(); });
     upkeep_->look();
 }
 

@@ -4,11 +4,13 @@
 #include <optional>
 #include <string>
 
+#include "app/handover.hpp"
 #include "app/parts.hpp"
 #include "app/policy_choice.hpp"
 #include "app/reload_report.hpp"
 #include "app/reloading.hpp"
 #include "app/shutdown.hpp"
+#include "app/takeover.hpp"
 #include "app/trial.hpp"
 #include "app/upkeep.hpp"
 #include "config/command_line.hpp"
@@ -22,7 +24,7 @@ namespace garner::app {
 class App {
 public:
     /// `loaded` has no faults.
-    App(config::CommandLine line, config::Loaded loaded);
+    App(config::CommandLine line, config::Loaded loaded, std::unique_ptr<Takeover> takeover);
 
     /// Opens and starts all parts. The fault names what cannot be opened.
     Result<void> open();
@@ -36,16 +38,25 @@ public:
     void look_after();
 
     /// The control socket; null if there is none.
-    control::CommandServer* commands() { return commands_.get(); }
+    control::CommandServer* commands();
     /// Executes a command from the control socket.
     control::Answer execute(control::Json const& command);
+    /// A process that wants to take over: begins, or refuses.
+    void greet(control::Channel channel, control::Json const& hello);
+    /// Null until a process takes over. Its run() is for another thread.
+    Handover* handover() { return handover_.get(); }
+    /// After Handover::Outcome::undone.
+    void end_handover();
 
     /// Stops serving, on a thread of its own. False if something still runs, so that nothing may be destroyed.
-    bool stop() { return shutdown_.run(loaded_.config.proxy.deadlines); }
+    bool stop();
     /// Ends the waits of stop(). From any thread.
-    void hurry() { shutdown_.hurry(); }
+    void hurry();
 
 private:
+    Result<void> open_control();
+    Result<void> agree(takeover::Hello const& hello) const;
+    takeover::Welcome welcome() const;
     ReloadReport reload_from_file(std::optional<seconds> confirm_within);
     ReloadReport compare(config::Loaded const& fresh) const;
     ReloadReport apply(config::Loaded fresh, bool unconfirmed);
@@ -56,8 +67,9 @@ private:
     void follow_best_policy();
 
     config::CommandLine line_;
-    config::Json started_;    // the keys that the configuration of the start gives
-    config::Loaded loaded_;   // the running configuration
+    config::Json started_;                 // the keys that the configuration of the start gives
+    config::Loaded loaded_;                // the running configuration
+    std::unique_ptr<Takeover> takeover_;   // until open() has returned
     PolicyChoice policy_;
     Parts parts_;
     Reloading reloading_{parts_, policy_};
@@ -65,8 +77,10 @@ private:
     std::unique_ptr<control::CommandServer> commands_;
     Trial<config::Loaded> trial_;
     io::ServiceManager const manager_;
+    Handover::Predecessors predecessors_;
     io::Watchdog watchdog_{manager_.watchdog()};
     Shutdown shutdown_{parts_, manager_};
+    std::unique_ptr<Handover> handover_;
 };
 
 /// Loads the configuration of a command line.

@@ -1,8 +1,11 @@
 #include "app/ask.hpp"
 
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -16,6 +19,7 @@
 #include "config/rules_command.hpp"
 #include "control/commands.hpp"
 #include "util/exit_code.hpp"
+#include "util/version.hpp"
 
 namespace garner::app {
 namespace {
@@ -72,6 +76,24 @@ int run_ca(CommandLine const& line, config::Config const& config) {
     return bump::run_ca_command(command, std::cout, std::cerr);
 }
 
+/// Becomes `garner takeover --background` with the same configuration. Returns on failure only.
+int become_takeover(CommandLine const& line) {
+    std::vector<std::string> words{"garner", "takeover", "--background"};
+    if (!line.config_file.empty()) words.insert(words.end(), {"--config", line.config_file});
+    for (auto const& set : line.sets) words.insert(words.end(), {"--set", set});
+    std::vector<char*> arguments;
+    for (auto& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    std::cout.flush();
+    ::execv("/proc/self/exe", arguments.data());
+    return fail({std::string("cannot start the takeover: ") + std::strerror(errno)});
+}
+
+/// True if only a takeover brings in the rest of the configuration, or the installed program.
+bool needs_takeover(control::Executed const& reload) {
+    return reload.code == exit_pending || (reload.code == exit_done && reload.version != version);
+}
+
 /// garner reload and garner confirm.
 int ask_control(CommandLine const& line, config::Config const& config) {
     constexpr seconds patience{120};   // a disk tier may be opened
@@ -81,8 +103,9 @@ int ask_control(CommandLine const& line, config::Config const& config) {
     control::Json command{{"do", line.command == CommandLine::Command::confirm ? "confirm" : "reload"}};
     if (line.dry_run) command["dry_run"] = true;
     if (line.confirm_within > seconds{}) command["confirm_seconds"] = static_cast<std::uint32_t>(line.confirm_within.count());
-    auto const code = control::execute(path, command, patience, std::cout);
-    return code ? *code : fail(code.fault());
+    auto const executed = control::execute(path, command, patience, std::cout);
+    if (!executed) return fail(executed.fault());
+    return line.or_takeover && needs_takeover(*executed) ? become_takeover(line) : executed->code;
 }
 
 int ask_admin(CommandLine const& line, config::Config const& config) {

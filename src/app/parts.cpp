@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "app/part_options.hpp"
+#include "app/takeover.hpp"
 #include "config/run_as.hpp"
 #include "io/account.hpp"
 #include "io/service_manager.hpp"
@@ -18,36 +19,61 @@ Result<void> keep(std::unique_ptr<T>& place, Result<std::unique_ptr<T>> opened) 
     return {};
 }
 
+/// A duplicate of the running process's socket at this address; -1: it has none.
+int socket_at(Takeover* takeover, char const* kind, std::string const& place, std::uint16_t port) {
+    auto const address = parse_ip(place);
+    if (!takeover || !address) return -1;
+    auto& sockets = *takeover->sockets();
+    auto const at = sockets.claim(kind, {*address, port});
+    return at ? sockets.copies(kind, *at, 0, 1).front() : -1;
+}
+
 }   // namespace
 
 Parts::Parts(config::Config const& config, std::string const& policy) : cache(cache_options(config, policy)) {}
 
 Parts::~Parts() { disk.stop(); }
 
-Result<void> Parts::open(config::Config const& config) {
+/// Disk and URL set come last: a process that hands over is without them meanwhile.
+Result<void> Parts::open(config::Config const& config, Takeover* takeover) {
     auto const found = config::account_to_take(config);
     if (!found) return found.fault();
     auto const& account = *found;
     for (auto const& trouble : account ? config::give_files(config, *account) : std::vector<std::string>{})
         spdlog::warn("cannot change the owner to user {}: {}; change it with chown", account->name, trouble);
-    if (auto const opened = open_ports(config); !opened) return opened;
+    if (auto const opened = open_ports(config, takeover); !opened) return opened;
     // Root opens only the ports: the user may have replaced a file that root would open by its name.
     if (account) {
         if (auto const became = to_result(io::become(*account)); !became) return became;
         spdlog::info("running as user {}", account->name);
     }
-    return open_files(config);
+    if (auto const opened = open_files(config); !opened) return opened;
+    if (takeover)
+        if (auto const released = takeover->ready(); !released) return released;
+    if (auto const opened = disk.open(cache, config.disk); !opened) return opened;
+    return open_seen(config, takeover);
 }
 
-Result<void> Parts::open_ports(config::Config const& config) {
+Result<void> Parts::open_seen(config::Config const& config, Takeover* takeover) {
+    if (config.seen.address.empty()) return {};
+    int const handed = socket_at(takeover, "seen", config.seen.address, config.seen.port);
+    return keep(seen, seen::Service::open(config.seen, handed));
+}
+
+Result<void> Parts::open_ports(config::Config const& config, Takeover* takeover) {
     auto options = server_options(config);
     options.inherited = io::inherited_sockets();
+    if (takeover) {
+        options.handed = takeover->sockets();
+        options.ticket_keys = takeover->ticket_keys();
+        options.name = takeover->welcome().via;
+    }
     if (auto const made = keep(server, proxy::Server::make(options, proxy_options(config), cache)); !made) return made;
-    return keep(admin, admin::AdminServer::open(admin_options(config), *server));
+    int const handed = config.admin.enabled ? socket_at(takeover, "admin", config.admin.address, config.admin.port) : -1;
+    return keep(admin, admin::AdminServer::open(admin_options(config), *server, handed));
 }
 
 Result<void> Parts::open_files(config::Config const& config) {
-    if (auto const opened = disk.open(cache, config.disk); !opened) return opened;
     if (auto const opened = server->open_log(); !opened) return opened;
     if (auto const opened = server->open_interception(); !opened) return opened;
     auto logins = load_logins(config);
@@ -55,8 +81,7 @@ Result<void> Parts::open_files(config::Config const& config) {
     auto const logs_in = server->logins().prepare(*std::move(logins));
     if (!logs_in) return logs_in.fault();
     (*logs_in)();
-    if (config.seen.address.empty()) return {};
-    return keep(seen, seen::Service::open(config.seen));
+    return {};
 }
 
 void Parts::start() {

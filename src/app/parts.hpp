@@ -13,6 +13,8 @@
 
 namespace garner::app {
 
+class Takeover;
+
 /// A member uses those above it. Opened and used on the main thread, unless its class says otherwise.
 struct Parts {
     /// `policy`: that of the memory tier, not "auto".
@@ -20,7 +22,8 @@ struct Parts {
     ~Parts();
 
     /// Opens ports, takes the account of the key `user`, and opens files. The fault names the address or the file.
-    Result<void> open(config::Config const& config);
+    /// `takeover`: the process whose place this one takes; null: none.
+    Result<void> open(config::Config const& config, Takeover* takeover);
     void start();
 
     std::string admin_address() const { return admin ? admin->address() : std::string(); }
@@ -33,8 +36,9 @@ struct Parts {
     std::unique_ptr<seen::Service> seen;
 
 private:
-    Result<void> open_ports(config::Config const& config);
+    Result<void> open_ports(config::Config const& config, Takeover* takeover);
     Result<void> open_files(config::Config const& config);
+    Result<void> open_seen(config::Config const& config, Takeover* takeover);
 };
 
 /// Sources of users that could be loaded with notices only; logs these.

@@ -13,8 +13,9 @@ namespace {
 
 constexpr seconds end_patience{30};   // aborted requests, the disk, logs
 
-/// At the end of the drain.
-void name(proxy::Drain::Pending const& pending) {
+}   // namespace
+
+void log_pending(proxy::Drain::Pending const& pending) {
     constexpr std::size_t most = 20;
     auto const& requests = pending.requests;
     for (auto const number : pending.stuck) spdlog::error("worker {} does not respond; its connections are reset", number);
@@ -23,13 +24,11 @@ void name(proxy::Drain::Pending const& pending) {
     if (requests.size() > most) spdlog::warn("aborting {} more pending requests", requests.size() - most);
 }
 
-}   // namespace
-
 bool Shutdown::run(proxy::Deadlines const& deadlines) {
     manager_.stopping(deadlines.drain_delay + deadlines.drain_idle + deadlines.drain + end_patience);
     parts_.server->mesh().drain();   // ends readiness, too
     pause(deadlines.drain_delay);
-    parts_.server->stop_listening();
+    parts_.server->listening().stop();
     return end_parts(end_connections(deadlines));
 }
 
@@ -49,7 +48,7 @@ bool Shutdown::end_connections(proxy::Deadlines const& deadlines) {
                  "press Ctrl-C again to quit now",
                  time_text(deadlines.drain_idle), time_text(deadlines.drain), parts_.server->connections());
     if (drain.wait(deadlines.drain_idle + deadlines.drain)) return true;
-    name(drain.pending());
+    log_pending(drain.pending());
     return drain.abort();
 }
 

@@ -18,14 +18,19 @@ public:
     /// The operator does not want run() to wait for clients. From any thread.
     void hurry() { hurry_ = true; }
 
+    /// The last part of run(): the connections have ended, or not.
+    bool end_parts(bool connections_ended);
+
 private:
     void pause(milliseconds time) const;
     bool end_connections(proxy::Deadlines const& deadlines);
-    bool end_parts(bool connections_ended);
 
     Parts& parts_;
     io::ServiceManager const& manager_;
     std::atomic<bool> hurry_{false};
 };
+
+/// Logs the requests that are about to be aborted.
+void log_pending(proxy::Drain::Pending const& pending);
 
 }   // namespace garner::app

@@ -7,14 +7,17 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "io/stderr_log.hpp"
+#include "takeover/message.hpp"
 
 namespace garner::app {
 namespace {
 
 constexpr milliseconds look_interval{1'000};
+constexpr milliseconds handover_interval{50};
 
 control::Answer refuse_while_stopping(control::Json const&) { return {1, {"the running proxy is shutting down"}}; }
 
@@ -42,14 +45,15 @@ SignalLoop::~SignalLoop() { ::close(signals_); }
 
 int SignalLoop::run() {
     while (!destruction_ || !destruction_->ended()) {
-        if (!stop_) app_->feed_watchdog();
-        auto const signal = next_signal(stop_ ? milliseconds{5} : look_interval);
+        if (!destruction_ && !stop_) app_->feed_watchdog();
+        auto const signal = next_signal(stop_ || destruction_ ? milliseconds{5} : handover_ ? handover_interval : look_interval);
         if (signal == SIGTERM || signal == SIGINT)
             end(signal);
-        else if (!stop_)
+        else if (serves() && !destruction_)
             while_serving(signal);
         else
             while_stopping(signal);
+        if (!destruction_) look_at_handover();
     }
     return code();
 }
@@ -62,9 +66,34 @@ int SignalLoop::next_signal(milliseconds limit) {
     ::poll(descriptors.data(), descriptors.size(), static_cast<int>(limit.count()));
     signalfd_siginfo received{};
     if (::read(signals_, &received, sizeof received) == sizeof received) return static_cast<int>(received.ssi_signo);
-    if (commands && stop_) commands->serve(refuse_while_stopping);
-    if (commands && !stop_) commands->serve([this](control::Json const& command) { return app_->execute(command); });
+    if (commands) execute_commands(*commands);
     return 0;
+}
+
+void SignalLoop::execute_commands(control::CommandServer& commands) {
+    if (serves())
+        commands.serve([this](control::Json const& command) { return app_->execute(command); },
+                       [this](control::Channel channel, control::Json const& hello) { app_->greet(std::move(channel), hello); });
+    else
+        commands.serve(refuse_while_stopping, [](control::Channel channel, control::Json const&) {
+            (void)channel.send(takeover::refusal("the running proxy is shutting down"));
+        });
+}
+
+/// Begins it on a thread of its own, and goes on when it has ended.
+void SignalLoop::look_at_handover() {
+    auto* const handover = app_->handover();
+    if (!handover) return;
+    if (!handover_) handover_.emplace([this, handover] { outcome_ = handover->run(); });
+    if (!handover_->ended()) return;
+    handover_.reset();
+    if (outcome_ == Handover::Outcome::stuck) leave();
+    if (outcome_ == Handover::Outcome::over) {
+        destruction_.emplace([this] { app_.reset(); });
+        return;
+    }
+    app_->end_handover();
+    if (first_) begin_stop();
 }
 
 void SignalLoop::while_serving(int signal) {
@@ -80,22 +109,30 @@ void SignalLoop::while_stopping(int signal) {
     if (signal == SIGHUP) spdlog::warn("configuration not reloaded: the process is shutting down");
     if (signal == SIGUSR1 && !destruction_) app_->reopen_log();
     if (second_ && steady_now() > leave_at_) leave();
-    if (!stop_->ended() || destruction_) return;
+    if (!stop_ || !stop_->ended() || destruction_) return;
     if (!over_) leave();
     destruction_.emplace([this] { app_.reset(); });
 }
 
 /// The second signal aborts the requests and gives them a second to be logged. Every byte that the disk has confirmed is safe.
 void SignalLoop::end(int signal) {
-    if (!stop_) {
+    if (!first_) {
         first_ = signal;
         begun_ = steady_now();
-        stop_.emplace([this] { over_ = app_->stop(); });
+        if (destruction_) return;
+        if (auto* const handover = app_->handover())
+            handover->stop();
+        else
+            begin_stop();
     } else if (!second_ && !is_same_key(signal)) {
         second_ = signal;
         leave_at_ = steady_now() + seconds{1};
         if (!destruction_) app_->hurry();
     }
+}
+
+void SignalLoop::begin_stop() {
+    stop_.emplace([this] { over_ = app_->stop(); });
 }
 
 /// One key press may signal twice, by the terminal and by a wrapper.

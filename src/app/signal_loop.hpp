@@ -40,10 +40,14 @@ public:
 private:
     int next_signal(milliseconds limit);
     void while_serving(int signal);
+    void look_at_handover();
+    void execute_commands(control::CommandServer& commands);
+    void begin_stop();
     void while_stopping(int signal);
     void end(int signal);
     bool is_same_key(int signal) const;
     [[noreturn]] void leave() const;
+    bool serves() const { return !first_ && !stop_; }
     int code() const { return second_ ? 128 + second_ : 0; }
 
     std::unique_ptr<App> app_;     // destruction_ destroys it
@@ -51,7 +55,8 @@ private:
     int first_ = 0, second_ = 0;   // the signals that end the process
     SteadyTime begun_{}, leave_at_{}, looked_{};
     std::atomic<bool> over_{false};
-    std::optional<Task> stop_, destruction_;
+    std::optional<Task> handover_, stop_, destruction_;
+    std::atomic<Handover::Outcome> outcome_{Handover::Outcome::undone};   // of handover_, when it has ended
 };
 
 }   // namespace garner::app

@@ -50,10 +50,18 @@ constexpr char const* about_reload =
     "Makes the running proxy load its configuration again.\n"
     "The proxy reads the file that it was started with. Asks it at control.path of the same configuration. SIGHUP does the same.";
 
-constexpr char const* about_reload_keys = "Prints each key that changes: `KEY: BEFORE -> AFTER`, and `now`, or `restart` for a key "
-                                          "that a reload leaves as it is. A file with "
-                                          "errors, an address in use or an unreadable certificate changes nothing.";
+constexpr char const* about_reload_keys =
+    "Prints each key that changes: `KEY: BEFORE -> AFTER`, and `now`, or `takeover` for a key "
+    "that a reload leaves as it is. A file with "
+    "errors, an address in use or an unreadable certificate changes nothing.";
 
+constexpr char const* about_takeover =
+    "Takes the place of the running proxy with a new process.\n"
+    "It runs this program with the configuration of this command. No connection is refused meanwhile.";
+constexpr char const* about_takeover_steps =
+    "The new process gets the sockets and the disk store by the Unix socket control.path. The former one ends its requests within "
+    "deadlines.handover, and exits with 0. If the new one fails before, the former one goes on.\n"
+    "Without --background it serves in the foreground.";
 constexpr char const* about_confirm = "Keeps the configuration of garner reload --confirm.\n"
                                       "Asks the proxy at control.path of the same configuration.";
 
@@ -390,15 +398,29 @@ private:
             .flag("--dry-run", "prints what a reload would change, and changes nothing", line_.dry_run)
             .option("--confirm TIME", "returns to the former configuration after TIME unless it is confirmed, such as 60s",
                     time_of_trial_into(line_.confirm_within))
-            .check(
-                [this] { return line_.dry_run && line_.confirm_within > seconds{} ? "reload takes --dry-run or --confirm" : ""; })
+            .flag("--or-takeover", "starts a takeover in the background if keys wait, or the running program has another version",
+                  line_.or_takeover)
+            .check([this] {
+                int const given = line_.dry_run + (line_.confirm_within > seconds{}) + line_.or_takeover;
+                return given > 1 ? "reload takes one of --dry-run, --confirm and --or-takeover" : "";
+            })
             .notes(about_reload_keys)
             .exit_statuses({{0, "applied"},
                             {1, "refused: nothing has changed; or failure"},
                             {2, "wrong command line"},
-                            {3, "applied, but keys that it names wait for a restart"}})
+                            {3, "applied, but keys that it names wait for a takeover"}})
             .examples({"garner reload --dry-run --config /etc/garner/garner.json",
                        "garner reload --confirm 60s --config /etc/garner/garner.json"});
+        root_.subcommand("takeover", about_takeover, is(Command::takeover))
+            .group("change")
+            .flag("--background", "returns once the new process serves", line_.background)
+            .option("--from PATH", "the control socket of the running proxy, if control.path has changed", line_.from)
+            .notes(about_takeover_steps)
+            .exit_statuses({{0, "it served, and was stopped; --background: it serves"},
+                            {1, "refused, or failure: the running process goes on"},
+                            {2, "wrong command line"}})
+            .examples({"garner takeover --background --config /etc/garner/garner.json",
+                       "garner takeover --config /etc/garner/garner.json"});
         root_.subcommand("confirm", about_confirm, is(Command::confirm))
             .group("change")
             .exit_statuses({{0, "confirmed"}, {1, "no configuration waits, or failure"}, {2, "wrong command line"}})

@@ -14,24 +14,25 @@ namespace garner::config {
 
 struct CommandLine {
     enum class Command {
-        run,       // start the proxy
-        check,     // report the configuration's errors
-        import,    // translate the squid.conf `url`
-        purge,     // remove `url` from the cache
-        stats,     // print one page of statistics
-        peers,     // print the other caches and their states
-        health,    // whether the running proxy serves
-        log,       // its log files: `rest` is the operation
-        reload,    // makes the running proxy load its configuration again
-        confirm,   // keeps the configuration that `reload` applied for a time
-        explain,   // explain why `url` is, or is not, answered from the cache
-        cache,     // the cache's content: `rest` is the operation and a pattern
-        ca,        // the certificate authority of interception: `rest` is the operation and a directory
-        rules,     // ask the access rules: `rest` is the operation
-        sim,       // replay a trace: `rest` are the simulator's arguments
-        seen,      // a crawler's URL-seen caches: `rest` are their arguments
-        help,      // print `text`, a help, the version or a completion script, and end with 0
-        wrong      // print `text` to standard error and end with 2
+        run,        // start the proxy
+        check,      // report the configuration's errors
+        import,     // translate the squid.conf `url`
+        purge,      // remove `url` from the cache
+        stats,      // print one page of statistics
+        peers,      // print the other caches and their states
+        health,     // whether the running proxy serves
+        log,        // its log files: `rest` is the operation
+        reload,     // makes the running proxy load its configuration again
+        takeover,   // starts, and takes the place of the running proxy
+        confirm,    // keeps the configuration that `reload` applied for a time
+        explain,    // explain why `url` is, or is not, answered from the cache
+        cache,      // the cache's content: `rest` is the operation and a pattern
+        ca,         // the certificate authority of interception: `rest` is the operation and a directory
+        rules,      // ask the access rules: `rest` is the operation
+        sim,        // replay a trace: `rest` are the simulator's arguments
+        seen,       // a crawler's URL-seen caches: `rest` are their arguments
+        help,       // print `text`, a help, the version or a completion script, and end with 0
+        wrong       // print `text` to standard error and end with 2
     };
     Command command = Command::run;
     std::string config_file;           // empty: the embedded defaults
@@ -51,6 +52,9 @@ struct CommandLine {
     bool der = false;                // ca export
     bool dry_run = false;            // reload
     seconds confirm_within{};        // reload; 0: needs no confirmation
+    bool or_takeover = false;        // reload
+    bool background = false;         // takeover
+    std::string from = {};           // takeover: the control socket; empty: that of the configuration
     std::vector<std::string> rest;   // sim, seen: all following words; cache, ca: "purge", "http://example.com/"
     struct Rules {
         std::string user;                        // why, explain; empty: not given

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace garner::io {
 
@@ -47,6 +48,10 @@ ServiceManager::ServiceManager() : socket_(variable("NOTIFY_SOCKET")) {
     bool const is_watched = variable("WATCHDOG_PID").empty() || is_for_this_process("WATCHDOG_PID");
     if (auto const time = number_in("WATCHDOG_USEC"); time > 0 && is_watched)
         watchdog_ = microseconds{static_cast<std::int64_t>(time)};
+}
+
+ServiceManager::ServiceManager(std::string socket, microseconds watchdog) : socket_(std::move(socket)) {
+    if (watchdog > microseconds{0}) watchdog_ = watchdog;
 }
 
 void ServiceManager::ready(std::string const& status) const { send("READY=1\nSTATUS=" + status); }

@@ -13,12 +13,17 @@ class ServiceManager {
 public:
     /// Reads NOTIFY_SOCKET, and WATCHDOG_USEC if WATCHDOG_PID permits.
     ServiceManager();
+    /// That of another process, which this one follows. An empty socket: none. 0: no watchdog.
+    ServiceManager(std::string socket, microseconds watchdog);
 
     /// The start or a reload is complete. `status` is shown by `systemctl status`.
     void ready(std::string const& status) const;
     void reloading() const;
     /// The process ends within this time.
     void stopping(milliseconds patience) const;
+    /// Another process of the service is the main one from now on.
+    void main_process(int process) const { send("MAINPID=" + std::to_string(process)); }
+    std::string const& socket() const { return socket_; }
     void feed_watchdog() const { send("WATCHDOG=1"); }
     /// The manager ends the process if it is not fed for this time.
     std::optional<microseconds> watchdog() const { return watchdog_; }

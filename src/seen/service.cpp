@@ -14,7 +14,7 @@ namespace asio = net::asio;
 Service::Service() = default;
 Service::~Service() { (void)stop(); }
 
-Result<std::unique_ptr<Service>> Service::open(Options const& options) {
+Result<std::unique_ptr<Service>> Service::open(Options const& options, int handed) {
     if (auto const fits = validate(options); !fits) return fits.fault();
     std::unique_ptr<Service> service(new Service);
     web::HttpService::Options http{options.address, options.port, options.connections};
@@ -22,7 +22,7 @@ Result<std::unique_ptr<Service>> Service::open(Options const& options) {
     http.thread = "seen";
     // Listens first, because opening a set may take long.
     auto opened = web::HttpService::open(
-        http, [&state = service->state_](web::HttpConnection& connection) { return converse(*state, connection); });
+        http, [&state = service->state_](web::HttpConnection& connection) { return converse(*state, connection); }, handed);
     if (!opened) return Fault{.what = opened.fault().what, .where = "cannot listen on " + opened.fault().where};
     service->http_ = *std::move(opened);
     auto state = ServiceState::open(options, service->http_->io());
@@ -50,6 +50,7 @@ Result<void> Service::stop() {
 }
 
 std::string Service::address() const { return http_->address(); }
+int Service::descriptor() const { return http_->descriptor(); }
 
 std::string Service::set_text() const {
     auto const& keeper = state_->keeper();

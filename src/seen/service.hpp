@@ -18,7 +18,8 @@ class ServiceState;
 class Service {
 public:
     /// Fails on an option that does not fit, an address in use, a directory in use.
-    static Result<std::unique_ptr<Service>> open(Options const&);
+    /// `handed`: as in web::HttpService.
+    static Result<std::unique_ptr<Service>> open(Options const&, int handed = -1);
     /// Stops the service, too.
     ~Service();
 
@@ -28,6 +29,8 @@ public:
     Result<void> stop();
     /// The address that it listens on: "127.0.0.1:3132".
     std::string address() const;
+    /// The listening socket, until stop().
+    int descriptor() const;
     /// For example "runs, 12345 URLs".
     std::string set_text() const;
 

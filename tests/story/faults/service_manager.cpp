@@ -87,9 +87,11 @@ TEST(ServiceManager, starts_reloads_and_stops_garner) {
     EXPECT_EQ(asked(systemd), 403) << "it is ready when the start returns, and loopback is no destination";
     EXPECT_EQ(systemd.property("StatusText"), "listens on 127.0.0.1:3128");
 
+    auto const former = systemd.property("MainPID");
     systemd.configure(configuration(usual));
     EXPECT_EQ(systemd.control({"reload", "garner.service"}), 0);
     EXPECT_TRUE(eventually([&] { return asked(systemd) == 200; })) << systemd.errors();
+    EXPECT_TRUE(eventually([&] { return systemd.property("MainPID") != former; })) << "another number of workers: a takeover";
 
     systemd.configure(configuration(usual, R"(, "cachign": {})"));
     EXPECT_NE(systemd.control({"reload", "garner.service"}), 0);
@@ -103,6 +105,29 @@ TEST(ServiceManager, starts_reloads_and_stops_garner) {
     EXPECT_EQ(systemd.property("NRestarts"), "0");
     EXPECT_EQ(systemd.run({"stat", "-c", "%F", "/var/cache/private/garner/store"}).output, "regular file\n");
     EXPECT_THAT(systemd.run({"cat", "/var/log/garner/access.log"}).output, HasSubstr("http://127.0.0.1:8000/"));
+}
+
+TEST(ServiceManager, follows_a_takeover) {
+    NEEDS_SYSTEMD
+    Systemd const systemd(configuration(usual));
+    auto const origin = start_origin(systemd);
+    ASSERT_EQ(systemd.control({"start", "garner.service"}), 0) << systemd.errors();
+    EXPECT_EQ(asked(systemd), 200);
+    auto const former = systemd.property("MainPID");
+    auto changed = configuration(usual);
+    changed.replace(changed.find("\"workers\": 2"), 12, "\"workers\": 3");
+    systemd.configure(changed);
+    EXPECT_EQ(systemd.control({"reload", "garner.service"}), 0) << systemd.errors();
+    EXPECT_EQ(asked(systemd), 200);
+    EXPECT_TRUE(eventually([&] { return systemd.property("MainPID") != former; }, Millis{60'000})) << systemd.errors();
+    EXPECT_TRUE(eventually([&] { return systemd.property("StatusText") == "listens on 127.0.0.1:3128"; }));
+    EXPECT_EQ(systemd.property("ActiveState"), "active");
+    EXPECT_EQ(systemd.property("NRestarts"), "0");
+    EXPECT_EQ(asked(systemd), 200);
+    EXPECT_EQ(systemd.control({"kill", "--kill-whom=main", "--signal=KILL", "garner.service"}), 0);
+    EXPECT_TRUE(restarted(systemd, "1")) << "the new process is the main one";
+    EXPECT_EQ(systemd.control({"stop", "garner.service"}), 0);
+    EXPECT_EQ(systemd.property("Result"), "success") << systemd.errors();
 }
 
 TEST(ServiceManager, restarts_garner_when_it_hangs_or_is_killed) {

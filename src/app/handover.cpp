@@ -1,0 +1,243 @@
+#include "app/handover.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <iterator>
+
+#include "cache/key.hpp"
+#include "proxy/drain.hpp"
+#include "util/units.hpp"
+
+namespace garner::app {
+namespace {
+
+constexpr milliseconds build_patience{60'000};   // the new process reads files, and opens the disk
+constexpr milliseconds undo_time{5'000};         // a new process that fails in this time is always followed by this one
+constexpr milliseconds talk_often{20}, talk_seldom{200};
+constexpr milliseconds handover_soon{10'000};
+
+void set_draining(proxy::Server& server, bool draining) {
+    for (auto* services : server.shared().workers)
+        net::asio::post(services->worker.io, [services, draining] { services->draining = draining; });
+}
+
+/// The new process needs to know the URLs only.
+takeover::Json message_of(store::SuccessorDisk::Removals const& removals, char const* what) {
+    takeover::Forget forget{.number = removals.number, .keys = {}, .power = removals.what == store::Survives::power};
+    for (auto const& key : removals.keys) {
+        std::string url(cache::url_of(key));
+        if (forget.keys.empty() || forget.keys.back() != url) forget.keys.push_back(std::move(url));
+    }
+    return takeover::json_of(forget, what);
+}
+
+}   // namespace
+
+Handover::Handover(Needs const& needs, control::Channel channel, takeover::Welcome welcome, Predecessors predecessors)
+    : needs_(needs), welcome_(std::move(welcome)), conversation_(std::make_shared<takeover::Conversation>(std::move(channel))),
+      predecessors_(std::move(predecessors)) {}
+
+Handover::Outcome Handover::run() {
+    auto const begun = begin();
+    return begun ? end_requests() : undo(begun.fault());
+}
+
+void Handover::stop() {
+    stopped_at_ = steady_now();
+    stops_ = true;
+    conversation_->cancel();
+    wake_->set();
+}
+
+// ---- until the new process serves ----
+
+Result<void> Handover::begin() {
+    auto const handed = sockets();
+    if (!handed) return handed.fault();
+    if (!conversation_->send(takeover::json_of(welcome_)) || !conversation_->send(*handed))
+        return Fault{"the new process does not read its sockets"};
+    if (auto const ready = await("ready", build_patience); !ready) return ready;
+    release_disk();
+    close_seen();
+    if (!conversation_->send(takeover::plain("disk"))) return Fault{"the new process has ended"};
+    if (auto const serving = await("serving", build_patience); !serving) return serving;
+    pause();
+    return go();
+}
+
+Result<std::vector<net::NamedSocket>> Handover::sockets() {
+    auto& parts = needs_.parts;
+    auto all = parts.server->listening().sockets();
+    auto udp = parts.server->mesh().sockets();
+    if (!udp) return udp.fault();
+    std::ranges::move(*udp, std::back_inserter(all));
+    if (int const admin = parts.admin ? parts.admin->descriptor() : -1; admin >= 0)
+        all.push_back({"admin/" + parts.admin->address() + "/0", admin});
+    if (parts.seen) all.push_back({"seen/" + parts.seen->address() + "/0", parts.seen->descriptor()});
+    all.push_back({"control", needs_.socket.descriptor()});
+    all.push_back({"stdout", STDOUT_FILENO});
+    all.push_back({"stderr", STDERR_FILENO});
+    std::erase_if(predecessors_, [](auto const& one) { return one->is_over(); });
+    for (auto const& one : predecessors_) former_.push_back(one->conversation());
+    for (std::size_t i = 0; i < former_.size(); ++i)
+        all.push_back({"former/" + std::to_string(i), former_[i]->channel().descriptor()});
+    return all;
+}
+
+Result<void> Handover::await(char const* what, milliseconds patience) {
+    auto const message = conversation_->expect({what}, patience);
+    if (message) return {};
+    return conversation_->lost() ? Fault{"the new process has ended"} : message.fault();
+}
+
+void Handover::release_disk() {
+    stand_in_ = std::make_shared<store::SuccessorDisk>(needs_.parts.disk.store(), [wake = wake_] { wake->set(); });
+    needs_.parts.disk.hand_over(needs_.parts.cache, stand_in_);
+}
+
+/// Its clients wait in the queue of the kernel.
+void Handover::close_seen() {
+    auto& seen = needs_.parts.seen;
+    if (!seen) return;
+    seen_socket_.add(::fcntl(seen->descriptor(), F_DUPFD_CLOEXEC, 0));
+    if (auto const closed = seen->stop(); !closed) spdlog::error("URL set: {}", closed.fault().text());
+    seen = nullptr;
+}
+
+void Handover::open_seen() {
+    if (seen_socket_.size() == 0) return;
+    auto opened = seen::Service::open(needs_.config.seen, seen_socket_.release(0));
+    if (!opened) return spdlog::error("the URL-seen service has ended: {}; restart the proxy", opened.fault().text());
+    needs_.parts.seen = *std::move(opened);
+    needs_.parts.seen->start();
+}
+
+/// From now on connections wait in the queues of the kernel until the new process accepts them.
+void Handover::pause() {
+    predecessors_.clear();
+    paused_ = true;
+    auto& parts = needs_.parts;
+    parts.server->listening().pause();
+    parts.server->mesh().pause();
+    if (parts.admin) parts.admin->pause();
+}
+
+Result<void> Handover::go() {
+    constexpr char const* ended = "the new process has ended";
+    auto last = stand_in_->take();
+    for (auto next = last ? stand_in_->take() : std::nullopt; next; next = stand_in_->take()) {
+        if (!conversation_->send(message_of(*last, "forget"))) return Fault{ended};
+        last = std::move(next);
+    }
+    if (!conversation_->send(message_of(last ? *last : store::SuccessorDisk::Removals(), "go"))) return Fault{ended};
+    spdlog::info("takeover: process {} serves; this one ends its requests within {}", conversation_->channel().process(),
+                 time_text(needs_.config.proxy.deadlines.handover));
+    return {};
+}
+
+// ---- the last requests ----
+
+Handover::Outcome Handover::end_requests() {
+    proxy::Drain drain(needs_.parts.server->shared(), hurry_);
+    drain.begin();
+    SteadyTime::duration limit = needs_.config.proxy.deadlines.handover;
+    for (auto const begun = steady_now();;) {
+        auto const age = steady_now() - begun;
+        if (stops_) limit = std::min<SteadyTime::duration>(limit, stopped_at_.load() - begun + needs_.config.proxy.deadlines.drain);
+        if (!talk(age < handover_soon ? talk_often : talk_seldom)) return undo({"the new process has ended"});
+        bool const ended = drain.wait(milliseconds{0});
+        if (ended && (stops_ || age >= undo_time)) return bye(true);
+        if (!ended && (hurry_ || age >= limit)) {
+            log_pending(drain.pending());
+            return bye(drain.abort());
+        }
+    }
+}
+
+/// Sends what was removed, and reads acknowledgements. False if the new process has ended.
+bool Handover::talk(milliseconds patience) {
+    pollfd both[]{{.fd = wake_->descriptor(), .events = POLLIN, .revents = 0},
+                  {.fd = conversation_->channel().descriptor(), .events = POLLIN, .revents = 0}};
+    ::poll(both, alone_ ? 1 : std::size(both), static_cast<int>(patience.count()));
+    wake_->clear();
+    if (alone_) return true;
+    if (!unsent_) unsent_ = stand_in_->take();
+    while (unsent_ && conversation_->send(message_of(*unsent_, "forget"))) unsent_ = stand_in_->take();
+    return read();
+}
+
+bool Handover::read() {
+    while (true) {
+        auto const message = conversation_->channel().poll();
+        if (!message) return may_go_on_alone();
+        if (!*message) return true;
+        auto const& json = (*message)->json;
+        if (takeover::what_of(json) == "bye") {
+            follow_stop();
+            continue;
+        }
+        auto const number = takeover::what_of(json) == "settled" ? takeover::settled_of(json) : Result<std::uint64_t>(0u);
+        if (!number) return false;
+        stand_in_->acknowledge(*number);
+    }
+}
+
+/// True after an orderly stop of the new process. Its removals need no acknowledgement any more.
+bool Handover::may_go_on_alone() {
+    alone_ = successor_stops_;
+    if (alone_) stand_in_->finish();
+    return alone_;
+}
+
+/// The new process stops in order: so does this one. What is removed still reaches the new one while it lives.
+void Handover::follow_stop() {
+    spdlog::info("takeover: the new process stops; this one has {} for its requests",
+                 time_text(needs_.config.proxy.deadlines.drain));
+    successor_stops_ = true;
+    stop();
+}
+
+Handover::Outcome Handover::bye(bool requests_ended) {
+    talk(milliseconds{0});
+    int const next = conversation_->channel().process();
+    needs_.socket.leave();
+    if (!alone_) {
+        needs_.manager.main_process(next);
+        (void)conversation_->send(takeover::plain("bye"));
+        spdlog::info("takeover: complete; process {} goes on", next);
+    }
+    return needs_.shutdown.end_parts(requests_ended) ? Outcome::over : Outcome::stuck;
+}
+
+// ---- undo ----
+
+Handover::Outcome Handover::undo(Fault const& why) {
+    if (!conversation_->lost()) (void)conversation_->send(takeover::refusal(why.text()));
+    spdlog::error("takeover: {}; this process goes on", why.text());
+    if (paused_) resume();
+    if (stand_in_) {
+        needs_.parts.disk.take_back(needs_.parts.cache, *stand_in_);
+        stand_in_->finish();
+    }
+    open_seen();
+    return Outcome::undone;
+}
+
+/// The other process may have removed what is still in memory here.
+void Handover::resume() {
+    auto& parts = needs_.parts;
+    parts.cache.memory().evict_all();
+    set_draining(*parts.server, false);
+    parts.server->listening().resume();
+    parts.server->mesh().resume();
+    if (parts.admin) parts.admin->resume();
+    for (auto const& one : former_) predecessors_.push_back(std::make_unique<Predecessor>(one, parts.cache, [] {}));
+    paused_ = false;
+}
+
+}   // namespace garner::app

@@ -1,0 +1,83 @@
+// The old process of a takeover: hands over to the new one, and ends its requests.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "app/parts.hpp"
+#include "app/predecessor.hpp"
+#include "app/shutdown.hpp"
+#include "control/socket.hpp"
+#include "io/service_manager.hpp"
+#include "store/successor_disk.hpp"
+#include "takeover/conversation.hpp"
+#include "util/event.hpp"
+
+namespace garner::app {
+
+/// run() waits for the other process, for clients and for the disk: on a thread of its own. Nothing else changes the parts meanwhile.
+class Handover {
+public:
+    struct Needs {
+        Parts& parts;
+        Shutdown& shutdown;
+        io::ServiceManager const& manager;
+        control::Socket& socket;
+        config::Config const& config;
+    };
+    using Predecessors = std::vector<std::unique_ptr<Predecessor>>;
+    Handover(Needs const& needs, control::Channel channel, takeover::Welcome welcome, Predecessors predecessors);
+
+    enum class Outcome : std::uint8_t {
+        undone,   // the process goes on as before
+        over,     // the new process serves, and this one has ended its requests
+        stuck     // the same, but something still runs, so that nothing may be destroyed
+    };
+    /// Once.
+    Outcome run();
+    /// After Outcome::undone.
+    Predecessors take_predecessors() { return std::move(predecessors_); }
+
+    /// The process is to end: undoes the takeover, or gives the last requests deadlines.drain. From any thread.
+    void stop();
+    /// Aborts the last requests. From any thread.
+    void hurry() { hurry_ = true; }
+    /// False once the new process executes commands. From any thread.
+    bool executes_commands() const { return !paused_; }
+
+private:
+    Result<void> begin();
+    Result<std::vector<net::NamedSocket>> sockets();
+    Result<void> await(char const* what, milliseconds patience);
+    void release_disk();
+    void close_seen();
+    void open_seen();
+    void pause();
+    Result<void> go();
+
+    Outcome end_requests();
+    bool talk(milliseconds patience);
+    bool read();
+    bool may_go_on_alone();
+    void follow_stop();
+    Outcome bye(bool requests_ended);
+
+    Outcome undo(Fault const& why);
+    void resume();
+
+    Needs const needs_;
+    takeover::Welcome const welcome_;
+    std::shared_ptr<takeover::Conversation> const conversation_;
+    Predecessors predecessors_;
+    std::vector<std::shared_ptr<takeover::Conversation>> former_;     // of the predecessors, while the new process reads them
+    std::shared_ptr<Event> const wake_ = std::make_shared<Event>();   // also of waits for the disk that outlive this object
+    control::Descriptors seen_socket_;                                // while the URL set is closed
+    std::shared_ptr<store::SuccessorDisk> stand_in_;                  // null while this process has the disk
+    bool successor_stops_ = false, alone_ = false;                    // the new process stops in order; it has ended
+    std::optional<store::SuccessorDisk::Removals> unsent_;
+    std::atomic<bool> paused_{false}, stops_{false}, hurry_{false};
+    std::atomic<SteadyTime> stopped_at_{SteadyTime{}};
+};
+
+}   // namespace garner::app

@@ -1,0 +1,111 @@
+#include "app/takeover.hpp"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include "proxy/capacity.hpp"
+#include "store/disk_format.hpp"
+#include "util/version.hpp"
+
+namespace garner::app {
+namespace {
+
+constexpr milliseconds greeting_patience{10'000};
+constexpr milliseconds disk_patience{60'000};   // the running process writes its buffers
+constexpr char const* not_handed_over = "the running proxy does not hand over";
+
+}   // namespace
+
+Result<std::unique_ptr<Takeover>> Takeover::begin(std::string const& path) {
+    (void)proxy::raise_file_limit();   // a process at its limit would lose descriptors
+    auto channel = control::Channel::connect(path);
+    if (!channel) return channel.fault();
+    std::unique_ptr<Takeover> takeover(new Takeover(*std::move(channel)));
+    if (auto const greeted = takeover->greet(); !greeted) return greeted.fault().at(not_handed_over);
+    return takeover;
+}
+
+Result<void> Takeover::greet() {
+    takeover::Hello hello;
+    hello.version = version;
+    hello.record_format = store::disk::format_version;
+    if (!conversation_->send(takeover::json_of(hello))) return Fault{"it does not read the greeting"};
+    auto const answer = conversation_->expect({"welcome"}, greeting_patience);
+    if (!answer) return answer.fault();
+    auto welcome = takeover::welcome_of(answer->json);
+    if (!welcome) return welcome.fault();
+    welcome_ = *std::move(welcome);
+    return conversation_->receive(*sockets_, greeting_patience);
+}
+
+std::shared_ptr<net::TicketKeys> Takeover::ticket_keys() const {
+    auto keys = std::make_shared<net::TicketKeys>(steady_now());
+    if (!keys->restore({welcome_.ticket_keys, welcome_.ticket_age}, steady_now()))
+        spdlog::warn("takeover: the session ticket keys of the running process are not valid; TLS clients do not resume");
+    return keys;
+}
+
+std::unique_ptr<control::Socket> Takeover::control_socket(std::string const& path) const {
+    int const descriptor = sockets_->copy("control");
+    return descriptor < 0 ? nullptr : control::Socket::adopt(descriptor, path);
+}
+
+/// If the former process has ended, this one goes on with what it has.
+Result<void> Takeover::tolerate_end(Fault const& fault) const {
+    if (!conversation_->lost()) return fault.at(not_handed_over);
+    spdlog::warn("takeover: the former process has ended early; this one goes on");
+    return {};
+}
+
+Result<void> Takeover::ready() {
+    (void)conversation_->send(takeover::plain("ready"));
+    auto const released = conversation_->expect({"disk"}, disk_patience);
+    return released ? Result<void>() : tolerate_end(released.fault());
+}
+
+Result<void> Takeover::serving(cache::Cache& cache) {
+    if (conversation_->lost()) return {};
+    (void)conversation_->send(takeover::plain("serving"));
+    while (true) {
+        auto const message = conversation_->expect({"forget", "go"}, greeting_patience);
+        if (!message) return tolerate_end(message.fault());
+        auto const removed = takeover::forget_of(message->json);
+        if (!removed) return removed.fault().at(not_handed_over);
+        forget(cache, removed->keys);
+        auto const disk = cache.disk().store();
+        if (disk) disk->wait_until_settled(store::Survives::process);
+        (void)conversation_->send(takeover::settled(removed->number));
+        if (takeover::what_of(message->json) == "go") return {};
+    }
+}
+
+std::vector<std::unique_ptr<Predecessor>> Takeover::finish(cache::Cache& cache, std::function<void()> const& over) {
+    std::vector<std::unique_ptr<Predecessor>> all;
+    for (int number = 0;; ++number) {
+        int const descriptor = sockets_->copy("former/" + std::to_string(number));
+        if (descriptor < 0) break;
+        auto conversation = std::make_shared<takeover::Conversation>(control::Channel(descriptor));
+        all.push_back(std::make_unique<Predecessor>(std::move(conversation), cache, [] {}));
+    }
+    if (!conversation_->lost()) all.push_back(std::make_unique<Predecessor>(conversation_, cache, over));
+    sockets_ = nullptr;
+    return all;
+}
+
+void Takeover::use_standard_output() const {
+    use(STDIN_FILENO, "");
+    use(STDOUT_FILENO, "stdout");
+}
+
+void Takeover::use_standard_error() const { use(STDERR_FILENO, "stderr"); }
+
+/// /dev/null if the running process has no file of this name.
+void Takeover::use(int standard, char const* name) const {
+    int const handed = sockets_->copy(name);
+    int const file = handed >= 0 ? handed : ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    ::dup2(file, standard);
+    if (file > STDERR_FILENO) ::close(file);
+}
+
+}   // namespace garner::app

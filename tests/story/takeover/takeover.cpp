@@ -1,0 +1,545 @@
+// garner takeover: another process takes the place of the running one, and no request fails.
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "story/takeover/service.hpp"
+#include "support/programs.hpp"
+
+namespace garner::test {
+
+namespace {
+
+using nlohmann::json;
+
+/// Kept connections get one more request in any case.
+std::string patch(std::string const& more = "") {
+    return R"({"deadlines": {"drain_idle": "5s"})" + std::string(more.empty() ? "" : ", ") + more + "}";
+}
+
+std::string with_disk(TempDir const& dir, std::string const& more = "") {
+    return patch(R"("disk": {"path": ")" + dir.path("").string() + R"(", "size": "64 MiB"})" + more);
+}
+
+std::string request(Origin const& origin, std::string const& path) {
+    return "GET " + origin.url(path) + " HTTP/1.1\r\nHost: " + origin.authority() + "\r\n\r\n";
+}
+
+/// Requests on threads of their own, until the end.
+class Traffic {
+public:
+    /// `request` returns what went wrong; nothing: an empty text.
+    void add(std::string const& name, std::function<std::string()> request) {
+        threads_.emplace_back([this, name, request = std::move(request)] {
+            while (!over_) {
+                auto const trouble = attempt(request);
+                ++requests_;
+                if (trouble.empty()) continue;
+                std::lock_guard const lock(mutex_);
+                troubles_.push_back(name + ": " + trouble);
+            }
+        });
+    }
+    std::vector<std::string> stop() {
+        over_ = true;
+        threads_.clear();
+        return troubles_;
+    }
+    int requests() const { return requests_; }
+    ~Traffic() { stop(); }
+
+private:
+    static std::string attempt(std::function<std::string()> const& request) {
+        try {
+            return request();
+        } catch (Trouble const& trouble) {
+            return trouble.what();
+        }
+    }
+    std::atomic<bool> over_{false};
+    std::atomic<int> requests_{0};
+    std::mutex mutex_;
+    std::vector<std::string> troubles_;
+    std::vector<std::jthread> threads_;
+};
+
+std::string wrong(Reply const& reply, std::string const& body) {
+    if (reply.body() == body && reply.complete()) return {};
+    return "status " + std::to_string(reply.status()) + ", " + std::to_string(reply.body().size()) + " bytes: " + reply.trouble();
+}
+
+/// A client that keeps its connection while the proxy does.
+void add_kept(Traffic& traffic, Proxy const& proxy, Origin const& origin) {
+    auto const kept = std::make_shared<Client>(proxy, origin);
+    traffic.add("kept", [kept] {
+        std::string trouble;
+        for (std::string const name : {"page", "live"}) {
+            auto const reply = kept->get("/" + name);
+            trouble += wrong(reply, name);
+            if (reply.field("Connection") == "close") kept->close();
+        }
+        return trouble;
+    });
+    traffic.add("new", [&] { return wrong(get(proxy, origin, "/live"), "live"); });
+    traffic.add("pipelined", [&] {
+        Client client(proxy, origin);
+        client.raw(request(origin, "/page") + request(origin, "/live") + request(origin, "/page"));
+        auto const first = client.expect(), second = client.expect(), third = client.expect();
+        return wrong(first, "page") + wrong(second, "live") + wrong(third, "page");
+    });
+}
+
+std::string const upload_body(300'000, 'u');
+std::string const slow_body(200'000, 's');
+
+void add_bodies(Traffic& traffic, Proxy const& proxy, Origin& origin) {
+    origin.by_hand("/upload", [](Hand& hand) {
+        hand.read_body();
+        hand.answer(no_store(hand.request().body));
+    });
+    origin.by_hand("/slow", [](Hand& hand) {
+        hand.send(no_store("").head_text(slow_body.size()));
+        for (std::size_t at = 0; at < slow_body.size(); at += 10'000) {
+            hand.send(slow_body.substr(at, 10'000));
+            pause_for(50ms);
+        }
+    });
+    traffic.add("upload", [&] { return wrong(Client(proxy, origin).post("/upload", upload_body), upload_body); });
+    traffic.add("slow", [&] { return wrong(get(proxy, origin, "/slow"), slow_body); });
+}
+
+/// A server that returns all bytes, for one client.
+class Echo {
+public:
+    Echo() : listening_(listen_on("127.0.0.1")), thread_([this] { serve(); }) {}
+    ~Echo() {
+        ::shutdown(listening_.fd, SHUT_RDWR);
+        thread_.join();
+        ::close(listening_.fd);
+    }
+    std::string authority() const { return "127.0.0.1:" + std::to_string(listening_.port); }
+
+private:
+    void serve() const {
+        int const descriptor = ::accept4(listening_.fd, nullptr, nullptr, SOCK_CLOEXEC);
+        if (descriptor < 0) return;
+        Wire wire(descriptor);
+        while (wire.receive() == Wire::Read::data) wire.send(std::exchange(wire.buffer(), {}));
+    }
+    Listening listening_;
+    std::thread thread_;
+};
+
+/// A tunnel that carries bytes all the time.
+class Tunnel {
+public:
+    explicit Tunnel(Proxy const& proxy) : client_(proxy) {
+        auto const opened = client_.connect_to(echo_.authority());
+        EXPECT_EQ(opened.status(), 200);
+    }
+    std::string exchange() {
+        std::string const bytes = "number " + std::to_string(++sent_) + "\n";
+        client_.raw(bytes);
+        pause_for(20ms);
+        return client_.wire().take(bytes.size()) == bytes ? "" : "other bytes";
+    }
+    void close() { client_.close(); }
+
+private:
+    Echo echo_;
+    Client client_;
+    int sent_ = 0;
+};
+
+/// Another cache that queries by ICP (RFC 2186).
+class Neighbour {
+public:
+    explicit Neighbour(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in to{};
+        to.sin_family = AF_INET;
+        to.sin_port = htons(port);
+        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        EXPECT_EQ(::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+    }
+    ~Neighbour() { ::close(socket_); }
+    std::string ask(std::string const& url) {
+        constexpr char query = 1, version = 2;
+        auto const length = 24 + url.size() + 1;
+        std::string const head{query, version, static_cast<char>(length >> 8), static_cast<char>(length), 0, 0, 1, 1};
+        auto const datagram = head + std::string(16, '\0') + url + '\0';
+        ::send(socket_, datagram.data(), datagram.size(), 0);
+        pollfd waits{socket_, POLLIN, 0};
+        if (::poll(&waits, 1, 10'000) != 1) return "no reply";
+        char bytes[4'096];
+        auto const size = ::recv(socket_, bytes, sizeof bytes, 0);
+        bool const is_answer = size > 20 && (bytes[0] == 2 || bytes[0] == 3);   // HIT, MISS
+        return is_answer ? "" : "opcode " + std::to_string(bytes[0]);
+    }
+
+private:
+    int const socket_;
+};
+
+std::size_t descriptors_of(pid_t process) {
+    std::filesystem::directory_iterator const open("/proc/" + std::to_string(process) + "/fd");
+    return static_cast<std::size_t>(std::distance(begin(open), end(open)));
+}
+
+int status(Proxy const& proxy, Origin const& origin, std::string const& path = "/live") {
+    return Client(proxy, origin).get(path).status();
+}
+
+struct Takeovers : ::testing::Test {
+    Takeovers() {
+        origin.answer("/page", fresh("page"));
+        origin.answer("/live", no_store("live"));
+    }
+    Origin origin;
+    TempDir disk;
+};
+
+}   // namespace
+
+TEST_F(Takeovers, ten_under_load_fail_no_request) {
+    auto const icp = free_port();
+    Service service(
+        with_disk(disk, R"(, "icp": {"address": "127.0.0.1:)" + std::to_string(icp) + R"(", "allow": ["127.0.0.0/24"]})"));
+    auto& proxy = service.proxy();
+    Tunnel tunnel(proxy);
+    Neighbour neighbour(icp);
+    Traffic traffic;
+    add_kept(traffic, proxy, origin);
+    add_bodies(traffic, proxy, origin);
+    traffic.add("tunnel", [&] { return tunnel.exchange(); });
+    traffic.add("icp", [&] { return neighbour.ask(origin.url("/page")); });
+    for (int count = 0; count < 10; ++count) {
+        // At most four processes end their requests.
+        ASSERT_TRUE(eventually([&] { return service.take_over() || service.refused().find("four former") == std::string::npos; }))
+            << service.refused();
+        ASSERT_EQ(service.refused_code() == 1 && service.refused().find("four former") == std::string::npos, false)
+            << service.refused();
+        pause_for(1s);
+    }
+    auto const before = traffic.requests();
+    pause_for(500ms);
+    EXPECT_THAT(traffic.stop(), ElementsAre()) << service.errors();
+    EXPECT_GT(traffic.requests(), before);
+    EXPECT_TRUE(proxy.child().running()) << "it has the tunnel";
+    tunnel.close();
+    service.expect_former_to_end();
+    EXPECT_TRUE(get(proxy, origin, "/page").hit());
+    EXPECT_EQ(proxy.stats()["disk"]["state"], "working");
+}
+
+TEST_F(Takeovers, leave_the_disk_to_the_new_process) {
+    Service service(with_disk(disk));
+    EXPECT_EQ(get(service.proxy(), origin, "/page").body(), "page");
+    ASSERT_TRUE(service.take_over()) << service.refused();
+    auto const again = get(service.proxy(), origin, "/page");
+    EXPECT_TRUE(again.hit()) << again.outcome();
+    EXPECT_EQ(origin.requests("/page"), 1u);
+    EXPECT_EQ(service.run({"reload"}).code, 0) << "the new process has the control socket";
+    service.expect_former_to_end();
+    EXPECT_EQ(service.run({"reload"}).code, 0);
+}
+
+TEST_F(Takeovers, an_unsafe_request_in_the_former_process_holds_in_the_new_one) {
+    std::atomic<bool> go{false};
+    std::atomic<int> gets{0};
+    origin.by_hand("/thing", [&](Hand& hand) {
+        hand.read_body();
+        if (hand.request().head.method() == "GET") return hand.answer(fresh("version " + std::to_string(++gets)));
+        while (!go) pause_for(5ms);
+        hand.answer(no_store("changed"));
+    });
+    for (bool const on_disk : {false, true}) {
+        SCOPED_TRACE(on_disk ? "with a disk" : "in memory");
+        go = false;
+        gets = 0;
+        Service service(on_disk ? with_disk(disk) : patch());
+        EXPECT_EQ(get(service.proxy(), origin, "/thing").body(), "version 1");
+        Client writer(service.proxy(), origin);
+        auto const change = writer.post("/thing", "new");
+        pause_for(200ms);
+        ASSERT_TRUE(service.take_over()) << service.refused();
+        auto const kept = get(service.proxy(), origin, "/thing").body();
+        EXPECT_EQ(kept, on_disk ? "version 1" : "version 2");
+        EXPECT_EQ(get(service.proxy(), origin, "/thing").body(), kept);
+        go = true;
+        EXPECT_EQ(change.body(), "changed");
+        EXPECT_EQ(get(service.proxy(), origin, "/thing").body(), on_disk ? "version 2" : "version 3");
+        writer.close();
+    }
+}
+
+TEST_F(Takeovers, a_newer_response_in_the_former_process_holds_in_the_new_one) {
+    std::atomic<bool> go{false};
+    origin.by_hand("/thing", [&](Hand& hand) {
+        if (!hand.request().head.has("Cache-Control")) return hand.answer(fresh("older"));
+        while (!go) pause_for(5ms);
+        hand.answer(fresh("newer"));
+    });
+    Service service(with_disk(disk));
+    EXPECT_EQ(get(service.proxy(), origin, "/thing").body(), "older");
+    Client reader(service.proxy(), origin);
+    auto const newer = reader.get("/thing", {{"Cache-Control", "no-cache"}});
+    pause_for(200ms);
+    ASSERT_TRUE(service.take_over()) << service.refused();
+    EXPECT_TRUE(get(service.proxy(), origin, "/thing").hit());
+    go = true;
+    EXPECT_EQ(newer.body(), "newer");
+    EXPECT_FALSE(get(service.proxy(), origin, "/thing").hit());
+    reader.close();
+}
+
+TEST_F(Takeovers, change_the_number_of_workers) {
+    Service service(patch());
+    for (auto const* workers : {"workers=4", "workers=1", "workers=3"}) {
+        ASSERT_TRUE(service.take_over({"--set", workers})) << service.refused();
+        service.expect_former_to_end();
+        for (int i = 0; i < 40; ++i) ASSERT_EQ(status(service.proxy(), origin), 200) << workers;
+    }
+    EXPECT_EQ(service.proxy().stats()["workers"], 3);
+}
+
+TEST_F(Takeovers, leave_no_descriptor_open) {
+    Service service(with_disk(disk));
+    EXPECT_EQ(status(service.proxy(), origin), 200);
+    ASSERT_TRUE(service.take_over()) << service.refused();
+    EXPECT_EQ(status(service.proxy(), origin), 200);
+    service.expect_former_to_end();
+    std::size_t const one = descriptors_of(service.current().pid());
+    ASSERT_TRUE(service.take_over()) << service.refused();
+    EXPECT_EQ(status(service.proxy(), origin), 200);
+    service.expect_former_to_end();
+    EXPECT_TRUE(eventually([&] { return descriptors_of(service.current().pid()) <= one; }))
+        << descriptors_of(service.current().pid()) << ", before " << one;
+}
+
+TEST_F(Takeovers, in_the_background_return_when_the_new_process_serves) {
+    Service service(patch());
+    service.proxy().reconfigure(R"({"workers": 3})");
+    auto const done = service.run({"reload", "--or-takeover"});
+    EXPECT_EQ(done.code, 0) << done.output << done.errors;
+    EXPECT_THAT(done.output, HasSubstr("1 key waits for a takeover: workers\n"));
+    EXPECT_THAT(done.output, HasSubstr(" serves\n"));
+    EXPECT_EQ(service.proxy().stats()["workers"], 3);
+    EXPECT_EQ(service.proxy().child().exit_code(30s).value_or(-1), 0);
+    EXPECT_THAT(service.proxy().errors(), HasSubstr("garner listens on")) << "the new one writes to the same standard error";
+    auto const text = done.output.substr(done.output.find("process ") + 8);
+    pid_t const background = std::stoi(text);
+    EXPECT_EQ(service.run({"reload", "--or-takeover"}).code, 0) << "nothing waits";
+    EXPECT_EQ(service.proxy().stats()["workers"], 3);
+    ::kill(background, SIGTERM);
+    EXPECT_TRUE(eventually([&] { return ::kill(background, 0) != 0 || service.run({"reload"}).code == 1; }));
+    (void)service.proxy().ended();
+}
+
+TEST_F(Takeovers, a_stop_of_the_new_process_stops_the_former_one) {
+    Service service(R"({"deadlines": {"drain": "1s"}})");
+    Tunnel tunnel(service.proxy());
+    EXPECT_EQ(tunnel.exchange(), "");
+    ASSERT_TRUE(service.take_over()) << service.refused();
+    EXPECT_EQ(tunnel.exchange(), "");
+    service.current().signal(SIGTERM);
+    EXPECT_EQ(service.current().exit_code().value_or(-1), 0) << service.errors();
+    EXPECT_EQ(service.proxy().child().exit_code().value_or(-1), 0) << service.errors();
+    EXPECT_THAT(service.proxy().errors(), HasSubstr("takeover: the new process stops"));
+    EXPECT_TRUE(service.proxy().refuses_connections());
+}
+
+// ---- failures ----
+
+TEST_F(Takeovers, a_new_process_that_ends_at_any_step_changes_nothing) {
+    Service service(with_disk(disk));
+    EXPECT_EQ(get(service.proxy(), origin, "/page").body(), "page");
+    std::vector<std::string> const steps{"hello", "ready", "serving", "settled"}, answers{"sockets", "disk", "go", ""};
+    for (std::size_t last = 0; last < steps.size(); ++last) {
+        SCOPED_TRACE(steps[last]);
+        {
+            Partner fresh(service.path());
+            for (std::size_t step = 0; step <= last; ++step) {
+                ASSERT_TRUE(fresh.send(step == 0 ? Partner::hello() : json{{"do", steps[step]}, {"number", 0}}));
+                if (!answers[step].empty()) ASSERT_TRUE(fresh.until(answers[step]).is_object());
+            }
+        }
+        EXPECT_TRUE(eventually([&] {
+            auto const text = service.errors();
+            std::size_t times = 0;
+            for (auto from = text.find("; this process goes on"); from != text.npos;
+                 from = text.find("; this process goes on", from + 1))
+                ++times;
+            return times == last + 1;
+        })) << service.errors();
+        EXPECT_EQ(status(service.proxy(), origin), 200);
+        EXPECT_TRUE(eventually([&] { return service.run({"reload"}).code == 0; }));
+        EXPECT_TRUE(eventually([&] { return service.proxy().stats()["disk"]["state"] == "working"; }));
+        EXPECT_TRUE(get(service.proxy(), origin, "/page").hit());
+    }
+    EXPECT_EQ(origin.requests("/page"), 1u) << "the disk still has it";
+    ASSERT_TRUE(service.take_over()) << service.refused();
+    EXPECT_TRUE(get(service.proxy(), origin, "/page").hit());
+}
+
+TEST_F(Takeovers, a_new_process_that_is_killed_while_it_serves_is_followed_by_the_former_one) {
+    Service service(with_disk(disk));
+    EXPECT_EQ(get(service.proxy(), origin, "/page").body(), "page");
+    auto& proxy = service.proxy();
+    {
+        Child fresh(service.command({"takeover"}));
+        ASSERT_TRUE(eventually([&] { return fresh.errors().find("garner listens on") != std::string::npos; })) << fresh.errors();
+        // An object that is removed there is not served here afterwards.
+        EXPECT_EQ(Client(proxy, origin).post("/page", "changed").status(), 200);
+        fresh.signal(SIGKILL);
+        EXPECT_TRUE(fresh.exit_code());
+    }
+    EXPECT_TRUE(eventually([&] { return service.errors().find("; this process goes on") != std::string::npos; }));
+    EXPECT_EQ(status(proxy, origin), 200);
+    EXPECT_FALSE(get(proxy, origin, "/page").hit());
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["disk"]["state"] == "working"; })) << service.errors();
+}
+
+TEST_F(Takeovers, a_former_process_that_ends_at_any_step_is_followed_by_the_new_one) {
+    TempDir dir;
+    std::string const path = (dir.path("") / "control").string();
+    std::vector<std::string> const steps{"sockets", "disk", "go"};
+    for (std::size_t last = 0; last < steps.size(); ++last) {
+        SCOPED_TRACE(steps[last]);
+        auto const listening = listen_on("127.0.0.1");
+        PartnerSocket const control(path);
+        json configuration{{"listen", {{{"address", "127.0.0.1:" + std::to_string(listening.port)}}}},
+                           {"user", "root"},
+                           {"control", {{"path", path}}},
+                           {"admin", {{"address", "127.0.0.1:" + std::to_string(free_port())}}},
+                           {"access", {{{"allow", {{"destination", {"127.0.0.0/8"}}, {"port", {"1-65535"}}}}}}}};
+        auto const file = dir.write("garner.json", configuration.dump());
+        Child fresh({garner_binary(), "takeover", "--config", file});
+        {
+            auto former = control.accept();
+            ASSERT_EQ(former.receive().value("do", ""), "hello");
+            ASSERT_TRUE(former.send(Partner::welcome()));
+            auto const name = "listen/127.0.0.1:" + std::to_string(listening.port) + "/0";
+            ASSERT_TRUE(former.send({{"do", "sockets"}, {"names", {name, "control"}}, {"last", true}},
+                                    {listening.fd, control.descriptor()}));
+            if (last >= 1) {
+                ASSERT_TRUE(former.until("ready").is_object());
+                ASSERT_TRUE(former.send({{"do", "disk"}}));
+            }
+            if (last >= 2) {
+                ASSERT_TRUE(former.until("serving").is_object());
+                ASSERT_TRUE(former.send({{"do", "go"}, {"number", 0}, {"keys", json::array()}, {"power", false}}));
+                ASSERT_EQ(former.receive().value("do", ""), "settled");
+            }
+        }
+        ::close(listening.fd);
+        EXPECT_TRUE(eventually([&] { return fresh.errors().find("garner listens on") != std::string::npos || !fresh.running(); }));
+        ASSERT_TRUE(fresh.running()) << fresh.errors();
+        EXPECT_EQ(Client("127.0.0.1", listening.port).get(origin.url("/live")).body(), "live") << fresh.errors();
+        EXPECT_THAT(fresh.errors(), HasSubstr("the former process has ended early"));
+        fresh.signal(SIGTERM);
+        EXPECT_EQ(fresh.exit_code().value_or(-1), 0) << fresh.errors();
+    }
+}
+
+TEST_F(Takeovers, that_cannot_succeed_are_refused_with_the_reason) {
+    Service service(patch());
+    auto& proxy = service.proxy();
+    auto const refused = [&](std::string const& reason) {
+        EXPECT_FALSE(service.take_over());
+        EXPECT_EQ(service.refused_code(), 1);
+        EXPECT_THAT(service.refused(), HasSubstr(reason));
+        EXPECT_EQ(status(proxy, origin), 200);
+    };
+    auto const goes_on = [&] { return eventually([&] { return service.run({"reload"}).code == 0; }); };
+    auto const good = proxy.configuration();
+    proxy.rewrite("{\n  \"acess\": []\n}");
+    refused("garner.json:2: acess: unknown key");
+    auto const taken = listen_on("127.0.0.1");
+    auto other = good;
+    other["listen"].push_back({{"address", "127.0.0.1:" + std::to_string(taken.port)}});
+    proxy.rewrite(other.dump());
+    refused("cannot listen on 127.0.0.1:" + std::to_string(taken.port));
+    ::close(taken.fd);
+    proxy.rewrite(good.dump());
+    ASSERT_TRUE(goes_on());
+
+    Partner later(service.path());
+    ASSERT_TRUE(later.send(Partner::hello(7, 9)));
+    EXPECT_THAT(later.receive().value("reason", ""), HasSubstr("garner 9.9.9 takes over by protocol 7 to 9"));
+
+    Partner first(service.path());
+    ASSERT_TRUE(first.send(Partner::hello()));
+    ASSERT_TRUE(first.until("sockets").is_object());
+    refused("a takeover is running");
+    auto const reload = service.run({"reload"});
+    EXPECT_EQ(reload.code, 1);
+    EXPECT_THAT(reload.output, HasSubstr("a takeover is running"));
+    first.end();
+    ASSERT_TRUE(goes_on());
+
+    if (::geteuid() != 0) return;
+    auto const nobody = run({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", garner_binary(), "takeover", "--set",
+                             "control.path=" + service.path()});
+    EXPECT_EQ(nobody.code, 1);
+    EXPECT_THAT(nobody.errors, HasSubstr("only root and the user of the running proxy may use it"));
+}
+
+TEST_F(Takeovers, are_refused_while_a_url_set_is_only_in_memory) {
+    Service service(patch(R"("seen": {"address": "127.0.0.1:)" + std::to_string(free_port()) + R"("})"));
+    EXPECT_FALSE(service.take_over());
+    EXPECT_THAT(service.refused(), HasSubstr("seen.path"));
+    EXPECT_EQ(status(service.proxy(), origin), 200);
+}
+
+TEST_F(Takeovers, keep_the_url_set) {
+    TempDir set;
+    auto const port = free_port();
+    Service service(patch(R"("seen": {"address": "127.0.0.1:)" + std::to_string(port) + R"(", "memory": "64 MiB", "path": ")" +
+                          set.path("").string() + R"("})"));
+    auto const status_of = [&] {
+        auto const reply = Client("127.0.0.1", port).post("/seen", "http://a.example/\n", {{"Content-Type", "text/plain"}});
+        return std::to_string(reply.status()) + " " + reply.body();
+    };
+    auto const first = status_of(), again = status_of();
+    EXPECT_THAT(first, StartsWith("200 "));
+    EXPECT_NE(first, again);
+    ASSERT_TRUE(service.take_over()) << service.refused();
+    EXPECT_EQ(status_of(), again) << "the link is known";
+    {
+        Partner fresh(service.path());
+        ASSERT_TRUE(fresh.send(Partner::hello()));
+        ASSERT_TRUE(fresh.until("sockets").is_object());
+        ASSERT_TRUE(fresh.send({{"do", "ready"}}));
+        ASSERT_TRUE(fresh.until("disk").is_object());
+    }
+    EXPECT_EQ(status_of(), again) << "that process has ended";
+}
+
+TEST_F(Takeovers, messages_that_are_wrong_harm_only_their_takeover) {
+    Service service(patch());
+    std::vector<json> const messages{{{"do", "hello"}},
+                                     {{"do", "hello"}, {"least", "one"}, {"most", 1}, {"version", ""}, {"record_format", 3}},
+                                     {{"do", "hello"}, {"least", -1}, {"most", 1}, {"version", ""}, {"record_format", 3}}};
+    for (auto const& message : messages) {
+        Partner fresh(service.path());
+        ASSERT_TRUE(fresh.send(message));
+        EXPECT_EQ(fresh.receive().value("do", ""), "refused") << message;
+    }
+    for (auto const* wrong : {"serving", "bye", "nonsense"}) {
+        Partner fresh(service.path());
+        ASSERT_TRUE(fresh.send(Partner::hello()));
+        ASSERT_TRUE(fresh.until("sockets").is_object());
+        ASSERT_TRUE(fresh.send({{"do", wrong}}));
+        EXPECT_EQ(fresh.until("refused").value("do", ""), "refused") << wrong;
+        EXPECT_TRUE(eventually([&] { return service.run({"reload"}).code == 0; }));
+    }
+    EXPECT_EQ(status(service.proxy(), origin), 200);
+}
+
+}   // namespace garner::test
