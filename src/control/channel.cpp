@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "control/address.hpp"
+#include "control/cbor.hpp"
 
 namespace garner::control {
 namespace {
@@ -118,7 +119,7 @@ Result<std::optional<Message>> Channel::poll() {
     if (header.msg_flags & MSG_TRUNC) return Fault{"a message is longer than 64 KiB"};
     if (header.msg_flags & MSG_CTRUNC) return Fault{"a message lost descriptors", "raise the limit of open files"};
     bytes.resize(static_cast<std::size_t>(size));
-    message.json = Json::from_cbor(bytes, true, false);
+    message.json = read_cbor(bytes);
     if (!message.json.is_object()) return Fault{"a message is no CBOR map"};
     return std::optional<Message>(std::move(message));
 }

@@ -96,6 +96,13 @@ TEST(Commands, that_are_none_end_their_connection_only) {
     EXPECT_EQ(exchange(directory.socket(), "no CBOR"), "");
     EXPECT_EQ(exchange(directory.socket(), "\x80"), "");   // a list
     EXPECT_EQ(exchange(directory.socket(), "\xa1\x62"
+                                           "do\x9b\xff\xff\xff\xff\xff\xff\xff\xff"),
+              "");   // an excessive list
+    EXPECT_EQ(exchange(directory.socket(), "\xa1\x62"
+                                           "do" +
+                                               std::string(60'000, '\x81')),
+              "");   // lists in lists
+    EXPECT_EQ(exchange(directory.socket(), "\xa1\x62"
                                            "do\x01"),
               "");                                                                       // do: 1
     EXPECT_EQ(exchange(directory.socket(), std::string(message_max + 1, '\xa0')), "");   // too long

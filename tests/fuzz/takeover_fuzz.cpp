@@ -1,6 +1,7 @@
 // The messages of a takeover: any CBOR is read or refused, and a message that was read is written and read again.
 #include <string>
 
+#include "control/cbor.hpp"
 #include "fuzzed.hpp"
 #include "takeover/message.hpp"
 
@@ -28,7 +29,7 @@ void read_again(Json const& message) {
 }   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-    Json const message = Json::from_cbor(data, data + size, true, false);
+    auto const message = garner::control::read_cbor({data, size});
     if (!message.is_object()) return 0;
     garner::check(what_of(message).size() <= size);
     (void)refusal_of(message);
