@@ -9,19 +9,11 @@
 namespace garner::config {
 namespace {
 
-/// Notices rules that an earlier one leaves no request. The comparison of many rules takes the square of their number.
-void check_dead_rules(Reader& reader, std::string_view list, std::span<http::AccessRule const> rules) {
-    constexpr std::size_t rules_compared = 2'000;
-    for (std::size_t later = 1; later < std::min(rules.size(), rules_compared); ++later) {
-        auto const& rule = rules[later];
-        auto const covers = [&](http::AccessRule const& earlier) { return earlier.covers(rule); };
-        auto const found = std::ranges::find_if(rules.first(later), covers);
-        if (found == rules.begin() + static_cast<std::ptrdiff_t>(later)) continue;
-        auto const by = std::string(list) + "[" + std::to_string(found - rules.begin()) + "]";
-        auto const whole = found->match.matches_all();
-        reader.notice({list, later}, "is never reached: " + by + " matches " + (whole ? "every request" : "all its requests"),
-                      "move it before that rule, or remove it");
-    }
+/// Notices rules that an earlier one leaves no request.
+void check_dead_rules(Reader& reader, std::string_view list, std::span<http::DeadRule const> rules) {
+    for (auto const& dead : rules)
+        if (dead.by != http::DeadRule::none)
+            reader.notice({list, dead.rule}, "is never reached: " + dead.why, "move it before that rule, or remove it");
 }
 
 /// Notices rules that match a path, which an https request does not reveal.
@@ -80,10 +72,9 @@ void check_groups(Reader& reader, Config const& config) {
 }   // namespace
 
 void notice_rules(Reader& reader, Config const& config) {
-    for (auto const& [list, rules] :
-         {std::pair("access", config.proxy.access.rules()), std::pair("purge", config.proxy.purge.rules())}) {
-        check_dead_rules(reader, list, rules);
-        check_names(reader, list, rules);
+    for (auto const& [list, rules] : {std::pair("access", &config.proxy.access), std::pair("purge", &config.proxy.purge)}) {
+        check_dead_rules(reader, list, rules->dead());
+        check_names(reader, list, rules->rules());
     }
     check_paths(reader, config.proxy.access.rules());
     check_groups(reader, config);

@@ -40,16 +40,29 @@ bool opens_destination(AccessRule const& rule) { return rule.allow && rule.match
 
 bool may_open_addresses(AccessRule const& rule) { return opens_destination(rule) || (rule.allow && may_open_host(rule.match)); }
 
-Decision told(AccessRule const& rule, Decision::Verdict verdict) {
-    return {.verdict = verdict, .rule = rule.place, .matchers = rule.matchers, .name = rule.name, .because = rule.because};
+Decision told(std::span<AccessRule const> rules, std::size_t index, Decision::Verdict verdict) {
+    auto const& rule = rules[index];
+    Decision decision{
+        .verdict = verdict, .rule = rule.place, .matchers = rule.matchers, .name = rule.name, .because = rule.because};
+    decision.index = static_cast<std::uint32_t>(index);
+    return decision;
 }
 
-Decision by_rule(AccessRule const& rule, RuleRequest const& request, IpAddress const* destination) {
-    auto decision = told(rule, rule.allow ? Decision::Verdict::allow : Decision::Verdict::deny);
+Decision by_rule(std::span<AccessRule const> rules, std::size_t index, RuleRequest const& request, IpAddress const* destination) {
+    auto const& rule = rules[index];
+    auto decision = told(rules, index, rule.allow ? Decision::Verdict::allow : Decision::Verdict::deny);
     if (!rule.allow) return decision;
     decision.opens_address = opens_destination(rule) || opens_host(rule.match, request, destination);
     decision.opens_port = rule.match.has(Matcher::Member::port, false);
     return decision;
+}
+
+/// "access[2]" for "access[2]: deny".
+std::string_view without_verdict(std::string_view place) { return place.substr(0, place.find(':')); }
+
+std::string covers_text(AccessRule const& rule) {
+    return std::string(without_verdict(rule.place)) + " matches " +
+           (rule.match.matches_all() ? "every request" : "all its requests");
 }
 
 constexpr std::size_t few_rules = 8;   // a walk is as fast as the index
@@ -64,7 +77,22 @@ bool AccessRule::covers(AccessRule const& other) const {
     return match.covers(other.match);
 }
 
-AccessRules::AccessRules(std::vector<AccessRule> rules) : rules_(std::move(rules)) {
+std::vector<DeadRule> find_dead_rules(std::span<AccessRule const> rules) {
+    constexpr std::size_t rules_compared = 2'000;
+    std::vector<DeadRule> dead;
+    for (std::size_t i = 0; i < std::min(rules.size(), rules_compared); ++i) {
+        auto const& rule = rules[i];
+        auto const earlier = rules.first(i);
+        auto const found = std::ranges::find_if(earlier, [&](AccessRule const& one) { return one.covers(rule); });
+        if (found != earlier.end())
+            dead.push_back({i, static_cast<std::size_t>(found - earlier.begin()), covers_text(*found)});
+        else if (rule.match.never)
+            dead.push_back({i, DeadRule::none, "the list of its " + std::string(rule.match.never) + " is empty"});
+    }
+    return dead;
+}
+
+AccessRules::AccessRules(std::vector<AccessRule> rules) : rules_(std::move(rules)), dead_(find_dead_rules(rules_)) {
     if (rules_.size() > few_rules) index_ = std::make_shared<AccessIndex const>(rules_);
     for (std::size_t i = 0; i < rules_.size(); ++i)
         if (may_open_addresses(rules_[i])) opening_.push_back(i);
@@ -74,9 +102,9 @@ Decision AccessRules::first_match(RuleRequest const& request, IpAddress const* d
     auto const [index, result] =
         index_ ? index_->find(rules_, request, destination) : first_match_by_walk(rules_, request, destination);
     switch (result) {
-    case Matcher::Result::needs_destination: return told(rules_[index], Decision::Verdict::needs_destination);
-    case Matcher::Result::needs_identity: return told(rules_[index], Decision::Verdict::needs_identity);
-    case Matcher::Result::yes: return by_rule(rules_[index], request, destination);
+    case Matcher::Result::needs_destination: return told(rules_, index, Decision::Verdict::needs_destination);
+    case Matcher::Result::needs_identity: return told(rules_, index, Decision::Verdict::needs_identity);
+    case Matcher::Result::yes: return by_rule(rules_, index, request, destination);
     case Matcher::Result::no: break;
     }
     return by_default(request);
@@ -104,17 +132,18 @@ bool AccessRules::opened_to_others(RuleRequest const& request) const {
 
 namespace {
 
-std::string named(Decision const& decision) {
-    std::string const rule(decision.rule);
-    return decision.name.empty() ? rule : std::string(decision.name) + " (" + rule + ")";
+std::string named(std::string_view name, std::string_view rule) {
+    return name.empty() ? std::string(rule) : std::string(name).append(" (").append(rule).append(")");
 }
 
 }   // namespace
 
-std::string Decision::text_for_client() const { return with_closed(closed, named(*this)); }
+std::string AccessRule::label() const { return named(name, place); }
+
+std::string Decision::text_for_client() const { return with_closed(closed, named(name, rule)); }
 
 std::string Decision::whole_rule() const {
-    auto text = named(*this);
+    auto text = named(name, rule);
     if (!matchers.empty()) text.append(" ").append(matchers);
     return text;
 }
@@ -123,7 +152,7 @@ std::string Decision::text() const { return with_closed(closed, whole_rule()); }
 
 std::string_view Decision::place() const {
     bool const by_default = rule.starts_with("default:");
-    return by_default ? std::string_view() : rule.substr(0, rule.find(':'));
+    return by_default ? std::string_view() : without_verdict(rule);
 }
 
 }   // namespace garner::http

@@ -1,5 +1,6 @@
 // Access rules: the requests that are served, and those that are denied. Pure.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -31,7 +32,19 @@ struct AccessRule {
     }
     /// True if this rule, when it comes first, leaves the other one no request. False in doubt.
     bool covers(AccessRule const& other) const;
+    /// "access[2]: deny", or with a name "exams (access[2]: deny)", the form of logs and error pages.
+    std::string label() const;
 };
+
+/// A rule that decides about no request.
+struct DeadRule {
+    static constexpr std::size_t none = SIZE_MAX;
+    std::size_t rule = 0;    // its index
+    std::size_t by = none;   // the first earlier rule that leaves it no request; none: the rule itself matches no request
+    std::string why = {};    // "access[0] matches every request"
+};
+/// The dead rules among the first 2,000, in their order. The comparison takes the square of their number.
+std::vector<DeadRule> find_dead_rules(std::span<AccessRule const>);
 
 /// The rules' decision, and the rule that decided. The views live as long as the AccessRules.
 struct Decision {
@@ -52,6 +65,8 @@ struct Decision {
     std::string_view because = {};
     char const* closed = nullptr;   // deny although the rule allows: the default that blocks it, a literal
     bool closed_port = false;       // `closed` is about the port, not the address
+    static constexpr std::uint32_t no_rule = UINT32_MAX;
+    std::uint32_t index = no_rule;   // the deciding rule's index; no_rule: a default decides
 
     bool allowed() const { return verdict == Verdict::allow; }
     bool denied() const { return verdict == Verdict::deny; }
@@ -91,6 +106,8 @@ public:
     Decision permits(RuleRequest const&, IpAddress const& destination, OwnAddresses const&, bool private_closed = false) const;
 
     std::span<AccessRule const> rules() const { return rules_; }
+    /// Found once, because that takes time.
+    std::span<DeadRule const> dead() const { return dead_; }
     bool empty() const { return rules_.empty(); }
 
 private:
@@ -98,6 +115,7 @@ private:
     bool opened_to_others(RuleRequest const&) const;
 
     std::vector<AccessRule> rules_;
+    std::vector<DeadRule> dead_;
     std::shared_ptr<AccessIndex const> index_;   // nullptr: few rules
     std::vector<std::size_t> opening_;           // the rules that may open addresses
 };

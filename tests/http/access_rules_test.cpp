@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <string>
+#include <vector>
+
 namespace garner::http {
 namespace {
 
@@ -39,6 +43,66 @@ TEST(AccessRules, the_first_match_decides) {
     EXPECT_TRUE(rules.decide(request("10.2.2.3"), std::nullopt).allowed());
     EXPECT_TRUE(rules.decide(request("192.0.2.1"), std::nullopt).denied());
     EXPECT_TRUE(rules.decide(request("127.0.0.1"), std::nullopt).allowed()) << "no match: the default";
+}
+
+TEST(AccessRules, the_decision_has_the_index_of_the_rule) {
+    Matcher lab{.source = {network("10.1.0.0/16")}};
+    AccessRules const rules({deny(lab), allow({.source = {network("10.0.0.0/8")}})});
+    EXPECT_EQ(rules.decide(request("10.1.2.3"), std::nullopt).index, 0u);
+    EXPECT_EQ(rules.decide(request("10.2.2.3"), std::nullopt).index, 1u);
+    EXPECT_EQ(rules.permits(request("10.2.2.3"), ip("127.0.0.1"), nothing_own).index, 1u) << "a default blocks what it allows";
+    EXPECT_EQ(rules.decide(request("192.0.2.1"), std::nullopt).index, Decision::no_rule);
+}
+
+TEST(AccessRules, dead_rules_are_found_with_the_reason) {
+    Matcher empty;
+    empty.never = "host";
+    auto rules = std::vector{allow(empty),
+                             deny({.host = {host(".a.test")}}),
+                             allow({.host = {host("www.a.test")}}),
+                             allow({.host = {host("b.test")}}),
+                             deny({}),
+                             allow({})};
+    for (std::size_t i = 0; i < rules.size(); ++i) rules[i].place = "access[" + std::to_string(i) + "]: deny";
+    AccessRules const all(rules);
+    ASSERT_EQ(all.dead().size(), 3u);
+    EXPECT_EQ(all.dead()[0].rule, 0u);
+    EXPECT_EQ(all.dead()[0].by, DeadRule::none);
+    EXPECT_EQ(all.dead()[0].why, "the list of its host is empty");
+    EXPECT_EQ(all.dead()[1].rule, 2u);
+    EXPECT_EQ(all.dead()[1].why, "access[1] matches all its requests");
+    EXPECT_EQ(all.dead()[2].rule, 5u);
+    EXPECT_EQ(all.dead()[2].by, 4u);
+    EXPECT_EQ(all.dead()[2].why, "access[4] matches every request");
+}
+
+/// A dead rule decides about no request, whatever the lists are.
+TEST(AccessRules, dead_rules_never_decide) {
+    std::mt19937 random(3);
+    std::vector<std::string> const hosts{"a.test", "www.a.test", "b.test", "www.b.test", "c.test"};
+    std::vector<std::string> const patterns{"a.test", ".a.test", "b.test", ".b.test", ".test", "www.a.test"};
+    std::vector<std::string> const clients{"10.0.0.1", "10.1.0.1", "192.0.2.1"}, networks{"10.0.0.0/8", "10.1.0.0/16", "192.0.2.1"};
+    std::size_t found = 0;
+    for (int round = 0; round < 10'000; ++round) {
+        std::vector<AccessRule> list(1 + random() % 6);
+        for (auto& rule : list) {
+            rule.allow = random() % 2 == 0;
+            if (random() % 2 == 0) rule.match.host = {host(patterns[random() % patterns.size()].c_str())};
+            if (random() % 2 == 0) rule.match.source = {network(networks[random() % networks.size()].c_str())};
+        }
+        AccessRules const rules(list);
+        std::vector<bool> decides(list.size());
+        for (auto const& client : clients)
+            for (auto const& name : hosts)
+                if (auto const index = rules.permits(request(client.c_str(), name), open_address, nothing_own).index;
+                    index != Decision::no_rule)
+                    decides[index] = true;
+        for (auto const& dead : rules.dead()) {
+            EXPECT_FALSE(decides[dead.rule]);
+            ++found;
+        }
+    }
+    EXPECT_GT(found, 1'000u);
 }
 
 TEST(AccessRules, an_empty_matcher_is_everybody) {
