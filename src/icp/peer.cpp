@@ -139,10 +139,14 @@ void Peer::connect_failed(std::string_view why, SteadyTime now) {
     if (died) tell_dead("cannot be used: " + std::string(why) + "; retrying");
 }
 
+void Peer::received(Bytes bytes) {
+    MutexLock const lock(mutex_);
+    figures_.bytes += bytes;
+}
+
 void Peer::fetched(Source const& as, Bytes bytes, microseconds took) {
     MutexLock const lock(mutex_);
     ++figures_.fetches;
-    figures_.bytes += bytes;
     if (as.promised()) figures_.saved += bytes;
     if (auto const rate = throughput_of(bytes, took)) throughput_.add(*rate);
 }

@@ -47,7 +47,9 @@ public:
     void leave();
     void connected(std::optional<microseconds> rtt, SteadyTime now);
     void connect_failed(std::string_view why, SteadyTime now);
-    /// A response came from it: the bytes of its body, and the time for them.
+    /// These bytes of a response have arrived.
+    void received(Bytes bytes);
+    /// The response is complete: all its bytes, which received() has counted, and the time for them.
     void fetched(Source const& as, Bytes bytes, microseconds took);
     /// The peer did not have the response that it had announced.
     void false_hit();

@@ -124,6 +124,7 @@ net::awaitable<void> FillPump::finish(Trouble trouble) {
 void FillPump::count_traffic() {
     auto const traffic = exchange_->take_traffic();
     received_ += traffic.received;
+    use_.received(traffic.received);
     if (!use_.of_peer()) services_.counters.add_origin_traffic(traffic.received, traffic.sent);
 }
 

@@ -48,7 +48,11 @@ public:
     void head_came() {
         if (mesh_) began_ = steady_now();
     }
-    /// The response was complete, with this many bytes.
+    /// This many bytes of the response have arrived since the last call.
+    void received(Bytes bytes) {
+        if (source_.peer && bytes > 0) source_.peer->received(bytes);
+    }
+    /// The response was complete, with this many bytes, which received() has counted.
     void fetched(Bytes bytes) {
         if (!mesh_) return;
         auto const now = steady_now();

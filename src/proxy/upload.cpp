@@ -8,8 +8,9 @@
 
 namespace garner::proxy {
 
-void Upload::start(client::Exchange& exchange, std::function<void(Fault)> faulty) {
+void Upload::start(client::Exchange& exchange, std::function<void(Fault)> faulty, std::function<void()> moved) {
     request_.uploading = started_ = true;
+    moved_ = std::move(moved);
     exchange_ = &exchange;
     auto running = run(std::move(faulty));
     net::asio::co_spawn(request_.executor(), std::move(running), net::asio::detached);
@@ -30,6 +31,7 @@ net::awaitable<void> Upload::run(std::function<void(Fault)> faulty) {
             break;
         }
         bool const sent = co_await pass_on(piece.data);
+        moved_();
         // A server that stops reading may have answered already: its response decides, rather than this failure.
         if (!sent || joining_) break;
         if (piece.data.empty()) {

@@ -19,8 +19,8 @@ public:
     explicit Upload(Request& request) : request_(request) {}
 
     /// Sends the client's body as it arrives, detached. `faulty` is called before the exchange is cancelled because the
-    /// body is incomplete. Both outlive the upload: see join().
-    void start(client::Exchange& exchange, std::function<void(Fault)> faulty);
+    /// body is incomplete, and `moved` after each piece. All outlive the upload: see join().
+    void start(client::Exchange& exchange, std::function<void(Fault)> faulty, std::function<void()> moved);
     /// The exchange is over: the rest of the body is useless. Ends the upload, and with it the client's connection.
     net::awaitable<void> join();
 
@@ -37,6 +37,7 @@ private:
 
     Request& request_;
     client::Exchange* exchange_ = nullptr;
+    std::function<void()> moved_;
     Pace pace_;
     bool started_ = false;
     bool joining_ = false;

@@ -158,10 +158,14 @@ net::awaitable<Trouble> Upstream::send_request(RequestChanges const& changes) {
     if (!sent) sent = co_await exchange_->send(parts, request_.options->deadlines.body);
     if (*sent != Trouble::none) co_return *sent;
     auto const asked = steady_now();
-    if (!request_.client.body_done())
-        upload_.start(*exchange_, [this](Upload::Fault fault) {
-            if (fault.status != 0) fail(fault.status, std::move(fault.reason), FailureKind::other);
-        });
+    auto const faulty = [this](Upload::Fault fault) {
+        if (fault.status != 0) fail(fault.status, std::move(fault.reason), FailureKind::other);
+    };
+    auto const moved = [this] {
+        request_.record.count_traffic(request_);
+        if (has_connection()) count_traffic();
+    };
+    if (!request_.client.body_done()) upload_.start(*exchange_, faulty, moved);
     FinalHead::Terms const terms{request_.head().method, changes.of_rest, changes.first_byte_max};
     auto const answered = co_await final_head_.read(*exchange_, terms);
     if (answered != Trouble::none) co_return answered;
@@ -288,6 +292,7 @@ void Upstream::drop_exchange() {
 void Upstream::count_traffic() {
     auto const traffic = exchange_->take_traffic();
     fetched_ += traffic.received;
+    use_.received(traffic.received);
     if (!sources_.peer()) request_.services.counters.add_origin_traffic(traffic.received, traffic.sent);
 }
 

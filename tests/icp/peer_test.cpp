@@ -97,6 +97,7 @@ TEST(APeer, has_its_view_and_its_figures) {
     peer->expired(start);
     peer->connected(300us, start);
     peer->connected(std::nullopt, start);
+    for (auto const bytes : {60'000, 40'000, 1'000}) peer->received(static_cast<Bytes>(bytes));
     peer->fetched({peer, Hierarchy::sibling_hit}, 100'000, 100ms);
     peer->fetched({peer, Hierarchy::first_parent_miss}, 1'000, 1ms);
     peer->false_hit();
