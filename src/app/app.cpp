@@ -109,7 +109,9 @@ ReloadReport App::reload_from_file(std::optional<seconds> confirm_within) {
     manager_.reloading();
     auto before = loaded_;
     auto report = apply(load(line_, config::NamedFiles::believed), confirm_within.has_value());   // open files stay open
-    if (!report.refused()) {
+    if (report.refused()) {
+        parts_.server->config_state().refused(text_of(report.faults.front()));
+    } else {
         if (confirm_within)
             trial_.begin(std::move(before), steady_now() + *confirm_within);
         else

@@ -8,11 +8,6 @@
 #include "util/text.hpp"
 
 namespace garner::http {
-namespace {
-
-constexpr std::size_t name_max = 32;
-constexpr std::size_t source_max = 48;
-constexpr std::size_t detail_max = 64;
 
 std::string_view text(Fwd fwd) {
     switch (fwd) {
@@ -28,6 +23,12 @@ std::string_view text(Fwd fwd) {
     }
     return "";
 }
+
+namespace {
+
+constexpr std::size_t name_max = 32;
+constexpr std::size_t source_max = 48;
+constexpr std::size_t detail_max = 64;
 
 class Writer {
 public:

@@ -9,6 +9,8 @@ namespace garner::http {
 
 /// Why a request went forward (RFC 9211 2.2).
 enum class Fwd : std::uint8_t { none, bypass, method, uri_miss, vary_miss, miss, request, stale, partial };
+/// The token in the field: "uri-miss"; empty for none.
+std::string_view text(Fwd);
 
 struct CacheStatus {
     std::string_view cache_name = "garner";   // truncated to 32 bytes

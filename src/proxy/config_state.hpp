@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "util/clock.hpp"
@@ -17,6 +18,7 @@ public:
         WallTime since = wall_now();        // of this generation
         std::vector<std::string> pending;   // keys that the file has changed, and that need a takeover
         bool unconfirmed = false;           // the former configuration returns unless this one is confirmed
+        std::string refused = {};           // the first error of the last reload; empty: it was applied
     };
 
     Figures figures() const EXCLUDES(mutex_) {
@@ -25,7 +27,11 @@ public:
     }
     void applied(std::vector<std::string> pending, bool unconfirmed) EXCLUDES(mutex_) {
         MutexLock const lock(mutex_);
-        figures_ = {figures_.generation + 1, wall_now(), std::move(pending), unconfirmed};
+        figures_ = {figures_.generation + 1, wall_now(), std::move(pending), unconfirmed, {}};
+    }
+    void refused(std::string fault) EXCLUDES(mutex_) {
+        MutexLock const lock(mutex_);
+        figures_.refused = std::move(fault);
     }
     void confirmed() EXCLUDES(mutex_) {
         MutexLock const lock(mutex_);

@@ -1,6 +1,7 @@
 // The proxy's options: an immutable snapshot. A transaction keeps the snapshot it began with.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@
 #include "util/least_rate.hpp"
 
 namespace garner::proxy {
+
+class RuleHits;
 
 /// One listening address. With an origin it is an accelerator (reverse proxy) for that origin and takes origin-form.
 struct Listen {
@@ -103,6 +106,7 @@ struct Options {
     Deadlines deadlines;
     Caching caching;
     http::AccessRules access;
+    std::shared_ptr<RuleHits> rule_hits;   // of `access`; set by the server
     RefusalOptions refusals;
     bool logins = false;                    // auth.sources is not empty
     http::AccessRules purge;                // clients that may PURGE; empty: clients on loopback, no client at accelerators

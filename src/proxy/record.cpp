@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "proxy/request.hpp"
+#include "proxy/rule_hits.hpp"
 #include "util/random_bits.hpp"
 #include "util/text.hpp"
 #include "util/units.hpp"
@@ -16,6 +17,29 @@ namespace {
 /// Queries inside TLS are not logged: they may be secret.
 std::string_view logged_url(Request const& request, std::string_view url) {
     return request.options->log.query && !request.bumped_origin ? url : url.substr(0, url.find('?'));
+}
+
+constexpr Bytes listed_at_once = 1 * MiB;   // the step in which a transfer under way is counted
+
+bool is_miss(Answer answer) {
+    using enum Answer;
+    return answer == miss || answer == revalidated || answer == refreshed || answer == passed;
+}
+
+/// Without requests and bytes. The host is empty if the target could not be read.
+TopUse use_of(Request const& request, Record const& record) {
+    auto const& target = request.target;
+    TopUse use;
+    use.client = request.client.peer().address;
+    use.client_text = request.client.client()->text;
+    if (target.url.empty()) return use;
+    use.host = target.uri.authority.host;
+    use.is_hit = record.answer == Answer::hit;
+    if (!is_miss(record.answer)) return use;
+    use.missed_url = logged_url(request, target.url);
+    auto const& status = record.cache_status;
+    use.reason = status.detail.empty() ? http::text(status.fwd) : status.detail;
+    return use;
 }
 
 }   // namespace
@@ -41,6 +65,7 @@ void Record::set_rule(http::Decision const& decision, std::optional<IpAddress> c
     texts.logged_rule = decision.text();
     by_destination = decision.closed && !decision.closed_port;
     refused_address = destination;
+    note_rule(decision);
 }
 
 void Record::set_rule(FixedOrigin::Refusal const& refusal) {
@@ -69,6 +94,7 @@ void Record::count_traffic(Request& request) {
     counters.client_received.add(traffic.received);
     counters.client_sent.add(traffic.sent);
     sent_ += traffic.sent;
+    if (sent_ - listed_ >= listed_at_once) list(request, steady_now());
     if (answer == Answer::tunnelled) return;
     auto const body = body_sent - std::exchange(body_counted_, body_sent);
     counters.client_body_bytes.add(body);
@@ -119,7 +145,38 @@ void Record::finish(Request& request) {
         counters.miss_time.add(elapsed);
     }
     if (request.client_gone) counters.client_aborts.add();
+    count_rule(request);
+    if (answer == Answer::hit && !is_listed_)
+        list_hit(request, request.started + elapsed);
+    else
+        list(request, request.started + elapsed);
     if (request.services.logs()) log(request, std::chrono::duration_cast<milliseconds>(elapsed));
+}
+
+void Record::count_rule(Request const& request) const {
+    auto const& hits = request.options->rule_hits;
+    if (hits && rule != http::Decision::no_rule) hits->add(request.services.worker.number, rule);
+}
+
+/// Some of the hits stand for all.
+void Record::list_hit(Request const& request, SteadyTime now) {
+    auto* const top = request.services.top;
+    auto const weight = top ? top->hits().weight(now) : 0;
+    if (weight == 0) return;
+    auto use = use_of(request, *this);
+    use.requests = weight;
+    use.bytes = weight * sent_;
+    if (!use.host.empty()) top->add(use, now);
+}
+
+/// Called for each part of a long transfer, too.
+void Record::list(Request const& request, SteadyTime now) {
+    auto* const top = request.services.top;
+    auto use = use_of(request, *this);
+    if (!top || use.host.empty() || answer == Answer::own || answer == Answer::purged) return;
+    use.requests = std::exchange(is_listed_, true) ? 0 : 1;
+    use.bytes = sent_ - std::exchange(listed_, sent_);
+    top->add(use, now);
 }
 
 void Record::log(Request const& request, milliseconds elapsed) const {

@@ -41,14 +41,19 @@ public:
     std::string_view peer_reach;   // icp::reach_of(); empty: no peer
     bool peers_timed_out = false;
     std::uint16_t sent_status = 0;
-    bool by_destination = false;                // the rules or defaults refused the address of the origin
-    std::optional<IpAddress> refused_address;   // the address of the origin that was decided on; nothing: it was not known
-    bool truncated = false;                     // the client got an incomplete response, and did not cause that
+    bool by_destination = false;                    // the rules or defaults refused the address of the origin
+    std::optional<IpAddress> refused_address;       // the address of the origin that was decided on; nothing: it was not known
+    bool truncated = false;                         // the client got an incomplete response, and did not cause that
+    std::uint32_t rule = http::Decision::no_rule;   // the index of the access rule that decided
     Bytes body_sent = 0;
     Texts& texts;
 
     /// Sets a literal for Cache-Status and the log.
     void say(char const* why);
+    /// For the statistics of rules. A decision that is still open is not counted.
+    void note_rule(http::Decision const& decision) {
+        if (decision.allowed() || decision.denied()) rule = decision.index;
+    }
     /// `destination`: the address of the origin, if the decision is about it.
     void set_rule(http::Decision const&, std::optional<IpAddress> const& destination = std::nullopt);
     /// The rule that refused the tunnel around the request.
@@ -66,10 +71,15 @@ public:
     void finish(Request&);
 
 private:
+    void count_rule(Request const&) const;
+    void list(Request const&, SteadyTime now);
+    void list_hit(Request const&, SteadyTime now);
     void log(Request const&, milliseconds elapsed) const;
     std::optional<WallTime> drawn_at_;   // the time in the id
     Bytes sent_ = 0;                     // on the wire, for this request
     Bytes body_counted_ = 0;             // the counted part of body_sent
+    Bytes listed_ = 0;                   // the part of sent_ that the top lists have
+    bool is_listed_ = false;             // they have the request
     store::ObjectPtr unsized_;           // was used while its length was unknown
 };
 

@@ -16,9 +16,39 @@ Bytes bytes_of(Refused const& refused) {
     return sum;
 }
 
+/// A row of a list for the operator.
+Refused row_of(Refused const& refused) {
+    constexpr std::size_t method_max = 32, text_max = 128;
+    Refused row;
+    row.id = refused.id;
+    row.at = refused.at;
+    row.method = refused.method.substr(0, method_max);
+    row.url = refused.url.substr(0, Refusals::url_max);
+    row.user = refused.user.substr(0, text_max);
+    row.rule = refused.rule.substr(0, text_max);
+    row.listener = refused.listener;
+    row.client = refused.client;
+    row.destination = refused.destination;
+    row.counted = CountedBytes<Refused>(bytes_of(row));
+    return row;
+}
+
 }   // namespace
 
+void Refusals::note(Refused const& refused) {
+    auto row = row_of(refused);
+    MutexLock const lock(mutex_);
+    latest_.push_front(std::move(row));
+    if (latest_.size() > latest_max) latest_.pop_back();
+}
+
+std::vector<Refused> Refusals::latest() const {
+    MutexLock const lock(mutex_);
+    return std::vector<Refused>(latest_.begin(), latest_.end());
+}
+
 void Refusals::add(Refused refused) {
+    note(refused);
     if (refused.url.size() > url_max) refused.url.assign(refused.url, 0, url_max);
     refused.counted = CountedBytes<Refused>(bytes_of(refused));
     MutexLock const lock(mutex_);

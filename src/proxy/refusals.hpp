@@ -1,4 +1,4 @@
-// The last refused requests of each client, for the page of refusals and for `garner rules why --id`.
+// The last refused requests of each client, for the page of refusals and for `garner rules why --id`, and the last ones of all.
 #pragma once
 #include <deque>
 #include <optional>
@@ -31,13 +31,17 @@ struct Refused {
 };
 
 /// Thread-safe. Holds at most 50 requests of each of 2,000 addresses or IPv6 /64 networks; the one that was refused longest ago is
-/// dropped first. Together they take at most `bytes_max`.
+/// dropped first. It also holds the last 256 of all clients, without groups and reasons. Together they take at most `bytes_max`.
 class Refusals {
 public:
-    static constexpr std::size_t of_client_max = 50, clients_max = 2'000, url_max = 512;
+    static constexpr std::size_t of_client_max = 50, clients_max = 2'000, url_max = 512, latest_max = 256;
     static constexpr Bytes bytes_max = 64 * MiB;
 
     void add(Refused refused) EXCLUDES(mutex_);
+    /// Only for latest().
+    void note(Refused const& refused) EXCLUDES(mutex_);
+    /// The last ones of all clients, latest first. Long texts are cut.
+    std::vector<Refused> latest() const EXCLUDES(mutex_);
     /// The refusals of this address, latest first: those of the user, and those without a user.
     std::vector<Refused> of(IpAddress const& client, std::string_view user) const EXCLUDES(mutex_);
     /// The refusals whose id begins with `id`, at most `most` of them.
@@ -46,6 +50,7 @@ public:
 private:
     mutable Mutex mutex_;
     mutable LruMap<std::deque<Refused>> clients_ GUARDED_BY(mutex_);
+    std::deque<Refused> latest_ GUARDED_BY(mutex_);
 };
 
 }   // namespace garner::proxy

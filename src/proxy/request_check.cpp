@@ -25,6 +25,7 @@ std::optional<Verdict> RequestCheck::check() {
         return refused(508, "The request has passed this proxy before, or has passed too many proxies (limits.hops_max).", "Via");
     if (head.target == "*" && !request_.only_origin()) {
         auto decision = request_.options->access.decide(request_.facts(), std::nullopt);
+        request_.record.note_rule(decision);
         return decision.denied() ? denied(decision) : Verdict::own_answer;
     }
     if (is_refusals_page(request_.target, head.method, *request_.options)) return Verdict::internal;
@@ -52,6 +53,7 @@ std::optional<Verdict> RequestCheck::check_access() {
         auto const admission = admit(*request_.options, *request_.services.own, request_.target, request_.facts());
         auto const& decision = admission.decision;
         request_.source_matters = admission.source_matters;
+        request_.record.note_rule(decision);
         if (decision.denied()) return denied(decision);
         if (decision.verdict == needs_identity) {
             auto const verdict = require_login();
@@ -143,6 +145,7 @@ net::awaitable<std::optional<Verdict>> RequestCheck::check_names() {
     std::optional<IpAddress> decided;
     for (auto const& address : names->addresses) {
         auto const of_address = request_.permits(facts, net::to_ip(address));
+        request_.record.note_rule(of_address);
         if (of_address.allowed()) co_return prepare();
         if (decision.verdict == needs_identity) continue;
         decision = of_address;
@@ -156,6 +159,7 @@ net::awaitable<std::optional<Verdict>> RequestCheck::check_names() {
 /// certificate do not log in.
 Verdict RequestCheck::check_internal() {
     auto const decision = request_.options->access.decide(request_.facts(), request_.client.own_address());
+    request_.record.note_rule(decision);
     return decision.denied() ? denied(decision) : Verdict::internal;
 }
 

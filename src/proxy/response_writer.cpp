@@ -136,7 +136,10 @@ void ResponseWriter::log_reason(std::string_view what, std::string_view rule) {
 std::string ResponseWriter::note_refusal() {
     auto const& texts = request_.record.texts;
     auto const& server = request_.options->via_name;
-    if (request_.accelerated_origin) return proxy_status(server, request_.record.by_destination, {}, texts.id);
+    if (request_.accelerated_origin) {
+        request_.services.shared.refusals.note(refused(texts.rule, {}));
+        return proxy_status(server, request_.record.by_destination, {}, texts.id);
+    }
     if (!request_.identity && request_.options->logins) LoginCheck(request_).look();   // others see nothing of a known user
     keep_refusal(texts.rule, texts.because);
     return proxy_status(server, request_.record.by_destination, texts.rule, texts.id);
@@ -148,20 +151,24 @@ bool ResponseWriter::is_failed_login(std::uint16_t status, std::string_view rule
     return status == 407 && rule == "auth" && is_read && request_.head().fields.has(http::Name::proxy_authorization);
 }
 
+Refused ResponseWriter::refused(std::string_view rule, std::string_view because) const {
+    auto const url = std::string_view(request_.target.url);
+    return {.id = request_.record.texts.id,
+            .at = wall_now(),
+            .method = std::string(request_.head().method_text),
+            .url = std::string(url.substr(0, url.find('?'))),
+            .groups = request_.identity ? request_.identity->groups : std::vector<std::string>(),
+            .user = request_.identity ? request_.identity->user : std::string(),
+            .rule = std::string(rule),
+            .because = std::string(because),
+            .listener = request_.client.client()->listener,
+            .client = request_.client.peer().address,
+            .destination = request_.record.refused_address};
+}
+
 /// For the page of refusals and `garner rules why --id`.
 void ResponseWriter::keep_refusal(std::string_view rule, std::string_view because) {
-    auto const url = std::string_view(request_.target.url);
-    request_.services.shared.refusals.add({.id = request_.record.texts.id,
-                                           .at = wall_now(),
-                                           .method = std::string(request_.head().method_text),
-                                           .url = std::string(url.substr(0, url.find('?'))),
-                                           .groups = request_.identity ? request_.identity->groups : std::vector<std::string>(),
-                                           .user = request_.identity ? request_.identity->user : std::string(),
-                                           .rule = std::string(rule),
-                                           .because = std::string(because),
-                                           .listener = request_.client.client()->listener,
-                                           .client = request_.client.peer().address,
-                                           .destination = request_.record.refused_address});
+    request_.services.shared.refusals.add(refused(rule, because));
 }
 
 net::awaitable<void> ResponseWriter::error(std::uint16_t status, std::string_view what, std::string_view rule,

@@ -47,6 +47,7 @@ private:
     void log_reason(std::string_view what, std::string_view rule);
     bool is_failed_login(std::uint16_t status, std::string_view rule) const;
     std::string note_refusal();
+    Refused refused(std::string_view rule, std::string_view because) const;
     void keep_refusal(std::string_view rule, std::string_view because);
 
     Request& request_;

@@ -6,6 +6,7 @@
 
 #include "proxy/capacity.hpp"
 #include "proxy/request_places.hpp"
+#include "proxy/rule_hits.hpp"
 
 namespace garner::proxy {
 
@@ -42,7 +43,11 @@ Server::~Server() = default;
 
 Result<void> Server::open(ServerOptions const& server) {
     auto const workers = server.workers ? server.workers : std::max(1u, std::thread::hardware_concurrency());
-    auto const options = this->options();
+    auto const options = completed(*this->options(), workers);
+    {
+        MutexLock const lock(options_mutex_);
+        options_ = options;
+    }
     auto const capacity = capacity_of(raise_file_limit());
     shared_.connections.limit(connections_allowed(capacity, *options));
     shared_.refreshes_max = capacity.refreshes;
@@ -71,6 +76,7 @@ void Server::add_worker(unsigned number, std::size_t workers) {
     one->places = std::make_shared<RequestPlaces>();
     one->services.reset(new Services{*one->worker, cache_, shared_, nullptr, one->counters, *one->places, options});
     one->services->logins = logins_.get();
+    one->services->top = &one->top;
     one->services->heads.max = heads_of_worker(options->limits, workers);
     shared_.workers.push_back(one->services.get());
     if (sampling_) one->services->sampler = &sampling_->of_worker(number);
@@ -103,7 +109,7 @@ void Server::block_own_places(std::vector<IpEndpoint> others) {
 
 /// The listening sockets come last: if something else fails, no client has connected to a new one.
 Result<Prepared> Server::prepare(ServerOptions const& fresh, std::shared_ptr<Options const> given) {
-    auto const options = named(std::move(given));
+    auto const options = completed(*given, workers_.size());
     auto const capacity = capacity_of(raise_file_limit());
     auto network = network_->prepare(within(capacity, fresh.net, workers_.size()), fresh.tls, workers());
     if (!network) return network.fault();
@@ -123,12 +129,13 @@ Result<Prepared> Server::prepare(ServerOptions const& fresh, std::shared_ptr<Opt
     });
 }
 
-/// Options without a name for Via get that of this process.
-std::shared_ptr<Options const> Server::named(std::shared_ptr<Options const> options) const {
-    if (!options->via_name.empty()) return options;
-    auto complete = std::make_shared<Options>(*options);
-    complete->via_name = process_name_;
-    return complete;
+/// Options without a name for Via get that of this process. Rules that have not changed keep their counters.
+std::shared_ptr<Options const> Server::completed(Options options, std::size_t workers) const {
+    if (options.via_name.empty()) options.via_name = process_name_;
+    auto const former = this->options();
+    bool const keeps_hits = former->rule_hits && are_same_rules(former->access, options.access);
+    options.rule_hits = keeps_hits ? former->rule_hits : std::make_shared<RuleHits>(options.access.rules().size(), workers);
+    return std::make_shared<Options const>(std::move(options));
 }
 
 void Server::use(std::shared_ptr<Options const> const& options) {

@@ -10,6 +10,7 @@
 #include "proxy/listening.hpp"
 #include "proxy/own_places.hpp"
 #include "proxy/services.hpp"
+#include "proxy/top_lists.hpp"
 #include "proxy/via.hpp"
 #include "util/mutex.hpp"
 #include "util/prepared.hpp"
@@ -75,7 +76,7 @@ public:
     /// The state that all workers share.
     Shared const& shared() const { return shared_; }
     cache::Cache& cache() { return cache_; }
-    /// With a name for Via.
+    /// With a name for Via, and counters for the rules.
     std::shared_ptr<Options const> options() const;
     AccessLog::Stats log_stats() const { return log_ ? log_->stats() : AccessLog::Stats{}; }
     net::NameCache& names() { return network_->names(); }
@@ -93,15 +94,16 @@ private:
         std::shared_ptr<RequestPlaces> places;   // outlives the coroutines that the worker still holds
         std::unique_ptr<net::Worker> worker;
         Counters counters;
+        TopLists top;
         std::unique_ptr<Services> services;
     };
     Server(std::shared_ptr<Options const> options, cache::Cache& cache, std::string name)
-        : process_name_(name.empty() ? unique_via_name() : std::move(name)), options_(named(std::move(options))), cache_(cache) {}
+        : process_name_(name.empty() ? unique_via_name() : std::move(name)), options_(std::move(options)), cache_(cache) {}
     Result<void> open(ServerOptions const& server);
     void add_worker(unsigned number, std::size_t workers);
     Result<void> join_mesh(icp::Options const& mesh, std::shared_ptr<net::HandedSockets> handed);
     std::vector<net::Worker*> workers() const;
-    std::shared_ptr<Options const> named(std::shared_ptr<Options const> options) const;
+    std::shared_ptr<Options const> completed(Options options, std::size_t workers) const;
     void use(std::shared_ptr<Options const> const& options);
     void use_interception(std::shared_ptr<Interception const> interception);
     void block_own_places(std::vector<IpEndpoint> others);

@@ -20,6 +20,7 @@
 #include "proxy/options.hpp"
 #include "proxy/refusals.hpp"
 #include "proxy/sampling.hpp"
+#include "proxy/top_lists.hpp"
 #include "util/link.hpp"
 
 namespace garner::auth {
@@ -71,6 +72,7 @@ struct Services {
     List<Refresh> refreshes{};
     std::uint32_t refreshing = 0;   // the above, and pumps that only fill the store
     FirstByteTimes first_bytes{};
+    TopLists* top = nullptr;   // null: none are kept
 
     /// Whether lines of this worker are written anywhere.
     bool logs() const { return log && log->writes(worker.number); }
