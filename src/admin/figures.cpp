@@ -40,7 +40,10 @@ Figures take_figures(proxy::Server& server) {
     Figures figures;
     figures.at = steady_now();
     figures.uptime_seconds = std::chrono::duration<double>(figures.at - server.started()).count();
-    figures.via_name = server.options()->via_name;
+    figures.options = server.options();
+    figures.via_name = figures.options->via_name;
+    auto const is_stuck = [&](proxy::Services const* services) { return !services->worker.responds(figures.at); };
+    figures.stuck_workers = static_cast<std::size_t>(std::ranges::count_if(server.shared().workers, is_stuck));
     figures.config = server.config_state().figures();
     figures.workers = server.counters();
     for (auto const* worker : figures.workers) add(figures, *worker);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,8 @@ struct Figures {
     double uptime_seconds = 0;
     std::string via_name;
     proxy::ConfigState::Figures config;
+    std::shared_ptr<proxy::Options const> options;   // with the access rules and their hits; null: none
+    std::size_t stuck_workers = 0;
 
     std::array<std::uint64_t, answer_count> answers{};
     std::uint64_t requests = 0;   // sum of `answers`

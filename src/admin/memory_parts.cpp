@@ -8,6 +8,8 @@
 #include <fstream>
 
 #include "admin/figures.hpp"
+#include "admin/history.hpp"
+#include "admin/windows.hpp"
 #include "icp/digest.hpp"
 #include "io/stderr_log.hpp"
 #include "net/udp_port.hpp"
@@ -145,6 +147,12 @@ MemoryUse logs(Sources const& from) {
     return {log.buffers + io::stderr_bytes(), log.buffers_max + io::stderr_bytes_max()};
 }
 
+MemoryUse figures(Sources const& from) {
+    constexpr Bytes samples = Samples::most * sizeof(Sample) + LatencySamples::bytes_max + History::bytes_max;
+    auto const bytes = from.workers() * sizeof(proxy::TopLists) + samples;
+    return {bytes, bytes};
+}
+
 MemoryUse what_if(Sources const& from) {
     if (!from.figures.what_if) return {};
     auto const& simulation = from.figures.what_if->what_if;
@@ -181,6 +189,8 @@ constexpr MemoryPart all_parts[]{
     {"logins", "Remembered logins, and logins that wait for their check.", "auth.entries_max x 2 KiB, and 66 MiB", part::logins},
     {"refusals", "The last refused requests of each client.", "64 MiB", part::refusals},
     {"logs", "Lines that wait for the access log and for standard error.", "1 MiB a worker, and 1 MiB", part::logs},
+    {"figures", "Lists of the hosts, clients and misses with the most requests, and samples for ratios, percentiles and history.",
+     "300 KiB a worker, and 800 KiB", part::figures},
     {"what_if", "Simulated caches and samples (memory.what_if).", "2 MiB for each policy", part::what_if},
 };
 

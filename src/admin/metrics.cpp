@@ -1,9 +1,12 @@
 #include "admin/metrics.hpp"
 
+#include <cmath>
 #include <functional>
 
 #include "admin/json_members.hpp"
 #include "icp/https.hpp"
+#include "proxy/moment.hpp"
+#include "proxy/rule_hits.hpp"
 #include "util/version.hpp"
 
 namespace garner::admin {
@@ -87,6 +90,90 @@ Json certificates(Report const& report) {
     Json json = Json::object();
     for (auto const& [subject, not_after] : report.figures.certificates)
         json[subject] = std::chrono::duration_cast<seconds>(not_after.time_since_epoch()).count();
+    return json;
+}
+
+// ---- health and lists ----
+
+Json health_state(Report const& report) { return name_of(report.health.state); }
+Json health_sentence(Report const& report) { return report.health.sentence; }
+Json health_items(Report const& report) {
+    Json rows = Json::array();
+    for (auto const& item : report.health.items)
+        rows.push_back({{"state", name_of(item.state)}, {"what", item.what}, {"fix", item.fix}});
+    return rows;
+}
+
+template <auto Table>
+Json top(Report const& report) {
+    Json rows = Json::array();
+    for (auto const& row : report.top.*Table)
+        rows.push_back(
+            {{"name", row.name}, {"requests", row.requests}, {"bytes", row.bytes}, {"hits", row.hits}, {"reason", row.reason}});
+    return rows;
+}
+
+Json refusals(Report const& report) {
+    Json rows = Json::array();
+    for (auto const& one : report.refusals)
+        rows.push_back({{"time", proxy::moment_text(one.at)},
+                        {"client", one.client.text()},
+                        {"user", one.user},
+                        {"method", one.method},
+                        {"url", one.url},
+                        {"rule", one.rule},
+                        {"id", one.id}});
+    return rows;
+}
+
+/// Calls visit(rule, hits) for each access rule.
+template <class Visit>
+void for_each_rule(Report const& report, Visit visit) {
+    auto const& options = report.figures.options;
+    if (!options || !options->rule_hits) return;
+    auto const hits = options->rule_hits->sums();
+    auto const rules = options->access.rules();
+    for (std::size_t i = 0; i < rules.size(); ++i) visit(rules[i], hits[i]);
+}
+
+Json rules(Report const& report) {
+    Json rows = Json::array();
+    for_each_rule(report, [&](http::AccessRule const& rule, std::uint64_t hits) {
+        rows.push_back({{"rule", rule.label()}, {"hits", hits}, {"dead", false}, {"why", ""}});
+    });
+    if (rows.empty()) return rows;
+    for (auto const& dead : report.figures.options->access.dead()) {
+        rows[dead.rule]["dead"] = true;
+        rows[dead.rule]["why"] = dead.why;
+    }
+    return rows;
+}
+Json rule_hits(Report const& report) {
+    Json json = Json::object();
+    for_each_rule(report, [&](http::AccessRule const& rule, std::uint64_t hits) { json[rule.label()] = hits; });
+    return json;
+}
+
+Json certificate_list(Report const& report) {
+    Json rows = Json::array();
+    auto const now = wall_now();
+    for (auto const& [subject, not_after] : report.figures.certificates) {
+        auto const left = std::chrono::floor<std::chrono::days>(not_after - now);
+        rows.push_back({{"name", subject}, {"not_after", unix_seconds(not_after)}, {"days_left", left.count()}});
+    }
+    return rows;
+}
+
+/// Four decimals are enough for a chart.
+Json chart(std::vector<std::optional<double>> const& values) {
+    constexpr double steps = 1e4;
+    Json list = Json::array();
+    for (auto const& value : values) list.push_back(value ? Json(std::round(*value * steps) / steps) : Json(nullptr));
+    return list;
+}
+Json history(Report const& report) {
+    Json json = Json::object();
+    for (auto const& series : report.history) json[series.name] = {{"5s", chart(series.fine)}, {"1m", chart(series.coarse)}};
     return json;
 }
 
@@ -238,6 +325,11 @@ constexpr Metric all_metrics[]{
     {"uptime_seconds", "garner_uptime_seconds", "seconds", figure<&Figures::uptime_seconds>, "Time since the start."},
     {"workers", "garner_workers", "threads", workers, "Worker threads; each has its own connections."},
 
+    {"health.state", "", "text", health_state,
+     "ok, attention (the operator should act) or trouble (clients or a part are affected)."},
+    {"health.sentence", "", "text", health_sentence, "The state with the worst problem."},
+    {"health.items", "", "list", health_items, "All problems, the worst first: state, what, fix."},
+
     {"requests.total", "", "requests", figure<&Figures::requests>, "All requests.", "Requests", "all"},
     {"requests", "garner_requests_total{answer}", "requests", answers, "Requests by result.", "Requests", "*"},
     {"not_stored", "garner_not_stored_total{reason}", "responses", reasons<&Counters::not_stored>,
@@ -264,6 +356,17 @@ constexpr Metric all_metrics[]{
     {"config.pending_keys", "garner_config_pending_keys", "keys", config_pending, "Number of these keys."},
     {"config.unconfirmed", "garner_config_unconfirmed", "0 or 1", config_unconfirmed,
      "1 while the former configuration returns unless `garner confirm` comes in time."},
+    {"config.refused", "", "text", config<&Config::refused>, "First error of the last reload; empty if it was applied."},
+
+    {"top.hosts", "", "list", top<&TopTables::hosts>, "Hosts with the most requests: name, requests, bytes, hits, reason."},
+    {"top.clients", "", "list", top<&TopTables::clients>, "Clients with the most requests, with the same members."},
+    {"top.misses", "", "list", top<&TopTables::misses>, "URLs with the most misses, with the same members."},
+    {"refusals", "", "list", refusals, "The last 256 refused requests, latest first: time, client, user, method, url, rule, id."},
+    {"rules", "", "list", rules, "Access rules in their order: rule, hits, dead, why."},
+    {"", "garner_rule_hits_total{rule}", "requests", rule_hits,
+     "Requests that the access rule decided, since the start or the last change of the rules."},
+    {"certificates", "", "list", certificate_list, "Certificates that clients or peers are shown: name, not_after, days_left."},
+    {"history", "", "charts", history, "The recent values of some figures."},
 
     {"connections.now", "garner_client_connections", "connections", figure<&Figures::connections_now>, "Open client connections.",
      "Clients", "open"},

@@ -1,6 +1,11 @@
 // The data for statistics, the admin page and the commands.
 #pragma once
+#include <vector>
+
 #include "admin/figures.hpp"
+#include "admin/health.hpp"
+#include "admin/history.hpp"
+#include "admin/top_rows.hpp"
 #include "admin/windows.hpp"
 #include "admin/write_costs.hpp"
 
@@ -11,6 +16,11 @@ struct Report {
     WindowRatios ratios;
     WindowLatencies latencies;
     WriteCosts disk_costs;
+    Health health;
+    // Only for /stats.json and the page:
+    TopTables top;
+    std::vector<proxy::Refused> refusals;   // latest first
+    std::vector<HistorySeries> history;
 };
 
 }   // namespace garner::admin

@@ -182,10 +182,10 @@ bool Routes::waits(web::Request const& request) {
 
 Reply Routes::metrics(Asked const&) { return {200, metrics_text(report()), "text/plain; version=0.0.4; charset=utf-8"}; }
 
-Reply Routes::stats(Asked const&) { return in_json(stats_json(report()), 2); }
+Reply Routes::stats(Asked const&) { return in_json(stats_json(whole_report()), 2); }
 
 Reply Routes::page(Asked const&) {
-    Reply reply{200, admin::page(stats_json(report())), "text/html; charset=utf-8"};
+    Reply reply{200, admin::page(stats_json(whole_report())), "text/html; charset=utf-8"};
     reply.content_policy = page_policy();
     return reply;
 }
@@ -306,14 +306,29 @@ Reply Routes::explain(Asked const& asked) {
 Report Routes::report() {
     Report report;
     report.figures = take_figures(server_);
-    report.ratios = samples_.all(sample_of(report.figures));
+    auto const sample = sample_of(report.figures);
+    report.ratios = samples_.all(sample);
+    report.health = health_of(report.figures, samples_.trend(sample), wall_now());
     report.latencies = latencies_.over(report.figures.at, {report.figures.hit_time, report.figures.miss_time});
     report.disk_costs = laps_.costs(report.figures.disk);
     return report;
 }
 
+/// With the lists, too.
+Report Routes::whole_report() {
+    auto report = this->report();
+    std::vector<std::unique_ptr<proxy::TopLists::Copy>> copies;
+    for (auto const* services : server_.shared().workers)
+        if (services->top) copies.push_back(services->top->copy(report.figures.at));
+    report.top = merge_lists(copies);
+    report.refusals = server_.shared().refusals.latest();
+    report.history = history_.all();
+    return report;
+}
+
 void Routes::sample() {
     auto const figures = take_figures(server_);
+    history_.add(figures);
     samples_.add(sample_of(figures));
     latencies_.add(figures.at, {figures.hit_time, figures.miss_time});
     laps_.look(figures.disk);

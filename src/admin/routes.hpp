@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "admin/history.hpp"
 #include "admin/report.hpp"
 #include "web/http_message.hpp"
 
@@ -49,10 +50,12 @@ private:
     web::Reply pins(Asked const&);
     web::Reply erase_pins(Asked const&);
     Report report();
+    Report whole_report();
 
     proxy::Server& server_;
     Samples samples_;
     LatencySamples latencies_;
+    History history_;
     LapWatch laps_;
 };
 

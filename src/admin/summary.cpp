@@ -197,8 +197,16 @@ std::vector<SummarySection> summary(Json const& stats, WallTime now) {
     return sections;
 }
 
+std::string health_text(Json const& stats) {
+    auto const sentence = text_at(stats, "health.sentence");
+    if (sentence.empty()) return {};
+    std::string out = sentence + "\n";
+    for (auto const& item : at(stats, "health.items")) out += "  " + text_at(item, "what") + " (" + text_at(item, "fix") + ")\n";
+    return out + "\n";
+}
+
 std::string summary_text(Json const& stats) {
-    std::string out = summary_title(stats) + "\n";
+    std::string out = health_text(stats) + summary_title(stats) + "\n";
     for (auto const& section : summary(stats)) out += "\n" + section_text(section);
     if (peers_table(stats)) out += "\n" + peers_text(stats);
     return out;

@@ -44,7 +44,9 @@ std::optional<SummarySection> what_if(nlohmann::ordered_json const& stats);
 /// Lines of text with the traffic that the estimate is based on, or a line that reports that there is no estimate yet.
 std::string what_if_text(nlohmann::ordered_json const& stats);
 
-/// The whole summary as aligned lines of text.
+/// The sentence of the health, and a line for each problem; empty if another version answers, which does not know it.
+std::string health_text(nlohmann::ordered_json const& stats);
+/// The health, then the whole summary as aligned lines of text.
 std::string summary_text(nlohmann::ordered_json const& stats);
 /// Lines of text about the tiers of the cache that `stats` has.
 std::string tiers_text(nlohmann::ordered_json const& stats);

@@ -14,6 +14,15 @@ namespace {
 /// The counters are read one after another: a part may be ahead of its total by one request.
 std::optional<double> share(std::uint64_t part, std::uint64_t whole) { return quotient(std::min(part, whole), whole); }
 
+Minute minute_between(Sample const& before, Sample const& after) {
+    auto const more = [&](std::uint64_t Sample::*count) { return static_cast<double>(after.*count - before.*count); };
+    return {more(&Sample::all_requests), more(&Sample::failed), more(&Sample::refused), more(&Sample::lost_lines)};
+}
+
+Minute times(Minute const& one, double factor) {
+    return {one.requests * factor, one.failed * factor, one.refused * factor, one.lost_lines * factor};
+}
+
 }   // namespace
 
 Sample sample_of(Figures const& figures) {
@@ -25,6 +34,10 @@ Sample sample_of(Figures const& figures) {
     sample.hits = figures.count(Answer::hit);
     sample.bytes = figures.sum(&proxy::Counters::client_body_bytes);
     sample.hit_bytes = figures.sum(&proxy::Counters::client_hit_bytes);
+    sample.all_requests = figures.requests;
+    sample.failed = figures.count(Answer::failed);
+    sample.refused = figures.count(Answer::refused);
+    sample.lost_lines = figures.log.dropped + figures.log.lost;
     return sample;
 }
 
@@ -39,10 +52,26 @@ void Samples::add(Sample const& sample) {
     samples_.push_back(sample);
 }
 
+/// There must be a sample.
+Sample const& Samples::first_of(seconds window, SteadyTime now) const {
+    auto const inside = std::ranges::lower_bound(samples_, now - window, {}, &Sample::at);
+    return inside == samples_.end() ? samples_.back() : *inside;
+}
+
 Ratios Samples::over(seconds window, Sample const& now) const {
     if (samples_.empty()) return {};
-    auto const inside = std::ranges::lower_bound(samples_, now.at - window, {}, &Sample::at);
-    return ratios_between(inside == samples_.end() ? samples_.back() : *inside, now);
+    return ratios_between(first_of(window, now.at), now);
+}
+
+Trend Samples::trend(Sample const& now) const {
+    constexpr seconds minute{60}, known_for{300};
+    if (samples_.empty()) return {};
+    auto const& begin = first_of(minute, now.at);
+    auto const& oldest = samples_.front();
+    Trend trend{.last = minute_between(begin, now)};
+    auto const span = begin.at - oldest.at;
+    if (span >= known_for) trend.usual = times(minute_between(oldest, begin), std::chrono::duration<double>(minute) / span);
+    return trend;
 }
 
 WindowRatios Samples::all(Sample const& now) const {
@@ -55,21 +84,30 @@ WindowRatios Samples::all(Sample const& now) const {
 }
 
 void LatencySamples::add(SteadyTime at, Latencies const& until_now) {
-    if (!samples_.empty() && at - samples_.back().at < interval) return;
-    if (samples_.size() == most) samples_.pop_front();
-    samples_.push_back({at, until_now});
+    add_to(samples_, {at, until_now}, interval, most);
+    add_to(sparse_, {at, until_now}, sparse_interval, sparse_most);
+}
+
+void LatencySamples::add_to(Series& series, Sample const& sample, seconds apart, std::size_t count_max) {
+    if (!series.empty() && sample.at - series.back().at < apart) return;
+    if (series.size() == count_max) series.pop_front();
+    series.push_back(sample);
 }
 
 WindowLatencies LatencySamples::over(SteadyTime at, Latencies const& until_now) const {
+    constexpr seconds dense_for{300};
     WindowLatencies all;
-    for (std::size_t i = 0; i < latency_windows.size(); ++i) all[i] = since(at - latency_windows[i].length, until_now);
+    for (std::size_t i = 0; i < latency_windows.size(); ++i) {
+        auto const length = latency_windows[i].length;
+        all[i] = since(length <= dense_for ? samples_ : sparse_, at - length, until_now);
+    }
     return all;
 }
 
-Latencies LatencySamples::since(SteadyTime moment, Latencies const& until_now) const {
-    if (samples_.empty()) return until_now;
-    auto const* begin = &samples_.front();
-    for (auto const& sample : samples_)
+Latencies LatencySamples::since(Series const& series, SteadyTime moment, Latencies const& until_now) {
+    if (series.empty()) return until_now;
+    auto const* begin = &series.front();
+    for (auto const& sample : series)
         if (sample.at <= moment) begin = &sample;
     return {until_now.hit.since(begin->until.hit), until_now.miss.since(begin->until.miss)};
 }

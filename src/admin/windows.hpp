@@ -17,6 +17,10 @@ struct Sample {
     std::uint64_t hits = 0;
     std::uint64_t bytes = 0;   // body bytes sent to clients
     std::uint64_t hit_bytes = 0;
+    std::uint64_t all_requests = 0;
+    std::uint64_t failed = 0;       // requests
+    std::uint64_t refused = 0;      // requests
+    std::uint64_t lost_lines = 0;   // lines of the access log that were dropped or not writable
 };
 
 Sample sample_of(Figures const&);
@@ -38,6 +42,20 @@ inline constexpr std::array windows{Window{"60s", seconds{60}}, Window{"5m", sec
                                     Window{"start", seconds{0}}};
 using WindowRatios = std::array<Ratios, windows.size()>;   // in the order of `windows`
 
+/// The events of one minute.
+struct Minute {
+    double requests = 0;
+    double failed = 0;
+    double refused = 0;
+    double lost_lines = 0;
+};
+
+/// The last minute, and an average one of the hour before it.
+struct Trend {
+    Minute last;
+    std::optional<Minute> usual = std::nullopt;   // nothing: less than five minutes are known
+};
+
 /// The samples of the last hour, oldest first.
 class Samples {
 public:
@@ -50,8 +68,11 @@ public:
     /// sampled, the result covers the time since the first sample.
     Ratios over(seconds window, Sample const& now) const;
     WindowRatios all(Sample const& now) const;
+    Trend trend(Sample const& now) const;
 
 private:
+    Sample const& first_of(seconds window, SteadyTime now) const;
+
     std::deque<Sample> samples_;
 };
 
@@ -60,14 +81,16 @@ struct Latencies {
     LatencySnapshot miss;   // all other responses, without tunnels
 };
 
-inline constexpr std::array latency_windows{windows[0], windows[1]};     // 60 s and 5 min
-using WindowLatencies = std::array<Latencies, latency_windows.size()>;   // in the order of `latency_windows`
+inline constexpr std::array latency_windows{windows[0], windows[1], windows[2]};   // 60 s, 5 min and 1 h
+using WindowLatencies = std::array<Latencies, latency_windows.size()>;             // in the order of `latency_windows`
 
-/// The samples of the last five minutes, oldest first: at most 160 KiB.
+/// The samples of the last hour, oldest first: those of five minutes are closer together. At most 700 KiB.
 class LatencySamples {
 public:
     static constexpr seconds interval{15};   // between two samples; an earlier one is ignored
-    static constexpr std::size_t most = 300 / 15 + 1;
+    static constexpr seconds sparse_interval{60};
+    static constexpr std::size_t most = 300 / 15 + 1, sparse_most = 3'600 / 60 + 1;
+    static constexpr Bytes bytes_max = (most + sparse_most) * (sizeof(SteadyTime) + sizeof(Latencies));
 
     /// Adds the totals since the start at the moment `at`, which must not be before the last one.
     void add(SteadyTime at, Latencies const& until_now);
@@ -80,9 +103,12 @@ private:
         SteadyTime at{};
         Latencies until;
     };
-    Latencies since(SteadyTime moment, Latencies const& until_now) const;
+    using Series = std::deque<Sample>;
+    static void add_to(Series& series, Sample const& sample, seconds apart, std::size_t count_max);
+    static Latencies since(Series const& series, SteadyTime moment, Latencies const& until_now);
 
-    std::deque<Sample> samples_;
+    Series samples_;
+    Series sparse_;
 };
 
 }   // namespace garner::admin

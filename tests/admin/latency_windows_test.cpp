@@ -26,6 +26,16 @@ TEST(LatencyWindows, forget_what_is_older_than_they_are) {
     EXPECT_EQ(now[0].miss.total, 0u);
 }
 
+TEST(LatencyWindows, the_last_hour_has_samples_a_minute_apart) {
+    LatencySamples samples;
+    for (std::int64_t second = 0; second <= 7'200; second += 5) samples.add(moment(second), times(second < 3'000 ? 0 : 100, 0));
+    EXPECT_EQ(samples.over(moment(7'205), times(107, 0))[2].hit.total, 7u);
+    LatencySamples younger;
+    for (std::int64_t second = 0; second <= 7'200; second += 5) younger.add(moment(second), times(second < 4'000 ? 0 : 100, 0));
+    EXPECT_EQ(younger.over(moment(7'205), times(107, 0))[2].hit.total, 107u);
+    EXPECT_EQ(younger.over(moment(7'205), times(107, 0))[1].hit.total, 7u);
+}
+
 TEST(LatencyWindows, begin_with_the_first_sample_and_without_one_with_the_start) {
     LatencySamples samples;
     EXPECT_EQ(samples.over(moment(3), times(2, 0))[0].hit.total, 2u);

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "peers.hpp"
+#include "proxy/rule_hits.hpp"
 #include "support/places.hpp"
 #include "web/prometheus.hpp"
 
@@ -244,6 +245,58 @@ TEST(StatsJson, peers_tell_units_and_no_login) {
     EXPECT_TRUE(json["peers"][1]["address"].is_null());
     EXPECT_EQ(json["icp"]["queries"], 4'321);
     EXPECT_THAT(json.dump(), Not(HasSubstr("secret")));
+}
+
+/// Three rules, of which the second is dead.
+Report report_with_rules() {
+    auto options = std::make_shared<proxy::Options>();
+    std::vector<http::AccessRule> rules(3);
+    for (std::size_t i = 0; i < rules.size(); ++i) rules[i].place = "access[" + std::to_string(i) + "]: deny";
+    rules[0].match.host = {*http::HostPattern::parse(".example")};
+    rules[0].name = "exams";
+    rules[1].match.host = {*http::HostPattern::parse("www.example")};
+    options->access = http::AccessRules(std::move(rules));
+    options->rule_hits = std::make_shared<proxy::RuleHits>(3, 1);
+    for (int i = 0; i < 4; ++i) options->rule_hits->add(0, 0);
+    Report report;
+    report.figures.options = options;
+    return report;
+}
+
+TEST(StatsJson, has_the_hits_of_each_rule_and_why_one_is_dead) {
+    auto const report = report_with_rules();
+    auto const rules = stats_json(report)["rules"];
+    ASSERT_EQ(rules.size(), 3u);
+    EXPECT_EQ(rules[0], (Json{{"rule", "exams (access[0]: deny)"}, {"hits", 4}, {"dead", false}, {"why", ""}}));
+    EXPECT_EQ(rules[1],
+              (Json{{"rule", "access[1]: deny"}, {"hits", 0}, {"dead", true}, {"why", "access[0] matches all its requests"}}));
+    EXPECT_EQ(rules[2]["dead"], false);
+    auto const text = metrics_text(report);
+    EXPECT_EQ(value(text, "garner_rule_hits_total{rule=\"exams (access[0]: deny)\"}"), 4);
+    EXPECT_EQ(value(text, "garner_rule_hits_total{rule=\"access[2]: deny\"}"), 0);
+}
+
+TEST(StatsJson, names_of_clients_hosts_and_URLs_are_no_labels) {
+    Report report;
+    report.top.hosts = report.top.clients = report.top.misses = {{"evil\"<b>", 3, 2, 1, "no-store in response"}};
+    proxy::Refused refused;
+    refused.url = "http://evil.example/";
+    report.refusals = {refused};
+    auto const json = stats_json(report);
+    EXPECT_EQ(json["top"]["hosts"][0],
+              (Json{{"name", "evil\"<b>"}, {"requests", 3}, {"bytes", 2}, {"hits", 1}, {"reason", "no-store in response"}}));
+    EXPECT_EQ(json["refusals"][0]["url"], "http://evil.example/");
+    EXPECT_THAT(metrics_text(report), Not(HasSubstr("evil")));
+}
+
+TEST(StatsJson, has_the_days_of_certificates) {
+    Report report;
+    report.figures.certificates = {{"CN = a.example", wall_now() + std::chrono::hours(24 * 3 + 1)}};
+    auto const list = stats_json(report)["certificates"];
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ(list[0]["name"], "CN = a.example");
+    EXPECT_EQ(list[0]["days_left"], 3);
+    EXPECT_EQ(list[0]["not_after"], unix_seconds(report.figures.certificates.begin()->second));
 }
 
 TEST(StatsJson, what_nothing_was_measured_for_is_null) {

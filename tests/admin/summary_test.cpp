@@ -39,6 +39,16 @@ TEST(Summary, is_aligned_and_in_human_units) {
     EXPECT_THAT(text, HasSubstr("\n  p50                                -             -             -       2.05 ms\n"));
 }
 
+TEST(Summary, begins_with_the_health) {
+    auto report = some_report();
+    EXPECT_THAT(summary_text(stats_json(report)), testing::StartsWith("OK: no problem is known.\n\ngarner "));
+    report.health = {HealthState::attention,
+                     "Attention: parent campus is dead.",
+                     {{HealthState::attention, "parent campus is dead", "start it"}}};
+    EXPECT_THAT(summary_text(stats_json(report)),
+                testing::StartsWith("Attention: parent campus is dead.\n  parent campus is dead (start it)\n\ngarner "));
+}
+
 TEST(Summary, has_the_days_that_certificates_are_valid) {
     auto report = some_report();
     EXPECT_THAT(summary_text(stats_json(report)), Not(HasSubstr("Certificates")));

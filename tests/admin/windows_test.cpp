@@ -65,6 +65,39 @@ TEST(Windows, more_samples_than_there_is_room_for_drop_the_oldest) {
     EXPECT_DOUBLE_EQ(*samples.over(seconds{1'000'000}, now).hit, 100.0 / Samples::most);
 }
 
+/// Two requests a second, and a line of the log is lost each second since `lost_since`.
+Sample busy(std::int64_t second, std::int64_t lost_since) {
+    auto one = sample(second, 0, 0);
+    one.all_requests = static_cast<std::uint64_t>(2 * second);
+    one.failed = static_cast<std::uint64_t>(second / 10);
+    one.refused = static_cast<std::uint64_t>(second / 5);
+    one.lost_lines = static_cast<std::uint64_t>(second < lost_since ? 0 : second - lost_since);
+    return one;
+}
+
+TEST(Windows, the_last_minute_is_compared_with_an_average_one) {
+    Samples samples;
+    for (std::int64_t second = 0; second <= 1'000; second += 5) samples.add(busy(second, 950));
+    auto const trend = samples.trend(busy(1'000, 950));
+    EXPECT_DOUBLE_EQ(trend.last.requests, 120);
+    EXPECT_DOUBLE_EQ(trend.last.failed, 6);
+    EXPECT_DOUBLE_EQ(trend.last.refused, 12);
+    EXPECT_DOUBLE_EQ(trend.last.lost_lines, 50);
+    ASSERT_TRUE(trend.usual);
+    EXPECT_DOUBLE_EQ(trend.usual->requests, 120);
+    EXPECT_NEAR(trend.usual->failed, 6, 0.1);
+    EXPECT_DOUBLE_EQ(trend.usual->lost_lines, 0);
+}
+
+TEST(Windows, no_minute_is_usual_in_the_first_ones) {
+    EXPECT_FALSE(Samples{}.trend(busy(3, 0)).usual);
+    Samples samples;
+    for (std::int64_t second = 0; second <= 355; second += 5) samples.add(busy(second, 0));
+    EXPECT_FALSE(samples.trend(busy(355, 0)).usual);
+    samples.add(busy(360, 0));
+    EXPECT_TRUE(samples.trend(busy(360, 0)).usual);
+}
+
 TEST(Windows, what_no_cache_could_have_answered_counts_for_no_ratio) {
     Figures figures;
     for (auto& answer : figures.answers) answer = 2;

@@ -1,0 +1,154 @@
+#include "admin/health.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "admin/human.hpp"
+
+namespace garner::admin {
+
+namespace {
+
+struct Checked {
+    Figures const& figures;
+    Trend const& trend;
+    WallTime now;
+    std::vector<HealthItem>& items;
+
+    void attention(std::string what, std::string fix) const {
+        items.push_back({HealthState::attention, std::move(what), std::move(fix)});
+    }
+    void trouble(std::string what, std::string fix) const {
+        items.push_back({HealthState::trouble, std::move(what), std::move(fix)});
+    }
+};
+
+std::string counted(double number, std::string const& thing) {
+    auto const whole = static_cast<std::uint64_t>(number + 0.5);
+    return human_count(whole) + " " + thing + (whole == 1 ? "" : "s");
+}
+
+/// "23 requests failed in the last minute, usually 2"
+std::string in_last_minute(double number, std::string const& verb, std::optional<double> usual) {
+    auto text = counted(number, "request") + " " + verb + " in the last minute";
+    return usual ? text + ", usually " + human_count(static_cast<std::uint64_t>(*usual + 0.5)) : text;
+}
+
+std::optional<double> usual(Trend const& trend, double Minute::*number) {
+    return trend.usual ? std::optional(*trend.usual.*number) : std::nullopt;
+}
+
+bool is_far_above(double number, double usual) {
+    return number >= HealthLimits::many_a_minute && number >= HealthLimits::times_usual * usual;
+}
+
+void check_workers(Checked const& in) {
+    if (in.figures.stuck_workers == 0) return;
+    in.trouble(counted(static_cast<double>(in.figures.stuck_workers), "worker thread") + " has not responded for 5 s",
+               "restart Garner, and report the last lines of its log");
+}
+
+void check_disk(Checked const& in) {
+    auto const& disk = in.figures.disk;
+    if (disk.state != store::DiskStats::State::failing) return;
+    in.trouble(
+        "the disk tier fails, and Garner answers from memory and from origins" + (disk.trouble.empty() ? "" : ": " + disk.trouble),
+        "check the disk below " + disk.path);
+}
+
+/// Without a usual number, a third of all requests is many.
+void check_failures(Checked const& in) {
+    auto const& last = in.trend.last;
+    auto const before = usual(in.trend, &Minute::failed);
+    auto const least = before.value_or(HealthLimits::failed_share * last.requests / HealthLimits::times_usual);
+    if (!is_far_above(last.failed, least)) return;
+    in.trouble(in_last_minute(last.failed, "failed", before),
+               "look at the reasons in the access log; check DNS and the way to the origins");
+}
+
+/// A usual number must be known: with logins, the first request of many connections is refused.
+void check_refusals(Checked const& in) {
+    auto const before = usual(in.trend, &Minute::refused);
+    if (!before || !is_far_above(in.trend.last.refused, *before)) return;
+    in.attention(in_last_minute(in.trend.last.refused, "were refused", before),
+                 "look at the last refusals and their rules; a rule or a client has changed");
+}
+
+void check_peers(Checked const& in) {
+    for (auto const& peer : in.figures.peers)
+        if (peer.health == icp::Health::dead)
+            in.attention(std::string(name_of(peer.options.type)) + " " + peer.options.name + " is dead",
+                         "check that it runs, and that its ports are reachable from here (garner peers)");
+}
+
+void check_log(Checked const& in) {
+    auto const lost = in.trend.last.lost_lines;
+    if (lost <= 0) return;
+    auto const& error = in.figures.log.last_error;
+    in.attention(counted(lost, "line") + " of the access log " + (lost < 1.5 ? "was" : "were") + " lost in the last minute" +
+                     (error.empty() ? "" : ": " + error),
+                 "make the file of log.access writable, or move it to a faster disk");
+}
+
+void check_connections(Checked const& in) {
+    auto const now = in.figures.connections_now, limit = in.figures.connections_limit;
+    if (limit == 0 || now < HealthLimits::connections_share * limit) return;
+    in.attention(human_count(now) + " of at most " + human_count(limit) + " client connections are open",
+                 "raise the limit of open files and limits.connections_max, or find the client with the most connections");
+}
+
+void check_certificates(Checked const& in) {
+    for (auto const& [subject, end] : in.figures.certificates) {
+        constexpr auto fix = "renew it, then run garner reload";
+        auto const left = end - in.now;
+        auto const days = std::chrono::floor<std::chrono::days>(left).count();
+        if (left <= milliseconds{0})
+            in.trouble("the certificate " + subject + " has expired", fix);
+        else if (left <= HealthLimits::certificate)
+            in.attention("the certificate " + subject + " ends in " + counted(static_cast<double>(days), "day"), fix);
+    }
+}
+
+void check_configuration(Checked const& in) {
+    auto const& refused = in.figures.config.refused;
+    if (refused.empty()) return;
+    in.attention("the last reload was refused, and the former configuration is in use: " + refused,
+                 "correct the file (garner check), then run garner reload");
+}
+
+/// A new check needs a function and a row here. The order is that of the items of one state.
+using Check = void (*)(Checked const&);
+constexpr Check checks[]{check_workers, check_disk,        check_failures,     check_refusals,     check_peers,
+                         check_log,     check_connections, check_certificates, check_configuration};
+
+/// "Attention: parent campus is dead, and 2 more problems."
+std::string sentence_of(std::vector<HealthItem> const& items) {
+    auto text = (items.front().state == HealthState::trouble ? "Trouble: " : "Attention: ") + items.front().what;
+    if (items.size() > 1) text += ", and " + counted(static_cast<double>(items.size() - 1), "more problem");
+    return text + ".";
+}
+
+}   // namespace
+
+std::string_view name_of(HealthState state) {
+    switch (state) {
+    case HealthState::ok: return "ok";
+    case HealthState::attention: return "attention";
+    case HealthState::trouble: return "trouble";
+    }
+    return "";
+}
+
+Health health_of(Figures const& figures, Trend const& trend, WallTime now) {
+    Health health;
+    for (auto const check : checks) check({figures, trend, now, health.items});
+    if (health.items.empty()) return health;
+    std::ranges::stable_sort(health.items, std::ranges::greater(), &HealthItem::state);
+    health.state = health.items.front().state;
+    health.sentence = sentence_of(health.items);
+    return health;
+}
+
+}   // namespace garner::admin

@@ -1,0 +1,41 @@
+// Whether the operator has to do something, and what. Pure.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admin/figures.hpp"
+#include "admin/windows.hpp"
+
+namespace garner::admin {
+
+/// trouble: clients are affected, or a part of Garner has failed. attention: the operator should act before that.
+enum class HealthState : std::uint8_t { ok, attention, trouble };
+std::string_view name_of(HealthState);
+
+struct HealthItem {
+    HealthState state = HealthState::attention;
+    std::string what;   // "parent campus is dead"
+    std::string fix;    // a suggested fix
+};
+
+struct Health {
+    HealthState state = HealthState::ok;   // the worst of the items
+    std::string sentence = "OK: no problem is known.";
+    std::vector<HealthItem> items = {};   // the worst come first
+};
+
+/// The limits from which on a figure is an item.
+struct HealthLimits {
+    static constexpr double many_a_minute = 20;           // requests that failed or were refused
+    static constexpr double times_usual = 3;              // and so many times more than in an average minute of the last hour
+    static constexpr double failed_share = 1.0 / 3;       // share of all requests, while the average is not known
+    static constexpr double connections_share = 0.9;      // of the limit
+    static constexpr std::chrono::days certificate{14};   // left
+};
+
+Health health_of(Figures const& figures, Trend const& trend, WallTime now);
+
+}   // namespace garner::admin
