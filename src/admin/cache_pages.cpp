@@ -148,8 +148,15 @@ private:
 
     Json with_purged(Json page, std::uint64_t purged) const {
         page["purged"] = purged;
-        page["durable"] = !disk_ || purged == 0 || disk_->wait_until_settled(store::Survives::power);
+        page["durable"] = purged == 0 || is_durable();
         return page;
+    }
+
+    /// A reload may have exchanged the disk since the page began: removals wait for the one that is in use now.
+    bool is_durable() const {
+        auto const in_use = cache_ ? cache_->disk().store() : nullptr;
+        auto* const disk = in_use ? in_use.get() : disk_;
+        return !disk || disk->wait_until_settled(store::Survives::power);
     }
 
     cache::Cache* cache_;

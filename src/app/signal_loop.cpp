@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -25,7 +26,11 @@ control::Answer refuse_while_stopping(control::Json const&) { return {1, {"the r
 
 Task::Task(std::function<void()> task)
     : thread_([this, task = std::move(task)] {
-          task();
+          try {
+              task();
+          } catch (std::exception const& trouble) {   // no descriptors, no threads, no memory
+              spdlog::error("a task of the main thread failed: {}", trouble.what());
+          }
           ended_ = true;
       }) {}
 

@@ -2,11 +2,13 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "control/address.hpp"
@@ -63,6 +65,36 @@ struct Ancillary {
     alignas(cmsghdr) char bytes[CMSG_SPACE(descriptors_max * sizeof(int))] = {};
 };
 
+std::optional<ucred> peer_of(int descriptor) {
+    ucred peer{};
+    socklen_t size = sizeof(peer);
+    return ::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? std::optional(peer) : std::nullopt;
+}
+
+/// Waits at most a second for room in the queue of the other process.
+bool reaches(int descriptor, sockaddr_un const& address) {
+    auto const* const generic = reinterpret_cast<sockaddr const*>(&address);
+    for (auto const until = steady_now() + seconds{1}; steady_now() < until;) {
+        if (::connect(descriptor, generic, sizeof(sockaddr_un)) == 0) return true;
+        if (errno != EAGAIN) return false;
+        std::this_thread::sleep_for(milliseconds{10});
+    }
+    errno = EAGAIN;
+    return false;
+}
+
+/// Root, this user, or the only other one who may put a socket into the directory. In a directory that every user may write, another
+/// user could have listened first.
+bool is_trusted(int descriptor, std::string const& path) {
+    auto const peer = peer_of(descriptor);
+    if (!peer) return false;
+    if (peer->uid == 0 || peer->uid == ::geteuid()) return true;
+    auto const slash = path.rfind('/');
+    auto const directory = slash == path.npos ? std::string(".") : path.substr(0, slash + 1);
+    struct stat found {};
+    return ::stat(directory.c_str(), &found) == 0 && (found.st_mode & S_IWOTH) == 0 && found.st_uid == peer->uid;
+}
+
 }   // namespace
 
 Channel::~Channel() {
@@ -72,9 +104,11 @@ Channel::~Channel() {
 Result<Channel> Channel::connect(std::string const& path) {
     auto const address = address_of(path);
     if (!address) return address.fault();
-    Channel channel(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-    auto const* const generic = reinterpret_cast<sockaddr const*>(&*address);
-    if (channel.descriptor_ >= 0 && ::connect(channel.descriptor_, generic, sizeof(sockaddr_un)) == 0) return channel;
+    Channel channel(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (channel.descriptor_ >= 0 && reaches(channel.descriptor_, *address)) {
+        if (is_trusted(channel.descriptor_, path)) return channel;
+        return Fault{"another user listens there", "let only root or the user of the proxy write into its directory", path};
+    }
     auto const remedy =
         errno == EACCES ? "only root and the user of the running proxy may use it" : "start the proxy, or compare control.path";
     return Fault{std::string("no proxy listens: ") + std::strerror(errno), remedy, path};
@@ -94,9 +128,8 @@ bool Channel::send(Json const& message, std::span<int const> descriptors) {
 bool Channel::waits(milliseconds patience) const { return is_ready(descriptor_, POLLIN, patience); }
 
 int Channel::process() const {
-    ucred peer{};
-    socklen_t size = sizeof(peer);
-    return ::getsockopt(descriptor_, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.pid : 0;
+    auto const peer = peer_of(descriptor_);
+    return peer ? peer->pid : 0;
 }
 
 Result<Json> Channel::receive(milliseconds patience) {

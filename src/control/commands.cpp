@@ -28,11 +28,14 @@ std::string valid_utf8(std::string const& text) {
     return Json::parse(json).get<std::string>();
 }
 
+/// False if the client is slow: it must not hold the thread up.
 bool send_answer(Channel& channel, Answer const& answer) {
+    auto const until = steady_now() + seconds{1};
     Json lines = Json::array();
     for (auto const& line : answer.lines) {
         lines.push_back(valid_utf8(line));
         if (lines.size() < lines_a_message) continue;
+        if (steady_now() > until) return false;
         if (!channel.send({{"do", "said"}, {"lines", std::exchange(lines, Json::array())}})) return false;
     }
     return channel.send({{"do", "done"}, {"lines", lines}, {"code", answer.code}, {"version", version}});

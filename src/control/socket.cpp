@@ -19,12 +19,23 @@ std::optional<struct stat> file_at(std::string const& path) {
     return ::lstat(path.c_str(), &file) == 0 ? std::optional(file) : std::nullopt;
 }
 
+/// True if no process listens any more.
+bool is_abandoned(std::string const& path) {
+    auto const address = address_of(path);
+    if (!address) return false;
+    int const descriptor = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    auto const* const generic = reinterpret_cast<sockaddr const*>(&*address);
+    bool const refused = ::connect(descriptor, generic, sizeof(sockaddr_un)) != 0 && errno == ECONNREFUSED;
+    if (descriptor >= 0) ::close(descriptor);
+    return refused;
+}
+
 /// Removes the socket of a process that has ended.
 Result<void> make_room(std::string const& path) {
     auto const file = file_at(path);
     if (!file) return {};
     if (!S_ISSOCK(file->st_mode)) return Fault{"exists and is no socket", "choose another control.path", path};
-    if (Channel::connect(path)) return Fault{"another process listens there", "stop it, or choose another control.path", path};
+    if (!is_abandoned(path)) return Fault{"another process listens there", "stop it, or choose another control.path", path};
     ::unlink(path.c_str());
     return {};
 }

@@ -20,8 +20,9 @@ std::shared_ptr<http::OwnAddresses const> OwnPlaces::now() const {
 
 /// False when the addresses cannot be read. The known addresses stay blocked then.
 bool OwnPlaces::read_interfaces() {
-    auto const interfaces = net::interface_addresses();
+    // Read under the lock, so that no older reading replaces a newer one.
     MutexLock const lock(mutex_);
+    auto const interfaces = net::interface_addresses();
     if (interfaces) places_.interfaces = *interfaces;
     tell_workers();
     return interfaces.has_value();

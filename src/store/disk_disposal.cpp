@@ -1,5 +1,6 @@
 #include "store/disk_disposal.hpp"
 
+#include <system_error>
 #include <utility>
 
 namespace garner::store {
@@ -16,13 +17,21 @@ void DiskDisposal::close(std::shared_ptr<DiskStore> store) {
 void DiskDisposal::run(std::function<void()> job) {
     {
         MutexLock const lock(mutex_);
-        if (!finished_) {
-            jobs_.push_back(std::exchange(job, nullptr));
-            if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
-        }
+        if (!finished_ && has_thread()) jobs_.push_back(std::exchange(job, nullptr));
     }
     changed_.notify_all();
     if (job) job();
+}
+
+/// Without threads the caller does the work, and waits for the disk.
+bool DiskDisposal::has_thread() {
+    if (thread_.joinable()) return true;
+    try {
+        thread_ = std::thread([this] { work(); });
+    } catch (std::system_error const&) {
+        return false;
+    }
+    return true;
 }
 
 void DiskDisposal::work() {

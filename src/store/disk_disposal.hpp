@@ -26,6 +26,7 @@ public:
 
 private:
     void run(std::function<void()> job);
+    bool has_thread() REQUIRES(mutex_);
     void work();
 
     Mutex mutex_;

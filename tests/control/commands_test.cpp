@@ -145,6 +145,22 @@ TEST(ControlSocket, replaces_that_of_a_process_that_has_ended) {
     EXPECT_TRUE(socket) << socket.fault_text();
 }
 
+TEST(ControlSocket, of_another_user_gets_no_command) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+    Directory const directory;
+    auto const parent = std::filesystem::path(directory.socket()).parent_path();
+    std::filesystem::permissions(parent, std::filesystem::perms::all);
+    ASSERT_EQ(::seteuid(65534), 0);
+    auto const foreign = Socket::open(directory.socket());
+    ASSERT_EQ(::seteuid(0), 0);
+    ASSERT_TRUE(foreign) << foreign.fault_text();
+    EXPECT_THAT(Channel::connect(directory.socket()).fault_text(), HasSubstr("another user listens there"));
+    // The user of the proxy, which alone may write into the directory.
+    ASSERT_EQ(::chown(parent.c_str(), 65534, 65534), 0);
+    std::filesystem::permissions(parent, std::filesystem::perms::owner_all);
+    EXPECT_TRUE(Channel::connect(directory.socket()));
+}
+
 TEST(ControlSocket, is_not_taken_from_a_running_process_or_a_file) {
     Directory const directory;
     {
