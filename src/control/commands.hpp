@@ -30,7 +30,7 @@ public:
 
     /// The descriptors to wait for.
     void add_to(std::vector<pollfd>& descriptors) const;
-    /// Executes each command that has arrived. Waits at most a second for each client that reads slowly.
+    /// Executes each command that has arrived. Waits at most 5 s for each client that reads slowly.
     void serve(Execute const& execute, Greet const& greet);
 
     /// For a takeover.
