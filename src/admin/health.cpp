@@ -68,11 +68,14 @@ void check_failures(Checked const& in) {
                "look at the reasons in the access log; check DNS and the way to the origins");
 }
 
-/// A usual number must be known: with logins, the first request of many connections is refused.
+/// Without a usual number, nearly all requests are many: with logins, the first request of many connections is refused.
 void check_refusals(Checked const& in) {
+    auto const& last = in.trend.last;
     auto const before = usual(in.trend, &Minute::refused);
-    if (!before || !is_far_above(in.trend.last.refused, *before)) return;
-    in.attention(in_last_minute(in.trend.last.refused, "were refused", before),
+    bool const nearly_all =
+        last.refused >= HealthLimits::many_a_minute && last.refused >= HealthLimits::refused_share * last.requests;
+    if (!nearly_all && !(before && is_far_above(last.refused, *before))) return;
+    in.attention(in_last_minute(last.refused, "were refused", before),
                  "look at the last refusals and their rules; a rule or a client has changed");
 }
 

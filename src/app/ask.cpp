@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
@@ -156,14 +157,29 @@ Result<void> take_refusal(CommandLine& line) {
     return {};
 }
 
+/// The running proxy has a former state of the file: it must be reachable while an operator mends the file. With a syntax error the
+/// default address is asked.
+bool can_ask_nevertheless(CommandLine const& line, config::Loaded const& loaded) {
+    using enum CommandLine::Command;
+    constexpr CommandLine::Command lenient[]{purge, stats, peers, health, log, explain};
+    if (std::ranges::find(lenient, line.command) == std::end(lenient)) return false;
+    auto const matters = [](config::Fault const& fault) {
+        bool const is_unread = fault.line == 0 && fault.key.empty();
+        return is_unread || fault.file == "--set" || fault.key.starts_with("admin");
+    };
+    if (std::ranges::any_of(loaded.faults, matters)) return false;
+    auto const& admin = loaded.config.admin;
+    if (admin.enabled)
+        std::fprintf(stderr, "garner: asking the proxy at %s port %u nevertheless\n", admin.address.c_str(), admin.port);
+    return true;
+}
+
 }   // namespace
 
 int ask(CommandLine const& line) {
     auto const loaded = load(line, config::NamedFiles::left);
-    if (!loaded.faults.empty()) {
-        config::print_faults(loaded.faults, std::cerr);
-        return exit_failed;
-    }
+    config::print_faults(loaded.faults, std::cerr);
+    if (!loaded.faults.empty() && !can_ask_nevertheless(line, loaded)) return exit_failed;
     switch (line.command) {
     case CommandLine::Command::cache: return ask_cache(line, loaded.config);
     case CommandLine::Command::ca: return run_ca(line, loaded.config);

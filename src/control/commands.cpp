@@ -10,7 +10,7 @@
 namespace garner::control {
 namespace {
 
-constexpr std::size_t channels_max = 16;
+constexpr std::size_t channels_max = 64;
 constexpr std::size_t line_max = 4'000;
 constexpr std::size_t lines_a_message = 4;   // an invalid byte of a line becomes three of UTF-8
 

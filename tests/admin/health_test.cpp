@@ -103,6 +103,16 @@ TEST(Health, many_refusals_need_attention_if_the_usual_number_is_known) {
     expect_ok(scene);
 }
 
+TEST(Health, refusals_of_nearly_all_requests_need_attention) {
+    Scene scene;
+    scene.trend.usual.reset();
+    scene.trend.last.requests = 1'000;
+    scene.trend.last.refused = 890;
+    expect_ok(scene);
+    scene.trend.last.refused = 900;
+    expect_one(scene, HealthState::attention, "900 requests were refused in the last minute");
+}
+
 TEST(Health, nine_tenths_of_the_connections_need_attention) {
     Scene scene;
     scene.figures.connections_limit = 1'000;
