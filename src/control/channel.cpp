@@ -24,6 +24,10 @@ bool is_ready(int descriptor, short events, milliseconds patience) {
     return ::poll(&one, 1, static_cast<int>(patience.count())) > 0;
 }
 
+bool is_temporary(int error) {
+    return error == EAGAIN || error == EINTR || error == ENOBUFS || error == ENOMEM || error == ETOOMANYREFS;
+}
+
 /// Room for the descriptors of one message.
 struct Ancillary {
     msghdr header(iovec& piece) {
@@ -115,15 +119,16 @@ Result<Channel> Channel::connect(std::string const& path) {
     return Fault{what + std::string(std::strerror(errno)), remedy, path};
 }
 
-bool Channel::send(Json const& message, std::span<int const> descriptors) {
+Sent Channel::try_send(Json const& message, std::span<int const> descriptors) {
     auto bytes = Json::to_cbor(message);
-    if (bytes.size() > message_max || descriptors.size() > descriptors_max) return false;
-    if (!is_ready(descriptor_, POLLOUT, send_patience)) return false;
+    if (bytes.size() > message_max || descriptors.size() > descriptors_max) return Sent::too_long;
+    if (!is_ready(descriptor_, POLLOUT, send_patience)) return Sent::slow;
     iovec piece{.iov_base = bytes.data(), .iov_len = bytes.size()};
     Ancillary ancillary;
     auto header = ancillary.header(piece);
     ancillary.put(header, descriptors);
-    return ::sendmsg(descriptor_, &header, MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(bytes.size());
+    if (::sendmsg(descriptor_, &header, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return Sent::done;   // all, or nothing
+    return is_temporary(errno) ? Sent::slow : Sent::ended;
 }
 
 bool Channel::waits(milliseconds patience) const { return is_ready(descriptor_, POLLIN, patience); }

@@ -1,5 +1,6 @@
 // A connection over the control socket: one message a datagram (SOCK_SEQPACKET), each a CBOR map.
 #pragma once
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -23,6 +24,13 @@ struct Message {
     Descriptors descriptors;
 };
 
+enum class Sent : std::uint8_t {
+    done,
+    slow,       // the receiver does not read; nothing was sent
+    too_long,   // for one message; nothing was sent
+    ended       // the other end is gone
+};
+
 /// Owns the descriptor. Used on one thread.
 class Channel {
 public:
@@ -37,9 +45,9 @@ public:
     /// Connects to the process that listens at `path`. The fault names the path.
     static Result<Channel> connect(std::string const& path);
 
-    /// Waits at most a second for a slow receiver. False if the message is too long, or the other end is gone or too slow.
-    /// The receiver gets duplicates of the descriptors.
-    bool send(Json const& message, std::span<int const> descriptors = {});
+    /// Waits at most a second for a slow receiver. The receiver gets duplicates of the descriptors.
+    Sent try_send(Json const& message, std::span<int const> descriptors = {});
+    bool send(Json const& message, std::span<int const> descriptors = {}) { return try_send(message, descriptors) == Sent::done; }
     /// Waits at most `patience` for the next message.
     Result<Json> receive(milliseconds patience);
 

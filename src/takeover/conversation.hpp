@@ -17,6 +17,8 @@ public:
     explicit Conversation(control::Channel channel) : channel_(std::move(channel)) {}
 
     bool send(Json const& message, std::span<int const> descriptors = {}) { return channel_.send(message, descriptors); }
+    /// See Channel.
+    control::Sent try_send(Json const& message) { return channel_.try_send(message); }
     /// In messages of a hundred.
     bool send(std::span<net::NamedSocket const> sockets);
 

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -171,6 +172,24 @@ TEST(ControlSocket, is_not_taken_from_a_running_process_or_a_file) {
     EXPECT_THAT(Socket::open(directory.socket()).fault_text(), HasSubstr("is no socket"));
     EXPECT_THAT(Socket::open(std::string(200, 'x')).fault_text(), HasSubstr("1 to 107 bytes"));
     EXPECT_THAT(Socket::open("/nowhere/control").fault_text(), HasSubstr("create its directory"));
+}
+
+TEST(Channels, tell_a_slow_receiver_from_one_that_has_ended) {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    Channel sender(ends[0]);
+    std::optional<Channel> receiver(std::in_place, ends[1]);
+    Json const message{{"do", "forget"}, {"keys", {std::string(60'000, 'x')}}};
+    EXPECT_EQ(sender.try_send({{"keys", {std::string(message_max, 'x')}}}), Sent::too_long);
+    int sent = 0;
+    auto last = Sent::done;
+    for (; sent < 1'000 && last == Sent::done; ++sent) last = sender.try_send(message);
+    EXPECT_EQ(last, Sent::slow) << sent;
+    while (receiver->receive(milliseconds{0})) {
+    }
+    EXPECT_EQ(sender.try_send(message), Sent::done);
+    receiver.reset();
+    EXPECT_EQ(sender.try_send(message), Sent::ended);
 }
 
 }   // namespace
