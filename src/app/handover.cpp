@@ -20,20 +20,20 @@ constexpr milliseconds build_patience{60'000};   // the new process reads files,
 constexpr milliseconds undo_time{5'000};         // a new process that fails in this time is always followed by this one
 constexpr milliseconds talk_often{20}, talk_seldom{200};
 constexpr milliseconds handover_soon{10'000};
+constexpr milliseconds slow_patience{10'000};   // the new process removes many objects
+constexpr char const* successor_ended = "the new process has ended";
 
 void set_draining(proxy::Server& server, bool draining) {
     for (auto* services : server.shared().workers)
         net::asio::post(services->worker.io, [services, draining] { services->draining = draining; });
 }
 
-/// The new process needs to know the URLs only.
 takeover::Json message_of(store::SuccessorDisk::Removals const& removals, char const* what) {
-    takeover::Forget forget{.number = removals.number, .keys = {}, .power = removals.what == store::Survives::power};
-    for (auto const& key : removals.keys) {
-        std::string url(cache::url_of(key));
-        if (forget.keys.empty() || forget.keys.back() != url) forget.keys.push_back(std::move(url));
-    }
-    return takeover::json_of(forget, what);
+    return takeover::json_of({.number = removals.number,
+                              .keys = removals.keys,
+                              .power = removals.what == store::Survives::power,
+                              .everything = removals.everything},
+                             what);
 }
 
 }   // namespace
@@ -64,7 +64,7 @@ Result<void> Handover::begin() {
     if (auto const ready = await("ready", build_patience); !ready) return ready;
     release_disk();
     close_seen();
-    if (!conversation_->send(takeover::plain("disk"))) return Fault{"the new process has ended"};
+    if (!conversation_->send(takeover::plain("disk"))) return Fault{successor_ended};
     if (auto const serving = await("serving", build_patience); !serving) return serving;
     pause();
     return go();
@@ -92,11 +92,14 @@ Result<std::vector<net::NamedSocket>> Handover::sockets() {
 Result<void> Handover::await(char const* what, milliseconds patience) {
     auto const message = conversation_->expect({what}, patience);
     if (message) return {};
-    return conversation_->lost() ? Fault{"the new process has ended"} : message.fault();
+    return conversation_->lost() ? Fault{successor_ended} : message.fault();
 }
 
 void Handover::release_disk() {
-    stand_in_ = std::make_shared<store::SuccessorDisk>(needs_.parts.disk.store(), [wake = wake_] { wake->set(); });
+    for (auto const& one : predecessors_) one->set_disk_is_here(false);
+    // The new process removes whole URLs.
+    stand_in_ = std::make_shared<store::SuccessorDisk>(
+        needs_.parts.disk.store(), [wake = wake_] { wake->set(); }, cache::url_of);
     needs_.parts.disk.hand_over(needs_.parts.cache, stand_in_);
 }
 
@@ -119,6 +122,7 @@ void Handover::open_seen() {
 
 /// From now on connections wait in the queues of the kernel until the new process accepts them.
 void Handover::pause() {
+    for (auto const& one : predecessors_) one->stop();
     predecessors_.clear();
     paused_ = true;
     auto& parts = needs_.parts;
@@ -128,16 +132,28 @@ void Handover::pause() {
 }
 
 Result<void> Handover::go() {
-    constexpr char const* ended = "the new process has ended";
+    stand_in_->begin_to_wait();
     auto last = stand_in_->take();
     for (auto next = last ? stand_in_->take() : std::nullopt; next; next = stand_in_->take()) {
-        if (!conversation_->send(message_of(*last, "forget"))) return Fault{ended};
+        if (auto const sent = send_patiently(message_of(*last, "forget")); !sent) return sent;
         last = std::move(next);
     }
-    if (!conversation_->send(message_of(last ? *last : store::SuccessorDisk::Removals(), "go"))) return Fault{ended};
+    auto const sent = send_patiently(message_of(last ? *last : store::SuccessorDisk::Removals(), "go"));
+    if (!sent) return sent;
     spdlog::info("takeover: process {} serves; this one ends its requests within {}", conversation_->channel().process(),
                  time_text(needs_.config.proxy.deadlines.handover));
     return {};
+}
+
+/// Reads meanwhile: otherwise both processes could wait for each other.
+Result<void> Handover::send_patiently(takeover::Json const& message) {
+    auto const until = steady_now() + slow_patience;
+    while (true) {
+        auto const sent = conversation_->try_send(message);
+        if (sent == control::Sent::done) return {};
+        if (sent == control::Sent::ended || !read()) return Fault{successor_ended};
+        if (steady_now() >= until || conversation_->cancelled()) return Fault{"the new process does not read its messages"};
+    }
 }
 
 // ---- the last requests ----
@@ -149,7 +165,7 @@ Handover::Outcome Handover::end_requests() {
     for (auto const begun = steady_now();;) {
         auto const age = steady_now() - begun;
         if (stops_) limit = std::min<SteadyTime::duration>(limit, stopped_at_.load() - begun + needs_.config.proxy.deadlines.drain);
-        if (!talk(age < handover_soon ? talk_often : talk_seldom)) return undo({"the new process has ended"});
+        if (!talk(age < handover_soon ? talk_often : talk_seldom)) return undo({successor_ended});
         bool const ended = drain.wait(milliseconds{0});
         if (ended && (stops_ || age >= undo_time)) return bye(true);
         if (!ended && (hurry_ || age >= limit)) {
@@ -167,7 +183,10 @@ bool Handover::talk(milliseconds patience) {
     wake_->clear();
     if (alone_) return true;
     if (!unsent_) unsent_ = stand_in_->take();
-    while (unsent_ && conversation_->send(message_of(*unsent_, "forget"))) unsent_ = stand_in_->take();
+    while (unsent_ && conversation_->send(message_of(*unsent_, "forget"))) {
+        unsent_ = stand_in_->take();
+        if (!read()) return false;
+    }
     return read();
 }
 
@@ -183,7 +202,7 @@ bool Handover::read() {
         }
         auto const number = takeover::what_of(json) == "settled" ? takeover::settled_of(json) : Result<std::uint64_t>(0u);
         if (!number) return false;
-        stand_in_->acknowledge(*number);
+        if (stand_in_) stand_in_->acknowledge(*number);
     }
 }
 
@@ -217,13 +236,14 @@ Handover::Outcome Handover::bye(bool requests_ended) {
 // ---- undo ----
 
 Handover::Outcome Handover::undo(Fault const& why) {
-    if (!conversation_->lost()) (void)conversation_->send(takeover::refusal(why.text()));
+    if (!conversation_->lost()) (void)send_patiently(takeover::refusal(why.text()));
     spdlog::error("takeover: {}; this process goes on", why.text());
     if (paused_) resume();
     if (stand_in_) {
         needs_.parts.disk.take_back(needs_.parts.cache, *stand_in_);
         stand_in_->finish();
     }
+    for (auto const& one : predecessors_) one->set_disk_is_here(true);
     open_seen();
     return Outcome::undone;
 }
@@ -236,7 +256,7 @@ void Handover::resume() {
     parts.server->listening().resume();
     parts.server->mesh().resume();
     if (parts.admin) parts.admin->resume();
-    for (auto const& one : former_) predecessors_.push_back(std::make_unique<Predecessor>(one, parts.cache, [] {}));
+    for (auto const& one : former_) predecessors_.push_back(std::make_unique<Predecessor>(FormerRemovals(one, parts.cache), [] {}));
     paused_ = false;
 }
 

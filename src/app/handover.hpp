@@ -55,6 +55,7 @@ private:
     void open_seen();
     void pause();
     Result<void> go();
+    Result<void> send_patiently(takeover::Json const& message);
 
     Outcome end_requests();
     bool talk(milliseconds patience);

@@ -5,35 +5,35 @@
 #include <memory>
 #include <thread>
 
-#include "cache/cache.hpp"
-#include "takeover/conversation.hpp"
+#include "app/removals.hpp"
 
 namespace garner::app {
-
-/// Removes these objects from memory and disk, with all variants and parts of their URLs.
-void forget(cache::Cache& cache, std::vector<std::string> const& keys);
 
 /// Owned by the main thread. Works on a thread of its own.
 class Predecessor {
 public:
     /// `over`: called on the thread when that process ends.
-    Predecessor(std::shared_ptr<takeover::Conversation> conversation, cache::Cache& cache, std::function<void()> over);
+    Predecessor(FormerRemovals removals, std::function<void()> over);
     /// Another process may go on with the conversation.
     ~Predecessor();
 
+    /// Begins to end the thread. The destructor waits for it.
+    void stop() { stopped_ = true; }
+    /// False while another process has the disk: it confirms no removal before it serves, and the thread does not wait for it.
+    void set_disk_is_here(bool here) { disk_is_here_ = here; }
     /// This process stops in order: the former one does not take its place back. From any thread.
-    void leave() { (void)conversation_->send(takeover::plain("bye")); }
+    void leave() { (void)conversation()->send(takeover::plain("bye")); }
     bool is_over() const { return over_; }
-    std::shared_ptr<takeover::Conversation> const& conversation() const { return conversation_; }
+    std::shared_ptr<takeover::Conversation> const& conversation() const { return removals_.conversation(); }
 
 private:
     void run();
-    bool answer();
+    bool read();
+    void settle();
 
-    std::shared_ptr<takeover::Conversation> const conversation_;
-    cache::Cache& cache_;
+    FormerRemovals removals_;
     std::function<void()> const when_over_;
-    std::atomic<bool> stopped_{false}, over_{false};
+    std::atomic<bool> stopped_{false}, over_{false}, disk_is_here_{true};
     std::thread thread_;
 };
 

@@ -64,20 +64,20 @@ Result<void> Takeover::ready() {
     return released ? Result<void>() : tolerate_end(released.fault());
 }
 
+/// The acknowledgement follows when this process serves: clients do not wait for the disk.
 Result<void> Takeover::serving(cache::Cache& cache) {
+    auto& removals = removals_.emplace(conversation_, cache);
     if (conversation_->lost()) return {};
     (void)conversation_->send(takeover::plain("serving"));
-    while (true) {
+    for (bool goes = false; !goes;) {
         auto const message = conversation_->expect({"forget", "go"}, greeting_patience);
         if (!message) return tolerate_end(message.fault());
-        auto const removed = takeover::forget_of(message->json);
+        auto const removed = removals.remove(message->json);
         if (!removed) return removed.fault().at(not_handed_over);
-        forget(cache, removed->keys);
-        auto const disk = cache.disk().store();
-        if (disk) disk->wait_until_settled(store::Survives::process);
-        (void)conversation_->send(takeover::settled(removed->number));
-        if (takeover::what_of(message->json) == "go") return {};
+        goes = takeover::what_of(message->json) == "go";
     }
+    if (!removals.owes_everything()) return {};
+    return Fault{"the disk store cannot remove all its objects while it is recovering", "try again later"};
 }
 
 std::vector<std::unique_ptr<Predecessor>> Takeover::finish(cache::Cache& cache, std::function<void()> const& over) {
@@ -86,9 +86,10 @@ std::vector<std::unique_ptr<Predecessor>> Takeover::finish(cache::Cache& cache, 
         int const descriptor = sockets_->copy("former/" + std::to_string(number));
         if (descriptor < 0) break;
         auto conversation = std::make_shared<takeover::Conversation>(control::Channel(descriptor));
-        all.push_back(std::make_unique<Predecessor>(std::move(conversation), cache, [] {}));
+        all.push_back(std::make_unique<Predecessor>(FormerRemovals(std::move(conversation), cache), [] {}));
     }
-    if (!conversation_->lost()) all.push_back(std::make_unique<Predecessor>(conversation_, cache, over));
+    if (!conversation_->lost()) all.push_back(std::make_unique<Predecessor>(FormerRemovals(*removals_), over));
+    removals_.reset();
     sockets_ = nullptr;
     return all;
 }

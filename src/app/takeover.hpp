@@ -1,6 +1,7 @@
 // The new process of a takeover, until it serves.
 #pragma once
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "app/predecessor.hpp"
@@ -47,6 +48,7 @@ private:
     std::shared_ptr<takeover::Conversation> const conversation_;
     std::shared_ptr<net::HandedSockets> sockets_;
     takeover::Welcome welcome_;
+    std::optional<FormerRemovals> removals_;   // of serving(), until finish()
 };
 
 }   // namespace garner::app

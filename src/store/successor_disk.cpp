@@ -16,13 +16,29 @@ constexpr Bytes bytes_a_message = 24 * KiB;
 
 }   // namespace
 
-SuccessorDisk::SuccessorDisk(DiskStore const* former, std::function<void()> wake) : InterimDisk(former), wake_(std::move(wake)) {}
+SuccessorDisk::SuccessorDisk(DiskStore const* former, std::function<void()> wake, Shorten shorten)
+    : InterimDisk(former), wake_(std::move(wake)), shorten_(shorten) {}
 
-std::uint64_t SuccessorDisk::add(std::string_view key, Survives what) {
+void SuccessorDisk::add(std::string_view key) {
+    {
+        MutexLock const lock(removals_mutex_);
+        ++added_;
+        everything_ = everything_ || key.size() > key_max || waiting_.size() == removals_max;
+        if (everything_)
+            waiting_.clear();
+        else
+            waiting_.emplace(key);
+    }
+    wake_();
+}
+
+/// The number that a wait needs; 0: it need not wait.
+std::uint64_t SuccessorDisk::ask(Survives what) {
     std::uint64_t number;
     {
         MutexLock const lock(removals_mutex_);
-        waiting_.push_back({std::string(key), what});
+        if (what == Survives::process && !waits_) return 0;
+        power_ = power_ || what == Survives::power;
         number = ++added_;
     }
     wake_();
@@ -31,14 +47,19 @@ std::uint64_t SuccessorDisk::add(std::string_view key, Survives what) {
 
 std::optional<SuccessorDisk::Removals> SuccessorDisk::take() {
     MutexLock const lock(removals_mutex_);
-    if (waiting_.empty()) return std::nullopt;
+    if (taken_ == added_) return std::nullopt;
     Removals removals;
-    for (Bytes bytes = 0; !waiting_.empty() && removals.keys.size() < keys_a_message && bytes < bytes_a_message; ++taken_) {
-        auto& next = waiting_.front();
-        bytes += next.key.size();
-        if (next.what == Survives::power) removals.what = Survives::power;
-        if (!next.key.empty()) removals.keys.push_back(std::move(next.key));
-        waiting_.pop_front();
+    removals.everything = std::exchange(everything_, false);
+    Bytes bytes = 0;
+    while (!waiting_.empty() && removals.keys.size() < keys_a_message) {
+        auto const first = waiting_.begin();
+        bytes += first->size();
+        if (bytes > bytes_a_message && !removals.keys.empty()) break;
+        removals.keys.push_back(std::move(waiting_.extract(first).value()));
+    }
+    if (waiting_.empty()) {
+        taken_ = added_;
+        if (std::exchange(power_, false)) removals.what = Survives::power;
     }
     removals.number = taken_;
     return removals;
@@ -49,6 +70,11 @@ void SuccessorDisk::acknowledge(std::uint64_t number) {
     if (number <= taken_ && number > acknowledged_) acknowledged_ = number;
 }
 
+void SuccessorDisk::begin_to_wait() {
+    MutexLock const lock(removals_mutex_);
+    waits_ = true;
+}
+
 void SuccessorDisk::finish() {
     MutexLock const lock(removals_mutex_);
     finished_ = true;
@@ -57,7 +83,7 @@ void SuccessorDisk::finish() {
 /// It is unknown what the other process has.
 bool SuccessorDisk::forget(std::string_view key) {
     InterimDisk::forget(key);   // for this process, if it takes the disk back
-    if (!next()) add(key, Survives::process);
+    if (!next()) add(shorten_(key));
     return true;
 }
 
@@ -69,7 +95,7 @@ SuccessorDisk::Answer SuccessorDisk::answer(std::uint64_t number) const {
 
 net::awaitable<bool> SuccessorDisk::settled(Survives what, net::Executor executor) {
     auto const until = steady_now() + successor_patience;
-    auto const number = add({}, what);
+    auto const number = ask(what);
     auto answer = this->answer(number);
     while (answer == Answer::waits && steady_now() < until) {
         net::Waiter waiter(executor);
@@ -83,7 +109,7 @@ net::awaitable<bool> SuccessorDisk::settled(Survives what, net::Executor executo
 
 bool SuccessorDisk::wait_until_settled(Survives what) {
     auto const until = steady_now() + successor_patience;
-    auto const number = add({}, what);
+    auto const number = ask(what);
     auto answer = this->answer(number);
     while (answer == Answer::waits && steady_now() < until) {
         std::this_thread::sleep_for(successor_pause);

@@ -1,8 +1,8 @@
 // Stands in for a disk store after another process has taken it over.
 #pragma once
-#include <deque>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,43 +10,51 @@
 
 namespace garner::store {
 
-/// Finds and stores nothing. Removals must reach the other process before a client gets an answer: settled() waits until that
-/// process has acknowledged them. Thread-safe.
+/// Finds and stores nothing, and gives removals to the other process. Until begin_to_wait() that process serves no client: only
+/// waits for Survives::power wait for its acknowledgement. Afterwards all do, before a client gets an answer. Thread-safe.
 class SuccessorDisk final : public InterimDisk {
 public:
+    /// The part of a key that the other process removes by.
+    using Shorten = std::string_view (*)(std::string_view key);
     /// `former`: null without a disk. `wake`: called, on any thread, when there is something to take().
-    SuccessorDisk(DiskStore const* former, std::function<void()> wake);
+    SuccessorDisk(DiskStore const* former, std::function<void()> wake, Shorten shorten);
 
     struct Removals {
-        std::uint64_t number = 0;   // that the last one has
-        std::vector<std::string> keys;
+        std::uint64_t number = 0;   // to acknowledge(), if it is higher than that of the removals before
+        std::vector<std::string> keys = {};
         Survives what = Survives::process;
+        bool everything = false;   // too many, or too long, to be listed
     };
-    /// The oldest removals that have not been taken; nothing if there are none.
+    /// Removals for one message, which have not been taken; nothing if there are none.
     std::optional<Removals> take();
     /// The other process has removed everything up to this number.
     void acknowledge(std::uint64_t number);
-    /// There is no other process any more, and there was no disk.
+    /// Call before the take() of the last removals that the other process gets before it serves.
+    void begin_to_wait();
+    /// There will be no more acknowledgements: all waits end as settled.
     void finish();
+
+    static constexpr Bytes key_max = 60 * KiB;
 
     bool forget(std::string_view key) override;
     net::awaitable<bool> settled(Survives what, net::Executor executor) override;
     bool wait_until_settled(Survives what) override;
 
 private:
-    struct Removal {
-        std::string key;   // empty: only asks for an acknowledgement
-        Survives what;
-    };
     enum class Answer : std::uint8_t { waits, settled, passed_on };
-    std::uint64_t add(std::string_view key, Survives what);
+    void add(std::string_view key);
+    std::uint64_t ask(Survives what);
     Answer answer(std::uint64_t number) const;
 
     std::function<void()> const wake_;
+    Shorten const shorten_;
     mutable Mutex removals_mutex_;
-    std::deque<Removal> waiting_ GUARDED_BY(removals_mutex_);
+    std::set<std::string, std::less<>> waiting_ GUARDED_BY(removals_mutex_);
+    bool everything_ GUARDED_BY(removals_mutex_) = false;   // instead of keys
+    bool power_ GUARDED_BY(removals_mutex_) = false;        // asked for since the last batch
+    bool waits_ GUARDED_BY(removals_mutex_) = false;        // also for Survives::process
     std::uint64_t added_ GUARDED_BY(removals_mutex_) = 0;
-    std::uint64_t taken_ GUARDED_BY(removals_mutex_) = 0;
+    std::uint64_t taken_ GUARDED_BY(removals_mutex_) = 0;   // with all before it
     std::uint64_t acknowledged_ GUARDED_BY(removals_mutex_) = 0;
     bool finished_ GUARDED_BY(removals_mutex_) = false;
 };

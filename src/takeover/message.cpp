@@ -123,7 +123,11 @@ Json json_of(Sockets const& sockets) { return {{"do", "sockets"}, {"names", sock
 Json json_of(Forget const& forget, std::string_view what) {
     Json keys = Json::array();
     for (auto const& key : forget.keys) keys.push_back(bytes_of(key));
-    return {{"do", std::string(what)}, {"number", forget.number}, {"keys", std::move(keys)}, {"power", forget.power}};
+    return {{"do", std::string(what)},
+            {"number", forget.number},
+            {"keys", std::move(keys)},
+            {"power", forget.power},
+            {"everything", forget.everything}};
 }
 
 Json settled(std::uint64_t number) { return {{"do", "settled"}, {"number", number}}; }
@@ -167,6 +171,7 @@ Result<Forget> forget_of(Json const& message) {
     reader.number("number", forget.number);
     reader.texts("keys", forget.keys);
     reader.flag("power", forget.power);
+    reader.flag("everything", forget.everything);
     return reader.result(std::move(forget));
 }
 

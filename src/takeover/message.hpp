@@ -45,9 +45,10 @@ struct Sockets {
 
 /// Objects that the old process has removed: `forget`, and `go` with the last removals before the new process serves.
 struct Forget {
-    std::uint64_t number = 0;   // of the last removal
+    std::uint64_t number = 0;   // of the last removal, if it is the last message of a batch; otherwise that of the former batch
     std::vector<std::string> keys = {};
-    bool power = false;   // the removals must survive a power failure, not only a crash
+    bool power = false;        // the removals must survive a power failure, not only a crash
+    bool everything = false;   // every object is removed
 };
 
 /// The member `do`; empty if there is none.

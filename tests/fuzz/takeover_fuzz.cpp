@@ -21,7 +21,8 @@ void read_again(Json const& message) {
     }
     if (auto const forget = forget_of(message)) {
         auto const again = forget_of(json_of(*forget, "forget"));
-        garner::check(again && again->keys == forget->keys && again->number == forget->number && again->power == forget->power);
+        garner::check(again && again->keys == forget->keys && again->number == forget->number && again->power == forget->power &&
+                      again->everything == forget->everything);
     }
     if (auto const number = settled_of(message)) garner::check(*settled_of(settled(*number)) == *number);
 }

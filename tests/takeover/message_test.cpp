@@ -55,8 +55,8 @@ std::map<std::string, Json> examples() {
             {"ready", plain("ready")},
             {"disk", plain("disk")},
             {"serving", plain("serving")},
-            {"go", json_of(Forget{.number = 2, .keys = {key, "fhttp://example.com/a"}, .power = false}, "go")},
-            {"forget", json_of(Forget{.number = 3, .keys = {key}, .power = true}, "forget")},
+            {"go", json_of(Forget{.number = 2, .keys = {key, "fhttp://example.com/a"}, .power = false, .everything = false}, "go")},
+            {"forget", json_of(Forget{.number = 3, .keys = {key}, .power = true, .everything = false}, "forget")},
             {"settled", settled(3)},
             {"bye", plain("bye")},
             {"refused", refusal("a takeover is running")}};
@@ -95,6 +95,7 @@ TEST(TakeoverMessages, that_were_recorded_are_read) {
     ASSERT_TRUE(forget) << forget.fault_text();
     EXPECT_THAT(forget->keys, ElementsAre(std::string("fhttp://example.com/\x01gzip", 25)));
     EXPECT_TRUE(forget->power);
+    EXPECT_FALSE(forget->everything);
     auto const go = forget_of(read("go"));
     ASSERT_TRUE(go) << go.fault_text();
     EXPECT_EQ(go->keys.size(), 2u);

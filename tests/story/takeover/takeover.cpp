@@ -405,46 +405,155 @@ TEST_F(Takeovers, a_new_process_that_is_killed_while_it_serves_is_followed_by_th
     EXPECT_TRUE(eventually([&] { return proxy.stats()["disk"]["state"] == "working"; })) << service.errors();
 }
 
+/// A new process that speaks by hand, until the old one has released the disk.
+void begin_by_hand(Partner& fresh) {
+    ASSERT_TRUE(fresh.send(Partner::hello()));
+    ASSERT_TRUE(fresh.until("sockets").is_object());
+    ASSERT_TRUE(fresh.send({{"do", "ready"}}));
+    ASSERT_TRUE(fresh.until("disk").is_object());
+}
+
+TEST_F(Takeovers, send_many_removals_to_a_new_process_that_reads_slowly) {
+    Service service(with_disk(disk));
+    constexpr int pages = 300;
+    auto const page = [](int number) { return "/" + std::to_string(number) + "?" + std::string(6'000, 'x'); };
+    for (int i = 0; i < pages; ++i) origin.answer(page(i), fresh("page"));
+    Partner fresh(service.path());
+    begin_by_hand(fresh);
+    Client client(service.proxy(), origin);
+    auto const begun = std::chrono::steady_clock::now();
+    for (int i = 0; i < pages; ++i) ASSERT_EQ(client.get(page(i)).body(), "page");
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, 60s) << "a response waits for no acknowledgement before `go`";
+    ASSERT_TRUE(fresh.send({{"do", "serving"}}));
+    pause_for(3s);
+    std::size_t messages = 0, keys = 0;
+    json message;
+    do {
+        message = fresh.receive();
+        ASSERT_TRUE(message.is_object()) << service.errors();
+        ASSERT_THAT(message.value("do", ""), AnyOf("forget", "go"));
+        EXPECT_EQ(message["number"] != 0, message["do"] == "go") << "only the last message is acknowledged";
+        ++messages;
+        keys += message["keys"].size();
+    } while (message["do"] != "go");
+    EXPECT_EQ(keys, std::size_t{pages});
+    EXPECT_GT(messages, 70u);
+    EXPECT_THAT(service.errors(), Not(HasSubstr("this process goes on")));
+    fresh.end();
+    EXPECT_TRUE(eventually([&] { return service.errors().find("this process goes on") != std::string::npos; }));
+    EXPECT_EQ(status(service.proxy(), origin), 200);
+}
+
+TEST_F(Takeovers, a_purge_before_the_new_process_serves_waits_for_it) {
+    Service service(with_disk(disk));
+    EXPECT_EQ(get(service.proxy(), origin, "/page").body(), "page");
+    Partner fresh(service.path());
+    begin_by_hand(fresh);
+    Client client(service.proxy(), origin);
+    auto const purged = client.send("PURGE", "/page");
+    pause_for(500ms);
+    ASSERT_TRUE(fresh.send({{"do", "serving"}}));
+    auto const go = fresh.until("go");
+    ASSERT_TRUE(go.is_object());
+    EXPECT_EQ(go["power"], true) << go;
+    ASSERT_TRUE(fresh.send({{"do", "settled"}, {"number", go["number"]}}));
+    EXPECT_EQ(purged.status(), 200);
+    client.close();
+    fresh.end();
+    EXPECT_TRUE(eventually([&] { return service.errors().find("this process goes on") != std::string::npos; }));
+}
+
+/// A process that takes over from one that speaks by hand.
+class Successor {
+public:
+    Successor() : control_((dir_.path("") / "control").string()), child_({garner_binary(), "takeover", "--config", written()}) {}
+    ~Successor() { let_go(); }
+
+    /// Up to the descriptors.
+    Partner begin() {
+        auto former = control_.accept();
+        EXPECT_EQ(former.receive().value("do", ""), "hello");
+        EXPECT_TRUE(former.send(Partner::welcome()));
+        auto const name = "listen/127.0.0.1:" + std::to_string(listening_.port) + "/0";
+        EXPECT_TRUE(
+            former.send({{"do", "sockets"}, {"names", {name, "control"}}, {"last", true}}, {listening_.fd, control_.descriptor()}));
+        return former;
+    }
+    static void release_disk(Partner& former) {
+        EXPECT_TRUE(former.until("ready").is_object());
+        EXPECT_TRUE(former.send({{"do", "disk"}}));
+    }
+    static bool forget(Partner& former, char const* what, int number, std::vector<std::string> const& keys = {}) {
+        return former.send({{"do", what}, {"number", number}, {"keys", keys}, {"power", false}, {"everything", false}});
+    }
+    void let_go() {
+        if (listening_.fd >= 0) ::close(std::exchange(listening_.fd, -1));
+    }
+    Child& child() { return child_; }
+    std::uint16_t port() const { return listening_.port; }
+
+private:
+    std::string written() {
+        json configuration{{"listen", {{{"address", "127.0.0.1:" + std::to_string(listening_.port)}}}},
+                           {"user", "root"},
+                           {"control", {{"path", (dir_.path("") / "control").string()}}},
+                           {"admin", {{"address", "127.0.0.1:" + std::to_string(free_port())}}},
+                           {"access", {{{"allow", {{"destination", {"127.0.0.0/8"}}, {"port", {"1-65535"}}}}}}}};
+        return dir_.write("garner.json", configuration.dump());
+    }
+    TempDir dir_;
+    Listening listening_ = listen_on("127.0.0.1");
+    PartnerSocket control_;
+    Child child_;
+};
+
 TEST_F(Takeovers, a_former_process_that_ends_at_any_step_is_followed_by_the_new_one) {
-    TempDir dir;
-    std::string const path = (dir.path("") / "control").string();
     std::vector<std::string> const steps{"sockets", "disk", "go"};
     for (std::size_t last = 0; last < steps.size(); ++last) {
         SCOPED_TRACE(steps[last]);
-        auto const listening = listen_on("127.0.0.1");
-        PartnerSocket const control(path);
-        json configuration{{"listen", {{{"address", "127.0.0.1:" + std::to_string(listening.port)}}}},
-                           {"user", "root"},
-                           {"control", {{"path", path}}},
-                           {"admin", {{"address", "127.0.0.1:" + std::to_string(free_port())}}},
-                           {"access", {{{"allow", {{"destination", {"127.0.0.0/8"}}, {"port", {"1-65535"}}}}}}}};
-        auto const file = dir.write("garner.json", configuration.dump());
-        Child fresh({garner_binary(), "takeover", "--config", file});
+        Successor successor;
+        auto& fresh = successor.child();
         {
-            auto former = control.accept();
-            ASSERT_EQ(former.receive().value("do", ""), "hello");
-            ASSERT_TRUE(former.send(Partner::welcome()));
-            auto const name = "listen/127.0.0.1:" + std::to_string(listening.port) + "/0";
-            ASSERT_TRUE(former.send({{"do", "sockets"}, {"names", {name, "control"}}, {"last", true}},
-                                    {listening.fd, control.descriptor()}));
-            if (last >= 1) {
-                ASSERT_TRUE(former.until("ready").is_object());
-                ASSERT_TRUE(former.send({{"do", "disk"}}));
-            }
+            auto former = successor.begin();
+            if (last >= 1) Successor::release_disk(former);
             if (last >= 2) {
                 ASSERT_TRUE(former.until("serving").is_object());
-                ASSERT_TRUE(former.send({{"do", "go"}, {"number", 0}, {"keys", json::array()}, {"power", false}}));
+                ASSERT_TRUE(Successor::forget(former, "go", 0));
                 ASSERT_EQ(former.receive().value("do", ""), "settled");
             }
         }
-        ::close(listening.fd);
+        successor.let_go();
         EXPECT_TRUE(eventually([&] { return fresh.errors().find("garner listens on") != std::string::npos || !fresh.running(); }));
         ASSERT_TRUE(fresh.running()) << fresh.errors();
-        EXPECT_EQ(Client("127.0.0.1", listening.port).get(origin.url("/live")).body(), "live") << fresh.errors();
-        EXPECT_THAT(fresh.errors(), HasSubstr("the former process has ended early"));
+        EXPECT_EQ(Client("127.0.0.1", successor.port()).get(origin.url("/live")).body(), "live") << fresh.errors();
+        EXPECT_TRUE(eventually([&] { return fresh.errors().find("the former process has ended early") != std::string::npos; }));
         fresh.signal(SIGTERM);
         EXPECT_EQ(fresh.exit_code().value_or(-1), 0) << fresh.errors();
     }
+}
+
+TEST_F(Takeovers, acknowledge_only_the_last_message_of_a_batch) {
+    Successor successor;
+    auto former = successor.begin();
+    Successor::release_disk(former);
+    ASSERT_TRUE(former.until("serving").is_object());
+    ASSERT_TRUE(Successor::forget(former, "forget", 0, {"f" + origin.url("/a")}));
+    ASSERT_TRUE(Successor::forget(former, "go", 2, {"f" + origin.url("/b")}));
+    EXPECT_EQ(former.receive(), (json{{"do", "settled"}, {"number", 2}}));
+    Client client("127.0.0.1", successor.port());
+    EXPECT_EQ(client.get(origin.url("/page")).body(), "page");
+    EXPECT_TRUE(client.get(origin.url("/page")).hit());
+    ASSERT_TRUE(Successor::forget(former, "forget", 2, {"f" + origin.url("/page")}));
+    ASSERT_TRUE(Successor::forget(former, "forget", 5));
+    EXPECT_EQ(former.receive(), (json{{"do", "settled"}, {"number", 5}}));
+    EXPECT_FALSE(client.get(origin.url("/page")).hit());
+    ASSERT_TRUE(former.send({{"do", "forget"}, {"number", 6}, {"keys", json::array()}, {"power", true}, {"everything", true}}));
+    EXPECT_EQ(former.receive(), (json{{"do", "settled"}, {"number", 6}}));
+    EXPECT_FALSE(client.get(origin.url("/page")).hit());
+    ASSERT_TRUE(former.send({{"do", "bye"}}));
+    client.close();
+    successor.child().signal(SIGTERM);
+    EXPECT_EQ(successor.child().exit_code().value_or(-1), 0) << successor.child().errors();
 }
 
 TEST_F(Takeovers, that_cannot_succeed_are_refused_with_the_reason) {
