@@ -496,6 +496,7 @@ private:
     std::string written() {
         json configuration{{"listen", {{{"address", "127.0.0.1:" + std::to_string(listening_.port)}}}},
                            {"user", "root"},
+                           {"disk", {{"path", dir_.path("").string()}, {"size", "64 MiB"}}},
                            {"control", {{"path", (dir_.path("") / "control").string()}}},
                            {"admin", {{"address", "127.0.0.1:" + std::to_string(free_port())}}},
                            {"access", {{{"allow", {{"destination", {"127.0.0.0/8"}}, {"port", {"1-65535"}}}}}}}};
@@ -547,6 +548,7 @@ TEST_F(Takeovers, acknowledge_only_the_last_message_of_a_batch) {
     ASSERT_TRUE(Successor::forget(former, "forget", 5));
     EXPECT_EQ(former.receive(), (json{{"do", "settled"}, {"number", 5}}));
     EXPECT_FALSE(client.get(origin.url("/page")).hit());
+    EXPECT_TRUE(client.get(origin.url("/page")).hit());
     ASSERT_TRUE(former.send({{"do", "forget"}, {"number", 6}, {"keys", json::array()}, {"power", true}, {"everything", true}}));
     EXPECT_EQ(former.receive(), (json{{"do", "settled"}, {"number", 6}}));
     EXPECT_FALSE(client.get(origin.url("/page")).hit());
