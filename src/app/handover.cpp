@@ -256,7 +256,10 @@ void Handover::resume() {
     parts.server->listening().resume();
     parts.server->mesh().resume();
     if (parts.admin) parts.admin->resume();
-    for (auto const& one : former_) predecessors_.push_back(std::make_unique<Predecessor>(FormerRemovals(one, parts.cache), [] {}));
+    for (auto const& one : former_) {
+        FormerRemovals removals(one, parts.cache, FormerRemovals::Begins::after_another);
+        predecessors_.push_back(std::make_unique<Predecessor>(std::move(removals), [] {}));
+    }
     paused_ = false;
 }
 

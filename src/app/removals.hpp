@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <string_view>
+#include <utility>
 
 #include "cache/cache.hpp"
 #include "takeover/conversation.hpp"
@@ -11,8 +13,12 @@ namespace garner::app {
 /// Used on one thread at a time.
 class FormerRemovals {
 public:
-    FormerRemovals(std::shared_ptr<takeover::Conversation> conversation, cache::Cache& cache)
-        : conversation_(std::move(conversation)), cache_(cache) {}
+    enum class Begins : std::uint8_t {
+        first,
+        after_another   // process, which may not have acknowledged removals that must survive a power failure
+    };
+    FormerRemovals(std::shared_ptr<takeover::Conversation> conversation, cache::Cache& cache, Begins begins)
+        : conversation_(std::move(conversation)), cache_(cache), power_(begins == Begins::after_another) {}
 
     /// A `forget` or `go`: removes its objects from memory and disk, with all variants and parts of their URLs.
     Result<void> remove(takeover::Json const& message);
@@ -32,7 +38,7 @@ private:
     std::shared_ptr<takeover::Conversation> conversation_;
     cache::Cache& cache_;
     std::uint64_t number_ = 0;   // the highest that was received
-    bool owed_ = false, power_ = false, everything_ = false;
+    bool owed_ = false, power_, everything_ = false;
 };
 
 }   // namespace garner::app

@@ -66,7 +66,7 @@ Result<void> Takeover::ready() {
 
 /// The acknowledgement follows when this process serves: clients do not wait for the disk.
 Result<void> Takeover::serving(cache::Cache& cache) {
-    auto& removals = removals_.emplace(conversation_, cache);
+    auto& removals = removals_.emplace(conversation_, cache, FormerRemovals::Begins::first);
     if (conversation_->lost()) return {};
     (void)conversation_->send(takeover::plain("serving"));
     for (bool goes = false; !goes;) {
@@ -86,7 +86,8 @@ std::vector<std::unique_ptr<Predecessor>> Takeover::finish(cache::Cache& cache, 
         int const descriptor = sockets_->copy("former/" + std::to_string(number));
         if (descriptor < 0) break;
         auto conversation = std::make_shared<takeover::Conversation>(control::Channel(descriptor));
-        all.push_back(std::make_unique<Predecessor>(FormerRemovals(std::move(conversation), cache), [] {}));
+        all.push_back(std::make_unique<Predecessor>(
+            FormerRemovals(std::move(conversation), cache, FormerRemovals::Begins::after_another), [] {}));
     }
     if (!conversation_->lost()) all.push_back(std::make_unique<Predecessor>(FormerRemovals(*removals_), over));
     removals_.reset();
