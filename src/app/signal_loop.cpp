@@ -66,14 +66,15 @@ int SignalLoop::run() {
 /// 0 if none comes within `limit`. Executes the commands that come meanwhile.
 int SignalLoop::next_signal(milliseconds limit) {
     std::vector<pollfd> descriptors{{.fd = signals_, .events = POLLIN, .revents = 0}};
-    auto* const commands = destruction_ ? nullptr : app_->commands();
-    if (commands) commands->add_to(descriptors);
+    if (auto* const commands = this->commands()) commands->add_to(descriptors);
     ::poll(descriptors.data(), descriptors.size(), static_cast<int>(limit.count()));
     signalfd_siginfo received{};
     if (::read(signals_, &received, sizeof received) == sizeof received) return static_cast<int>(received.ssi_signo);
-    if (commands) execute_commands(*commands);
+    if (auto* const commands = this->commands()) execute_commands(*commands);   // asked again: another process may serve meanwhile
     return 0;
 }
+
+control::CommandServer* SignalLoop::commands() { return destruction_ ? nullptr : app_->commands(); }
 
 void SignalLoop::execute_commands(control::CommandServer& commands) {
     if (serves())

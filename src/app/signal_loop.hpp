@@ -41,6 +41,7 @@ private:
     int next_signal(milliseconds limit);
     void while_serving(int signal);
     void look_at_handover();
+    control::CommandServer* commands();
     void execute_commands(control::CommandServer& commands);
     void begin_stop();
     void while_stopping(int signal);
