@@ -81,6 +81,7 @@ Result<void> App::open() {
     ready();
     if (takeover_) predecessors_ = takeover_->finish(parts_.cache, ready);
     takeover_ = nullptr;
+    if (commands_) commands_->socket().own();   // until now an error must leave it to the running process
     return {};
 }
 

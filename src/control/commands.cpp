@@ -44,7 +44,7 @@ bool send_answer(Channel& channel, Answer const& answer) {
 }   // namespace
 
 void CommandServer::add_to(std::vector<pollfd>& descriptors) const {
-    descriptors.push_back({.fd = socket_->descriptor(), .events = POLLIN, .revents = 0});
+    if (socket_->may_accept()) descriptors.push_back({.fd = socket_->descriptor(), .events = POLLIN, .revents = 0});
     for (auto const& channel : channels_) descriptors.push_back({.fd = channel.descriptor(), .events = POLLIN, .revents = 0});
 }
 

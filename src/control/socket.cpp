@@ -13,6 +13,8 @@
 namespace garner::control {
 namespace {
 
+constexpr milliseconds rest{100};   // after an error of accept4()
+
 /// By name, without following a symbolic link.
 std::optional<struct stat> file_at(std::string const& path) {
     struct stat file {};
@@ -75,6 +77,7 @@ Result<void> Socket::listen() {
     auto const* const generic = reinterpret_cast<sockaddr const*>(&*address);
     bool const bound = descriptor_ >= 0 && ::bind(descriptor_, generic, sizeof(sockaddr_un)) == 0;
     if (auto const file = bound ? file_at(path_) : std::nullopt) file_.emplace(file->st_dev, file->st_ino);
+    is_own_ = true;
     // No process can connect before listen().
     if (bound && ::chmod(path_.c_str(), S_IRUSR | S_IWUSR) == 0 && ::listen(descriptor_, backlog) == 0) return {};
     return Fault{std::string("the control socket cannot be opened: ") + std::strerror(errno),
@@ -83,13 +86,14 @@ Result<void> Socket::listen() {
 
 Socket::~Socket() {
     if (descriptor_ >= 0) ::close(descriptor_);
-    auto const file = file_at(path_);
+    auto const file = is_own_ ? file_at(path_) : std::nullopt;
     if (file && file_ == std::pair(file->st_dev, file->st_ino)) ::unlink(path_.c_str());
 }
 
 std::optional<Channel> Socket::accept() {
     while (true) {
         int const descriptor = ::accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (descriptor < 0 && errno != EAGAIN) rests_until_ = steady_now() + rest;
         if (descriptor < 0) return std::nullopt;
         Channel channel(descriptor);
         if (is_allowed(descriptor)) return channel;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -134,6 +135,42 @@ TEST(ControlSocket, is_for_its_user_and_gone_at_the_end) {
     }
     EXPECT_FALSE(std::filesystem::exists(directory.socket()));
     EXPECT_THAT(Channel::connect(directory.socket()).fault_text(), HasSubstr("start the proxy"));
+}
+
+TEST(ControlSocket, that_was_adopted_stays_until_it_is_owned) {
+    Directory const directory;
+    auto const former = *Socket::open(directory.socket());
+    former->leave();
+    for (bool const owns : {false, true}) {
+        auto adopted = Socket::adopt(::dup(former->descriptor()), directory.socket());
+        ASSERT_TRUE(adopted);
+        EXPECT_FALSE(adopted->is_own());
+        if (owns) adopted->own();
+        adopted = nullptr;
+        EXPECT_EQ(std::filesystem::exists(directory.socket()), !owns);
+    }
+}
+
+TEST(ControlSocket, waits_for_descriptors_without_a_busy_loop) {
+    Directory const directory;
+    CommandServer server(*Socket::open(directory.socket()));
+    auto const polled = [&] {
+        std::vector<pollfd> descriptors;
+        server.add_to(descriptors);
+        return descriptors.size();
+    };
+    auto const client = *Channel::connect(directory.socket());
+    rlimit usual{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
+    rlimit const none{.rlim_cur = 1, .rlim_max = usual.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    server.serve(echo, [](Channel, Json const&) {});
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);
+    EXPECT_EQ(polled(), 0u) << "no descriptor was free";
+    std::this_thread::sleep_for(milliseconds{150});
+    EXPECT_EQ(polled(), 1u);
+    server.serve(echo, [](Channel, Json const&) {});
+    EXPECT_EQ(polled(), 2u) << "the client is accepted";
 }
 
 TEST(ControlSocket, replaces_that_of_a_process_that_has_ended) {
