@@ -251,7 +251,7 @@ Handover::Outcome Handover::undo(Fault const& why) {
 /// The other process may have removed what is still in memory here.
 void Handover::resume() {
     auto& parts = needs_.parts;
-    parts.cache.memory().evict_all();
+    parts.cache.memory().forget_all();
     set_draining(*parts.server, false);
     parts.server->listening().resume();
     parts.server->mesh().resume();

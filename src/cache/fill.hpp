@@ -150,6 +150,7 @@ private:
     friend class DiskLookup;
     friend class Fetches;
     friend class FillLease;
+    friend class MemoryTier;
     friend class Publication;
     friend class Supersession;
     friend class Follower;

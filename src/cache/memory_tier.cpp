@@ -136,9 +136,21 @@ Bytes MemoryTier::least_size() const {
     return shards_.size() > 1 ? shards_.size() * of_one : 0;
 }
 
-void MemoryTier::evict_all() {
-    for (auto left = stats().objects; left > 0 && evict_one(0, Shard::Held::evicted); --left) {
+void MemoryTier::forget_all() {
+    for (std::size_t i = 0; i < shards_.size(); ++i) {
+        std::vector<store::ObjectPtr> gone;
+        auto& shard = *shards_[i];
+        MutexLock const lock(shard.mutex);
+        for (auto const& [primary, url] : shard.urls)
+            for (auto const& fill : url.fills) fill->in_shard(shard.mutex).stored = false;
+        shard.urls.clear();
+        while (auto victim = shard.evict()) {
+            if (is_marker(victim.get())) shard.drop_variants(fingerprint_of(victim->key()), gone);
+            gone.push_back(std::move(victim));
+        }
+        note_bytes(shard, Fingerprint{i} << number_shift);
     }
+    failures_.clear();
 }
 
 void MemoryTier::reconfigure(Options const& options) {

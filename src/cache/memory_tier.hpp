@@ -113,8 +113,9 @@ public:
     void pass_locks() const;
     /// The minimum size for a reload: below it the shards, fixed at the start, would take all memory for themselves.
     Bytes least_size() const;
-    /// Evicts everything that is stored now.
-    void evict_all();
+    /// Removes everything, also negative entries, and prevents fetches in progress from being stored: another process may have
+    /// removed any of it. Holds each shard's mutex until the shard is empty.
+    void forget_all();
     /// Applies new limits and another policy to a running cache; contents stay. The number of shards does not change.
     void reconfigure(Options const& options);
 

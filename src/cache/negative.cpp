@@ -88,6 +88,14 @@ bool NegativeCache::forget(Key const& key, SteadyTime now) {
     return remembered;
 }
 
+void NegativeCache::clear() {
+    for (std::size_t i = 0; i < shards_max; ++i) {
+        auto& shard = shards_[i];
+        MutexLock const lock(shard.mutex);
+        for (auto& entry : shard.entries) release(entry);
+    }
+}
+
 NegativeCache::Identity NegativeCache::identity(Key const& key) const { return {key.fingerprint, fingerprint(key.text, seed_)}; }
 
 NegativeCache::Entry* NegativeCache::set_of(Shard& shard, Identity const& key) const {

@@ -60,6 +60,7 @@ public:
 
     /// The next failure counts as the first again. True when an entry applied to every request.
     bool forget(Key const& key, SteadyTime now);
+    void clear();
 
     /// The most that remember() may take from the budget for this failure.
     Bytes most_growth(Key const& key, FetchFailure const& failure) const;

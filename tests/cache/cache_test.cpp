@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "cache/scene.hpp"
 
 namespace garner::cache {
@@ -29,6 +32,25 @@ TEST(Cache, what_is_stored_is_fresh_until_its_lifetime_is_over) {
     EXPECT_EQ(scene.stored("u", at(now + seconds{99})), "hello");
     EXPECT_EQ(scene.kind("u", at(now + seconds{101})), Kind::stale);
     EXPECT_EQ(scene.stored("v"), "-");
+}
+
+TEST(Cache, what_is_forgotten_altogether_is_not_stored_by_a_fetch_in_progress) {
+    Scene scene(Options{.shards = 4});
+    std::vector<std::string> const urls{"a", "b", "c", "d", "e", "f"};
+    for (auto const& url : urls) scene.store(url, {.body = "old"});
+    for (auto const* language : {"de", "en"}) scene.store("g", Scene::varying("old", "Accept-Language", language));
+    auto before = scene.lookup("h");
+    auto& failures = scene.cache.memory().failures();
+    failures.remember(scene.cache.key("i"), {504, "no answer"}, false, {}, steady_now());
+    scene.cache.memory().forget_all();
+    auto const stats = scene.cache.memory().stats();
+    EXPECT_EQ(stats.objects + stats.fills + stats.failures + stats.cached, 0u);
+    scene.complete(before.lead, "h", {.body = "old"});
+    for (auto const& url : urls) EXPECT_EQ(scene.stored(url), "-") << url;
+    EXPECT_EQ(scene.stored("g", with("Accept-Language", "de")), "-");
+    EXPECT_EQ(scene.stored("h"), "-");
+    scene.store("h", {.body = "new"});
+    EXPECT_EQ(scene.stored("h"), "new");
 }
 
 TEST(Cache, one_leads_the_validation_of_what_is_stale_and_others_follow) {
