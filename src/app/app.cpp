@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include "app/greeting.hpp"
 #include "app/part_options.hpp"
@@ -71,7 +73,7 @@ Result<void> App::open() {
     if (auto const opened = parts_.open(config, takeover_.get()); !opened) return opened;
     if (auto const opened = open_control(); !opened) return opened;
     if (takeover_)
-        if (auto const serves = takeover_->serving(parts_.cache); !serves) return serves;
+        if (auto const serves = takeover_->serving(serving(), parts_.cache); !serves) return serves;
     if (takeover_ && line_.background) takeover_->use_standard_error();
     upkeep_.emplace(*parts_.server);
     policy_.simulate(parts_.server->sampling(), config.memory.size);
@@ -235,6 +237,13 @@ takeover::Welcome App::welcome() const {
     welcome.notify_socket = manager_.socket();
     welcome.watchdog = manager_.watchdog().value_or(microseconds{0});
     return welcome;
+}
+
+takeover::Serving App::serving() const {
+    auto const& path = loaded_.config.disk.path;
+    std::error_code error;
+    return {.disk = path.empty() ? path : std::filesystem::absolute(path, error).string(),
+            .control = commands_ && !commands_->socket().is_own()};
 }
 
 bool App::stop() {

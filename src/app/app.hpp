@@ -57,6 +57,7 @@ private:
     Result<void> open_control();
     Result<void> agree(takeover::Hello const& hello) const;
     takeover::Welcome welcome() const;
+    takeover::Serving serving() const;
     ReloadReport reload_from_file(std::optional<seconds> confirm_within);
     ReloadReport compare(config::Loaded const& fresh) const;
     ReloadReport apply(config::Loaded fresh, bool unconfirmed);

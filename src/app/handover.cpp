@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <future>
 #include <iterator>
 
 #include "cache/key.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr milliseconds build_patience{60'000};   // the new process reads files, and opens the disk
 constexpr milliseconds undo_time{5'000};         // a new process that fails in this time is always followed by this one
+constexpr milliseconds worker_patience{2'000};
 constexpr milliseconds talk_often{20}, talk_seldom{200};
 constexpr milliseconds handover_soon{10'000};
 constexpr milliseconds slow_patience{10'000};   // the new process removes many objects
@@ -26,6 +28,18 @@ constexpr char const* successor_ended = "the new process has ended";
 void set_draining(proxy::Server& server, bool draining) {
     for (auto* services : server.shared().workers)
         net::asio::post(services->worker.io, [services, draining] { services->draining = draining; });
+}
+
+/// False if a worker has not run in time what was posted to it before.
+bool have_run(proxy::Server& server) {
+    std::vector<std::future<void>> answers;
+    for (auto* services : server.shared().workers) {
+        auto const answer = std::make_shared<std::promise<void>>();
+        answers.push_back(answer->get_future());
+        net::asio::post(services->worker.io, [answer] { answer->set_value(); });
+    }
+    auto const until = steady_now() + worker_patience;
+    return std::ranges::all_of(answers, [until](auto const& one) { return one.wait_until(until) == std::future_status::ready; });
 }
 
 takeover::Json message_of(store::SuccessorDisk::Removals const& removals, char const* what) {
@@ -61,12 +75,17 @@ Result<void> Handover::begin() {
     if (!handed) return handed.fault();
     if (!conversation_->send(takeover::json_of(welcome_)) || !conversation_->send(*handed))
         return Fault{"the new process does not read its sockets"};
-    if (auto const ready = await("ready", build_patience); !ready) return ready;
+    if (auto const ready = await("ready", build_patience); !ready) return ready.fault();
     release_disk();
     close_seen();
     if (!conversation_->send(takeover::plain("disk"))) return Fault{successor_ended};
-    if (auto const serving = await("serving", build_patience); !serving) return serving;
-    pause();
+    auto const message = await("serving", build_patience);
+    if (!message) return message.fault();
+    auto const serving = takeover::serving_of(*message);
+    if (!serving) return serving.fault();
+    shares_control_ = serving->control;
+    if (auto const paused = pause(); !paused) return paused;
+    if (serving->disk) needs_.parts.disk.leave_unless_at(*serving->disk);
     return go();
 }
 
@@ -89,9 +108,9 @@ Result<std::vector<net::NamedSocket>> Handover::sockets() {
     return all;
 }
 
-Result<void> Handover::await(char const* what, milliseconds patience) {
-    auto const message = conversation_->expect({what}, patience);
-    if (message) return {};
+Result<takeover::Json> Handover::await(char const* what, milliseconds patience) {
+    auto message = conversation_->expect({what}, patience);
+    if (message) return std::move(message->json);
     return conversation_->lost() ? Fault{successor_ended} : message.fault();
 }
 
@@ -120,8 +139,9 @@ void Handover::open_seen() {
     needs_.parts.seen->start();
 }
 
-/// From now on connections wait in the queues of the kernel until the new process accepts them.
-void Handover::pause() {
+/// From now on connections wait in the queues of the kernel until the new process accepts them. The fault: a worker may still
+/// accept some.
+Result<void> Handover::pause() {
     for (auto const& one : predecessors_) one->stop();
     predecessors_.clear();
     paused_ = true;
@@ -129,6 +149,7 @@ void Handover::pause() {
     parts.server->listening().pause();
     parts.server->mesh().pause();
     if (parts.admin) parts.admin->pause();
+    return have_run(*parts.server) ? Result<void>() : Fault{"a worker does not respond"};
 }
 
 Result<void> Handover::go() {
@@ -224,7 +245,7 @@ void Handover::follow_stop() {
 Handover::Outcome Handover::bye(bool requests_ended) {
     talk(milliseconds{0});
     int const next = conversation_->channel().process();
-    needs_.socket.leave();
+    if (shares_control_) needs_.socket.leave();
     if (!alone_) {
         needs_.manager.main_process(next);
         (void)conversation_->send(takeover::plain("bye"));

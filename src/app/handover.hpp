@@ -43,17 +43,17 @@ public:
     void stop();
     /// Aborts the last requests. From any thread.
     void hurry() { hurry_ = true; }
-    /// False once the new process executes commands. From any thread.
-    bool executes_commands() const { return !paused_; }
+    /// False once the new process executes the commands of this control socket. From any thread.
+    bool executes_commands() const { return !paused_ || !shares_control_; }
 
 private:
     Result<void> begin();
     Result<std::vector<net::NamedSocket>> sockets();
-    Result<void> await(char const* what, milliseconds patience);
+    Result<takeover::Json> await(char const* what, milliseconds patience);
     void release_disk();
     void close_seen();
     void open_seen();
-    void pause();
+    Result<void> pause();
     Result<void> go();
     Result<void> send_patiently(takeover::Json const& message);
 
@@ -77,6 +77,7 @@ private:
     std::shared_ptr<store::SuccessorDisk> stand_in_;                  // null while this process has the disk
     bool successor_stops_ = false, alone_ = false;                    // the new process stops in order; it has ended
     std::optional<store::SuccessorDisk::Removals> unsent_;
+    std::atomic<bool> shares_control_{true};   // after `serving`: the new process uses the control socket
     std::atomic<bool> paused_{false}, stops_{false}, hurry_{false};
     std::atomic<SteadyTime> stopped_at_{SteadyTime{}};
 };

@@ -65,10 +65,10 @@ Result<void> Takeover::ready() {
 }
 
 /// The acknowledgement follows when this process serves: clients do not wait for the disk.
-Result<void> Takeover::serving(cache::Cache& cache) {
+Result<void> Takeover::serving(takeover::Serving const& uses, cache::Cache& cache) {
     auto& removals = removals_.emplace(conversation_, cache, FormerRemovals::Begins::first);
     if (conversation_->lost()) return {};
-    (void)conversation_->send(takeover::plain("serving"));
+    (void)conversation_->send(takeover::json_of(uses));
     for (bool goes = false; !goes;) {
         auto const message = conversation_->expect({"forget", "go"}, greeting_patience);
         if (!message) return tolerate_end(message.fault());

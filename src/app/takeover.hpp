@@ -29,7 +29,7 @@ public:
     /// All is built but the disk: returns when the running process has released it.
     Result<void> ready();
     /// All is built: returns when the running process no longer accepts connections, and `cache` has nothing that it has removed.
-    Result<void> serving(cache::Cache& cache);
+    Result<void> serving(takeover::Serving const& uses, cache::Cache& cache);
     /// Continues the conversations with processes that end their requests. `over`: see Predecessor.
     std::vector<std::unique_ptr<Predecessor>> finish(cache::Cache& cache, std::function<void()> const& over);
 

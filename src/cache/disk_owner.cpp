@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <filesystem>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -102,16 +104,17 @@ void DiskOwner::reopen(Cache& cache, store::DiskOptions const& fresh) {
     auto const former = store_;
     auto const interim = std::make_shared<store::InterimDisk>(former.get());
     cache.exchange_disk(interim);
-    follow(cache, *interim, fresh, former->close());
+    follow(cache, *interim, fresh, former->close(), "the changes do not take effect");
 }
 
 /// Opens the store that follows the closed one.
-void DiskOwner::follow(Cache& cache, store::InterimDisk& stand_in, store::DiskOptions const& fresh, bool settled) {
+void DiskOwner::follow(Cache& cache, store::InterimDisk& stand_in, store::DiskOptions const& fresh, bool settled,
+                       char const* trouble) {
     auto const former = store_;
-    store_ = open_again(*former, fresh, settled, cache.last_number());
+    store_ = open_again(*former, fresh, settled, cache.last_number(), trouble);
     if (!stand_in.pass_on(store_)) {
         store_->close();
-        store_ = open_again(*store_, fresh, false, cache.last_number());
+        store_ = open_again(*store_, fresh, false, cache.last_number(), trouble);
         stand_in.pass_on_to_empty(store_);
     }
     cache.exchange_disk(store_);
@@ -126,20 +129,28 @@ void DiskOwner::hand_over(Cache& cache, std::shared_ptr<store::InterimDisk> cons
     store_->unlock();
 }
 
+void DiskOwner::leave_unless_at(std::string const& path) {
+    std::error_code error;
+    bool const is_named = std::filesystem::absolute(options_.path, error) == path;
+    if (!store_ || is_named || store_->is_at(path)) return;
+    store_->leave();
+    settled_ = false;
+}
+
 void DiskOwner::take_back(Cache& cache, store::InterimDisk& stand_in) {
     constexpr milliseconds patience{5'000}, pause{10};   // the kernel closes the files of a killed process one by one
     if (!store_) return cache.exchange_disk(nullptr);
     for (auto const until = steady_now() + patience; !store_->lock_again() && steady_now() < until;)
         std::this_thread::sleep_for(pause);
-    follow(cache, stand_in, options_, settled_);
+    follow(cache, stand_in, options_, settled_, "the store is not open after the takeover");
 }
 
 DiskOwner::StorePtr DiskOwner::open_again(store::DiskStore& former, store::DiskOptions const& fresh, bool keeps_contents,
-                                          std::uint64_t number) {
+                                          std::uint64_t number, char const* trouble) {
     store::DiskStore::Reopening how{.former = &former, .keeps_contents = keeps_contents, .least_sequence = number};
     auto opened = store::DiskStore::open_while_running(fresh, how);
     if (!opened) {
-        spdlog::error("disk: the changes do not take effect: {}", opened.fault().text());
+        spdlog::error("disk: {}: {}", trouble, opened.fault().text());
         how.retries = true;
         opened = store::DiskStore::open_while_running(options_, how);
     } else {

@@ -1,6 +1,7 @@
 // Owns the disk stores behind a cache: opens one at the start, and exchanges it while requests run.
 #pragma once
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "cache/cache.hpp"
@@ -38,6 +39,9 @@ public:
 
     /// Another process takes the store over: closes it, and releases its file. `stand_in` is used from now on. Waits for the disk.
     void hand_over(Cache& cache, std::shared_ptr<store::InterimDisk> const& stand_in);
+    /// After hand_over(): if that process uses a store at another path (empty: none), it misses removals from this one, which is
+    /// never found again, in this process or later.
+    void leave_unless_at(std::string const& path);
     /// That process has ended: opens the store again, without what was removed from `stand_in`. Waits for the disk.
     void take_back(Cache& cache, store::InterimDisk& stand_in);
     /// Null: no disk.
@@ -56,14 +60,16 @@ private:
     void adjust(Cache& cache, store::DiskOptions const& fresh);
     void replace(Cache& cache, StorePtr next, store::DiskOptions const& fresh);
     void reopen(Cache& cache, store::DiskOptions const& fresh);
-    void follow(Cache& cache, store::InterimDisk& stand_in, store::DiskOptions const& fresh, bool settled);
-    StorePtr open_again(store::DiskStore& former, store::DiskOptions const& fresh, bool keeps_contents, std::uint64_t number);
+    /// `trouble`: begins the message if the store cannot be opened.
+    void follow(Cache& cache, store::InterimDisk& stand_in, store::DiskOptions const& fresh, bool settled, char const* trouble);
+    StorePtr open_again(store::DiskStore& former, store::DiskOptions const& fresh, bool keeps_contents, std::uint64_t number,
+                        char const* trouble);
 
     store::DiskOptions options_;
     std::shared_ptr<store::DiskDisposal> disposal_ = std::make_shared<store::DiskDisposal>();
     std::vector<std::weak_ptr<store::DiskStore>> all_;   // the one in use, and former ones until their last reader ends
     StorePtr store_;                                     // null: no disk
-    bool settled_ = true;                                // the result of hand_over()
+    bool settled_ = true;                                // the store that was handed over may be opened with its objects
 };
 
 }   // namespace garner::cache

@@ -57,6 +57,8 @@ public:
         into = member->get<bool>();
     }
 
+    bool has(char const* name) const { return message_.contains(name); }
+
     template <class Message>
     Result<Message> result(Message read) const {
         if (wrong_.empty()) return read;
@@ -120,6 +122,12 @@ Json json_of(Welcome const& welcome) {
 
 Json json_of(Sockets const& sockets) { return {{"do", "sockets"}, {"names", sockets.names}, {"last", sockets.last}}; }
 
+Json json_of(Serving const& serving) {
+    Json message{{"do", "serving"}, {"control", serving.control}};
+    if (serving.disk) message["disk"] = bytes_of(*serving.disk);
+    return message;
+}
+
 Json json_of(Forget const& forget, std::string_view what) {
     Json keys = Json::array();
     for (auto const& key : forget.keys) keys.push_back(bytes_of(key));
@@ -163,6 +171,14 @@ Result<Sockets> sockets_of(Json const& message) {
     reader.texts("names", sockets.names);
     reader.flag("last", sockets.last);
     return reader.result(std::move(sockets));
+}
+
+Result<Serving> serving_of(Json const& message) {
+    Serving serving;
+    Reader reader(message);
+    if (reader.has("disk")) reader.text("disk", serving.disk.emplace());
+    if (reader.has("control")) reader.flag("control", serving.control);
+    return reader.result(std::move(serving));
 }
 
 Result<Forget> forget_of(Json const& message) {

@@ -43,6 +43,13 @@ struct Sockets {
     bool last = true;   // otherwise another such message follows
 };
 
+/// The new process has built all.
+struct Serving {
+    // The absolute disk.path; empty: no disk. Nothing: that of the old process.
+    std::optional<std::string> disk = std::nullopt;
+    bool control = true;   // it uses the control socket of the old process
+};
+
 /// Objects that the old process has removed: `forget`, and `go` with the last removals before the new process serves.
 struct Forget {
     std::uint64_t number = 0;   // of the last removal, if it is the last message of a batch; otherwise that of the former batch
@@ -62,6 +69,7 @@ std::optional<std::string> refusal_of(Json const& message);
 Json json_of(Hello const&);
 Json json_of(Welcome const&);
 Json json_of(Sockets const&);
+Json json_of(Serving const&);
 /// `what`: "forget" or "go".
 Json json_of(Forget const&, std::string_view what);
 Json settled(std::uint64_t number);
@@ -70,6 +78,8 @@ Json settled(std::uint64_t number);
 Result<Hello> hello_of(Json const& message);
 Result<Welcome> welcome_of(Json const& message);
 Result<Sockets> sockets_of(Json const& message);
+/// Both members may be missing.
+Result<Serving> serving_of(Json const& message);
 Result<Forget> forget_of(Json const& message);
 Result<std::uint64_t> settled_of(Json const& message);
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cache/scene.hpp"
+#include "store/interim_disk.hpp"
 #include "store/run.hpp"
 #include "support/made.hpp"
 
@@ -223,6 +224,32 @@ TEST_F(DiskChanges, an_unused_change_closes_what_it_opened) {
     change(at("b"));
     put(url(1), 2);
     EXPECT_EQ(get(url(1)), 2);
+}
+
+TEST_F(DiskChanges, a_store_that_was_handed_over_has_its_objects_unless_the_other_process_uses_another_one) {
+    auto const hand_over = [this](std::string const& path) {
+        auto stand_in = std::make_shared<store::InterimDisk>(owner->store());
+        owner->hand_over(scene->cache, stand_in);
+        owner->leave_unless_at(path);
+        return stand_in;
+    };
+    begin(at("a"));
+    put_all(1);
+    fs::create_symlink(folder / "a", folder / "same");
+    for (auto const& [path, objects] :
+         std::vector<std::pair<std::string, int>>{{at("a").path, many}, {at("same").path, many}, {"", 0}}) {
+        auto const stand_in = hand_over(path);
+        owner->take_back(scene->cache, *stand_in);
+        forget_in_memory();
+        ASSERT_TRUE(recovered());
+        EXPECT_EQ(found(1), objects) << path;
+    }
+    put_all(2);
+    hand_over(at("b").path);
+    end();
+    begin(at("a"));
+    ASSERT_TRUE(recovered());
+    EXPECT_EQ(found(2), 0) << "in the next process there";
 }
 
 /// Three MiB, on disk alone.

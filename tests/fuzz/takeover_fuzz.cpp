@@ -19,6 +19,10 @@ void read_again(Json const& message) {
         auto const again = sockets_of(json_of(*sockets));
         garner::check(again && again->names == sockets->names && again->last == sockets->last);
     }
+    if (auto const serving = serving_of(message)) {
+        auto const again = serving_of(json_of(*serving));
+        garner::check(again && again->disk == serving->disk && again->control == serving->control);
+    }
     if (auto const forget = forget_of(message)) {
         auto const again = forget_of(json_of(*forget, "forget"));
         garner::check(again && again->keys == forget->keys && again->number == forget->number && again->power == forget->power &&

@@ -54,7 +54,7 @@ std::map<std::string, Json> examples() {
             {"sockets", json_of(Sockets{.names = {"listen/127.0.0.1:3128/0", "admin/127.0.0.1:3131/0", "control"}, .last = true})},
             {"ready", plain("ready")},
             {"disk", plain("disk")},
-            {"serving", plain("serving")},
+            {"serving", json_of(Serving{.disk = "/var/cache/garner", .control = false})},
             {"go", json_of(Forget{.number = 2, .keys = {key, "fhttp://example.com/a"}, .power = false, .everything = false}, "go")},
             {"forget", json_of(Forget{.number = 3, .keys = {key}, .power = true, .everything = false}, "forget")},
             {"settled", settled(3)},
@@ -91,6 +91,10 @@ TEST(TakeoverMessages, that_were_recorded_are_read) {
     ASSERT_TRUE(sockets) << sockets.fault_text();
     EXPECT_THAT(sockets->names, ElementsAre("listen/127.0.0.1:3128/0", "admin/127.0.0.1:3131/0", "control"));
     EXPECT_TRUE(sockets->last);
+    auto const serving = serving_of(read("serving"));
+    ASSERT_TRUE(serving) << serving.fault_text();
+    EXPECT_EQ(serving->disk, "/var/cache/garner");
+    EXPECT_FALSE(serving->control);
     auto const forget = forget_of(read("forget"));
     ASSERT_TRUE(forget) << forget.fault_text();
     EXPECT_THAT(forget->keys, ElementsAre(std::string("fhttp://example.com/\x01gzip", 25)));
@@ -110,6 +114,14 @@ TEST(TakeoverMessages, ignore_members_of_later_programs) {
     auto message = read("welcome");
     message["later"] = {1, 2, 3};
     EXPECT_TRUE(welcome_of(message));
+}
+
+TEST(TakeoverMessages, may_say_nothing_of_disk_and_control_socket) {
+    auto const serving = serving_of(plain("serving"));
+    ASSERT_TRUE(serving) << serving.fault_text();
+    EXPECT_EQ(serving->disk, std::nullopt);
+    EXPECT_TRUE(serving->control);
+    EXPECT_THAT(serving_of({{"do", "serving"}, {"control", 1}}).fault_text(), HasSubstr("\"control\""));
 }
 
 TEST(TakeoverMessages, name_the_member_that_is_wrong) {

@@ -491,6 +491,7 @@ public:
     }
     Child& child() { return child_; }
     std::uint16_t port() const { return listening_.port; }
+    std::string path() const { return (dir_.path("") / "control").string(); }
 
 private:
     std::string written() {
@@ -530,6 +531,7 @@ TEST_F(Takeovers, a_former_process_that_ends_at_any_step_is_followed_by_the_new_
         EXPECT_TRUE(eventually([&] { return fresh.errors().find("the former process has ended early") != std::string::npos; }));
         fresh.signal(SIGTERM);
         EXPECT_EQ(fresh.exit_code().value_or(-1), 0) << fresh.errors();
+        EXPECT_FALSE(std::filesystem::exists(successor.path()));
     }
 }
 
@@ -556,6 +558,54 @@ TEST_F(Takeovers, acknowledge_only_the_last_message_of_a_batch) {
     client.close();
     successor.child().signal(SIGTERM);
     EXPECT_EQ(successor.child().exit_code().value_or(-1), 0) << successor.child().errors();
+}
+
+TEST_F(Takeovers, a_new_process_that_is_refused_at_the_end_leaves_the_control_socket) {
+    Successor successor;
+    auto& fresh = successor.child();
+    auto former = successor.begin();
+    Successor::release_disk(former);
+    auto const serving = former.until("serving");
+    EXPECT_EQ(serving.value("control", false), true);
+    ASSERT_TRUE(former.send({{"do", "refused"}, {"reason", "a worker does not respond"}}));
+    EXPECT_EQ(fresh.exit_code().value_or(-1), 1);
+    EXPECT_THAT(fresh.errors(), HasSubstr("a worker does not respond"));
+    EXPECT_TRUE(std::filesystem::exists(successor.path())) << "commands reach the running process";
+}
+
+TEST_F(Takeovers, with_other_paths_leave_no_socket_and_no_outdated_object) {
+    TempDir other;
+    Service service(with_disk(disk));
+    auto& proxy = service.proxy();
+    EXPECT_EQ(get(proxy, origin, "/page").body(), "page");
+    std::vector<std::string> const command{garner_binary(), "takeover",
+                                           "--from",        service.path(),
+                                           "--config",      proxy.dir().path("garner.json").string(),
+                                           "--set",         "control.path=" + (other.path("") / "control").string(),
+                                           "--set",         "disk.path=" + (other.path("") / "disk").string()};
+    auto const serves = [](Child& fresh) {
+        return eventually([&] { return fresh.errors().find("garner listens on") != std::string::npos; });
+    };
+    {
+        Child fresh(command);
+        ASSERT_TRUE(serves(fresh)) << fresh.errors();
+        auto const reload = service.run({"reload"});
+        EXPECT_EQ(reload.code, 1);
+        EXPECT_THAT(reload.output, HasSubstr("a takeover is running"));
+        fresh.signal(SIGKILL);
+        EXPECT_TRUE(fresh.exit_code());
+    }
+    EXPECT_TRUE(eventually([&] { return service.run({"reload"}).code == 0; })) << service.errors();
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["disk"]["state"] == "working"; })) << service.errors();
+    EXPECT_FALSE(get(proxy, origin, "/page").hit()) << "the new process may have removed it";
+    Child fresh(command);
+    ASSERT_TRUE(serves(fresh)) << fresh.errors();
+    EXPECT_EQ(proxy.child().exit_code(Millis{60'000}).value_or(-1), 0) << service.errors();
+    EXPECT_FALSE(std::filesystem::exists(service.path()));
+    EXPECT_EQ(status(proxy, origin), 200);
+    fresh.signal(SIGTERM);
+    EXPECT_EQ(fresh.exit_code().value_or(-1), 0) << fresh.errors();
+    (void)proxy.ended();
 }
 
 TEST_F(Takeovers, that_cannot_succeed_are_refused_with_the_reason) {
