@@ -6,7 +6,10 @@
 namespace garner::store {
 
 std::shared_ptr<DiskStore> DiskDisposal::share(std::unique_ptr<DiskStore> store) {
-    return {store.release(), [self = shared_from_this()](DiskStore* gone) { self->run([gone] { delete gone; }); }};
+    std::shared_ptr<DiskStore> shared(store.release(),
+                                      [self = shared_from_this()](DiskStore* gone) { self->run([gone] { delete gone; }); });
+    shared->keep_by(shared);
+    return shared;
 }
 
 void DiskDisposal::close(std::shared_ptr<DiskStore> store) {

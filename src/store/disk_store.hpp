@@ -46,8 +46,8 @@ public:
 };
 
 /// Thread-safe. No function waits for the disk unless it says so; coroutines resume on the caller's executor. Sources of bodies
-/// and DiskFills keep a store that a shared_ptr owns from being destroyed; otherwise it must outlive them.
-class DiskStore : public std::enable_shared_from_this<DiskStore> {
+/// and DiskFills keep a store whose owner has called keep_by() from being destroyed; otherwise it must outlive them.
+class DiskStore {
 public:
     /// Opens the store at options.path, or creates one. A fault if another process has it open. On any other error it returns a
     /// failing store, which gives the reason in stats() and retries every few seconds.
@@ -71,6 +71,8 @@ public:
     virtual bool is_at(std::string const&) const { return false; }
     /// A fault if open_while_running() with this size would certainly find no room. Names disk.size.
     virtual Result<void> has_room_for(Bytes) const { return {}; }
+    /// Objects that are read from now on keep the store alive. Its threads run already.
+    virtual void keep_by(std::weak_ptr<void const>) {}
     /// The process goes on without this store: stores nothing more, and makes the next start find it empty. Waits for the disk.
     virtual void leave() {}
     /// Writes all that waits, closes the segment, syncs, and stops writing. Loads still work. True when every removal is in the

@@ -115,7 +115,14 @@ public:
     Bytes piece_bytes() const override { return works()->log.header().piece_bytes(); }
     std::uint64_t next_body() override { return next_body_.fetch_add(1, std::memory_order_relaxed); }
     DiskOptions const& limits() const override { return options(); }
-    std::shared_ptr<void const> kept() const override { return weak_from_this().lock(); }
+    void keep_by(std::weak_ptr<void const> self) override {
+        MutexLock const lock(self_mutex_);
+        self_ = std::move(self);
+    }
+    std::shared_ptr<void const> kept() const override {
+        MutexLock const lock(self_mutex_);
+        return self_.lock();
+    }
 
 private:
     OpenStore* works() const { return works_.load(std::memory_order_acquire); }
@@ -159,7 +166,9 @@ private:
     std::deque<DiskOptions> all_options_ GUARDED_BY(mutex_);   // one per reload: references to earlier ones stay in use
     std::atomic<DiskOptions const*> options_{&all_options_.front()};
     std::unique_ptr<OpenStore> made_;
-    std::atomic<OpenStore*> works_{nullptr};   // made_, once it is ready
+    mutable Mutex self_mutex_;
+    std::weak_ptr<void const> self_ GUARDED_BY(self_mutex_);   // of the owner's references
+    std::atomic<OpenStore*> works_{nullptr};                   // made_, once it is ready
     AdmissionFilter admission_filter_;
     LongWrites long_;
     std::atomic<std::uint64_t> next_body_{1};
