@@ -13,6 +13,7 @@
 
 #include "control/address.hpp"
 #include "control/cbor.hpp"
+#include "control/peer.hpp"
 
 namespace garner::control {
 namespace {
@@ -69,12 +70,6 @@ struct Ancillary {
     alignas(cmsghdr) char bytes[CMSG_SPACE(descriptors_max * sizeof(int))] = {};
 };
 
-std::optional<ucred> peer_of(int descriptor) {
-    ucred peer{};
-    socklen_t size = sizeof(peer);
-    return ::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? std::optional(peer) : std::nullopt;
-}
-
 /// Waits at most a second for room in the queue of the other process.
 bool reaches(int descriptor, sockaddr_un const& address) {
     auto const* const generic = reinterpret_cast<sockaddr const*>(&address);
@@ -92,7 +87,7 @@ bool reaches(int descriptor, sockaddr_un const& address) {
 bool is_trusted(int descriptor, std::string const& path) {
     auto const peer = peer_of(descriptor);
     if (!peer) return false;
-    if (peer->uid == 0 || peer->uid == ::geteuid()) return true;
+    if (is_root_or_this_user(*peer)) return true;
     auto const slash = path.rfind('/');
     auto const directory = slash == path.npos ? std::string(".") : path.substr(0, slash + 1);
     struct stat found {};
@@ -147,6 +142,7 @@ Result<Json> Channel::receive(milliseconds patience) {
 }
 
 Result<std::optional<Message>> Channel::poll() {
+    if (!waits(milliseconds{0})) return std::optional<Message>();
     std::vector<std::uint8_t> bytes(message_max);
     iovec piece{.iov_base = bytes.data(), .iov_len = bytes.size()};
     Ancillary ancillary;

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "control/address.hpp"
+#include "control/peer.hpp"
 
 namespace garner::control {
 namespace {
@@ -43,10 +44,8 @@ Result<void> make_room(std::string const& path) {
 }
 
 bool is_allowed(int descriptor) {
-    ucred peer{};
-    socklen_t size = sizeof(peer);
-    if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
-    return peer.uid == 0 || peer.uid == ::geteuid();
+    auto const peer = peer_of(descriptor);
+    return peer && is_root_or_this_user(*peer);
 }
 
 }   // namespace

@@ -15,6 +15,7 @@
 #include "story/tls/secure_listener.hpp"
 #include "support/fake_dns.hpp"
 #include "support/programs.hpp"
+#include "support/traffic.hpp"
 
 namespace garner::test {
 
@@ -77,60 +78,22 @@ bool is_answered(std::string const& answer, std::string const& body) {
     return answer.starts_with("HTTP/1.1 200 ") && answer.ends_with(body);
 }
 
-/// Repeats requests on threads of its own.
-class Load {
-public:
-    /// `request` returns what went wrong; nothing: an empty text.
-    void add(std::function<std::string()> request) {
-        threads_.emplace_back([this, request = std::move(request)] {
-            while (!over_) {
-                auto const trouble = attempt(request);
-                ++requests_;
-                if (trouble.empty()) continue;
-                std::lock_guard const lock(mutex_);
-                troubles_.push_back(trouble);
-            }
-        });
-    }
-    std::vector<std::string> stop() {
-        over_ = true;
-        threads_.clear();
-        return troubles_;
-    }
-    int requests() const { return requests_; }
-    ~Load() { stop(); }
-
-private:
-    static std::string attempt(std::function<std::string()> const& request) {
-        try {
-            return request();
-        } catch (Trouble const& trouble) {
-            return trouble.what();
-        }
-    }
-    std::atomic<bool> over_{false};
-    std::atomic<int> requests_{0};
-    std::mutex mutex_;
-    std::vector<std::string> troubles_;
-    std::vector<std::jthread> threads_;
-};
-
 std::string difference(Reply const& reply, std::string const& body) {
     if (reply.body() == body) return {};
     return "status " + std::to_string(reply.status()) + ", body \"" + reply.body() + "\": " + reply.trouble();
 }
 
 /// Kept, new and pipelined connections at the usual address of the proxy.
-void add_clients(Load& load, Proxy const& proxy, Origin const& origin) {
+void add_clients(Traffic& load, Proxy const& proxy, Origin const& origin) {
     auto const kept = std::make_shared<Client>(proxy, origin);
-    load.add([kept] {
+    load.add("kept", [kept] {
         auto const cached = difference(kept->get("/page"), "page");
         auto const live = difference(kept->get("/live"), "live");
         return kept->connections() == 1 ? cached + live : "the connection was closed";
     });
-    load.add([&proxy, &origin] { return difference(get(proxy, origin, "/live"), "live"); });
+    load.add("new", [&proxy, &origin] { return difference(get(proxy, origin, "/live"), "live"); });
     auto const pipelined = std::make_shared<Client>(proxy, origin);
-    load.add([pipelined, &origin] {
+    load.add("pipelined", [pipelined, &origin] {
         pipelined->raw(head_for(origin, "/page") + head_for(origin, "/live") + head_for(origin, "/page"));
         auto const first = pipelined->expect(), second = pipelined->expect(), third = pipelined->expect();
         return difference(first, "page") + difference(second, "live") + difference(third, "page");
@@ -151,10 +114,10 @@ struct ListenerReload : ::testing::Test {
 TEST_F(ListenerReload, twenty_under_load_lose_no_request_and_no_established_connection) {
     Proxy proxy;
     auto const usual = at(proxy.port());
-    Load load;
+    Traffic load;
     add_clients(load, proxy, origin);
     std::atomic<int> served{0};
-    load.add([&]() -> std::string {
+    load.add("new", [&]() -> std::string {
         std::optional<Wire> wire;
         try {
             wire.emplace(Wire::connect("127.0.0.1", second));
@@ -267,7 +230,7 @@ TEST_F(ListenerReload, an_accelerator_gets_another_origin_for_later_connections)
 
 TEST_F(ListenerReload, an_address_moves_to_all_addresses_of_its_port_and_back) {
     Proxy proxy;
-    Load load;
+    Traffic load;
     add_clients(load, proxy, origin);
     EXPECT_FALSE(is_open(proxy.port(), "127.0.0.2"));
     for (int i = 0; i < 3; ++i) {

@@ -11,6 +11,7 @@
 
 #include "story/takeover/service.hpp"
 #include "support/programs.hpp"
+#include "support/traffic.hpp"
 
 namespace garner::test {
 
@@ -30,44 +31,6 @@ std::string with_disk(TempDir const& dir, std::string const& more = "") {
 std::string request(Origin const& origin, std::string const& path) {
     return "GET " + origin.url(path) + " HTTP/1.1\r\nHost: " + origin.authority() + "\r\n\r\n";
 }
-
-/// Requests on threads of their own, until the end.
-class Traffic {
-public:
-    /// `request` returns what went wrong; nothing: an empty text.
-    void add(std::string const& name, std::function<std::string()> request) {
-        threads_.emplace_back([this, name, request = std::move(request)] {
-            while (!over_) {
-                auto const trouble = attempt(request);
-                ++requests_;
-                if (trouble.empty()) continue;
-                std::lock_guard const lock(mutex_);
-                troubles_.push_back(name + ": " + trouble);
-            }
-        });
-    }
-    std::vector<std::string> stop() {
-        over_ = true;
-        threads_.clear();
-        return troubles_;
-    }
-    int requests() const { return requests_; }
-    ~Traffic() { stop(); }
-
-private:
-    static std::string attempt(std::function<std::string()> const& request) {
-        try {
-            return request();
-        } catch (Trouble const& trouble) {
-            return trouble.what();
-        }
-    }
-    std::atomic<bool> over_{false};
-    std::atomic<int> requests_{0};
-    std::mutex mutex_;
-    std::vector<std::string> troubles_;
-    std::vector<std::jthread> threads_;
-};
 
 std::string wrong(Reply const& reply, std::string const& body) {
     if (reply.body() == body && reply.complete()) return {};
