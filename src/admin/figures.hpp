@@ -48,8 +48,8 @@ struct Figures {
     icp::AgentFigures icp;
     std::optional<proxy::Sampling::Report> what_if;   // empty: memory.what_if is false
 
-    std::vector<MemoryUse> memory;   // of each of memory_parts()
-    Bytes resident = 0;              // of the whole process
+    std::vector<MemoryUse> memory;   // one for each of memory_parts()
+    Bytes resident = 0;              // the whole process
 
     std::map<std::string, WallTime> certificates;   // subject and first end of the validity of the certificates that are shown
 

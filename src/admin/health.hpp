@@ -29,7 +29,7 @@ struct Health {
 
 /// The limits from which on a figure is an item.
 struct HealthLimits {
-    static constexpr double refused_share = 0.9;          // of the requests of the last minute: nearly all
+    static constexpr double refused_share = 0.9;          // share of the last minute's requests: nearly all
     static constexpr double many_a_minute = 20;           // requests that failed or were refused
     static constexpr double times_usual = 3;              // and so many times more than in an average minute of the last hour
     static constexpr double failed_share = 1.0 / 3;       // share of all requests, while the average is not known

@@ -58,7 +58,7 @@ config::Loaded load(config::CommandLine const& line, config::NamedFiles files) {
 
 std::string control_path(config::Config const& config) {
     if (!config.control.path.empty()) return config.control.path;
-    char const* const directories = std::getenv("RUNTIME_DIRECTORY");   // of the service manager, with colons between them
+    char const* const directories = std::getenv("RUNTIME_DIRECTORY");   // the service manager puts colons between them
     if (!directories) return {};
     std::string const all = directories;
     return all.substr(0, all.find(':')) + "/control";

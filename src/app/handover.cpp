@@ -234,7 +234,7 @@ bool Handover::may_go_on_alone() {
     return alone_;
 }
 
-/// The new process stops in order: so does this one. What is removed still reaches the new one while it lives.
+/// The new process stops in order: so does this one. The new one gets removals while it lives.
 void Handover::follow_stop() {
     spdlog::info("takeover: the new process stops; this one has {} for its requests",
                  time_text(needs_.config.proxy.deadlines.drain));

@@ -32,7 +32,7 @@ public:
     enum class Outcome : std::uint8_t {
         undone,   // the process goes on as before
         over,     // the new process serves, and this one has ended its requests
-        stuck     // the same, but something still runs, so that nothing may be destroyed
+        stuck     // as `over`, but something still runs: nothing may be destroyed
     };
     /// Once.
     Outcome run();
@@ -71,7 +71,7 @@ private:
     takeover::Welcome const welcome_;
     std::shared_ptr<takeover::Conversation> const conversation_;
     Predecessors predecessors_;
-    std::vector<std::shared_ptr<takeover::Conversation>> former_;     // of the predecessors, while the new process reads them
+    std::vector<std::shared_ptr<takeover::Conversation>> former_;     // the predecessors', while the new process reads them
     std::shared_ptr<Event> const wake_ = std::make_shared<Event>();   // also of waits for the disk that outlive this object
     control::Descriptors seen_socket_;                                // while the URL set is closed
     std::shared_ptr<store::SuccessorDisk> stand_in_;                  // null while this process has the disk

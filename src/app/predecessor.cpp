@@ -20,7 +20,7 @@ Predecessor::~Predecessor() {
     thread_.join();
 }
 
-/// What is still owed is tried again after each wait.
+/// An acknowledgement that is owed is tried again after each wait.
 void Predecessor::run() {
     ::pthread_setname_np(::pthread_self(), "predecessor");
     while (!stopped_) {

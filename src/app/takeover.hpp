@@ -48,7 +48,7 @@ private:
     std::shared_ptr<takeover::Conversation> const conversation_;
     std::shared_ptr<net::HandedSockets> sockets_;
     takeover::Welcome welcome_;
-    std::optional<FormerRemovals> removals_;   // of serving(), until finish()
+    std::optional<FormerRemovals> removals_;   // from serving() until finish()
 };
 
 }   // namespace garner::app

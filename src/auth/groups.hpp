@@ -29,7 +29,7 @@ public:
 
     /// The names of the groups that the user is a member of, in the order of the configuration.
     std::vector<std::string> of(Facts const&) const EXCLUDES(mutex_);
-    /// Adds the groups that list the user by name, for a question about a user who has not logged in. Neither a directory nor a
+    /// Adds the groups that list the user by name. A question to the rules needs no login. Neither a directory nor a
     /// token is asked: if groups have members by them, groups_known stays as it is.
     void add_listed(http::Identity&) const EXCLUDES(mutex_);
     /// The DNs of all groups of the directory, in the spelling of normal_dn().

@@ -34,7 +34,7 @@ Json in_one_form(Json value) {
     return value;
 }
 
-/// As JSON, for any bytes: an override may have any.
+/// The value as JSON. An override may have any bytes.
 std::string text_of(Json const& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 void add_leaves(Leaves& leaves, std::string const& path, Json const& value) {
