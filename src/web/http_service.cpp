@@ -51,9 +51,9 @@ namespace {
 
 using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
 
-/// `shares`: listens beside other sockets of this user.
-net::Error listen_at(asio::basic_socket_acceptor<asio::ip::tcp, net::Executor>& acceptor, net::TcpEndpoint const& endpoint,
-                     bool shares) {
+/// `shares`: beside other sockets of this user.
+net::Error bind_to(asio::basic_socket_acceptor<asio::ip::tcp, net::Executor>& acceptor, net::TcpEndpoint const& endpoint,
+                   bool shares) {
     net::Error error;
     acceptor.open(endpoint.protocol(), error);
     if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
@@ -61,7 +61,6 @@ net::Error listen_at(asio::basic_socket_acceptor<asio::ip::tcp, net::Executor>& 
     bool const every_family = endpoint.address().is_unspecified();
     if (!error && endpoint.protocol() == asio::ip::tcp::v6()) acceptor.set_option(asio::ip::v6_only(!every_family), error);
     if (!error) acceptor.bind(endpoint, error);
-    if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
     return error;
 }
 
@@ -76,7 +75,8 @@ Result<std::unique_ptr<HttpService>> HttpService::open(Options const& options, S
     return service;
 }
 
-/// Sockets share their port, so that an address can follow another one at the same port. Another process must not have the port.
+/// Sockets share their port, so that an address can follow another one at the same port. Another process must not have the port:
+/// a trial binds to it alone. The trial does not listen, because a client that it had accepted would be reset.
 Result<HttpService::PlacePtr> HttpService::listen(std::string const& address, std::uint16_t port) {
     if (address.empty()) return PlacePtr();
     auto place = std::make_shared<Place>(io_, options_.limits);
@@ -89,9 +89,10 @@ Result<HttpService::PlacePtr> HttpService::listen(std::string const& address, st
     }
     if (!error && !is_ours) {
         Place trial(io_, options_.limits);
-        error = listen_at(trial.acceptor, endpoint, false);
+        error = bind_to(trial.acceptor, endpoint, false);
     }
-    if (!error) error = listen_at(place->acceptor, endpoint, true);
+    if (!error) error = bind_to(place->acceptor, endpoint, true);
+    if (!error) place->acceptor.listen(asio::socket_base::max_listen_connections, error);
     if (error) return Fault{.what = error.message(), .where = address + " port " + std::to_string(port)};
     return place;
 }

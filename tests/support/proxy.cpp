@@ -60,16 +60,18 @@ Proxy::Proxy(Setup setup)
         command.insert(command.begin(), {"/bin/sh", "-c", start});
     }
     child_ = std::make_unique<Child>(command, setup.environment);
-    wait_until_it_listens();
+    wait_until_it_listens(setup.errors.empty());
 }
 
 Proxy::~Proxy() {
     if (!stopped_) stop();
 }
 
-void Proxy::wait_until_it_listens() {
+/// The kernel accepts connections before the program has opened its disk: the greeting comes when it serves.
+void Proxy::wait_until_it_listens(bool greets) {
     bool const listens = eventually([&] {
         if (!child_->running()) return true;
+        if (greets && child_->errors().find("garner listens on ") == std::string::npos) return false;
         try {
             Wire::connect(address_, port_);
             Wire::connect("127.0.0.1", admin_);

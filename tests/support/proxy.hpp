@@ -85,7 +85,7 @@ public:
     std::string metrics() const;
 
 private:
-    void wait_until_it_listens();
+    void wait_until_it_listens(bool greets);
     void judge(std::optional<int> code);
 
     TempDir dir_;
