@@ -1,5 +1,6 @@
 #include "proxy/connection.hpp"
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
@@ -79,6 +80,11 @@ void Connection::begin_to_wait() {
     waits_ = true;
     unlink();
     services_.connections.push_back(*this);
+}
+
+milliseconds Connection::drain_patience() const {
+    constexpr milliseconds least{1'000};
+    return std::max(services_.options->deadlines.drain_idle, least);
 }
 
 void Connection::give_way() {

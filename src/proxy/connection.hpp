@@ -44,6 +44,9 @@ protected:
     Accepted hand_over() { return std::move(accepted_); }
     void begin_to_wait();
     void end_wait() { waits_ = false; }
+    /// During a drain: the limit for a client's next step in a TLS handshake, or for its answer to GOAWAY. The client sends it
+    /// at once, but a busy client needs time; at least one second, else deadlines.drain_idle.
+    milliseconds drain_patience() const;
     /// RFC 9112 9.6: after the last response the client's bytes are read a little longer. A reset could destroy the response.
     net::awaitable<void> linger();
 

@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::size_t requests_per_turn = 64;               // hits take about 0.2 ms
 constexpr milliseconds keeps_places{5'000};                 // time until an idle connection returns them
-constexpr milliseconds drain_patience{1'000};               // for the client's answer to the first GOAWAY, at least
 constexpr milliseconds while_streams_run{24 * 3'600'000};   // each stream has its own deadlines
 
 h2::SessionLimits limits_of(Options const& options) {
@@ -41,7 +40,6 @@ Http2Connection::Http2Connection(Services& services, Accepted accepted)
 Http2Connection::~Http2Connection() { services_.counters.connections_ended.add(Protocol::http2); }
 
 net::awaitable<void> Http2Connection::run() {
-    if (services_.draining) session_.drain();
     flush(false);
     for (bool open = true; open && !session_.finished();) {
         open = co_await receive();
@@ -49,7 +47,10 @@ net::awaitable<void> Http2Connection::run() {
     }
     flush(false);
     co_await end();
-    transport().shutdown_send();
+    if (lost_)
+        transport().shutdown_send();
+    else
+        co_await linger();   // the client's WINDOW_UPDATE for the last response may still come
 }
 
 /// One read. False when the connection has ended.
@@ -107,7 +108,7 @@ void Http2Connection::watch_head(SteadyTime now) {
 milliseconds Http2Connection::patience() const {
     auto const& deadlines = services_.options->deadlines;
     if (slow_head_ > 0) return std::chrono::duration_cast<milliseconds>(head_until_ - steady_now());
-    if (services_.draining) return std::max(deadlines.drain_idle, drain_patience);
+    if (services_.draining) return drain_patience();
     if (session_.streams() > 0) return while_streams_run;
     return begun_ ? deadlines.keep_alive : deadlines.head;
 }
@@ -265,6 +266,7 @@ net::awaitable<void> Http2Connection::write_rest() {
 
 /// An idle connection waits for the client's answer to the first GOAWAY: a request may be on its way.
 void Http2Connection::drain() {
+    if (session_.finished()) return;
     session_.drain();
     flush(false);
     if (!writing_ && waits()) restart_wait();

@@ -13,7 +13,7 @@ public:
           drained_(
               services.worker.wheel, [](void* self) { static_cast<TlsHandshake*>(self)->end_if_silent(); }, this) {}
 
-    void drain() override { drained_.arm(services_.options->deadlines.drain_idle); }
+    void drain() override { drained_.arm(drain_patience()); }
     void abort() override { transport().cancel(); }
     void name_pending(std::vector<std::string>&) const override {}
 
