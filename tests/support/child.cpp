@@ -84,6 +84,10 @@ bool Child::running() {
     return false;
 }
 
+bool Child::says(std::string const& text) const {
+    return eventually([&] { return errors().find(text) != std::string::npos; });
+}
+
 std::optional<int> Child::exit_code(Millis limit) {
     eventually([&] { return !running(); }, limit);
     return code_;

@@ -40,6 +40,8 @@ public:
     std::optional<int> exit_code(Millis limit = patience);
     std::string output() const { return read_file(dir_.path("stdout")); }
     std::string errors() const { return read_file(dir_.path("stderr")); }
+    /// True as soon as its standard error has the text: Garner's is written by a thread of its own.
+    bool says(std::string const& text) const;
 
 private:
     TempDir dir_;

@@ -63,6 +63,7 @@ public:
     void kill();
     /// Its standard error so far.
     std::string errors() const { return child_->errors(); }
+    bool says(std::string const& text) const { return child_->says(text); }
     /// Waits until the listening sockets are closed; false if they stay open.
     bool refuses_connections() const;
     /// Waits until it ends by itself; returns its exit code, or -1 if it still runs.

@@ -33,7 +33,7 @@ struct DiskFaults : DiskScene {
         Proxy proxy(patch());
         EXPECT_TRUE(is(proxy, "failing"));
         EXPECT_THAT(disk_of(proxy)["trouble"].get<std::string>(), HasSubstr(trouble));
-        EXPECT_THAT(proxy.child().errors(), HasSubstr(trouble));
+        EXPECT_TRUE(proxy.says(trouble)) << proxy.errors();
         expect_served(proxy);
         EXPECT_TRUE(get(proxy, origin(), Library::path(plenty - 1)).hit()) << "from memory";
     }
