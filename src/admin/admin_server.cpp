@@ -18,7 +18,7 @@ Result<std::unique_ptr<AdminServer>> AdminServer::open(Options const& options, p
     http.thread = "admin";
     auto opened = web::HttpService::open(
         http, [&self = *admin](web::HttpConnection& connection) { return self.serve(connection); }, handed);
-    if (!opened) return Fault{.what = opened.fault().what, .where = "the admin address cannot be " + opened.fault().where};
+    if (!opened) return opened.fault().at("the admin address cannot be " + opened.fault().where);
     admin->http_ = *std::move(opened);
     admin->tick_.emplace(admin->http_->io());
     return admin;
@@ -46,7 +46,7 @@ Result<Prepared> AdminServer::prepare(Options const& fresh) {
         auto moved = http_->prepare(fresh.enabled ? fresh.address : std::string(), fresh.port);
         if (!moved)
             return Fault{.what = moved.fault().where + " cannot be opened: " + moved.fault().what,
-                         .mend = "stop the program that uses it, or choose another one",
+                         .mend = moved.fault().mend,
                          .where = "admin.address"};
         move = *std::move(moved);
     }

@@ -137,10 +137,9 @@ ReloadReport App::apply(config::Loaded fresh, bool unconfirmed) {
     if (report.refused()) return report;
     fit(fresh.config);
     if (auto const applied = reloading_.apply(loaded_.config, fresh.config); !applied) {
-        // The faults of a file have key and line.
+        // The faults of a named file have its lines.
         report = {.faults = load(line_, config::NamedFiles::reloaded).faults, .notices = {}, .changes = {}};
-        if (!report.refused())
-            report.faults.push_back({line_.config_file, 0, applied.fault().where, applied.fault().what, applied.fault().mend});
+        if (!report.refused()) report.faults.push_back(fresh.fault_at(applied.fault()));
         return report;
     }
     loaded_ = std::move(fresh);

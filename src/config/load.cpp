@@ -53,6 +53,7 @@ Loaded load(Document document, std::span<std::string const> sets, NamedFiles fil
     };
     std::stable_sort(loaded.faults.begin(), loaded.faults.end(), earlier);
     std::stable_sort(loaded.notices.begin(), loaded.notices.end(), earlier);
+    loaded.document = std::make_shared<Document const>(std::move(document));
     return loaded;
 }
 
@@ -75,6 +76,14 @@ bool is_readable_by_all(std::string const& path) {
 }
 
 }   // namespace
+
+Fault Loaded::fault_at(garner::Fault const& fault) const {
+    auto const key_end = fault.where.find(": ");
+    auto const key = fault.where.substr(0, key_end);
+    auto const detail = key_end == std::string::npos ? std::string() : fault.where.substr(key_end + 2) + ": ";
+    if (!document) return {"", 0, key, detail + fault.what, fault.mend};
+    return document->fault_at(key, detail + fault.what, fault.mend);
+}
 
 Loaded load_text(std::string const& name, std::string_view text, std::span<std::string const> sets, NamedFiles files) {
     return load(Document(name, text), sets, files);

@@ -1,6 +1,7 @@
 // Loads a configuration file and overrides into a Config, and collects all faults.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "config/config.hpp"
 #include "config/document.hpp"
 #include "config/fault.hpp"
+#include "util/result.hpp"
 
 namespace garner::config {
 
@@ -17,6 +19,11 @@ struct Loaded {
     std::vector<Fault> faults;      // in the order of their lines, those of overrides last
     std::vector<Fault> notices;     // valid, but worth the operator's attention
     bool only_tests_fail = false;   // `faults` has failed `tests` only, and config is complete
+    std::shared_ptr<Document const> document;
+
+    /// An error that came when the configuration was applied, with its line. Its `where` begins with the key: "listen[1].address:
+    /// cannot listen on 127.0.0.1:80".
+    Fault fault_at(garner::Fault const&) const;
 };
 
 /// The treatment of files that a configuration names.

@@ -62,7 +62,7 @@ Result<Prepared> UdpLookup::prepare(Options const& fresh) {
     if (!opened) {
         auto const& fault = opened.fault();
         return Fault{.what = (fault.where.empty() ? "" : fault.where + ": ") + fault.what,
-                     .mend = "stop the program that uses it, or choose another one",
+                     .mend = fault.mend,
                      .where = protocol_ == Protocol::icp ? "icp.address" : "htcp.address"};
     }
     return Prepared([this, udp = *std::move(opened)] { net::asio::post(services_.worker.io, [this, udp] { use(udp); }); });

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "net/address.hpp"
+#include "net/listen_error.hpp"
 
 namespace garner::net {
 
@@ -79,7 +80,7 @@ Result<std::unique_ptr<UdpPort>> UdpPort::open(asio::io_context& io, IpEndpoint 
     if (!error) socket.bind(endpoint_of(at, port->v4_), error);
     socket.set_option(asio::socket_base::receive_buffer_size(kernel_buffer), ignored);
     socket.set_option(asio::socket_base::send_buffer_size(kernel_buffer), ignored);
-    if (error) return Fault{.what = error.message(), .where = "UDP " + at.text()};
+    if (error) return Fault{.what = error.message(), .mend = mend_of_listening(error), .where = "UDP " + at.text()};
     return port;
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "net/address.hpp"
+#include "net/listen_error.hpp"
 #include "proxy/access_log.hpp"
 #include "proxy/http1_connection.hpp"
 #include "proxy/tls_handshake.hpp"
@@ -28,17 +29,10 @@ constexpr int backlog = 4096;
 constexpr milliseconds at_limit_pause{20};
 constexpr milliseconds no_descriptors_pause{100};
 
-char const* mend_of(net::Error const& error) {
-    if (error == asio::error::address_in_use) return "stop the process that listens there, or choose another port";
-    if (error == asio::error::access_denied) return "choose a port above 1023, or restart as root or with a socket of systemd";
-    if (error.value() == EADDRNOTAVAIL) return "choose an address of this machine";
-    return "";
-}
-
 Result<void> to_result(net::TcpEndpoint const& endpoint, net::Error const& error) {
     if (!error) return {};
     IpEndpoint const at{net::to_ip(endpoint.address()), endpoint.port()};
-    return Fault{.what = error.message(), .mend = mend_of(error), .where = "cannot listen on " + at.text()};
+    return Fault{.what = error.message(), .mend = net::mend_of_listening(error), .where = "cannot listen on " + at.text()};
 }
 
 /// "::" accepts IPv4 clients too; any other IPv6 address accepts IPv6 only.

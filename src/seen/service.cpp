@@ -23,7 +23,7 @@ Result<std::unique_ptr<Service>> Service::open(Options const& options, int hande
     // Listens first, because opening a set may take long.
     auto opened = web::HttpService::open(
         http, [&state = service->state_](web::HttpConnection& connection) { return converse(*state, connection); }, handed);
-    if (!opened) return Fault{.what = opened.fault().what, .where = "cannot listen on " + opened.fault().where};
+    if (!opened) return opened.fault().at("cannot listen on " + opened.fault().where);
     service->http_ = *std::move(opened);
     auto state = ServiceState::open(options, service->http_->io());
     if (!state) return state.fault();

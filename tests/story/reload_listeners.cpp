@@ -153,6 +153,7 @@ TEST_F(ListenerReload, a_used_address_refuses_the_reload_and_changes_nothing) {
     auto const usual = at(proxy.port());
     ASSERT_TRUE(refuses(proxy, listen({usual, at(second), at(taken.port)}, {{"via", "after"}})));
     EXPECT_TRUE(proxy.says("listen[2].address: cannot listen on 127.0.0.1:" + std::to_string(taken.port))) << proxy.errors();
+    EXPECT_THAT(proxy.errors(), ::testing::ContainsRegex("/garner.json:[0-9]+: listen.2..address: cannot")) << "it has the line";
     EXPECT_TRUE(proxy.says("stop the process that listens there, or choose another port")) << proxy.errors();
     EXPECT_FALSE(is_open(second)) << "it was opened before the fault";
     EXPECT_THAT(get(proxy, origin, "/live").field("Via"), HasSubstr("before"));
