@@ -95,9 +95,8 @@ Result<HttpService::PlacePtr> HttpService::listen(std::string const& address, st
     if (!error) error = bind_to(place->acceptor, endpoint, true);
     if (!error) place->acceptor.listen(asio::socket_base::max_listen_connections, error);
     if (error)
-        return Fault{.what = error.message(),
-                     .mend = net::mend_of_listening(error),
-                     .where = address + " port " + std::to_string(port)};
+        return Fault{
+            .what = error.message(), .mend = net::mend_of_listening(error), .where = address + " port " + std::to_string(port)};
     return place;
 }
 
