@@ -56,6 +56,13 @@ void HandedSockets::add(NamedSocket const& socket) {
         {socket.name, socket.name.substr(0, socket.name.find('/')), socket.descriptor, bound_endpoint(socket.descriptor)});
 }
 
+std::vector<IpEndpoint> HandedSockets::endpoints(std::string_view kind) const {
+    std::vector<IpEndpoint> all;
+    for (auto const& socket : sockets_)
+        if (socket.kind == kind && socket.at) all.push_back(*socket.at);
+    return all;
+}
+
 std::optional<IpEndpoint> HandedSockets::claim(std::string_view kind, IpEndpoint const& wanted) {
     std::optional<IpEndpoint> found;
     for (auto const& socket : sockets_) {

@@ -136,9 +136,11 @@ Result<bool> Listening::open_handed(Open& made, std::shared_ptr<FixedOrigin cons
     return true;
 }
 
-/// True if a socket of this process would make port_is_free() fail.
+/// True if a socket of this process, or of the one whose place it takes, would make port_is_free() fail.
 bool Listening::has_port_of(Change const& change, IpEndpoint const& endpoint) const {
     auto const overlaps = [&](auto const& one) { return overlap(one.endpoint, endpoint); };
+    auto const former = handed_ ? handed_->endpoints(listen_kind) : std::vector<IpEndpoint>();
+    if (std::ranges::any_of(former, [&](auto const& one) { return overlap(one, endpoint); })) return true;
     auto const open = open_now();
     return std::ranges::any_of(open, overlaps) || std::ranges::any_of(change.all, overlaps) ||
            std::ranges::any_of(retired_, overlaps);

@@ -261,6 +261,17 @@ TEST_F(Takeovers, a_newer_response_in_the_former_process_holds_in_the_new_one) {
     reader.close();
 }
 
+TEST_F(Takeovers, exchange_an_address_for_all_addresses_of_its_port) {
+    Service service;
+    auto const all = "0.0.0.0:" + std::to_string(service.proxy().port());
+    service.proxy().reconfigure(nlohmann::json{{"listen", {{{"address", all}}}}}.dump());
+    ASSERT_TRUE(service.take_over()) << service.refused();
+    EXPECT_THAT(service.current().errors(), HasSubstr("garner listens on " + all));
+    service.expect_former_to_end();
+    origin.otherwise([](Hand& hand) { hand.answer(fresh("page")); });
+    EXPECT_EQ(Client("127.0.0.2", service.proxy().port()).get(origin.url("/page")).body(), "page") << service.errors();
+}
+
 TEST_F(Takeovers, change_the_number_of_workers) {
     Service service(patch());
     for (auto const* workers : {"workers=4", "workers=1", "workers=3"}) {
