@@ -47,6 +47,7 @@ bool is_counted(http::StoreRefusal reason) { return reason != http::StoreRefusal
 bool is_counted(http::Bypass reason) { return reason != http::Bypass::none; }
 bool is_counted(proxy::StaleUse) { return true; }
 bool is_counted(net::HandshakeFault) { return true; }
+bool is_counted(net::ProxyHeaderFault) { return true; }
 bool is_counted(proxy::Intercepted) { return true; }
 bool is_counted(proxy::LoginResult) { return true; }
 bool is_counted(proxy::Protocol) { return true; }
@@ -392,6 +393,8 @@ constexpr Metric all_metrics[]{
      "HTTP/2 connections that Garner ended because of the client's frames, by reason.", "Clients", "HTTP/2 ended: *"},
     {"connections.accept_pauses", "garner_accept_pauses_total", "times", counter<&Counters::accept_paused>,
      "Pauses of a worker in accepting connections, at the limit."},
+    {"connections.proxy_headers", "garner_proxy_headers_total{result}", "headers", reasons<&Counters::proxy_headers>,
+     "Headers of the PROXY protocol, by result."},
     {"tls.handshakes", "garner_tls_handshakes_total{result}", "handshakes", reasons<&Counters::handshakes>,
      "TLS handshakes with clients, by result.", "Clients", "TLS handshakes, *"},
     {"tls.resumed", "garner_tls_handshakes_resumed_total", "handshakes", counter<&Counters::handshakes_resumed>,

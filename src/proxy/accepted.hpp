@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "net/tls_server_context.hpp"
 #include "net/transport.hpp"
@@ -16,6 +17,7 @@ struct ListenPoint {
     std::uint16_t port = 0;
     std::shared_ptr<FixedOrigin const> origin = nullptr;          // null: a forward proxy
     std::shared_ptr<net::TlsServerContext const> tls = nullptr;   // null: plain TCP
+    std::vector<IpNetwork> proxy_protocol = {};                   // connections from there begin with a PROXY header
 };
 
 /// The place of a connection in Shared::connections and Shared::clients; its destructor frees it. Move-only.
@@ -33,6 +35,11 @@ public:
     /// For a connection inside a tunnel, which has the seat of the tunnel's connection.
     static Seat uncounted(IpAddress const& client) { return Seat(client); }
     IpAddress const& client() const { return client_; }
+    /// Shared::clients has counted the connection as one of `client`, too.
+    void move_to(IpAddress const& client) {
+        shared_->clients.leave(client_);
+        client_ = client;
+    }
 
 private:
     explicit Seat(IpAddress const& client) : shared_(nullptr), client_(client) {}

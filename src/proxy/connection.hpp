@@ -40,6 +40,7 @@ protected:
     net::Transport& transport() { return *accepted_.transport; }
     std::shared_ptr<Client const> describe_client() const;
     ListenPoint const& point() const { return *accepted_.point; }
+    IpEndpoint const& peer() const { return accepted_.peer; }
     /// Hands the connection to another object. The transport stays where it is in memory.
     Accepted hand_over() { return std::move(accepted_); }
     void begin_to_wait();

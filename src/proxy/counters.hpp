@@ -8,6 +8,7 @@
 #include "h2/counters.hpp"
 #include "http/cacheability.hpp"
 #include "http/freshness.hpp"
+#include "net/proxy_protocol.hpp"
 #include "net/tls_session.hpp"
 #include "util/bytes.hpp"
 #include "util/counter.hpp"
@@ -62,7 +63,8 @@ struct ProtocolCounters {
 
 /// TLS with clients.
 struct TlsCounters {
-    CounterOf<net::HandshakeFault> handshakes;   // by result
+    CounterOf<net::ProxyHeaderFault> proxy_headers;   // by result
+    CounterOf<net::HandshakeFault> handshakes;        // by result
     Counter handshakes_resumed;
     CounterOf<Intercepted> intercepted;   // tunnels, while a rule bumps or terminates
     CounterOf<LoginResult> logins;        // checked credentials; remembered ones are not counted

@@ -14,9 +14,9 @@
 
 #include "net/address.hpp"
 #include "net/listen_error.hpp"
-#include "proxy/access_log.hpp"
-#include "proxy/http1_connection.hpp"
-#include "proxy/tls_handshake.hpp"
+#include "proxy/admission.hpp"
+#include "proxy/connection.hpp"
+#include "proxy/proxy_header_connection.hpp"
 
 namespace garner::proxy {
 
@@ -168,33 +168,27 @@ net::awaitable<void> Listener::find_descriptors() {
     }
 }
 
-/// A share of all connections, unless the operator sets a number. Loopback has no limit: a program on this machine that
-/// forwards requests, such as a TLS terminator, speaks for many clients.
-std::uint32_t Listener::connections_allowed(IpAddress const& client) const {
-    auto const given = services_.options->limits.connections_per_client;
-    if (given != 0) return given;
-    return client.is_loopback() ? 0 : std::max(services_.shared.connections.max() / 4, 1u);
-}
-
 void Listener::admit(net::TcpSocket socket) {
     net::Error error;
     auto remote = socket.remote_endpoint(error);
     if (error) return;   // disconnected already
     IpEndpoint peer{net::to_ip(remote.address()), remote.port()};
-    auto const& limits = services_.options->limits;
-    auto const client = first_bits(peer.address, limits.client_prefix4, limits.client_prefix6);
-    if (!services_.shared.clients.enter(client, connections_allowed(peer.address))) {
-        services_.counters.connections_refused.add();
-        return log_refusal(peer.address, point_->tls ? 0 : refuse_in_clear(socket));
+    bool const has_header = is_among(peer.address, point_->proxy_protocol);
+    auto const client = counted_client(services_, peer.address);
+    if (has_header) {
+        constexpr std::uint32_t no_limit = 0;   // a load balancer speaks for many clients, each of which has its own limit
+        services_.shared.clients.enter(client, no_limit);
+    } else if (!enter_client(services_, peer.address)) {
+        return log_refused_client(services_, peer.address, point_->tls ? 0 : refuse_in_clear(socket));
     }
     socket.set_option(asio::ip::tcp::no_delay(true), error);
     services_.counters.connections.add();
     Accepted accepted{std::make_unique<net::Transport>(std::move(socket), services_.worker.wheel), peer,
                       Seat(services_.shared, client), point_};
-    if (point_->tls)
-        Connection::start(std::make_unique<TlsHandshake>(services_, std::move(accepted)));
+    if (has_header)
+        Connection::start(std::make_unique<ProxyHeaderConnection>(services_, std::move(accepted)));
     else
-        Connection::start(std::make_unique<Http1Connection>(services_, std::move(accepted)));
+        start_protocol(services_, std::move(accepted));
     if (services_.shared.connections.needs_room()) make_room(services_);
 }
 
@@ -207,19 +201,6 @@ Bytes Listener::refuse_in_clear(net::TcpSocket& socket) const {
     net::Error error;
     socket.native_non_blocking(true, error);
     return socket.write_some(asio::buffer(refusal), error);
-}
-
-void Listener::log_refusal(IpAddress const& client, Bytes sent) {
-    if (!services_.logs()) return;
-    auto const text = client.text();
-    LogEntry entry;
-    entry.end = wall_now();
-    entry.client = text;
-    entry.tag = ResultTag::tcp_denied;
-    entry.status = 429;
-    entry.bytes = sent;
-    entry.reason = "limits.connections_per_client";
-    services_.log->write(services_.worker.number, entry);
 }
 
 Result<void> port_is_free(net::TcpEndpoint const& endpoint) {

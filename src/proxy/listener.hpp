@@ -52,9 +52,7 @@ private:
     net::awaitable<void> pause(milliseconds time);
     net::awaitable<void> find_descriptors();
     void admit(net::TcpSocket socket);
-    std::uint32_t connections_allowed(IpAddress const& client) const;
     Bytes refuse_in_clear(net::TcpSocket& socket) const;
-    void log_refusal(IpAddress const& client, Bytes sent);
 
     Services& services_;
     Acceptor acceptor_;

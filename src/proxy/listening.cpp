@@ -35,6 +35,12 @@ Result<std::shared_ptr<FixedOrigin const>> accelerated_origin(Listen const& list
 /// "::" if the address is not valid: opening it reports that.
 IpEndpoint configured_endpoint(Listen const& listen) { return {parse_ip(listen.address).value_or(IpAddress{}), listen.port}; }
 
+/// With the port that the kernel has chosen, where the configuration has 0.
+std::shared_ptr<ListenPoint const> at_port(ListenPoint point, std::uint16_t port) {
+    point.port = port;
+    return std::make_shared<ListenPoint const>(std::move(point));
+}
+
 // The names of sockets that are handed over.
 constexpr char const* listen_kind = "listen";
 constexpr char const* inherited_kind = "inherited";   // of the service manager
@@ -78,25 +84,25 @@ Result<void> Listening::add(Change& change, Open const* running, std::size_t ind
                             std::shared_ptr<net::TlsServerContext const> const& tls) {
     auto origin = accelerated_origin(listen);
     if (!origin) return at_key(index, "origin", origin.fault());
+    ListenPoint const point{listen.port, *std::move(origin), tls, listen.proxy_protocol};
     if (running) {
         change.all.push_back(*running);
-        change.all.back().point = std::make_shared<ListenPoint const>(ListenPoint{running->endpoint.port, *std::move(origin), tls});
+        change.all.back().point = at_port(point, running->endpoint.port);
         return {};
     }
-    auto opened = open(listen, *std::move(origin), tls, has_port_of(change, configured_endpoint(listen)));
+    auto opened = open(listen, point, has_port_of(change, configured_endpoint(listen)));
     if (!opened) return at_key(index, "address", opened.fault());
     change.opened.insert(change.opened.end(), opened->sockets.begin(), opened->sockets.end());
     change.all.push_back(*std::move(opened));
     return {};
 }
 
-Result<Listening::Open> Listening::open(Listen const& listen, std::shared_ptr<FixedOrigin const> origin,
-                                        std::shared_ptr<net::TlsServerContext const> const& tls, bool is_own_port) const {
+Result<Listening::Open> Listening::open(Listen const& listen, ListenPoint const& point, bool is_own_port) const {
     net::Error error;
     net::TcpEndpoint endpoint(asio::ip::make_address(listen.address, error), listen.port);
     if (error) return Fault{.what = error.message()};
     Open made{.configured = configured_endpoint(listen), .endpoint = {}, .point = nullptr, .sockets = {}};
-    auto const handed = open_handed(made, origin, tls);
+    auto const handed = open_handed(made, point);
     if (!handed) return handed.fault();
     if (*handed) return made;
     auto const inherited = inherited_socket(inherited_, endpoint);
@@ -108,7 +114,7 @@ Result<Listening::Open> Listening::open(Listen const& listen, std::shared_ptr<Fi
         if (!acceptor && is_own_port) return Fault{acceptor.fault().what, mend_of_own_port, acceptor.fault().where};
         if (!acceptor) return acceptor.fault();
         endpoint = acceptor->local_endpoint();   // port 0 becomes the port that all workers share
-        if (!made.point) made.point = std::make_shared<ListenPoint const>(ListenPoint{endpoint.port(), origin, tls});
+        if (!made.point) made.point = at_port(point, endpoint.port());
         made.sockets.push_back(std::make_shared<Listener>(*services, *std::move(acceptor), made.point, inherited.has_value()));
     }
     made.endpoint = {net::to_ip(endpoint.address()), endpoint.port()};
@@ -116,14 +122,13 @@ Result<Listening::Open> Listening::open(Listen const& listen, std::shared_ptr<Fi
 }
 
 /// True if the process whose place this one takes listens there.
-Result<bool> Listening::open_handed(Open& made, std::shared_ptr<FixedOrigin const> const& origin,
-                                    std::shared_ptr<net::TlsServerContext const> const& tls) const {
+Result<bool> Listening::open_handed(Open& made, ListenPoint const& point) const {
     if (!handed_) return false;
     auto const own = handed_->claim(listen_kind, made.configured);
     auto const at = own ? own : handed_->claim(inherited_kind, made.configured);
     if (!at) return false;
     made.endpoint = *at;
-    made.point = std::make_shared<ListenPoint const>(ListenPoint{at->port, origin, tls});
+    made.point = at_port(point, at->port);
     net::TcpEndpoint const endpoint(net::to_asio(at->address), at->port);
     for (std::size_t i = 0; i < workers_.size(); ++i)
         for (int const descriptor : handed_->copies(own ? listen_kind : inherited_kind, *at, i, workers_.size())) {

@@ -74,10 +74,8 @@ private:
     };
     Result<void> add(Change& change, Open const* running, std::size_t index, Listen const& listen,
                      std::shared_ptr<net::TlsServerContext const> const& tls);
-    Result<Open> open(Listen const& listen, std::shared_ptr<FixedOrigin const> origin,
-                      std::shared_ptr<net::TlsServerContext const> const& tls, bool is_own_port) const;
-    Result<bool> open_handed(Open& made, std::shared_ptr<FixedOrigin const> const& origin,
-                             std::shared_ptr<net::TlsServerContext const> const& tls) const;
+    Result<Open> open(Listen const& listen, ListenPoint const& point, bool is_own_port) const;
+    Result<bool> open_handed(Open& made, ListenPoint const& point) const;
     bool has_port_of(Change const& change, IpEndpoint const& endpoint) const;
     void apply(Change& change);
     std::vector<Open> open_now() const;

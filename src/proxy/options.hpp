@@ -26,6 +26,7 @@ struct Listen {
     std::optional<std::string> origin;   // "http://127.0.0.1:8000", validated, no path
     bool http2 = true;                   // with tls: h2 is offered by ALPN
     std::optional<net::ListenTls> tls = std::nullopt;
+    std::vector<IpNetwork> proxy_protocol = {};   // connections from there begin with a PROXY header
     friend bool operator==(Listen const&, Listen const&) = default;
 };
 

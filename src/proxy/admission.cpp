@@ -1,0 +1,63 @@
+#include "proxy/admission.hpp"
+
+#include <algorithm>
+
+#include "proxy/access_log.hpp"
+#include "proxy/http1_connection.hpp"
+#include "proxy/tls_handshake.hpp"
+
+namespace garner::proxy {
+namespace {
+
+/// A share of all connections, unless the operator sets a number. Loopback has no limit: a program on this machine that
+/// forwards requests, such as a TLS terminator, speaks for many clients.
+std::uint32_t connections_allowed(Services const& services, IpAddress const& client) {
+    auto const given = services.options->limits.connections_per_client;
+    if (given != 0) return given;
+    return client.is_loopback() ? 0 : std::max(services.shared.connections.max() / 4, 1u);
+}
+
+}   // namespace
+
+IpAddress counted_client(Services const& services, IpAddress const& address) {
+    auto const& limits = services.options->limits;
+    return first_bits(address, limits.client_prefix4, limits.client_prefix6);
+}
+
+bool enter_client(Services& services, IpAddress const& address) {
+    if (services.shared.clients.enter(counted_client(services, address), connections_allowed(services, address))) return true;
+    services.counters.connections_refused.add();
+    return false;
+}
+
+bool admit_named(Services& services, Accepted& accepted) {
+    auto const& address = accepted.peer.address;
+    if (!enter_client(services, address)) {
+        log_refused_client(services, address, 0);
+        return false;
+    }
+    accepted.seat.move_to(counted_client(services, address));
+    return true;
+}
+
+void start_protocol(Services& services, Accepted accepted) {
+    if (accepted.point->tls)
+        Connection::start(std::make_unique<TlsHandshake>(services, std::move(accepted)));
+    else
+        Connection::start(std::make_unique<Http1Connection>(services, std::move(accepted)));
+}
+
+void log_refused_client(Services& services, IpAddress const& client, Bytes sent) {
+    if (!services.logs()) return;
+    auto const text = client.text();
+    LogEntry entry;
+    entry.end = wall_now();
+    entry.client = text;
+    entry.tag = ResultTag::tcp_denied;
+    entry.status = 429;
+    entry.bytes = sent;
+    entry.reason = "limits.connections_per_client";
+    services.log->write(services.worker.number, entry);
+}
+
+}   // namespace garner::proxy
