@@ -31,15 +31,16 @@ bool is_at(icp::Peer const& peer, IpAddress const& address) {
 
 // ---- purge ----
 
-/// Behind a TLS terminator on this machine all visitors of an accelerator come from loopback.
+/// The default of AccessRules is for reading. Behind a TLS terminator on this machine all visitors of an accelerator come from
+/// loopback.
 http::Decision OwnAnswers::may_purge() const {
     auto const& options = *request_.options;
     bool const is_local = request_.client.peer().address.is_loopback() && !request_.accelerated_origin;
     using enum http::Decision::Verdict;
     if (options.purge.empty()) return {.verdict = is_local ? allow : deny};
-    auto facts = request_.facts();
-    facts.accelerated = false;   // a visitor may read, but not purge
-    return options.purge.decide(facts, std::nullopt);
+    auto decision = options.purge.decide(request_.facts(), std::nullopt);
+    if (decision.allowed() && decision.place().empty()) decision.verdict = deny;   // no rule matches
+    return decision;
 }
 
 /// True if the response is sent: 407, 429 or 503.
