@@ -255,6 +255,30 @@ TEST_F(Logins, the_page_of_refusals_asks_for_the_login_that_shows_them) {
     EXPECT_EQ(browser.get(page, {{"Via", "1.1 child"}}).status(), 200);
 }
 
+TEST_F(Logins, curl_shows_a_token_for_GET_POST_and_CONNECT) {
+    NEEDS("curl");
+    // HS256, {"iss":"ci","aud":"garner","sub":"job-7","exp":4102444800}
+    auto const keys = dir.write("jwks.json", R"({"keys": [{"kty": "oct", "k": "YSBrZXkgb2YgdGhpcnR5LXR3byBieXRlcywgZml4ZWQ"}]})");
+    std::string const token = "eyJhbGciOiJIUzI1NiJ9."
+                              "eyJpc3MiOiJjaSIsImF1ZCI6Imdhcm5lciIsInN1YiI6ImpvYi03IiwiZXhwIjo0MTAyNDQ0ODAwfQ."
+                              "RaogLtYpTVFVtVJBGXwDuLhFbsCGdwpgXWMQJy1KZAM";
+    origin.answer("/page", fresh("page"));
+    origin.answer("/form", no_store("taken"));
+    json const source{{"type", "jwt"}, {"keys", keys}, {"issuer", "ci"}, {"audience", "garner"}};
+    Proxy proxy(patch(known_users, {{"auth", {{"sources", json::array({source})}}}}).dump());
+    auto const curl = [&](std::string const& shown, std::vector<std::string> const& more) {
+        std::vector<std::string> command{"curl", "-sS",       "--max-time",     "20",
+                                         "-x",   proxy.url(), "--proxy-header", "Proxy-Authorization: Bearer " + shown};
+        command.insert(command.end(), more.begin(), more.end());
+        return run(command, 30s);
+    };
+    EXPECT_EQ(curl(token, {origin.url("/page")}).output, "page");
+    EXPECT_EQ(proxy.logged("/page").all["user"], "job-7");
+    EXPECT_EQ(curl(token, {"-d", "a=b", origin.url("/form")}).output, "taken");
+    EXPECT_EQ(curl(token, {"-p", origin.url("/page")}).output, "page");
+    EXPECT_EQ(curl(token + "x", {"-p", origin.url("/page")}).code, 56);
+}
+
 TEST_F(Logins, a_reload_without_its_users_file_tells_what_check_tells) {
     origin.answer("/page", fresh("page"));
     Proxy proxy(patch(known_users).dump());
