@@ -71,6 +71,7 @@ bool Sources::takes(Scheme scheme) const {
 Verdict Sources::check(Credentials const& credentials, WallTime now) const {
     using Kind = Verdict::Kind;
     Verdict last{.kind = Kind::not_known, .reason = "no source takes this scheme"};
+    std::string reasons;   // of all sources that do not know the user
     for (auto const& source : sources_) {
         if (!source->takes(credentials.scheme)) continue;
         auto verdict = source->check(credentials, now);
@@ -80,9 +81,11 @@ Verdict Sources::check(Credentials const& credentials, WallTime now) const {
         else
             verdict.reason = name + ": " + verdict.reason;
         if (verdict.kind == Kind::accepted || verdict.kind == Kind::wrong) return verdict;
+        if (verdict.kind == Kind::not_known) reasons.append(reasons.empty() ? "" : "; ").append(verdict.reason);
         // A source that is silent might have known the user: the client must not hear that the password is wrong.
         if (last.kind != Kind::unavailable) last = std::move(verdict);
     }
+    if (last.kind == Kind::not_known && !reasons.empty()) last.reason = std::move(reasons);
     return last;
 }
 

@@ -58,8 +58,9 @@ Table<Config> keys() {
         key<Config>("groups", [](Config& c) -> auto& { return c.auth.groups; }, groups(),
                     "Groups of users for `group` in rules, by name."),
         key<Config>("purge", [](Config& c) -> auto& { return c.proxy.purge; }, purge_rules(),
-                    "Access rules for PURGE, as for `access`. At an accelerator, PURGE is denied unless a rule allows it: behind "
-                    "a TLS terminator on this machine every client has a loopback address."),
+                    "Access rules for PURGE, as for `access`, but a request that no rule matches is denied. Without rules, clients on "
+                    "loopback may purge, except at an accelerator: behind a TLS terminator on this machine every client has a "
+                    "loopback address."),
         key<Config>("refusals", [](Config& c) -> auto& { return c.proxy.refusals; }, refusals, "Requests that the rules refused."),
         key<Config>("private_networks", [](Config& c) -> auto& { return c.proxy.private_closed; },
                     one_of<bool>({{"open", false}, {"closed", true}}),

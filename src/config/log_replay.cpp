@@ -69,6 +69,7 @@ void LogReplay::take(sim::LoggedRequest const& line, sim::LogFormatRow const& fo
     if (!read_question(line, format)) return count_broken();
     if (!after_.ask(question_).empty()) return void(++malformed_);
     if (after_.is_own_page()) return void(++own_pages_);
+    if (question_.method == "PURGE") return void(++purges_);
     ++requests_;
     auto const decision = after_.decide();
     auto before = logged_verdict(line);
@@ -114,9 +115,9 @@ std::string LogReplay::text_of(char const* what, Changes const& changes) const {
 std::string LogReplay::text() const {
     auto const count = [](std::uint64_t number, char const* what) { return std::to_string(number) + what; };
     return count(requests_, " requests replayed; skipped: ") + count(malformed_, " malformed, ") +
-           count(own_pages_, " for the page of refusals, ") + count(other_protocols_, " of other protocols; ") +
-           count(broken_, " lines unreadable\n") + text_of("newly denied", denied_) + text_of("newly allowed", allowed_) +
-           text_of("undecidable", undecidable_);
+           count(own_pages_, " for the page of refusals, ") + count(purges_, " purges, ") +
+           count(other_protocols_, " of other protocols; ") + count(broken_, " lines unreadable\n") +
+           text_of("newly denied", denied_) + text_of("newly allowed", allowed_) + text_of("undecidable", undecidable_);
 }
 
 }   // namespace garner::config

@@ -21,7 +21,7 @@ public:
     LogReplay(proxy::RuleInquiry& after, proxy::RuleInquiry* before) : after_(after), before_(before) {}
 
     /// Counts the request. Skips lines of other protocols, requests that the proxy rejects for their form (400), and those for the
-    /// page of refusals, which no rule decides.
+    /// page of refusals and PURGE, which no rule of `access` decides.
     void take(sim::LoggedRequest const&, sim::LogFormatRow const&);
     /// A line that the format cannot read.
     void count_broken() { ++broken_; }
@@ -53,7 +53,7 @@ private:
     proxy::RuleInquiry* before_;
     proxy::RuleQuestion question_;
     std::string scratch_;
-    std::uint64_t requests_ = 0, other_protocols_ = 0, malformed_ = 0, own_pages_ = 0, broken_ = 0;
+    std::uint64_t requests_ = 0, other_protocols_ = 0, malformed_ = 0, own_pages_ = 0, purges_ = 0, broken_ = 0;
     Changes denied_, allowed_, undecidable_;
 };
 

@@ -31,15 +31,16 @@ bool is_at(icp::Peer const& peer, IpAddress const& address) {
 
 // ---- purge ----
 
-/// Behind a TLS terminator on this machine all visitors of an accelerator come from loopback.
+/// The default of AccessRules is for reading. Behind a TLS terminator on this machine all visitors of an accelerator come from
+/// loopback.
 http::Decision OwnAnswers::may_purge() const {
     auto const& options = *request_.options;
     bool const is_local = request_.client.peer().address.is_loopback() && !request_.accelerated_origin;
     using enum http::Decision::Verdict;
     if (options.purge.empty()) return {.verdict = is_local ? allow : deny};
-    auto facts = request_.facts();
-    facts.accelerated = false;   // a visitor may read, but not purge
-    return options.purge.decide(facts, std::nullopt);
+    auto decision = options.purge.decide(request_.facts(), std::nullopt);
+    if (decision.allowed() && decision.place().empty()) decision.verdict = deny;   // no rule matches
+    return decision;
 }
 
 /// True if the response is sent: 407, 429 or 503.
@@ -163,18 +164,33 @@ net::awaitable<void> OwnAnswers::send_root() {
     co_await writer_.own_answer(200, "application/x-x509-ca-cert", kept->root, "Cache-Control: no-cache\r\n");
 }
 
-/// A proxy in between has many users behind one address, so it gets none.
+/// A proxy in between has many users behind one address, so it gets none. Browsers send no ticket before they are asked for one: if
+/// a login would show more, the page has the status 407.
 net::awaitable<void> OwnAnswers::send_refusals() {
     std::vector<Refused> refused;
+    std::uint16_t status = 200;
+    std::string fields = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
     if (!request_.head().fields.has(Name::via)) {
-        if (!request_.identity) LoginCheck(request_).look();
-        std::string_view const user = request_.identity ? std::string_view(request_.identity->user) : "";
-        refused = request_.services.shared.refusals.of(request_.client.peer().address, user);
+        using enum LoginCheck::State;
+        auto const& all = request_.services.shared.refusals;
+        auto const client = request_.client.peer().address;
+        LoginCheck login(request_);
+        auto state = request_.identity ? known : login.look();
+        bool const has_users = state != known && all.has_users(client);
+        if (state == unknown && has_users) state = co_await login.verify();
+        auto const challenges = state == login_needed && has_users ? login.fields(state) : std::string();
+        if (!challenges.empty()) {
+            status = 407;
+            fields += challenges;
+            request_.record.tag = ResultTag::tcp_denied;
+            request_.record.texts.reason = login.reason();
+        }
+        refused = all.of(client, request_.identity ? std::string_view(request_.identity->user) : "");
     }
     auto const format = error_format(request_.head().fields);
     auto const page = refusals_page(refused, format);
     auto const type = format == ErrorFormat::json ? std::string_view("application/json") : content_type(format);
-    co_await writer_.own_answer(200, type, page, "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n");
+    co_await writer_.own_answer(status, type, page, fields);
 }
 
 }   // namespace garner::proxy

@@ -1,5 +1,6 @@
 #include "proxy/refusals.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace garner::proxy {
@@ -66,6 +67,12 @@ std::vector<Refused> Refusals::of(IpAddress const& client, std::string_view user
     for (auto const& one : *latest)
         if (one.client == client && (one.user.empty() || one.user == user)) found.push_back(one);
     return found;
+}
+
+bool Refusals::has_users(IpAddress const& client) const {
+    MutexLock const lock(mutex_);
+    auto const* latest = clients_.find(key_of(client));
+    return latest && std::ranges::any_of(*latest, [&](Refused const& one) { return one.client == client && !one.user.empty(); });
 }
 
 std::vector<Refused> Refusals::find(std::string_view id, std::size_t most) const {

@@ -44,6 +44,8 @@ public:
     std::vector<Refused> latest() const EXCLUDES(mutex_);
     /// The refusals of this address, latest first: those of the user, and those without a user.
     std::vector<Refused> of(IpAddress const& client, std::string_view user) const EXCLUDES(mutex_);
+    /// True if this address has a refusal of a user.
+    bool has_users(IpAddress const& client) const EXCLUDES(mutex_);
     /// The refusals whose id begins with `id`, at most `most` of them.
     std::vector<Refused> find(std::string_view id, std::size_t most) const EXCLUDES(mutex_);
 

@@ -174,6 +174,18 @@ TEST(Jwt, a_set_without_a_usable_key_is_a_fault) {
     EXPECT_EQ(keys->faults.size(), 3u);
 }
 
+TEST(JwtSource, a_password_that_no_source_knows_has_the_reason_of_each) {
+    test::TempDir const dir;
+    Signer const one("EC", "1");
+    auto const users = dir.write("users", "alice:{SHA}w3QkzGJswDXW5OKZHAJw0FELjfM=\n");
+    Authenticator authenticator;
+    use(authenticator,
+        load({.sources = {HtpasswdOptions{users}, JwtOptions{.keys = dir.write("jwks.json", set_of({one.json()}))}}}));
+    EXPECT_EQ(log_in(authenticator, basic("dave", "x")).reason,
+              "htpasswd: the users' file does not have the user; jwt: the token is not a JSON Web Token");
+    EXPECT_EQ(log_in(authenticator, basic("alice", "x")).reason, "htpasswd: wrong password");
+}
+
 TEST(JwtSource, tokens_come_as_bearer_and_as_the_password_of_basic_and_end_with_their_key) {
     test::TempDir const dir;
     Signer const one("EC", "1"), two("EC", "2");

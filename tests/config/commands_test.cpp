@@ -151,6 +151,41 @@ TEST(Commands, every_example_is_accepted) {
         }
 }
 
+/// The commands of garner in the fenced and indented blocks of a document, one a line, without redirections, pipes and comments.
+std::string commands_of(std::filesystem::path const& document) {
+    std::string commands;
+    std::ifstream file(document);
+    bool is_open = false, continues = false;
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with("```")) is_open = line == "```sh" || line == "```text";
+        auto const begin = line.find("garner ");
+        auto const before = line.substr(0, begin);
+        bool const begins = begin != line.npos && (is_open ? before.empty() || before == "build/release/" : before == "    ");
+        if ((!begins && !continues) || line.ends_with("…")) continue;   // "garner …" is output
+        if (begins) line.erase(0, begin);
+        for (auto const* end : {" >", " <", " |", " 2>", " #"}) line.resize(std::min(line.find(end), line.size()));
+        continues = line.ends_with('\\');
+        if (continues) line.pop_back();
+        commands.append(line).append(continues ? " " : "\n");
+    }
+    return commands;
+}
+
+TEST(Commands, every_command_of_a_guide_is_accepted) {
+    std::vector<std::filesystem::path> documents{repository() / "README.md", repository() / "docs/getting-started.md"};
+    for (auto const& entry : std::filesystem::directory_iterator(repository() / "docs/guides"))
+        if (entry.path().extension() == ".md") documents.push_back(entry.path());
+    std::size_t count = 0;
+    for (auto const& document : documents) {
+        auto const commands = commands_of(document);
+        auto const calls = calls_in(commands);
+        EXPECT_EQ(calls.size(), static_cast<std::size_t>(std::ranges::count(commands, '\n'))) << document << "\n" << commands;
+        for (auto const& words : calls) EXPECT_EQ(fault_of(words), "") << document << "\n" << commands;
+        count += calls.size();
+    }
+    EXPECT_GT(count, 35u);
+}
+
 TEST(Commands, a_wrong_example_would_be_noticed) {
     EXPECT_NE(fault_of({"sim", "--trace", "a", "--policy", "lfx"}), "");
     EXPECT_NE(fault_of({"seen", "set", "--inptu", "a"}), "");

@@ -33,6 +33,21 @@ TEST(Purge, is_refused_to_a_source_that_may_not) {
     EXPECT_TRUE(get(proxy, origin, "/page").hit());
 }
 
+TEST(Purge, is_refused_if_no_rule_matches) {
+    Origin origin;
+    Proxy proxy(Proxy::Setup{.patch = R"({"purge": [{"allow": {"source": "10.0.0.9"}}]})", .accelerates = origin.url()});
+    EXPECT_EQ(Client(proxy, origin).send("PURGE", "/page").status(), 403);
+    EXPECT_EQ(Client("127.0.0.1", proxy.accelerator()).send("PURGE", "/page").status(), 403);
+}
+
+TEST(Purge, is_allowed_to_a_visitor_of_an_accelerator_by_a_rule_only) {
+    Origin origin;
+    Proxy open(Proxy::Setup{.patch = R"({"purge": [{"allow": {"source": "127.0.0.1"}}]})", .accelerates = origin.url()});
+    EXPECT_EQ(Client("127.0.0.1", open.accelerator()).send("PURGE", "/page").status(), 404);   // nothing is stored
+    Proxy proxy(Proxy::Setup{.accelerates = origin.url()});
+    EXPECT_EQ(Client("127.0.0.1", proxy.accelerator()).send("PURGE", "/page").status(), 403);
+}
+
 TEST(Unsafe, a_POST_goes_through_with_its_body_and_invalidates) {
     Origin origin;
     Proxy proxy;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "story/scene.hpp"
+#include "support/credentials.hpp"
 
 namespace garner::test {
 
@@ -143,6 +144,17 @@ TEST_F(Resume, what_is_passed_on_goes_on_at_the_next_parent) {
     EXPECT_EQ(far.asked_for(), "bytes=30000-");
     EXPECT_EQ(far.server.last("/film").head.field("If-Range"), R"("v1")");
     EXPECT_TRUE(resumed(1));
+}
+
+TEST_F(Resume, it_goes_on_with_the_user_of_its_request) {
+    TempDir dir;
+    near->breaks_after = 30'000;
+    open(R"(, "auth": {"sources": [{"type": "htpasswd", "file": ")" + std::string(dir.write("users", alice)) + R"("}]},
+        "access": [{"allow": {"user": "alice", "destination": "127.0.0.0/8", "port": "1-65535"}}, {"deny": "all"}])");
+    EXPECT_EQ(ask().status(), 407);
+    expect_whole(ask(login("alice:wonder")));
+    EXPECT_EQ(far.asked_for(), "bytes=30000-");
+    EXPECT_FALSE(far.server.last("/film").head.has("Proxy-Authorization"));
 }
 
 TEST_F(Resume, it_goes_on_as_often_as_there_are_sources) {

@@ -203,7 +203,8 @@ TEST(RulesCommand, test_replays_a_log) {
     auto const shown = rules_command({"test", "--log", log, "--config", after});
     EXPECT_EQ(shown.code, 0);
     EXPECT_EQ(shown.output,
-              "3 requests replayed; skipped: 0 malformed, 0 for the page of refusals, 1 of other protocols; 1 lines unreadable\n"
+              "3 requests replayed; skipped: 0 malformed, 0 for the page of refusals, 0 purges, 1 of other protocols; 1 lines "
+              "unreadable\n"
               "newly denied: 1 (33.3 %)\n"
               "  1 - b.example, such as GET http://b.example/x from 10.2.0.7: deny by rest (access[2]: deny) all\n"
               "newly allowed: 1 (33.3 %)\n"
@@ -227,6 +228,7 @@ TEST(RulesCommand, test_skips_what_no_rule_decides_in_each_format) {
         Proxy proxy(R"({"workers": 1, "log": {"format": ")" + format + "\"}}");
         EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
         EXPECT_EQ(Client(proxy).get("http://garner.internal/").status(), 200);
+        EXPECT_EQ(Client(proxy, origin).send("PURGE", "/page").status(), 200);
         for (char const* bytes :
              {"nonsense\r\n\r\n", "GET /page HTTP/1.1\r\nHost: a.test\r\n\r\n", "GET http://a_b:x/ HTTP/1.1\r\n\r\n"}) {
             Client client(proxy);
@@ -235,8 +237,9 @@ TEST(RulesCommand, test_skips_what_no_rule_decides_in_each_format) {
         }
         proxy.stop();
         auto const shown = rules_command({"test", "--log", proxy.log_file().string(), "--config", shut});
-        EXPECT_THAT(shown.output, StartsWith("1 requests replayed; skipped: 3 malformed, 1 for the page of refusals, 0 of other "
-                                             "protocols; 0 lines unreadable\nnewly denied: 1 (100 %)\n"))
+        EXPECT_THAT(shown.output,
+                    StartsWith("1 requests replayed; skipped: 3 malformed, 1 for the page of refusals, 1 purges, 0 of other "
+                               "protocols; 0 lines unreadable\nnewly denied: 1 (100 %)\n"))
             << format << read_file(proxy.log_file());
     }
 }

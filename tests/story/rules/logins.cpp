@@ -205,19 +205,78 @@ TEST_F(Logins, a_ticket_opens_the_connection) {
     auto const keytab = kdc.add_service("HTTP/localhost");
     auto const as_erin = kdc.log_in("erin", "secret");
     origin.answer("/page", fresh("page"));
+    origin.answer("/form", no_store("taken"));
     auto const more = json{{"auth", {{"sources", {{{"type", "negotiate"}, {"keytab", keytab}, {"realm", Kdc::realm}}}}}}};
-    Proxy proxy({.patch = patch(known_users, more).dump(), .environment = kdc.environment()});
-    std::vector<std::string> command{"env"};
-    command.insert(command.end(), as_erin.begin(), as_erin.end());
-    for (auto const& word : {std::string("curl"), std::string("-sS"), std::string("--max-time"), std::string("20"),
-                             std::string("--proxy-negotiate"), std::string("--proxy-user"), std::string(":"), std::string("-x"),
-                             "http://localhost:" + std::to_string(proxy.port()), origin.url("/page"), origin.url("/page")})
-        command.push_back(word);
-    auto const got = run(command, 30s);
-    EXPECT_EQ(got.output, "pagepage") << got.errors;
+    auto rules = known_users;
+    rules.insert(rules.begin(), json{{"name", "closed"}, {"deny", {{"url_contains", "/closed"}, {"user", "erin"}}}});
+    Proxy proxy({.patch = patch(rules, more).dump(), .environment = kdc.environment()});
+    auto const curl = [&](std::vector<std::string> const& words) {
+        std::vector<std::string> command{"env"};
+        command.insert(command.end(), as_erin.begin(), as_erin.end());
+        for (std::string const word : {"curl", "-sS", "--max-time", "20", "--proxy-negotiate", "--proxy-user", ":", "-x"})
+            command.push_back(word);
+        command.push_back("http://localhost:" + std::to_string(proxy.port()));
+        command.insert(command.end(), words.begin(), words.end());
+        auto const got = run(command, 30s);
+        return got.output + got.errors;
+    };
+    EXPECT_EQ(curl({origin.url("/page"), origin.url("/page")}), "pagepage");
     EXPECT_EQ(proxy.logged("/page", 2).all["user"], "erin");
+    EXPECT_EQ(curl({"-d", "a=b", origin.url("/form")}), "taken");
+    EXPECT_EQ(curl({"-p", origin.url("/page")}), "page");
     Client client(proxy, origin);
     EXPECT_EQ(client.get("/page").field("Proxy-Authenticate"), "Negotiate");
+
+    EXPECT_THAT(curl({origin.url("/closed")}), HasSubstr("closed (access[0]: deny)"));
+    Client browser(proxy);
+    EXPECT_EQ(browser.get("http://garner.internal/").field("Proxy-Authenticate"), "Negotiate");
+    EXPECT_THAT(curl({"http://garner.internal/"}), HasSubstr("user: erin"));   // on a new connection
+}
+
+TEST_F(Logins, the_page_of_refusals_asks_for_the_login_that_shows_them) {
+    auto rules = known_users;
+    rules.insert(rules.begin(), json{{"name", "closed"}, {"deny", {{"url_contains", "/closed"}, {"user", "alice"}}}});
+    Proxy proxy(patch(rules).dump());
+    Client client(proxy, origin), browser(proxy);
+    auto const page = "http://garner.internal/";
+    EXPECT_EQ(browser.get(page).status(), 200);   // nothing is hidden
+    EXPECT_EQ(client.get("/closed", login("alice:wonder")).status(), 403);
+    auto const asked = browser.get(page);
+    EXPECT_EQ(asked.status(), 407);
+    EXPECT_NE(asked.field("Proxy-Authenticate"), "");
+    EXPECT_THAT(asked.body(), Not(HasSubstr("/closed")));
+    EXPECT_EQ(browser.get(page, login("alice:guess")).status(), 407);
+    auto const alices = browser.get(page, login("alice:wonder"));
+    EXPECT_EQ(alices.status(), 200);
+    EXPECT_THAT(alices.body(), HasSubstr("/closed"));
+    auto const bobs = browser.get(page, login("bob:builder"));   // his first request
+    EXPECT_EQ(bobs.status(), 200);
+    EXPECT_THAT(bobs.body(), Not(HasSubstr("/closed")));
+    EXPECT_EQ(browser.get(page, {{"Via", "1.1 child"}}).status(), 200);
+}
+
+TEST_F(Logins, curl_shows_a_token_for_GET_POST_and_CONNECT) {
+    NEEDS("curl");
+    // HS256, {"iss":"ci","aud":"garner","sub":"job-7","exp":4102444800}
+    auto const keys = dir.write("jwks.json", R"({"keys": [{"kty": "oct", "k": "YSBrZXkgb2YgdGhpcnR5LXR3byBieXRlcywgZml4ZWQ"}]})");
+    std::string const token = "eyJhbGciOiJIUzI1NiJ9."
+                              "eyJpc3MiOiJjaSIsImF1ZCI6Imdhcm5lciIsInN1YiI6ImpvYi03IiwiZXhwIjo0MTAyNDQ0ODAwfQ."
+                              "RaogLtYpTVFVtVJBGXwDuLhFbsCGdwpgXWMQJy1KZAM";
+    origin.answer("/page", fresh("page"));
+    origin.answer("/form", no_store("taken"));
+    json const source{{"type", "jwt"}, {"keys", keys}, {"issuer", "ci"}, {"audience", "garner"}};
+    Proxy proxy(patch(known_users, {{"auth", {{"sources", json::array({source})}}}}).dump());
+    auto const curl = [&](std::string const& shown, std::vector<std::string> const& more) {
+        std::vector<std::string> command{"curl", "-sS",       "--max-time",     "20",
+                                         "-x",   proxy.url(), "--proxy-header", "Proxy-Authorization: Bearer " + shown};
+        command.insert(command.end(), more.begin(), more.end());
+        return run(command, 30s);
+    };
+    EXPECT_EQ(curl(token, {origin.url("/page")}).output, "page");
+    EXPECT_EQ(proxy.logged("/page").all["user"], "job-7");
+    EXPECT_EQ(curl(token, {"-d", "a=b", origin.url("/form")}).output, "taken");
+    EXPECT_EQ(curl(token, {"-p", origin.url("/page")}).output, "page");
+    EXPECT_EQ(curl(token + "x", {"-p", origin.url("/page")}).code, 56);
 }
 
 TEST_F(Logins, a_reload_without_its_users_file_tells_what_check_tells) {
