@@ -92,6 +92,20 @@ TEST_F(Http2, uploads_with_and_without_a_length_arrive) {
     EXPECT_TRUE(origin.last("/upload").body == body);
 }
 
+TEST_F(Http2, interim_responses_come_before_the_final_one) {
+    NEEDS("curl");
+    origin.by_hand("/page", [](Hand& hand) {
+        hand.send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n");
+        pause_for(100ms);
+        hand.send("HTTP/1.1 103 Early Hints\r\nLink: </b>\r\n\r\n");
+        hand.answer(no_store("hello"));
+    });
+    Proxy proxy(accelerator);
+    auto const text = curl({"-i", secure_url(proxy, "/page")});
+    EXPECT_THAT(text, AllOf(StartsWith("HTTP/2 103"), HasSubstr("link: </a>"), HasSubstr("link: </b>"), HasSubstr("HTTP/2 200")));
+    EXPECT_THAT(text, EndsWith("hello by 2"));
+}
+
 TEST_F(Http2, a_body_that_its_origin_truncates_is_reset) {
     NEEDS("curl");
     origin.by_hand("/broken", [](Hand& hand) {
