@@ -325,7 +325,10 @@ TEST_F(Interception, explain_says_what_happens_to_a_tunnel) {
     };
     EXPECT_THAT(explained("spliced.test"), HasSubstr("spliced: bump.rules[0]: splice"));
     EXPECT_THAT(explained("ended.test"), HasSubstr("terminated: bump.rules[1]: terminate"));
-    EXPECT_THAT(explained("bumped.test"), HasSubstr("bumped, if the ClientHello names this host and offers HTTP: bump.rules[2]"));
+    auto const bumped = explained("bumped.test");
+    EXPECT_THAT(bumped, HasSubstr("bumped, if the ClientHello names this host and offers HTTP: bump.rules[2]"));
+    EXPECT_THAT(bumped, HasSubstr("tunnelled: requests inside are inspected"));
+    EXPECT_THAT(bumped, Not(HasSubstr("without inspection")));
 }
 
 TEST_F(Interception, a_browser_accepts_a_minted_certificate) {
