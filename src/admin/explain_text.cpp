@@ -89,6 +89,9 @@ std::string_view meaning_of(std::string const& outcome) {
 
 std::string told_meaning(Json const& all) {
     std::string meaning(meaning_of(text_at(all, "outcome")));
+    auto const interception = text_at(all, "outcome") == "tunnelled" ? text_at(all, "interception") : std::string();
+    if (interception.starts_with("bumped")) return "tunnelled: the tunnel is decrypted, if its first bytes allow that";
+    if (interception.starts_with("terminated")) return "tunnelled: the client gets a connection that ends";
     auto const source = meaning.find('*');
     if (source == meaning.npos) return meaning;
     if (text_at(all, "sources.order.0.why") == "NO_DIRECT_FAIL") return "no peer is available, and direct.never forbids the origin";

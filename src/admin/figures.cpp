@@ -54,8 +54,8 @@ Figures take_figures(proxy::Server& server) {
     figures.log = server.log_stats();
     figures.messages_lost = io::stderr_lines_lost();
     for (auto const& certificate : server.certificates()) {
-        auto const [known, is_new] = figures.certificates.try_emplace(certificate->subject(), certificate->not_after());
-        if (!is_new) known->second = std::min(known->second, certificate->not_after());
+        auto const [known, is_new] = figures.certificates.try_emplace(certificate.name(), certificate.not_after);
+        if (!is_new) known->second = std::min(known->second, certificate.not_after);
     }
     figures.peers = server.mesh().peers(figures.at);
     figures.icp = server.mesh().figures();

@@ -51,7 +51,7 @@ struct Figures {
     std::vector<MemoryUse> memory;   // one for each of memory_parts()
     Bytes resident = 0;              // the whole process
 
-    std::map<std::string, WallTime> certificates;   // subject and first end of the validity of the certificates that are shown
+    std::map<std::string, WallTime> certificates;   // name() and end of the validity of Server::certificates()
 
     std::uint64_t count(proxy::Answer answer) const { return answers[static_cast<std::size_t>(answer)]; }
     /// The counter's value at the time of the call, summed over all workers.

@@ -366,7 +366,8 @@ constexpr Metric all_metrics[]{
     {"rules", "", "list", rules, "Access rules in their order: rule, hits, dead, why."},
     {"", "garner_rule_hits_total{rule}", "requests", rule_hits,
      "Requests that the access rule decided, since the start or the last change of the rules."},
-    {"certificates", "", "list", certificate_list, "Certificates that clients or peers are shown: name, not_after, days_left."},
+    {"certificates", "", "list", certificate_list,
+     "Certificates that clients or peers are shown, and those of the CA of `bump`: name, not_after, days_left."},
     {"history", "", "charts", history, "The recent values of some figures."},
 
     {"connections.now", "garner_client_connections", "connections", figure<&Figures::connections_now>, "Open client connections.",
@@ -400,8 +401,7 @@ constexpr Metric all_metrics[]{
     {"tls.resumed", "garner_tls_handshakes_resumed_total", "handshakes", counter<&Counters::handshakes_resumed>,
      "Completed TLS handshakes with clients that resumed an earlier session."},
     {"tls.certificates", "garner_tls_certificate_not_after_seconds{certificate}", "seconds", certificates,
-     "End of the validity of each certificate that clients or peers are shown, in seconds since 1970; of several with the same "
-     "subject, the first end."},
+     "End of the validity of each certificate that clients or peers are shown and of the CA of `bump`, in seconds since 1970."},
     {"bump.tunnels", "garner_bump_tunnels_total{end}", "tunnels", reasons<&Counters::intercepted>,
      "Tunnels while a rule of interception bumps or terminates, by the end that the rules gave them."},
     {"logins", "garner_logins_total{result}", "logins", reasons<&Counters::logins>,

@@ -96,7 +96,9 @@ std::string subject_of(X509* certificate) {
     X509_NAME_print_ex(bio.get(), X509_get_subject_name(certificate), 0, XN_FLAG_ONELINE & ~ASN1_STRFLGS_ESC_MSB);
     char* text = nullptr;
     auto const size = BIO_get_mem_data(bio.get(), &text);
-    return {text, static_cast<std::size_t>(size)};
+    if (size > 0) return {text, static_cast<std::size_t>(size)};
+    auto const names = server_names(certificate);
+    return names.empty() ? "without names" : "without subject, " + names.front();
 }
 
 WallTime not_after(X509* certificate) {

@@ -18,7 +18,8 @@ std::vector<std::string> server_names(X509*);
 /// Names with control bytes are left out. May be empty.
 std::vector<std::string> identity_names(X509*);
 
-/// The subject as OpenSSL prints it on one line: "O = Example, CN = proxy.example".
+/// The subject as OpenSSL prints it on one line: "O = Example, CN = proxy.example". Public authorities also issue certificates with
+/// names alone: "without subject, proxy.example".
 std::string subject_of(X509*);
 
 /// The end of the validity period.

@@ -11,28 +11,40 @@ namespace {
 
 constexpr std::array warning_days{0, 1, 3, 7, 14, 30};
 
-std::string text_of(net::Certificate const& certificate, WallTime now) {
-    auto const left = std::chrono::floor<std::chrono::days>(certificate.not_after() - now).count();
-    auto const end = std::chrono::duration_cast<seconds>(certificate.not_after().time_since_epoch()).count();
+std::string text_of(ShownCertificate const& certificate, WallTime now) {
+    auto const left = std::chrono::floor<std::chrono::days>(certificate.not_after - now).count();
+    auto const end = std::chrono::duration_cast<seconds>(certificate.not_after.time_since_epoch()).count();
     auto const when = left < 0 ? "expired on " : "expires in " + std::to_string(left) + (left == 1 ? " day, on " : " days, on ");
-    return "the certificate " + certificate.subject() + " " + when + http::format_http_date(end) +
+    return "the certificate " + certificate.name() + " " + when + http::format_http_date(end) +
            "; put a new one in its file and send SIGHUP";
 }
 
 }   // namespace
 
-std::vector<std::string> CertificateWatch::due(std::span<std::shared_ptr<net::Certificate const> const> certificates,
-                                               WallTime now) {
+std::vector<ShownCertificate> with_all_places(std::vector<ShownCertificate> certificates) {
+    std::vector<ShownCertificate> all;
+    for (auto& one : certificates) {
+        auto const is_same = [&](auto const& known) { return known.subject == one.subject && known.not_after == one.not_after; };
+        auto const known = std::ranges::find_if(all, is_same);
+        if (known == all.end())
+            all.push_back(std::move(one));
+        else
+            known->place += ", " + one.place;
+    }
+    return all;
+}
+
+std::vector<std::string> CertificateWatch::due(std::span<ShownCertificate const> certificates, WallTime now) {
     std::vector<std::string> warnings;
     for (auto const& certificate : certificates) {
-        auto const left = std::chrono::floor<std::chrono::days>(certificate->not_after() - now).count();
+        auto const left = std::chrono::floor<std::chrono::days>(certificate.not_after - now).count();
         auto const* step = std::ranges::find_if(warning_days, [left](int days) { return left < days; });
         if (step == warning_days.end()) continue;
-        auto const key = certificate->subject() + std::to_string(certificate->not_after().time_since_epoch().count());
+        auto const key = certificate.subject + std::to_string(certificate.not_after.time_since_epoch().count());
         auto const [known, is_new] = told_.try_emplace(key, *step);
         if (!is_new && known->second <= *step) continue;
         known->second = *step;
-        warnings.push_back(text_of(*certificate, now));
+        warnings.push_back(text_of(certificate, now));
     }
     return warnings;
 }

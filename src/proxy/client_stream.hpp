@@ -84,7 +84,7 @@ public:
     virtual void watch(std::function<void()> gone) = 0;
     virtual void unwatch() = 0;
     /// While a tunnel runs: calls `gone` if the client resets its stream; null: no longer. A connection of its own shows its end
-    /// to the tunnel, which reads from it.
+    /// to the relay.
     virtual void watch_reset(std::function<void()>) {}
     /// Bytes sent and received on the wire since the last call.
     struct Traffic {

@@ -83,6 +83,7 @@ private:
     net::IoResult try_receive(std::span<char> into) override;
     net::awaitable<net::Error> ready(Direction direction) override;
     void on_arrival(std::function<void()> changed) override;
+    void on_reset(std::function<void()> reset) override { gone_ = std::move(reset); }
     bool may_receive() const { return is_gone() || !stream_.body().empty() || stream_.body_done(); }
     void tell_arrival() {
         if (arrived_) std::exchange(arrived_, nullptr)();

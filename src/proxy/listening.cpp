@@ -226,10 +226,13 @@ std::vector<IpEndpoint> Listening::endpoints() const {
     return all;
 }
 
-std::vector<std::shared_ptr<net::Certificate const>> Listening::certificates() const {
-    std::vector<std::shared_ptr<net::Certificate const>> all;
-    for (auto const& one : open_now())
-        if (auto const& tls = one.point->tls) all.insert(all.end(), tls->certificates().begin(), tls->certificates().end());
+std::vector<ShownCertificate> Listening::certificates() const {
+    std::vector<ShownCertificate> all;
+    for (auto const& one : open_now()) {
+        if (!one.point->tls) continue;
+        for (auto const& shown : one.point->tls->certificates())
+            all.push_back({shown->subject(), one.endpoint.text(), shown->not_after()});
+    }
     return all;
 }
 

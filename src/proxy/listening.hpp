@@ -7,6 +7,7 @@
 
 #include "net/handed_sockets.hpp"
 #include "net/ticket_keys.hpp"
+#include "proxy/certificate_watch.hpp"
 #include "proxy/listener.hpp"
 #include "proxy/options.hpp"
 #include "util/mutex.hpp"
@@ -53,7 +54,7 @@ public:
     std::vector<ListenAddress> addresses() const;
     std::vector<IpEndpoint> endpoints() const;
     /// The certificates that clients are shown now.
-    std::vector<std::shared_ptr<net::Certificate const>> certificates() const;
+    std::vector<ShownCertificate> certificates() const;
 
 private:
     using Sockets = std::vector<std::shared_ptr<Listener>>;   // at least one for each worker

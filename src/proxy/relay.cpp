@@ -1,6 +1,7 @@
 #include "proxy/relay.hpp"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
@@ -8,6 +9,8 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <cerrno>
+
+#include "net/carrier.hpp"
 
 namespace garner::proxy {
 
@@ -37,6 +40,13 @@ struct Pipe {
 };
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK; }
+
+/// A wait for an error also ends when both directions are closed, and by urgent data.
+bool is_reset(net::Transport& connection) {
+    int error = 0;
+    socklen_t size = sizeof error;
+    return ::getsockopt(connection.descriptor(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error != 0;
+}
 
 }   // namespace
 
@@ -99,8 +109,23 @@ net::awaitable<bool> Relay::relay(Direction& way) {
         orderly = co_await splice(way);
     else
         orderly = co_await copy(way);
-    if (orderly) way.to.shutdown_send();
+    if (orderly) {
+        way.to.shutdown_send();
+        watch_reset(way.from);
+    }
     co_return orderly;
+}
+
+/// Nothing is read from a connection after its half-close, so its reset would show only at the next write. The wait starts only
+/// then, because during it each read takes one more system call.
+void Relay::watch_reset(net::Transport& half_closed) {
+    auto const look = [relay = std::weak_ptr<Relay>(watched_), &half_closed] {
+        if (auto const self = relay.lock(); self && (half_closed.carrier() || is_reset(half_closed))) self->abort();
+    };
+    if (auto* const carrier = half_closed.carrier()) return carrier->on_reset(look);
+    half_closed.socket().async_wait(net::TcpSocket::wait_error, [look](net::Error const& error) {
+        if (!error) look();
+    });
 }
 
 net::awaitable<bool> Relay::splice(Direction& way) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <string_view>
 
 #include "net/transport.hpp"
@@ -16,7 +17,7 @@ struct RelayLimits {
 };
 
 /// Plain connections are spliced through a pipe, so that the bytes stay in the kernel; others are copied. A half-close is
-/// passed on, and the other direction continues. Belongs to one worker.
+/// passed on, and the other direction continues until it ends or the connection is reset. Belongs to one worker.
 class Relay {
 public:
     /// `pipes`: how many more pipes the process may open. A tunnel takes two; without them it copies. `moved` is called
@@ -43,6 +44,7 @@ private:
     };
     net::awaitable<void> upstream(std::string_view first);
     net::awaitable<bool> relay(Direction& way);
+    void watch_reset(net::Transport& half_closed);
     net::awaitable<bool> splice(Direction& way);
     net::awaitable<bool> copy(Direction& way);
     net::awaitable<net::Error> pass_on(Direction& way);
@@ -60,6 +62,7 @@ private:
     bool upstream_running_ = false;
     bool aborted_ = false;
     net::WakeHandle joined_;
+    std::shared_ptr<Relay> const watched_{this, [](Relay*) {}};   // pending waits for a reset outlive the relay
     Bytes to_client_ = 0;
     Bytes to_origin_ = 0;
 };

@@ -56,6 +56,7 @@ net::awaitable<bool> ResponseWriter::send_waiting(std::span<iovec> parts, Bytes 
 
 /// Without waiting: would_block when some bytes are left.
 net::Error ResponseWriter::send_interim_rest() {
+    if (interim_rest_.empty()) return {};
     iovec part{interim_rest_.data(), interim_rest_.size()};
     std::span<iovec> parts(&part, 1);
     auto const sent = request_.client.try_send(parts);

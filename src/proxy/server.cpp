@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <thread>
 
+#include "net/certificate_text.hpp"
 #include "proxy/capacity.hpp"
 #include "proxy/request_places.hpp"
 #include "proxy/rule_hits.hpp"
@@ -205,12 +206,18 @@ std::shared_ptr<Options const> Server::options() const {
     return options_;
 }
 
-std::vector<std::shared_ptr<net::Certificate const>> Server::certificates() const {
-    auto all = listening_->certificates();
+std::vector<ShownCertificate> Server::certificates() const {
+    auto shown = listening_->certificates();
     auto const peer_table = mesh_->peer_table();
-    for (auto const& peer : peer_table->peers)
-        if (auto const tls = peer->tls(); tls && tls->own_certificate()) all.push_back(tls->own_certificate());
-    return all;
+    for (auto const& peer : peer_table->peers) {
+        auto const tls = peer->tls();
+        if (auto const own = tls ? tls->own_certificate() : nullptr)
+            shown.push_back({own->subject(), "to peer " + peer->options.name, own->not_after()});
+    }
+    if (auto const now = interception(); now && now->authority)
+        for (auto const& one : now->authority->chain())
+            shown.push_back({net::subject_of(one.get()), "bump.ca_chain", net::not_after(one.get())});
+    return with_all_places(std::move(shown));
 }
 
 std::vector<Counters const*> Server::counters() const {

@@ -52,8 +52,8 @@ public:
     /// to later requests, and `net`, `tls` and `also_closed` of `fresh`. Other members of `fresh` and the log's path have no
     /// effect.
     Result<Prepared> prepare(ServerOptions const& fresh, std::shared_ptr<Options const> options);
-    /// The certificates that clients and peers are shown now.
-    std::vector<std::shared_ptr<net::Certificate const>> certificates() const;
+    /// The certificates that clients and peers are shown now, and those of the CA of `bump`: each with all its places.
+    std::vector<ShownCertificate> certificates() const;
     /// Never null after open_interception().
     std::shared_ptr<Interception const> interception() const;
     /// Checks the logins of all workers' requests.

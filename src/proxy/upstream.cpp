@@ -165,7 +165,9 @@ net::awaitable<Trouble> Upstream::send_request(RequestChanges const& changes) {
         request_.record.count_traffic(request_);
         if (has_connection()) count_traffic();
     };
-    if (!request_.client.body_done()) upload_.start(*exchange_, faulty, moved);
+    // The end of a chunked body is sent, too, if all of the body has arrived: over HTTP/2 it may be empty.
+    bool const owes_end = request_.client.body_framing().kind == http::Framing::Kind::chunked && !upload_.started();
+    if (owes_end || !request_.client.body_done()) upload_.start(*exchange_, faulty, moved);
     FinalHead::Terms const terms{request_.head().method, changes.of_rest, changes.first_byte_max};
     auto const answered = co_await final_head_.read(*exchange_, terms);
     if (answered != Trouble::none) co_return answered;

@@ -72,6 +72,11 @@ TEST(Certificate, a_chain_and_its_key_are_read) {
     EXPECT_LE(certificate->not_after(), wall_now() + seconds{3'600});
 }
 
+TEST(Certificate, without_a_subject_has_its_first_name) {
+    IssuedCertificate const one({.common_name = "", .names = "DNS:Proxy.test,DNS:other.test"});
+    EXPECT_EQ(subject_of(one.x509()), "without subject, proxy.test");
+}
+
 TEST(Certificate, chain_and_key_may_be_in_one_file) {
     auto const& all = family();
     auto const both = all.leaf.key_pem() + all.leaf.pem() + all.middle.pem();

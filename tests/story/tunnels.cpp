@@ -120,6 +120,36 @@ TEST(Connect, a_reset_on_one_side_ends_the_other) {
     EXPECT_THAT(seen.get_future().get(), AnyOf(Wire::Read::end, Wire::Read::reset));
 }
 
+TEST(Connect, a_reset_after_a_half_close_ends_the_tunnel) {
+    std::promise<void> half_closed, over;
+    Plain silent([&](Wire& wire) {
+        wire.take_all();
+        half_closed.set_value();
+        over.get_future().wait();
+    });
+    Proxy proxy(open_ports);
+    auto const is_left = [&] { return eventually([&] { return proxy.stats()["connections"]["now"] == 0; }); };
+    {
+        Client client(proxy);
+        EXPECT_EQ(client.connect_to(silent.authority()).status(), 200);
+        client.half_close();
+        half_closed.get_future().wait();
+        EXPECT_EQ(proxy.stats()["connections"]["now"], 1);
+        client.reset();
+        EXPECT_TRUE(is_left());
+        over.set_value();
+    }
+    Plain server([&](Wire& wire) {
+        wire.half_close();
+        pause_for(100ms);
+        wire.reset();
+    });
+    Client client(proxy);
+    EXPECT_EQ(client.connect_to(server.authority()).status(), 200);
+    EXPECT_EQ(client.wire().take_all(), "");
+    EXPECT_TRUE(is_left());
+}
+
 TEST(Connect, TLS_runs_through_it_untouched) {
     Certificate certificate;
     Origin origin({.certificate = &certificate});

@@ -1,6 +1,8 @@
 // Interception: tunnels that Garner decrypts, with its own CA, by rules.
 #include <signal.h>
 
+#include <atomic>
+#include <future>
 #include <nlohmann/json.hpp>
 
 #include "story/tls/secure_listener.hpp"
@@ -323,7 +325,10 @@ TEST_F(Interception, explain_says_what_happens_to_a_tunnel) {
     };
     EXPECT_THAT(explained("spliced.test"), HasSubstr("spliced: bump.rules[0]: splice"));
     EXPECT_THAT(explained("ended.test"), HasSubstr("terminated: bump.rules[1]: terminate"));
-    EXPECT_THAT(explained("bumped.test"), HasSubstr("bumped, if the ClientHello names this host and offers HTTP: bump.rules[2]"));
+    auto const bumped = explained("bumped.test");
+    EXPECT_THAT(bumped, HasSubstr("bumped, if the ClientHello names this host and offers HTTP: bump.rules[2]"));
+    EXPECT_THAT(bumped, HasSubstr("tunnelled: requests inside are inspected"));
+    EXPECT_THAT(bumped, Not(HasSubstr("without inspection")));
 }
 
 TEST_F(Interception, a_browser_accepts_a_minted_certificate) {
@@ -377,6 +382,50 @@ TEST_F(Interception, a_WebSocket_speaks_inside) {
     ASSERT_EQ(reply.status(), 101);
     client.raw(websocket_frame("hello", true));
     EXPECT_EQ(take_websocket_frame(client.wire()), "hello");
+}
+
+TEST_F(Interception, a_WebSocket_that_is_reset_after_its_half_close_ends_at_once) {
+    NEEDS("node");
+    auto const certificate = issued("DNS:bumped.test");
+    Origin origin({.certificate = &certificate});
+    std::promise<void> over;
+    auto const is_over = over.get_future().share();
+    std::atomic<int> half_closed{0};
+    origin.by_hand("/chat", [&](Hand& hand) {
+        hand.leave();
+        hand.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+        hand.wire().take_all();
+        ++half_closed;
+        is_over.wait();
+    });
+    CertificateFiles own("localhost");
+    Proxy proxy(Proxy::Setup{.patch = patch(bump_all), .tls = own.tls()});
+    auto const place = "bumped.test:" + std::to_string(origin.port());
+    auto const now = [&](char const* protocol) { return proxy.stats()["connections"]["protocols"][protocol].get<int>(); };
+    Client client(proxy);
+    ASSERT_EQ(client.connect_to(place).status(), 200);
+    client.start_tls("bumped.test");
+    ASSERT_EQ(client.get("/chat", {{"Upgrade", "websocket"}, {"Connection", "Upgrade"}}).status(), 101);
+    client.half_close();
+    ASSERT_TRUE(eventually([&] { return half_closed == 1; }));
+    EXPECT_EQ(now("http1"), 2);   // the tunnel and the connection inside
+    client.reset();
+    EXPECT_TRUE(eventually([&] { return now("http1") == 0; }));
+
+    auto const file = dir.write("script.js", tunnel_in_a_stream(proxy, place) + R"(
+s.on('error', () => {});
+s.on('response', () => {
+  const t = require('tls').connect({socket: s, servername: 'bumped.test', ca: require('fs').readFileSync(root)}, () => {
+    t.write('GET /chat HTTP/1.1\r\nHost: ' + place + '\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'); });
+  t.once('data', () => { t.end(); setTimeout(() => s.close(8), 1000); });
+  t.on('error', () => {});
+});
+)");
+    Child const in_a_stream({"node", file});   // keeps its connection
+    EXPECT_TRUE(eventually([&] { return half_closed == 2; }));
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["http2"]["streams"]["now"] == 0; }));
+    EXPECT_EQ(now("http2"), 1);
+    over.set_value();
 }
 
 TEST_F(Interception, an_idle_bumped_connection_does_not_delay_the_end) {

@@ -92,6 +92,38 @@ TEST_F(Http2, uploads_with_and_without_a_length_arrive) {
     EXPECT_TRUE(origin.last("/upload").body == body);
 }
 
+TEST_F(Http2, an_empty_body_of_unknown_length_has_an_end) {
+    origin.answer("/upload", no_store("taken"));
+    origin.answer("/page", no_store("hello"));
+    auto const authority = origin.authority();
+    h2::WireFields const fields{{":method", "POST"}, {":scheme", "http"}, {":authority", authority}, {":path", "/upload"}};
+    Proxy proxy(forward);
+    RawHttp2 client(proxy.secure());
+    auto const empty = h2::frame(h2::data_frame, h2::end_stream, 1);
+    ASSERT_TRUE(client.send(h2::request_frame(1, fields, h2::no_flag) + empty));
+    EXPECT_TRUE(client.receives("taken", 1));
+    auto const trailers = h2::request_frame(3, {{"x-sum", "1"}});
+    ASSERT_TRUE(client.send(h2::request_frame(3, fields, h2::no_flag) + trailers));
+    EXPECT_TRUE(client.receives("taken", 2));
+    EXPECT_EQ(origin.last("/upload").body, "");
+    Client next(proxy);   // it may get the same connection to the origin
+    EXPECT_EQ(next.get(origin.url("/page")).body(), "hello");
+}
+
+TEST_F(Http2, interim_responses_come_before_the_final_one) {
+    NEEDS("curl");
+    origin.by_hand("/page", [](Hand& hand) {
+        hand.send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n");
+        pause_for(100ms);
+        hand.send("HTTP/1.1 103 Early Hints\r\nLink: </b>\r\n\r\n");
+        hand.answer(no_store("hello"));
+    });
+    Proxy proxy(accelerator);
+    auto const text = curl({"-i", secure_url(proxy, "/page")});
+    EXPECT_THAT(text, AllOf(StartsWith("HTTP/2 103"), HasSubstr("link: </a>"), HasSubstr("link: </b>"), HasSubstr("HTTP/2 200")));
+    EXPECT_THAT(text, EndsWith("hello by 2"));
+}
+
 TEST_F(Http2, a_body_that_its_origin_truncates_is_reset) {
     NEEDS("curl");
     origin.by_hand("/broken", [](Hand& hand) {
@@ -222,7 +254,7 @@ TEST_F(Http2, a_browser_loads_it_through_an_HTTPS_proxy) {
     script_page(origin);
     Proxy proxy(forward);
     auto const page = browse(origin.url("/page"), secure_url(proxy, ""), {spki_flag()});
-    EXPECT_THAT(page, HasSubstr("came: " + std::to_string(parts)));
+    EXPECT_THAT(page, HasSubstr("came: " + std::to_string(parts) + " by h2"));
 }
 
 /// A page that speaks over a WebSocket, and keeps loading until that has answered.
