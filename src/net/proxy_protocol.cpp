@@ -11,7 +11,7 @@
 namespace garner::net {
 namespace {
 
-using State = ProxyHeaderParse::State;
+using HeaderState = ProxyHeaderParse::State;
 
 constexpr std::string_view v1_begin = "PROXY ";
 constexpr std::size_t v1_most = 107;
@@ -21,7 +21,7 @@ constexpr std::size_t v2_most = 4 * KiB;
 constexpr std::size_t unique_id_most = 128;
 constexpr std::size_t authority_most = 255;
 
-ProxyHeaderParse refused(ProxyHeaderFault fault) { return {.state = State::refused, .fault = fault}; }
+ProxyHeaderParse refused(ProxyHeaderFault fault) { return {.state = HeaderState::refused, .fault = fault}; }
 
 /// One of these begins with the other.
 bool agree(std::string_view a, std::string_view b) {
@@ -52,7 +52,7 @@ std::optional<IpAddress> address_of(std::string_view word, bool v4) {
 
 /// "TCP4 192.0.2.1 198.51.100.1 40000 443"
 ProxyHeaderParse parse_line(std::string_view line, std::size_t size) {
-    ProxyHeaderParse parse{.state = State::complete, .size = size};
+    ProxyHeaderParse parse{.state = HeaderState::complete, .size = size};
     auto const family = take_word(line);
     if (family == "UNKNOWN") return parse;
     if (family != "TCP4" && family != "TCP6") return refused(ProxyHeaderFault::malformed);
@@ -144,7 +144,7 @@ ProxyHeaderParse parse_v2(std::string_view bytes) {
     if (length > v2_most) return refused(ProxyHeaderFault::too_long);
     if (!local && length < *addresses) return refused(ProxyHeaderFault::malformed);
     if (bytes.size() < v2_fixed + length) return {};
-    ProxyHeaderParse parse{.state = State::complete, .size = v2_fixed + length};
+    ProxyHeaderParse parse{.state = HeaderState::complete, .size = v2_fixed + length};
     if (local) return parse;   // the sender's own connection: its addresses are to be ignored
     auto const header = bytes.substr(0, parse.size);
     parse.header.source = source_of(family, header.substr(v2_fixed));

@@ -30,6 +30,13 @@ std::shared_ptr<http::Identity const> identity_of(ExplainQuestion const& questio
     return identity;
 }
 
+/// `interception`: what happens to the tunnel, "bumped by …".
+char const* why_tunnelled(std::string_view interception) {
+    if (interception.starts_with("bumped")) return "requests inside are inspected, and cached like other https:// requests";
+    if (interception.starts_with("terminated")) return "the tunnel is closed at once";
+    return "the contents of the tunnel are neither inspected nor cached";
+}
+
 /// Builds the explanation of one question.
 class Explainer {
 public:
@@ -283,7 +290,7 @@ private:
         bool const decides = out_.access.verdict == http::Decision::Verdict::needs_destination;
         if (decides && out_.of_connection && !out_.of_connection->allowed()) return say_closed();
         switch (before_lookup(request_.method, out_.bypass, [&] { return may_have_misses(); })) {
-        case Action::tunnel: return judge_asking(Outcome::tunnelled, why_tunnelled());
+        case Action::tunnel: return judge_asking(Outcome::tunnelled, why_tunnelled(out_.interception));
         case Action::purge: return say(Outcome::refused, "PURGE removes objects and is never served from the cache");
         case Action::pass: return judge_asking(Outcome::passed, text(out_.bypass));
         case Action::refuse_misses: return say_misses_refused();
@@ -293,13 +300,6 @@ private:
         if (out_.of_source && !out_.of_source->allowed())
             return say(Outcome::denied, "address that the stored response came from: " + out_.of_source->text(), 403);
         judge_found();
-    }
-
-    std::string why_tunnelled() const {
-        if (out_.interception.starts_with("bumped"))
-            return "requests inside are inspected, and cached like other https:// requests";
-        if (out_.interception.starts_with("terminated")) return "the tunnel is closed at once";
-        return "the contents of the tunnel are neither inspected nor cached";
     }
 
     void judge_found() {

@@ -12,7 +12,7 @@ namespace garner::net {
 namespace {
 
 using namespace std::string_literals;
-using State = ProxyHeaderParse::State;
+using HeaderState = ProxyHeaderParse::State;
 
 std::string const signature = "\r\n\r\n\0\r\nQUIT\n"s;
 std::string const tcp4 = "\xc0\x00\x02\x07\xc6\x33\x64\x01\x9c\x40\x01\xbb"s;   // 192.0.2.7:40000 to 198.51.100.1:443
@@ -40,8 +40,8 @@ std::string with_checksum(std::string const& rest) {
 
 std::string source_of(std::string const& bytes) {
     auto const parse = parse_proxy_header(bytes);
-    if (parse.state == State::incomplete) return "incomplete";
-    if (parse.state == State::refused) return std::string(text(parse.fault));
+    if (parse.state == HeaderState::incomplete) return "incomplete";
+    if (parse.state == HeaderState::refused) return std::string(text(parse.fault));
     return parse.header.source ? parse.header.source->text() : "sender";
 }
 
@@ -74,7 +74,7 @@ TEST(ProxyHeader, is_incomplete_until_its_last_byte_and_leaves_what_follows) {
             EXPECT_EQ(source_of(header.substr(0, size)), "incomplete") << size << " of " << header;
         auto const parse = parse_proxy_header(header + "\x16\x03\x01GET / HTTP/1.1\r\n\r\n");
         EXPECT_EQ(parse.size, header.size());
-        EXPECT_EQ(parse.state, State::complete);
+        EXPECT_EQ(parse.state, HeaderState::complete);
     }
 }
 
