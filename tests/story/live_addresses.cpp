@@ -166,7 +166,8 @@ TEST(LiveAdmin, an_address_in_use_refuses_all) {
     Proxy proxy, other;
     auto const taken = "127.0.0.1:" + std::to_string(other.admin());
     refuse(proxy, nlohmann::json{{"admin", {{"address", taken}}}, {"access", {{{"deny", "all"}}}}}.dump(), "admin.address: ");
-    EXPECT_TRUE(proxy.says("Address already in use (stop the process that listens there, or choose another port)")) << proxy.errors();
+    EXPECT_TRUE(proxy.says("Address already in use (stop the process that listens there, or choose another port)"))
+        << proxy.errors();
     EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
 }
 
