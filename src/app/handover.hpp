@@ -32,7 +32,7 @@ public:
     enum class Outcome : std::uint8_t {
         undone,   // the process goes on as before
         over,     // the new process serves, and this one has ended its requests
-        stuck     // as `over`, but something still runs: nothing may be destroyed
+        stuck     // like `over`, but threads still run: nothing may be destroyed
     };
     /// Once.
     Outcome run();

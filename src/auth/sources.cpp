@@ -71,7 +71,7 @@ bool Sources::takes(Scheme scheme) const {
 Verdict Sources::check(Credentials const& credentials, WallTime now) const {
     using Kind = Verdict::Kind;
     Verdict last{.kind = Kind::not_known, .reason = "no source takes this scheme"};
-    std::string reasons;   // of all sources that do not know the user
+    std::string reasons;   // each source that does not know the user adds one
     for (auto const& source : sources_) {
         if (!source->takes(credentials.scheme)) continue;
         auto verdict = source->check(credentials, now);

@@ -20,12 +20,12 @@ Form<proxy::Listen> listen() {
             "unless a rule of `access` denies them (`listener` matches the port)."),
         key<proxy::Listen>("http2", &proxy::Listen::http2, flag(), "With `tls`: `true` offers HTTP/2 to clients (ALPN h2)."),
         key<proxy::Listen>("tls", &proxy::Listen::tls, listen_tls, "Accepts TLS connections instead of clear ones."),
-        key<proxy::Listen>("proxy_protocol", &proxy::Listen::proxy_protocol, list_of(network()),
-                           "Load balancers that name their clients: each connection from these networks begins with a header of "
-                           "the PROXY protocol, "
-                           "version 1 or 2, before TLS, and is closed if it does not. Access rules, limits, the access log and "
-                           "forwarded fields then "
-                           "use the client's address. An address of loopback or of this machine counts as the load balancer's."),
+        key<proxy::Listen>(
+            "proxy_protocol", &proxy::Listen::proxy_protocol, list_of(network()),
+            "Load balancers that name their clients: each connection from these networks begins with a header of "
+            "the PROXY protocol, version 1 or 2, before TLS, and is closed if it does not. Access rules, limits, the "
+            "access log and forwarded fields then use the client's address. An address of loopback or of this machine "
+            "counts as the load balancer's."),
     });
 }
 

@@ -7,7 +7,7 @@
 
 namespace garner::control {
 
-/// SO_PEERCRED: of a connection, or of the process that listens.
+/// SO_PEERCRED: the process that has connected, or the one that listens.
 inline std::optional<ucred> peer_of(int descriptor) {
     ucred peer{};
     socklen_t size = sizeof(peer);

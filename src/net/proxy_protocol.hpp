@@ -30,8 +30,8 @@ std::string_view text(ProxyHeaderFault);
 
 struct ProxyHeaderParse {
     enum class State : std::uint8_t { incomplete, complete, refused } state = State::incomplete;
-    ProxyHeaderFault fault = ProxyHeaderFault::none;   // of a refused one
-    std::size_t size = 0;                              // of a complete one; the client's own bytes follow
+    ProxyHeaderFault fault = ProxyHeaderFault::none;   // why it is refused
+    std::size_t size = 0;                              // bytes of a complete header; the client's own bytes follow
     ProxyHeader header = {};
 };
 

@@ -1,7 +1,5 @@
 // Counts a connection as one of its client, within limits.connections_per_client, and starts its protocol.
 #pragma once
-#include <string>
-
 #include "proxy/accepted.hpp"
 #include "util/bytes.hpp"
 

@@ -30,7 +30,7 @@ std::shared_ptr<http::Identity const> identity_of(ExplainQuestion const& questio
     return identity;
 }
 
-/// `interception`: what happens to the tunnel, "bumped by …".
+/// `interception`: the treatment of the tunnel, such as "bumped: bump.rules[2]: bump".
 char const* why_tunnelled(std::string_view interception) {
     if (interception.starts_with("bumped")) return "requests inside are inspected, and cached like other https:// requests";
     if (interception.starts_with("terminated")) return "the tunnel is closed at once";

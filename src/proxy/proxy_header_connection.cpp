@@ -64,7 +64,7 @@ IpEndpoint ProxyHeaderConnection::client_of(net::ProxyHeader const& header) cons
     if (!header.source) return sender;
     auto const& named = header.source->address;
     bool const is_own = services_.own && std::ranges::count(services_.own->interfaces, named) > 0;
-    // Else a header would open what a client on loopback may.
+    // A header that names such an address must not give its sender the rights of a local client.
     return named.is_loopback() || named.is_unspecified() || is_own ? sender : *header.source;
 }
 

@@ -167,7 +167,7 @@ private:
     std::atomic<DiskOptions const*> options_{&all_options_.front()};
     std::unique_ptr<OpenStore> made_;
     mutable Mutex self_mutex_;
-    std::weak_ptr<void const> self_ GUARDED_BY(self_mutex_);   // of the owner's references
+    std::weak_ptr<void const> self_ GUARDED_BY(self_mutex_);   // shares the owner's references
     std::atomic<OpenStore*> works_{nullptr};                   // made_, once it is ready
     AdmissionFilter admission_filter_;
     LongWrites long_;
