@@ -78,6 +78,7 @@ public:
 
 private:
     friend class DiskLookup;
+    friend class Restoration;
     friend class Writer;
     friend struct Scene;   // for the tests
     struct Selected {

@@ -27,11 +27,13 @@ DiskOwner::~DiskOwner() {
     disposal_->finish();
 }
 
-Result<void> DiskOwner::open(Cache& cache, store::DiskOptions const& options) {
+Result<void> DiskOwner::open(Cache& cache, store::DiskOptions const& options, OnError on_error) {
     options_ = options;
     if (options.path.empty()) return {};
-    auto opened = store::DiskStore::open(options);
-    if (!opened) return opened.fault();
+    store::DiskStore::Reopening const of_another_process{.keeps_contents = true};
+    auto opened = on_error == OnError::retries ? store::DiskStore::open(options)
+                                               : store::DiskStore::open_while_running(options, of_another_process);
+    if (!opened) return opened.fault().where.empty() ? opened.fault().at("disk.path") : opened.fault();
     store_ = own(*std::move(opened));
     cache.exchange_disk(store_);
     return {};

@@ -1,5 +1,6 @@
 // Owns the disk stores behind a cache: opens one at the start, and exchanges it while requests run.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,8 +21,12 @@ public:
     /// Waits until all stores are closed. Every reader must have ended.
     ~DiskOwner();
 
-    /// Before the workers run. An empty path: no disk.
-    Result<void> open(Cache& cache, store::DiskOptions const& options);
+    enum class OnError : std::uint8_t {
+        retries,   // only a store that another process has open is a fault; with another error the process begins without the disk
+        is_fault
+    };
+    /// Before the workers run. An empty path: no disk. The fault names the key.
+    Result<void> open(Cache& cache, store::DiskOptions const& options, OnError on_error);
 
     /// For a reload with these options. The fault names the key, and nothing has changed. Prepare it as the last part of a
     /// reload: a store that exists at another path is emptied already here, because the process has missed removals from it.

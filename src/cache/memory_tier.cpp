@@ -131,6 +131,19 @@ void MemoryTier::pass_locks() const {
     for (auto const& shard : shards_) MutexLock const lock(shard->mutex);
 }
 
+void MemoryTier::renew_policy(std::size_t index, std::span<Fingerprint const> most_valuable) {
+    auto& shard = *shards_[index];
+    MutexLock const lock(shard.mutex);
+    Options options;
+    options.size = budget_.capacity();
+    {
+        MutexLock const policy_lock(policy_mutex_);
+        options.policy = policy_;
+    }
+    shard.set_policy(make_policy(options, shards_.size(), seed_ + index), most_valuable);
+    settle(shard, Fingerprint{index} << number_shift);
+}
+
 Bytes MemoryTier::least_size() const {
     constexpr Bytes of_one = 32 * KiB;
     return shards_.size() > 1 ? shards_.size() * of_one : 0;
@@ -144,6 +157,7 @@ void MemoryTier::forget_all() {
         for (auto const& [primary, url] : shard.urls)
             for (auto const& fill : url.fills) fill->in_shard(shard.mutex).stored = false;
         shard.urls.clear();
+        shard.touched.end();
         while (auto victim = shard.evict()) {
             if (is_marker(victim.get())) shard.drop_variants(fingerprint_of(victim->key()), gone);
             gone.push_back(std::move(victim));

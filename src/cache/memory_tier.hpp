@@ -120,9 +120,13 @@ public:
     void reconfigure(Options const& options);
 
 private:
+    friend class Restoration;
+    friend class ValueWalk;
     static constexpr unsigned number_shift = 52;   // the upper bits select the shard, for up to 4,096 of them
     std::size_t number(Fingerprint primary) const { return (primary >> number_shift) % shards_.size(); }
     Fingerprint primary_of(store::Object const&) const;
+    /// Gives one shard a policy that knows its objects' order only: see Shard::set_policy().
+    void renew_policy(std::size_t index, std::span<Fingerprint const> most_valuable = {});
     bool is_pinned_full() const;
     bool is_filling_full() const;
     std::size_t shard_to_shrink(Fingerprint near) const;

@@ -13,6 +13,7 @@ struct Options {
     bool what_if = true;             // sample the traffic to simulate other policies and sizes
     Bytes object_max = 4 * MiB;      // the largest body stored
     double fill_share = 0.25;        // fraction of `size` for bodies being received
+    std::string save = {};           // file for the objects between two runs; empty: none
     // Not configurable:
     unsigned shards = 64;     // a power of two; fewer if each would have less than 256 KiB
     std::uint64_t seed = 0;   // seed of fingerprints and policies; 0: a random one

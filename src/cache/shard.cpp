@@ -2,8 +2,39 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
 
 namespace garner::cache {
+
+namespace {
+
+/// In eviction order. Afterwards the policy is empty.
+std::vector<policy::Slot> victims_of(policy::ReplacementPolicy& policy) {
+    std::vector<policy::Slot> order;
+    for (auto slot = policy.victim(); slot != policy::no_slot; slot = policy.victim()) {
+        policy.removed(slot, policy::Left::evicted);   // some policies derive the next victim from the last removed one
+        order.push_back(slot);
+    }
+    return order;
+}
+
+/// Moves the slots of these objects to the front, the last object first. The order of the others stays.
+template <class FingerprintIn>
+void rank(std::vector<policy::Slot>& order, std::span<Fingerprint const> most_valuable, FingerprintIn fingerprint_in) {
+    std::unordered_map<Fingerprint, std::size_t> ranks;
+    for (std::size_t i = 0; i < most_valuable.size(); ++i) ranks[most_valuable[i]] = most_valuable.size() - i;
+    std::vector<std::pair<std::size_t, policy::Slot>> ranked;
+    for (auto const slot : order) {
+        auto const found = ranks.find(fingerprint_in(slot));
+        ranked.emplace_back(found == ranks.end() ? SIZE_MAX : found->second, slot);
+    }
+    std::ranges::stable_sort(ranked, {}, &std::pair<std::size_t, policy::Slot>::first);
+    std::ranges::transform(ranked, order.begin(), &std::pair<std::size_t, policy::Slot>::second);
+}
+
+}   // namespace
 
 Shard::Found Shard::find(Fingerprint fingerprint, std::string_view key) const {
     auto mask = table_.size() - 1;
@@ -23,6 +54,7 @@ policy::Slot Shard::find_fingerprint(Fingerprint fingerprint) const {
 
 void Shard::add_fill(FillPtr fill) {
     auto const primary = fill->primary();
+    touched.add(primary);
     urls[primary].fills.push_back(std::move(fill));
 }
 
@@ -84,14 +116,16 @@ store::ObjectPtr Shard::evict(Held held) {
 }
 
 /// O(n log n) with the lock held, some milliseconds for ten thousand objects; both policies' arrays exist meanwhile.
-void Shard::set_policy(std::unique_ptr<policy::ReplacementPolicy> policy) {
+void Shard::set_policy(std::unique_ptr<policy::ReplacementPolicy> policy, std::span<Fingerprint const> most_valuable) {
     auto const old = std::exchange(policy_, std::move(policy));
     auto const old_chunks = std::exchange(chunks_, {});
     used_slots_ = 0;
     free_ = policy::no_slot;
     table_ = std::vector<policy::Slot>(std::max(least_table, std::bit_ceil(2 * objects_)), policy::no_slot);
-    for (auto from = old->victim(); from != policy::no_slot; from = old->victim()) {
-        old->removed(from, policy::Left::evicted);   // some policies derive the next victim from the last removed one
+    auto order = victims_of(*old);
+    auto const fingerprint_in = [&](policy::Slot from) { return old_chunks[from / chunk][from % chunk].fingerprint; };
+    if (!most_valuable.empty()) rank(order, most_valuable, fingerprint_in);
+    for (auto const from : order) {
         auto const slot = take_slot();
         auto& place = entry(slot);
         place = std::move(old_chunks[from / chunk][from % chunk]);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cache/fill.hpp"
+#include "cache/touched_urls.hpp"
 #include "cache/url_history.hpp"
 #include "policy/policy.hpp"
 #include "store/object.hpp"
@@ -36,8 +37,10 @@ public:
 
     policy::ReplacementPolicy& policy() REQUIRES(mutex) { return *policy_; }
     /// Replaces the policy. The new one gets the objects in the eviction order of the old one: the next victim stays
-    /// first, unless the new policy weighs more than recency. The index is shrunk to fit.
-    void set_policy(std::unique_ptr<policy::ReplacementPolicy> policy) REQUIRES(mutex);
+    /// first, unless the new policy weighs more than recency. The index is shrunk to fit: afterwards the slots 0 to objects() - 1
+    /// are in eviction order. `most_valuable`: these objects, the most valuable first, become the next victims, the last one first.
+    void set_policy(std::unique_ptr<policy::ReplacementPolicy> policy, std::span<Fingerprint const> most_valuable = {})
+        REQUIRES(mutex);
 
     /// Inserts the object, or replaces and returns the one with its key.
     store::ObjectPtr put(Fingerprint, store::ObjectPtr object) REQUIRES(mutex);
@@ -116,6 +119,7 @@ public:
     Bytes metadata_bytes() const REQUIRES(mutex);
     /// The part of metadata_bytes() charged to the budget.
     Bytes charged GUARDED_BY(mutex) = 0;
+    TouchedUrls touched GUARDED_BY(mutex);   // see Restoration
 
 private:
     struct Entry {

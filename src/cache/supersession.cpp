@@ -21,7 +21,10 @@ void Supersession::begin_behind(store::DiskStore const& disk) {
     // the second from which the next start takes its numbers.
     auto const seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(unix_seconds(wall_now()), 0));
     auto const by_disk = disk.first_sequence();
-    auto const least = by_disk != 0 ? by_disk : seconds << store::numbers_of_a_second;
+    begin_behind(by_disk != 0 ? by_disk : seconds << store::numbers_of_a_second);
+}
+
+void Supersession::begin_behind(std::uint64_t least) {
     for (auto last = number_.load(); last < least && !number_.compare_exchange_weak(last, least);) {
     }
 }
@@ -172,6 +175,7 @@ void Supersession::tell(Key const& key, store::Object const& head, http::VaryNam
     auto const names = http::to_string(vary);
     auto& shard = memory_.shard(key.fingerprint);
     MutexLock const lock(shard.mutex);
+    shard.touched.add(key.fingerprint);
     auto* const url = shard.url(key.fingerprint);
     if (!url) return;
     url->history.tell(by, {head, head.key(), names}, next());
@@ -245,6 +249,7 @@ bool Supersession::purge(Key const& key, Fill const* but) {
     auto& shard = memory_.shard(key.fingerprint);
     std::vector<store::ObjectPtr> gone;
     MutexLock const lock(shard.mutex);
+    shard.touched.add(key.fingerprint);
     bool const known_failure = memory_.failures().forget(key, steady_now());
     // No fetch begun before this moment is stored.
     bool const found_fill =
@@ -261,6 +266,7 @@ void Supersession::forget(Key const& key, store::Object const& object) {
     auto& shard = memory_.shard(key.fingerprint);
     store::ObjectPtr gone;
     MutexLock const lock(shard.mutex);
+    shard.touched.add(key.fingerprint);
     auto const found = memory_.find(shard, object.key());
     note_change_on_disk(shard, key.fingerprint);
     if (!found || found.object == &object) disk_.forget(object.key());

@@ -24,6 +24,8 @@ public:
     std::uint64_t last() const { return number_.load(std::memory_order_relaxed); }
     /// Makes all further numbers higher than those of the disk's records.
     void begin_behind(store::DiskStore const& disk);
+    /// Makes all further numbers higher than this one.
+    void begin_behind(std::uint64_t number);
 
     // ---- events ----
 

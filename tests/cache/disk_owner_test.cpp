@@ -49,7 +49,7 @@ protected:
     void begin(store::DiskOptions const& options) {
         owner = std::make_unique<DiskOwner>();
         scene = std::make_unique<Scene>(Options{.size = MiB, .what_if = false, .object_max = 64 * KiB, .shards = 4});
-        ASSERT_EQ(owner->open(scene->cache, options).fault_text(), "");
+        ASSERT_EQ(owner->open(scene->cache, options, DiskOwner::OnError::retries).fault_text(), "");
     }
     void end() {
         if (owner) owner->stop();
@@ -204,11 +204,22 @@ TEST_F(DiskChanges, what_cannot_be_opened_changes_nothing) {
     EXPECT_EQ(owner->prepare(scene->cache, large).fault_text().find("disk.size: "), 0u);
     DiskOwner other;
     Scene elsewhere;
-    ASSERT_EQ(other.open(elsewhere.cache, at("b")).fault_text(), "");
+    ASSERT_EQ(other.open(elsewhere.cache, at("b"), DiskOwner::OnError::is_fault).fault_text(), "");
     EXPECT_EQ(owner->prepare(scene->cache, at("b")).fault_text(),
               "disk.path: " + (folder / "b" / "store").string() +
                   " is in use by another process; stop that process, or choose another disk.path");
     EXPECT_EQ(found(1), many);
+    elsewhere.cache.exchange_disk(nullptr);
+}
+
+TEST_F(DiskChanges, a_store_that_cannot_be_opened_is_a_fault_if_the_process_can_do_without_this_one) {
+    DiskOwner other;
+    Scene elsewhere;
+    auto const fault = other.open(elsewhere.cache, at("file/b"), DiskOwner::OnError::is_fault).fault_text();
+    EXPECT_EQ(fault.find("disk.path: cannot open "), 0u) << fault;
+    EXPECT_EQ(other.store(), nullptr);
+    EXPECT_EQ(other.open(elsewhere.cache, at("file/b"), DiskOwner::OnError::retries).fault_text(), "");
+    EXPECT_EQ(other.store()->stats().state, store::DiskStats::State::failing);
     elsewhere.cache.exchange_disk(nullptr);
 }
 

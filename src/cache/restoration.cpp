@@ -1,0 +1,170 @@
+#include "cache/restoration.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace garner::cache {
+
+namespace {
+
+constexpr Bytes reserve_part = 64;   // denominator
+
+/// Stale objects without a validator would be fetched again whole.
+bool is_useful(store::Object::Parts const& parts) {
+    if (parts.kind == store::Object::Kind::vary_marker) return true;
+    auto const reuse = http::may_reuse(parts.terms, {}, wall_now()).reuse;
+    return reuse == http::Reuse::fresh || reuse == http::Reuse::stale_while_revalidate || parts.terms.has_validator;
+}
+
+}   // namespace
+
+Restoration::Restoration(Cache& cache)
+    : cache_(cache), memory_(cache.memory()), reserve_(memory_.budget().capacity() / reserve_part),
+      restored_(memory_.shards_.size()) {
+    for (auto const& shard : memory_.shards_) {
+        MutexLock const lock(shard->mutex);
+        shard->touched.begin();
+    }
+}
+
+Restoration::~Restoration() {
+    end_all(memory_);
+    for (std::size_t i = 0; i < restored_.size(); ++i)
+        if (!restored_[i].empty()) memory_.renew_policy(i, restored_[i]);
+}
+
+void Restoration::end_all(MemoryTier& memory) {
+    for (auto const& shard : memory.shards_) {
+        MutexLock const lock(shard->mutex);
+        shard->touched.end();
+    }
+}
+
+void Restoration::take(store::disk::Record const& record) {
+    if (record.head.kind == store::disk::RecordKind::piece) return take_piece(record);
+    growing_.reset();
+    auto head = record.meta;
+    auto const meta = store::disk::decode_meta(head);
+    bool const is_whole_object = record.head.kind == store::disk::RecordKind::object && meta && meta->spans.empty();
+    if (!is_whole_object || full_) return;
+    store::Object::Parts parts;
+    parts.kind = meta->kind;
+    parts.key = record.key;
+    parts.head = head;
+    parts.terms = meta->terms;
+    parts.status = meta->status;
+    parts.sequence = record.head.sequence;
+    parts.source = meta->source;
+    if (!is_useful(parts)) {
+        ++figures_.useless;
+        return;
+    }
+    if (meta->body != 0) return begin_body(parts, *meta);
+    if (record.body.size() <= store::Object::dense_body_max)
+        parts.bytes = record.body;
+    else if (parts.body = body_of(record.body); !parts.body)
+        return;
+    add(parts);
+}
+
+// ---- bodies ----
+
+void Restoration::begin_body(store::Object::Parts const& parts, store::disk::ObjectMeta const& meta) {
+    if (meta.length > memory_.object_max()) return;
+    growing_ = Growing{.key = std::string(parts.key),
+                       .head = std::string(parts.head),
+                       .meta = meta,
+                       .sequence = parts.sequence,
+                       .body = memory_.make_body(meta.length)};
+}
+
+void Restoration::take_piece(store::disk::Record const& piece) {
+    if (!growing_) return;
+    auto& body = *growing_->body;
+    bool const is_next = piece.head.sequence == growing_->meta.body && piece.head.first == body.size() &&
+                         piece.body.size() <= growing_->meta.length - body.size();
+    if (!is_next || !append(body, piece.body)) return growing_.reset();
+    if (body.size() < growing_->meta.length) return;
+    body.finish(store::Body::State::complete);
+    auto const whole = std::exchange(growing_, std::nullopt);
+    store::Object::Parts parts;
+    parts.kind = whole->meta.kind;
+    parts.key = whole->key;
+    parts.head = whole->head;
+    parts.body = whole->body;
+    parts.terms = whole->meta.terms;
+    parts.status = whole->meta.status;
+    parts.sequence = whole->sequence;
+    parts.source = whole->meta.source;
+    add(parts);
+}
+
+/// nullptr when memory has no room.
+store::BodyPtr Restoration::body_of(std::string_view bytes) {
+    auto body = memory_.make_body(bytes.size());
+    if (!append(*body, bytes)) return nullptr;
+    body->finish(store::Body::State::complete);
+    return body;
+}
+
+bool Restoration::append(store::Body& body, std::string_view bytes) {
+    while (!bytes.empty()) {
+        auto const room = body.room([this](Bytes wanted) { return take_room(wanted); });
+        if (room.empty()) return false;
+        auto const count = std::min(room.size(), bytes.size());
+        std::memcpy(room.data(), bytes.data(), count);
+        body.grow(count);
+        bytes.remove_prefix(count);
+    }
+    return true;
+}
+
+/// For a growing body.
+bool Restoration::take_room(Bytes bytes) {
+    auto& budget = memory_.budget();
+    full_ = full_ || budget.used() + bytes + reserve_ > budget.capacity() || !budget.reserve(bytes);
+    if (full_) return false;
+    if (budget.reserve_filling(bytes)) return true;
+    budget.release(bytes);
+    return false;   // requests receive large bodies
+}
+
+// ---- objects ----
+
+void Restoration::add(store::Object::Parts const& parts) {
+    auto const cost = store::Object::cost_of(parts);
+    auto& budget = memory_.budget();
+    full_ = full_ || budget.used() + cost + reserve_ > budget.capacity() || !budget.reserve(cost);
+    if (full_) return;
+    auto object = store::Object::make(parts, &budget);
+    auto const charged = object->cost();
+    if (!put(parts, std::move(object))) {
+        ++figures_.overtaken;
+        return;
+    }
+    ++figures_.added;
+    figures_.bytes += charged;
+}
+
+/// Numbers given from now on are higher than that of the object. Fetches that began before are of other URLs.
+bool Restoration::put(store::Object::Parts const& parts, store::ObjectPtr object) {
+    auto const url = url_of(parts.key);
+    auto const primary = memory_.fingerprint_of(url), of_key = memory_.fingerprint_of(parts.key);
+    bool const is_variant = url.size() < parts.key.size();
+    cache_.fetches_.supersession().begin_behind(parts.sequence);
+    store::ObjectPtr gone;
+    auto& shard = memory_.shard(primary);
+    MutexLock const lock(shard.mutex);
+    if (!shard.touched.may_restore(primary) || shard.find(of_key, parts.key)) return false;
+    auto const* const marker = shard.find(primary, url).object;
+    if (is_variant && (!is_marker(marker) || marker->sequence() > parts.sequence)) return false;
+    shard.put(of_key, std::move(object));
+    if (is_variant) gone = shard.add_variant(primary, of_key);
+    restored_[memory_.number(primary)].push_back(of_key);
+    memory_.note_bytes(shard, primary);
+    full_ = full_ || !memory_.charge_metadata(shard);
+    return true;
+}
+
+}   // namespace garner::cache

@@ -1,0 +1,65 @@
+// Adds the objects of a former process to the memory tier, while requests run.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/cache.hpp"
+#include "store/disk_format.hpp"
+
+namespace garner::cache {
+
+/// Objects come with the most valuable first. They evict nothing, and replace nothing: every event in this process is newer. Used on
+/// one thread after the constructor. There is one at a time.
+class Restoration {
+public:
+    /// From now on the cache remembers which URLs have events. Before the workers run.
+    explicit Restoration(Cache& cache);
+    /// Gives the objects the eviction order that they had.
+    ~Restoration();
+    Restoration(Restoration const&) = delete;
+
+    /// The next record of a stream: an object, or a piece of the body of the last one.
+    void take(store::disk::Record const& record);
+    /// Memory has no room for more.
+    bool is_full() const { return full_; }
+
+    struct Figures {
+        std::uint64_t added = 0;       // objects
+        Bytes bytes = 0;               // charged for them
+        std::uint64_t useless = 0;     // stale, and without a validator
+        std::uint64_t overtaken = 0;   // their URLs had events in this process, or their Vary markers are missing
+    };
+    Figures const& figures() const { return figures_; }
+
+    /// Nothing more is added by any Restoration: for removals that do not name their URLs.
+    static void end_all(MemoryTier& memory);
+
+private:
+    /// An object whose body is being received.
+    struct Growing {
+        std::string key, head;
+        store::disk::ObjectMeta meta;
+        std::uint64_t sequence = 0;
+        store::BodyPtr body;
+    };
+    void begin_body(store::Object::Parts const& parts, store::disk::ObjectMeta const& meta);
+    void take_piece(store::disk::Record const& piece);
+    store::BodyPtr body_of(std::string_view bytes);
+    bool append(store::Body& body, std::string_view bytes);
+    bool take_room(Bytes bytes);
+    void add(store::Object::Parts const& parts);
+    bool put(store::Object::Parts const& parts, store::ObjectPtr object);
+
+    Cache& cache_;
+    MemoryTier& memory_;
+    Bytes const reserve_;                              // of the budget, left to requests
+    std::vector<std::vector<Fingerprint>> restored_;   // of each shard, in the order in which they were added
+    std::optional<Growing> growing_;
+    Figures figures_;
+    bool full_ = false;
+};
+
+}   // namespace garner::cache
