@@ -195,6 +195,18 @@ void try_disk(Reader& reader, Config const& config, Rights& rights) {
                       "give the user that runs garner write access; until then nothing is stored on disk");
 }
 
+/// A file that the start cannot remove is not read.
+void try_memory_file(Reader& reader, std::string const& file, Rights& rights) {
+    if (file.empty()) return;
+    Reader::Step const key(reader, Reader::Below{"memory", "save"});
+    std::error_code error;
+    if (fs::is_directory(file, error)) return void(reader.fault(in_quotes(file) + " is a directory", "name a file in it"));
+    auto const directory = folder_of(file);
+    if (!rights.have(W_OK | X_OK, directory / "."))
+        reader.fault("no file can be created in " + in_quotes(directory.string()) + ": " + rights.why(),
+                     "create this directory and give the user that runs garner write access");
+}
+
 /// Compares disk.size with the file system's free space plus the space that the store's file already occupies.
 void try_disk_size(Reader& reader, store::DiskOptions const& disk) {
     struct statvfs system;
@@ -234,6 +246,7 @@ void try_files_of_reload(Reader& reader, Config const& config) {
     Rights own;
     try_read_files(reader, config, own);
     try_hosts_of_reload(reader, config.dns.hosts_file, own);
+    try_memory_file(reader, config.memory.save, own);
 }
 
 void try_files(Reader& reader, Config const& config) {
@@ -244,6 +257,7 @@ void try_files(Reader& reader, Config const& config) {
     try_hosts(reader, config.dns.hosts_file, rights);
     try_disk(reader, config, rights);
     try_disk_size(reader, config.disk);
+    try_memory_file(reader, config.memory.save, rights);
 }
 
 }   // namespace garner::config

@@ -98,6 +98,9 @@ Form<cache::Options> memory() {
             key<T>("object_max", &T::object_max, size(0, size_max),
                    "Size of a body stored in memory. If not set, at most half of `memory.size`."),
             key<T>("fill_share", &T::fill_share, fraction(0.01, 1), "Maximum share of `memory.size` for bodies being received."),
+            key<T>("save", &T::save, text(),
+                   "File for the objects in memory between two runs: written at a stop, removed at the start, and read behind the "
+                   "first requests. Not with `disk.path`. Empty: none."),
             retired<T>("shards"),
             retired<T>("variants_per_url"),
         },

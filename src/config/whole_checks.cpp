@@ -130,6 +130,12 @@ void check_passwords(Reader& reader, Config const& config) {
     }
 }
 
+/// The disk has the objects, and this file would bring back those that were removed from the disk.
+void check_memory_file(Reader& reader, Config const& config) {
+    if (!config.memory.save.empty() && !config.disk.path.empty())
+        reader.fault({"memory", "save"}, "cannot be used together with disk.path, which keeps the objects", "remove one of them");
+}
+
 }   // namespace
 
 void check_whole(Reader& reader, Json const& value, Config& config) {
@@ -143,6 +149,7 @@ void check_whole(Reader& reader, Json const& value, Config& config) {
     check_peer_names(reader, config.mesh.peers);
     check_mesh(reader, config);
     check_passwords(reader, config);
+    check_memory_file(reader, config);
 }
 
 }   // namespace garner::config

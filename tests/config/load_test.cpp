@@ -444,6 +444,18 @@ TEST(Load, the_access_log_must_be_where_it_can_be_written) {
     EXPECT_FALSE(std::filesystem::exists(fresh));
 }
 
+TEST(Load, the_file_of_memory_must_be_where_it_can_be_written_and_removed) {
+    EXPECT_EQ(told(tried("{\"memory\":\n{\"save\": \"/nonexistent/dir/memory\"}}")),
+              "test.json:2: memory.save: no file can be created in \"/nonexistent/dir\": No such file or directory "
+              "(create this directory and give the user that runs garner write access)\n");
+    EXPECT_THAT(told(tried(R"({"memory": {"save": "/"}})")), HasSubstr("\"/\" is a directory (name a file in it)"));
+    auto const fresh = testing::TempDir() + "never_made.memory";
+    EXPECT_EQ(told(tried(R"({"memory": {"save": ")" + fresh + "\"}}")), "");
+    EXPECT_FALSE(std::filesystem::exists(fresh));
+    EXPECT_THAT(told(load("{}", {"memory.save=/tmp/memory", "disk.path=/tmp/disk"})),
+                HasSubstr("memory.save: cannot be used together with disk.path, which keeps the objects (remove one of them)"));
+}
+
 TEST(Load, a_file_of_hosts_may_come_later) {
     auto const loaded = tried(R"({"dns": {"hosts_file": "/nonexistent"}})");
     EXPECT_EQ(told(loaded), "");
