@@ -10,8 +10,9 @@ namespace garner::admin {
 
 namespace asio = net::asio;
 
-Result<std::unique_ptr<AdminServer>> AdminServer::open(Options const& options, proxy::Server& server, int handed) {
-    std::unique_ptr<AdminServer> admin(new AdminServer(options, server));
+Result<std::unique_ptr<AdminServer>> AdminServer::open(Options const& options, proxy::Server& server, int handed,
+                                                       FormerTotals const* former) {
+    std::unique_ptr<AdminServer> admin(new AdminServer(options, server, former));
     web::HttpService::Options http{options.enabled ? options.address : std::string(), options.port, options.connections};
     http.limits = {options.head_bytes, options.body_bytes, options.request, options.progress};
     http.closes_busy = true;
@@ -24,8 +25,8 @@ Result<std::unique_ptr<AdminServer>> AdminServer::open(Options const& options, p
     return admin;
 }
 
-AdminServer::AdminServer(Options const& options, proxy::Server& server)
-    : options_(options), of_requests_(std::make_shared<Options const>(options)), routes_(server) {}
+AdminServer::AdminServer(Options const& options, proxy::Server& server, FormerTotals const* former)
+    : options_(options), of_requests_(std::make_shared<Options const>(options)), routes_(server, former) {}
 AdminServer::~AdminServer() { stop(); }
 std::string AdminServer::address() const { return http_->address(); }
 void AdminServer::pause() { http_->pause(); }

@@ -35,8 +35,9 @@ struct Options {
 class AdminServer {
 public:
     /// Fails when the address cannot be bound. `server` must outlive it. Figures are sampled even if it is not enabled.
-    /// `handed`: as in HttpService.
-    static Result<std::unique_ptr<AdminServer>> open(Options const& options, proxy::Server& server, int handed = -1);
+    /// `handed`: as in HttpService. `former`: null, or outlives it.
+    static Result<std::unique_ptr<AdminServer>> open(Options const& options, proxy::Server& server, int handed = -1,
+                                                     FormerTotals const* former = nullptr);
     /// Also stops it.
     ~AdminServer();
 
@@ -54,7 +55,7 @@ public:
     std::string address() const;
 
 private:
-    AdminServer(Options const&, proxy::Server&);
+    AdminServer(Options const&, proxy::Server&, FormerTotals const*);
 
     net::awaitable<void> serve(web::HttpConnection&);
     net::awaitable<web::Reply> answer_apart(web::Request const&, std::string_view body);

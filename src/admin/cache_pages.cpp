@@ -9,6 +9,7 @@
 #include "admin/url_pattern.hpp"
 #include "cache/key.hpp"
 #include "cache/parts.hpp"
+#include "cache/restoration.hpp"
 #include "http/dates.hpp"
 #include "store/disk_store.hpp"
 #include "util/option_words.hpp"
@@ -80,7 +81,10 @@ private:
         std::uint64_t generation = 0;
         cache::MemoryTier::Walk walk;
         char more = 0;
-        if (at.empty()) return purge_segment(0, cache_ ? purge_fetches() : 0, true);
+        if (at.empty()) {
+            if (cache_) cache::Restoration::end_all(cache_->memory());   // no object of a former process is added to those removed
+            return purge_segment(0, cache_ ? purge_fetches() : 0, true);
+        }
         if (std::sscanf(at.c_str(), "segments:%" SCNu64 "%c", &generation, &more) == 1) return purge_segment(generation, 0, true);
         if (std::sscanf(at.c_str(), "rest:%" SCNu64 "%c", &generation, &more) == 1) return purge_segment(generation, 0, false);
         int const read = std::sscanf(at.c_str(), "memory:%" SCNu64 ":%zu:%u%c", &generation, &walk.shard, &walk.slot, &more);

@@ -1,4 +1,7 @@
 // The metrics for Prometheus: GET /metrics.
+#include <utility>
+
+#include "admin/former_totals.hpp"
 #include "admin/json_members.hpp"
 #include "admin/metrics.hpp"
 #include "web/prometheus.hpp"
@@ -18,7 +21,24 @@ Json by_peer(Metric const& metric, Json const& values, std::vector<icp::PeerStat
     return json;
 }
 
+bool is_counter(Metric const& metric) { return metric.name.find("_total") != std::string_view::npos && !metric.histogram; }
+
+/// For counters with those of former processes.
+Json value_of(Metric const& metric, Report const& report) {
+    auto value = metric.get(report);
+    if (value.is_array()) value = by_peer(metric, value, report.figures.peers);
+    bool const continues = is_counter(metric) && report.former && (value.is_object() || value.is_number_unsigned());
+    return continues ? report.former->with(std::string(metric.name), std::move(value)) : value;
+}
+
 }   // namespace
+
+Totals totals_of(Report const& report) {
+    Totals totals = Totals::object();
+    for (auto const& metric : metrics())
+        if (is_counter(metric)) totals[std::string(metric.name)] = value_of(metric, report);
+    return totals;
+}
 
 std::string metrics_text(Report const& report) {
     web::PrometheusText text;
@@ -28,8 +48,7 @@ std::string metrics_text(Report const& report) {
             text.add_histogram(metric.name, metric.help, report.figures.*metric.histogram);
             continue;
         }
-        auto const value = metric.get(report);
-        text.add(metric.name, metric.help, value.is_array() ? by_peer(metric, value, report.figures.peers) : value);
+        text.add(metric.name, metric.help, value_of(metric, report));
     }
     return text.take();
 }

@@ -11,8 +11,11 @@
 
 namespace garner::admin {
 
+class FormerTotals;
+
 struct Report {
     Figures figures;
+    FormerTotals const* former = nullptr;   // null: none
     WindowRatios ratios;
     WindowLatencies latencies;
     WriteCosts disk_costs;

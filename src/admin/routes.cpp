@@ -306,6 +306,7 @@ Reply Routes::explain(Asked const& asked) {
 Report Routes::report() {
     Report report;
     report.figures = take_figures(server_);
+    report.former = former_;
     auto const sample = sample_of(report.figures);
     report.ratios = samples_.all(sample);
     report.health = health_of(report.figures, samples_.trend(sample), wall_now());

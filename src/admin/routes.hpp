@@ -17,7 +17,8 @@ namespace garner::admin {
 class Routes {
 public:
     /// `names`: further values of Host that are accepted; outlives this object.
-    explicit Routes(proxy::Server& server) : server_(server) { sample(); }
+    /// `former`: null, or outlives this object.
+    explicit Routes(proxy::Server& server, FormerTotals const* former = nullptr) : server_(server), former_(former) { sample(); }
 
     /// Refuses clients that are neither on loopback nor in `allow`, and requests with another Host.
     static std::optional<web::Reply> refusal(web::Request const&, std::span<IpNetwork const> allow,
@@ -53,6 +54,7 @@ private:
     Report whole_report();
 
     proxy::Server& server_;
+    FormerTotals const* const former_;
     Samples samples_;
     LatencySamples latencies_;
     History history_;
