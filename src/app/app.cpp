@@ -73,18 +73,32 @@ Result<void> App::open() {
     if (auto const opened = parts_.open(config, takeover_.get()); !opened) return opened;
     if (auto const opened = open_control(); !opened) return opened;
     if (takeover_)
-        if (auto const serves = takeover_->serving(serving(), parts_.cache); !serves) return serves;
+        if (auto const serves = takeover_->serving(serving(), parts_.cache, parts_.former_totals); !serves) return serves;
     if (takeover_ && line_.background) takeover_->use_standard_error();
+    restore_memory();
     upkeep_.emplace(*parts_.server);
     policy_.simulate(parts_.server->sampling(), config.memory.size);
     parts_.start();
     io::stderr_lines(greeting(*parts_.server, parts_.admin_address(), parts_.seen_address()));
     auto const ready = [this] { manager_.ready(listening_text(*parts_.server)); };
     ready();
-    if (takeover_) predecessors_ = takeover_->finish(parts_.cache, ready);
+    if (takeover_) predecessors_ = takeover_->finish(parts_.cache, parts_.former_totals, ready);
     takeover_ = nullptr;
     if (commands_) commands_->socket().own();   // until now an error must leave it to the running process
     return {};
+}
+
+/// From the process whose place this one takes, or from a file.
+void App::restore_memory() {
+    MemoryFile const file(loaded_.config.memory.save);
+    if (takeover_) {
+        file.discard();   // that process has newer objects
+        restoring_ = takeover_->take_objects();
+        return;
+    }
+    int const saved = file.take();
+    if (saved < 0) return;
+    restoring_ = std::make_unique<Restoring>(parts_.cache, saved, "memory.save", Restoring::Pace::behind_requests);
 }
 
 Result<void> App::open_control() {
@@ -142,6 +156,8 @@ ReloadReport App::apply(config::Loaded fresh, bool unconfirmed) {
         if (!report.refused()) report.faults.push_back(fresh.fault_at(applied.fault()));
         return report;
     }
+    auto const& save = fresh.config.memory.save;
+    if (save != loaded_.config.memory.save) MemoryFile(save).discard();   // this process may have removed its objects
     loaded_ = std::move(fresh);
     parts_.server->config_state().applied(report.pending(), unconfirmed);
     return report;
@@ -208,7 +224,8 @@ void App::greet(control::Channel channel, control::Json const& hello) {
     }
     spdlog::info("takeover: process {} of garner {} takes over", channel.process(), read->version);
     Handover::Needs const needs{parts_, shutdown_, manager_, commands_->socket(), loaded_.config};
-    handover_ = std::make_unique<Handover>(needs, std::move(channel), welcome(), std::move(predecessors_));
+    restoring_ = nullptr;   // the objects received so far are handed over
+    handover_ = std::make_unique<Handover>(needs, std::move(channel), welcome(), std::move(predecessors_), *read);
     predecessors_.clear();
 }
 
@@ -247,7 +264,20 @@ takeover::Serving App::serving() const {
 
 bool App::stop() {
     for (auto const& one : predecessors_) one->leave();
-    return shutdown_.run(loaded_.config.proxy.deadlines);
+    bool const over = shutdown_.run(loaded_.config.proxy.deadlines);
+    if (over) save_memory();
+    return over;
+}
+
+/// A former process that has not ended may still remove objects.
+void App::save_memory() {
+    constexpr milliseconds patience{5'000};
+    auto const& path = loaded_.config.memory.save;
+    if (restoring_ && !path.empty()) restoring_->wait(patience);
+    restoring_ = nullptr;
+    bool const alone = std::ranges::all_of(predecessors_, [](auto const& one) { return one->is_over(); });
+    if (alone) return MemoryFile(path).save(parts_.cache.memory(), shutdown_.hurried());
+    if (!path.empty()) spdlog::warn("memory.save: the objects in memory are not saved: a former process has not ended");
 }
 
 void App::hurry() {
@@ -277,6 +307,7 @@ void App::look_after() {
     return_if_unconfirmed();
     follow_best_policy();
     std::erase_if(predecessors_, [](auto const& one) { return one->is_over(); });
+    if (restoring_ && restoring_->is_over()) restoring_ = nullptr;
     upkeep_->look();
 }
 

@@ -5,10 +5,12 @@
 #include <string>
 
 #include "app/handover.hpp"
+#include "app/memory_file.hpp"
 #include "app/parts.hpp"
 #include "app/policy_choice.hpp"
 #include "app/reload_report.hpp"
 #include "app/reloading.hpp"
+#include "app/restoring.hpp"
 #include "app/shutdown.hpp"
 #include "app/takeover.hpp"
 #include "app/trial.hpp"
@@ -54,6 +56,8 @@ public:
     void hurry();
 
 private:
+    void restore_memory();
+    void save_memory();
     Result<void> open_control();
     Result<void> agree(takeover::Hello const& hello) const;
     takeover::Welcome welcome() const;
@@ -78,6 +82,7 @@ private:
     std::unique_ptr<control::CommandServer> commands_;
     Trial<config::Loaded> trial_;
     io::ServiceManager const manager_;
+    std::unique_ptr<Restoring> restoring_;   // null: nothing is being read
     Handover::Predecessors predecessors_;
     io::Watchdog watchdog_{manager_.watchdog()};
     Shutdown shutdown_{parts_, manager_};

@@ -3,13 +3,18 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spdlog/spdlog.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <cerrno>
+#include <cstring>
 #include <future>
 #include <iterator>
+#include <utility>
 
+#include "admin/metrics.hpp"
 #include "cache/key.hpp"
 #include "proxy/drain.hpp"
 #include "util/units.hpp"
@@ -22,7 +27,9 @@ constexpr milliseconds undo_time{5'000};         // a new process that fails in 
 constexpr milliseconds worker_patience{2'000};
 constexpr milliseconds talk_often{20}, talk_seldom{200};
 constexpr milliseconds handover_soon{10'000};
-constexpr milliseconds slow_patience{10'000};   // the new process removes many objects
+constexpr milliseconds objects_patience{1'000};   // requests miss the disk meanwhile
+constexpr milliseconds after_idle{1'000};         // the last responses of idle connections
+constexpr milliseconds slow_patience{10'000};     // the new process removes many objects
 constexpr char const* successor_ended = "the new process has ended";
 
 void set_draining(proxy::Server& server, bool draining) {
@@ -52,9 +59,10 @@ takeover::Json message_of(store::SuccessorDisk::Removals const& removals, char c
 
 }   // namespace
 
-Handover::Handover(Needs const& needs, control::Channel channel, takeover::Welcome welcome, Predecessors predecessors)
-    : needs_(needs), welcome_(std::move(welcome)), conversation_(std::make_shared<takeover::Conversation>(std::move(channel))),
-      predecessors_(std::move(predecessors)) {}
+Handover::Handover(Needs const& needs, control::Channel channel, takeover::Welcome welcome, Predecessors predecessors,
+                   takeover::Hello hello)
+    : needs_(needs), welcome_(std::move(welcome)), hello_(std::move(hello)),
+      conversation_(std::make_shared<takeover::Conversation>(std::move(channel))), predecessors_(std::move(predecessors)) {}
 
 Handover::Outcome Handover::run() {
     auto const begun = begin();
@@ -77,6 +85,7 @@ Result<void> Handover::begin() {
         return Fault{"the new process does not read its sockets"};
     if (auto const ready = await("ready", build_patience); !ready) return ready.fault();
     release_disk();
+    if (hello_.objects) send_objects();
     close_seen();
     if (!conversation_->send(takeover::plain("disk"))) return Fault{successor_ended};
     auto const message = await("serving", build_patience);
@@ -84,7 +93,9 @@ Result<void> Handover::begin() {
     auto const serving = takeover::serving_of(*message);
     if (!serving) return serving.fault();
     shares_control_ = serving->control;
+    if (objects_) objects_->wait_for_first(objects_patience);
     if (auto const paused = pause(); !paused) return paused;
+    if (hello_.counters) send_counters();
     if (serving->disk) needs_.parts.disk.leave_unless_at(*serving->disk);
     return go();
 }
@@ -120,6 +131,33 @@ void Handover::release_disk() {
     stand_in_ = std::make_shared<store::SuccessorDisk>(
         needs_.parts.disk.store(), [wake = wake_] { wake->set(); }, cache::url_of);
     needs_.parts.disk.hand_over(needs_.parts.cache, stand_in_);
+}
+
+/// After release_disk(): each later removal is told to the new process. Without descriptors that process begins without objects.
+void Handover::send_objects() {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return spdlog::warn("takeover: the objects in memory are not handed over: {}", std::strerror(errno));
+    (void)conversation_->send(takeover::plain("objects"), {ends + 1, 1});
+    ::close(ends[1]);
+    objects_ = std::make_unique<ObjectSender>(needs_.parts.cache.memory(), ends[0]);
+}
+
+/// Sends the counts since the last call. Some names a message: it has a greatest length.
+void Handover::send_counters() {
+    constexpr std::size_t names_a_message = 20;
+    admin::Report report;
+    report.figures = admin::take_figures(*needs_.parts.server);
+    report.former = &needs_.parts.former_totals;
+    auto const now = admin::totals_of(report), more = admin::increase(counted_, now);
+    auto some = takeover::Json::object();
+    for (auto const& [name, value] : more.items()) {
+        some[name] = value;
+        if (some.size() < names_a_message) continue;
+        (void)send_patiently(takeover::counters(std::exchange(some, takeover::Json::object())));
+    }
+    if (!some.empty()) (void)send_patiently(takeover::counters(some));
+    counted_ = now;
 }
 
 /// Its clients wait in the queue of the kernel.
@@ -161,6 +199,7 @@ Result<void> Handover::go() {
     }
     auto const sent = send_patiently(message_of(last ? *last : store::SuccessorDisk::Removals(), "go"));
     if (!sent) return sent;
+    if (objects_) objects_->go(needs_.config.proxy.deadlines.drain_idle + after_idle);
     spdlog::info("takeover: process {} serves; this one ends its requests within {}", conversation_->channel().process(),
                  time_text(needs_.config.proxy.deadlines.handover));
     return {};
@@ -188,7 +227,7 @@ Handover::Outcome Handover::end_requests() {
         if (stops_) limit = std::min<SteadyTime::duration>(limit, stopped_at_.load() - begun + needs_.config.proxy.deadlines.drain);
         if (!talk(age < handover_soon ? talk_often : talk_seldom)) return undo({successor_ended});
         bool const ended = drain.wait(milliseconds{0});
-        if (ended && (stops_ || age >= undo_time)) return bye(true);
+        if (ended && (stops_ || age >= limit || (age >= undo_time && has_sent_objects()))) return bye(true);
         if (!ended && (hurry_ || age >= limit)) {
             log_pending(drain.pending());
             return bye(drain.abort());
@@ -243,9 +282,11 @@ void Handover::follow_stop() {
 }
 
 Handover::Outcome Handover::bye(bool requests_ended) {
+    objects_ = nullptr;
     talk(milliseconds{0});
     int const next = conversation_->channel().process();
     if (shares_control_) needs_.socket.leave();
+    if (!alone_ && hello_.counters) send_counters();
     if (!alone_) {
         needs_.manager.main_process(next);
         (void)conversation_->send(takeover::plain("bye"));
@@ -259,6 +300,7 @@ Handover::Outcome Handover::bye(bool requests_ended) {
 Handover::Outcome Handover::undo(Fault const& why) {
     if (!conversation_->lost()) (void)send_patiently(takeover::refusal(why.text()));
     spdlog::error("takeover: {}; this process goes on", why.text());
+    objects_ = nullptr;
     if (paused_) resume();
     if (stand_in_) {
         needs_.parts.disk.take_back(needs_.parts.cache, *stand_in_);
@@ -279,7 +321,7 @@ void Handover::resume() {
     if (parts.admin) parts.admin->resume();
     for (auto const& one : former_) {
         FormerRemovals removals(one, parts.cache, FormerRemovals::Begins::after_another);
-        predecessors_.push_back(std::make_unique<Predecessor>(std::move(removals), [] {}));
+        predecessors_.push_back(std::make_unique<Predecessor>(std::move(removals), parts.former_totals, [] {}));
     }
     paused_ = false;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/object_sender.hpp"
 #include "app/parts.hpp"
 #include "app/predecessor.hpp"
 #include "app/shutdown.hpp"
@@ -27,7 +28,8 @@ public:
         config::Config const& config;
     };
     using Predecessors = std::vector<std::unique_ptr<Predecessor>>;
-    Handover(Needs const& needs, control::Channel channel, takeover::Welcome welcome, Predecessors predecessors);
+    Handover(Needs const& needs, control::Channel channel, takeover::Welcome welcome, Predecessors predecessors,
+             takeover::Hello hello);
 
     enum class Outcome : std::uint8_t {
         undone,   // the process goes on as before
@@ -51,6 +53,8 @@ private:
     Result<std::vector<net::NamedSocket>> sockets();
     Result<takeover::Json> await(char const* what, milliseconds patience);
     void release_disk();
+    void send_objects();
+    void send_counters();
     void close_seen();
     void open_seen();
     Result<void> pause();
@@ -58,6 +62,7 @@ private:
     Result<void> send_patiently(takeover::Json const& message);
 
     Outcome end_requests();
+    bool has_sent_objects() const { return !objects_ || objects_->is_over(); }
     bool talk(milliseconds patience);
     bool read();
     bool may_go_on_alone();
@@ -69,13 +74,16 @@ private:
 
     Needs const needs_;
     takeover::Welcome const welcome_;
+    takeover::Hello const hello_;
+    admin::Totals counted_ = admin::Totals::object();   // told to the new process
     std::shared_ptr<takeover::Conversation> const conversation_;
     Predecessors predecessors_;
     std::vector<std::shared_ptr<takeover::Conversation>> former_;     // the predecessors', while the new process reads them
     std::shared_ptr<Event> const wake_ = std::make_shared<Event>();   // also of waits for the disk that outlive this object
     control::Descriptors seen_socket_;                                // while the URL set is closed
     std::shared_ptr<store::SuccessorDisk> stand_in_;                  // null while this process has the disk
-    bool successor_stops_ = false, alone_ = false;                    // the new process stops in order; it has ended
+    std::unique_ptr<ObjectSender> objects_;
+    bool successor_stops_ = false, alone_ = false;   // the new process stops in order; it has ended
     std::optional<store::SuccessorDisk::Removals> unsent_;
     std::atomic<bool> shares_control_{true};   // after `serving`: the new process uses the control socket
     std::atomic<bool> paused_{false}, stops_{false}, hurry_{false};

@@ -49,8 +49,11 @@ Result<void> Parts::open(config::Config const& config, Takeover* takeover) {
     }
     if (auto const opened = open_files(config); !opened) return opened;
     if (takeover)
-        if (auto const released = takeover->ready(); !released) return released;
-    if (auto const opened = disk.open(cache, config.disk); !opened) return opened;
+        if (auto const released = takeover->ready(cache); !released) return released;
+    // A process that hands over has an open store: it goes on if this one would have none.
+    using OnError = cache::DiskOwner::OnError;
+    auto const on_error = takeover ? OnError::is_fault : OnError::retries;
+    if (auto const opened = disk.open(cache, config.disk, on_error); !opened) return opened;
     return open_seen(config, takeover);
 }
 
@@ -70,7 +73,7 @@ Result<void> Parts::open_ports(config::Config const& config, Takeover* takeover)
     }
     if (auto const made = keep(server, proxy::Server::make(options, proxy_options(config), cache)); !made) return made;
     int const handed = config.admin.enabled ? socket_at(takeover, "admin", config.admin.address, config.admin.port) : -1;
-    return keep(admin, admin::AdminServer::open(admin_options(config), *server, handed));
+    return keep(admin, admin::AdminServer::open(admin_options(config), *server, handed, &former_totals));
 }
 
 Result<void> Parts::open_files(config::Config const& config) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "admin/admin_server.hpp"
+#include "admin/former_totals.hpp"
 #include "cache/cache.hpp"
 #include "cache/disk_owner.hpp"
 #include "config/config.hpp"
@@ -32,6 +33,7 @@ struct Parts {
     cache::DiskOwner disk;   // outlives everything that reads bodies from its stores
     cache::Cache cache;
     std::unique_ptr<proxy::Server> server;
+    admin::FormerTotals former_totals;
     std::unique_ptr<admin::AdminServer> admin;
     std::unique_ptr<seen::Service> seen;
 

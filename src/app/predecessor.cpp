@@ -12,8 +12,8 @@ constexpr milliseconds look_at_predecessor{100};
 
 }   // namespace
 
-Predecessor::Predecessor(FormerRemovals removals, std::function<void()> over)
-    : removals_(std::move(removals)), when_over_(std::move(over)), thread_([this] { run(); }) {}
+Predecessor::Predecessor(FormerRemovals removals, admin::FormerTotals& totals, std::function<void()> over)
+    : removals_(std::move(removals)), totals_(totals), when_over_(std::move(over)), thread_([this] { run(); }) {}
 
 Predecessor::~Predecessor() {
     stop();
@@ -46,11 +46,18 @@ bool Predecessor::read() {
     if (!*message) return true;
     auto const& json = (*message)->json;
     if (takeover::what_of(json) == "forget" && removals_.remove(json)) return true;
+    if (takeover::what_of(json) == "counters" && count(json)) return true;
     if (takeover::what_of(json) == "bye")
         spdlog::info("takeover: the former process has ended its requests");
     else
         spdlog::error("takeover: unexpected message \"{}\" of the former process", takeover::what_of(json));
     return false;
+}
+
+bool Predecessor::count(takeover::Json const& message) {
+    auto const more = takeover::counters_of(message);
+    if (more) totals_.add(*more);
+    return static_cast<bool>(more);
 }
 
 }   // namespace garner::app

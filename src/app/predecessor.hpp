@@ -5,6 +5,7 @@
 #include <memory>
 #include <thread>
 
+#include "admin/former_totals.hpp"
 #include "app/removals.hpp"
 
 namespace garner::app {
@@ -13,7 +14,7 @@ namespace garner::app {
 class Predecessor {
 public:
     /// `over`: called on the thread when that process ends.
-    Predecessor(FormerRemovals removals, std::function<void()> over);
+    Predecessor(FormerRemovals removals, admin::FormerTotals& totals, std::function<void()> over);
     /// Another process may go on with the conversation.
     ~Predecessor();
 
@@ -29,9 +30,11 @@ public:
 private:
     void run();
     bool read();
+    bool count(takeover::Json const& message);
     void settle();
 
     FormerRemovals removals_;
+    admin::FormerTotals& totals_;
     std::function<void()> const when_over_;
     std::atomic<bool> stopped_{false}, over_{false}, disk_is_here_{true};
     std::thread thread_;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cache/key.hpp"
+#include "cache/restoration.hpp"
 
 namespace garner::app {
 
@@ -36,6 +37,7 @@ void FormerRemovals::purge(std::string_view key) const {
 
 /// False if the disk store does not know all its objects yet.
 bool FormerRemovals::remove_everything() const {
+    cache::Restoration::end_all(cache_.memory());
     for (auto const& key : cache_.memory().fetches()) purge(key);
     std::vector<store::ObjectPtr> objects;
     for (cache::MemoryTier::Walk walk; cache_.memory().walk(walk, objects);) {

@@ -18,6 +18,8 @@ public:
     /// The operator does not want run() to wait for clients. From any thread.
     void hurry() { hurry_ = true; }
 
+    std::atomic<bool> const& hurried() const { return hurry_; }
+
     /// The last part of run(): the connections have ended, or not.
     bool end_parts(bool connections_ended);
 

@@ -30,6 +30,7 @@ Result<void> Takeover::greet() {
     takeover::Hello hello;
     hello.version = version;
     hello.record_format = store::disk::format_version;
+    hello.objects = hello.counters = true;
     if (!conversation_->send(takeover::json_of(hello))) return Fault{"it does not read the greeting"};
     auto const answer = conversation_->expect({"welcome"}, greeting_patience);
     if (!answer) return answer.fault();
@@ -58,20 +59,30 @@ Result<void> Takeover::tolerate_end(Fault const& fault) const {
     return {};
 }
 
-Result<void> Takeover::ready() {
+Result<void> Takeover::ready(cache::Cache& cache) {
     (void)conversation_->send(takeover::plain("ready"));
-    auto const released = conversation_->expect({"disk"}, disk_patience);
-    return released ? Result<void>() : tolerate_end(released.fault());
+    while (true) {
+        auto received = conversation_->expect({"objects", "disk"}, disk_patience);
+        if (!received) return tolerate_end(received.fault());
+        if (takeover::what_of(received->json) == "disk") return {};
+        if (objects_ || received->descriptors.size() != 1) return Fault{"a message lost descriptors"}.at(not_handed_over);
+        int const stream = received->descriptors.release(0);
+        objects_ = std::make_unique<Restoring>(cache, stream, "takeover", Restoring::Pace::fast);
+    }
 }
 
 /// The acknowledgement follows when this process serves: clients do not wait for the disk.
-Result<void> Takeover::serving(takeover::Serving const& uses, cache::Cache& cache) {
+Result<void> Takeover::serving(takeover::Serving const& uses, cache::Cache& cache, admin::FormerTotals& totals) {
     auto& removals = removals_.emplace(conversation_, cache, FormerRemovals::Begins::first);
     if (conversation_->lost()) return {};
     (void)conversation_->send(takeover::json_of(uses));
     for (bool goes = false; !goes;) {
-        auto const message = conversation_->expect({"forget", "go"}, greeting_patience);
+        auto const message = conversation_->expect({"counters", "forget", "go"}, greeting_patience);
         if (!message) return tolerate_end(message.fault());
+        if (auto const more = takeover::counters_of(message->json); more) {
+            totals.add(*more);
+            continue;
+        }
         auto const removed = removals.remove(message->json);
         if (!removed) return removed.fault().at(not_handed_over);
         goes = takeover::what_of(message->json) == "go";
@@ -80,16 +91,17 @@ Result<void> Takeover::serving(takeover::Serving const& uses, cache::Cache& cach
     return Fault{"the disk store cannot remove all its objects while it is recovering", "try again later"};
 }
 
-std::vector<std::unique_ptr<Predecessor>> Takeover::finish(cache::Cache& cache, std::function<void()> const& over) {
+std::vector<std::unique_ptr<Predecessor>> Takeover::finish(cache::Cache& cache, admin::FormerTotals& totals,
+                                                           std::function<void()> const& over) {
     std::vector<std::unique_ptr<Predecessor>> all;
     for (int number = 0;; ++number) {
         int const descriptor = sockets_->copy("former/" + std::to_string(number));
         if (descriptor < 0) break;
         auto conversation = std::make_shared<takeover::Conversation>(control::Channel(descriptor));
         all.push_back(std::make_unique<Predecessor>(
-            FormerRemovals(std::move(conversation), cache, FormerRemovals::Begins::after_another), [] {}));
+            FormerRemovals(std::move(conversation), cache, FormerRemovals::Begins::after_another), totals, [] {}));
     }
-    if (!conversation_->lost()) all.push_back(std::make_unique<Predecessor>(FormerRemovals(*removals_), over));
+    if (!conversation_->lost()) all.push_back(std::make_unique<Predecessor>(FormerRemovals(*removals_), totals, over));
     removals_.reset();
     sockets_ = nullptr;
     return all;

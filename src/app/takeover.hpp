@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/predecessor.hpp"
+#include "app/restoring.hpp"
 #include "cache/cache.hpp"
 #include "control/socket.hpp"
 #include "net/handed_sockets.hpp"
@@ -26,12 +27,16 @@ public:
     /// The control socket, if it is at this path; otherwise null.
     std::unique_ptr<control::Socket> control_socket(std::string const& path) const;
 
-    /// All is built but the disk: returns when the running process has released it.
-    Result<void> ready();
+    /// All is built but the disk: returns when the running process has released it. Begins to receive its objects into `cache`.
+    Result<void> ready(cache::Cache& cache);
     /// All is built: returns when the running process no longer accepts connections, and `cache` has nothing that it has removed.
-    Result<void> serving(takeover::Serving const& uses, cache::Cache& cache);
+    /// Its counters are in `totals`.
+    Result<void> serving(takeover::Serving const& uses, cache::Cache& cache, admin::FormerTotals& totals);
     /// Continues the conversations with processes that end their requests. `over`: see Predecessor.
-    std::vector<std::unique_ptr<Predecessor>> finish(cache::Cache& cache, std::function<void()> const& over);
+    std::vector<std::unique_ptr<Predecessor>> finish(cache::Cache& cache, admin::FormerTotals& totals,
+                                                     std::function<void()> const& over);
+    /// The objects that are being received; null: none.
+    std::unique_ptr<Restoring> take_objects() { return std::move(objects_); }
 
     // For a process in the background: it writes where the running process writes.
     void use_standard_output() const;
@@ -49,6 +54,7 @@ private:
     std::shared_ptr<net::HandedSockets> sockets_;
     takeover::Welcome welcome_;
     std::optional<FormerRemovals> removals_;   // from serving() until finish()
+    std::unique_ptr<Restoring> objects_;
 };
 
 }   // namespace garner::app

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace garner::takeover {
 namespace {
@@ -100,11 +101,14 @@ std::optional<std::string> refusal_of(Json const& message) {
 }
 
 Json json_of(Hello const& hello) {
-    return {{"do", "hello"},
-            {"least", hello.least},
-            {"most", hello.most},
-            {"version", hello.version},
-            {"record_format", hello.record_format}};
+    Json message{{"do", "hello"},
+                 {"least", hello.least},
+                 {"most", hello.most},
+                 {"version", hello.version},
+                 {"record_format", hello.record_format}};
+    if (hello.objects) message["objects"] = true;
+    if (hello.counters) message["counters"] = true;
+    return message;
 }
 
 Json json_of(Welcome const& welcome) {
@@ -140,6 +144,12 @@ Json json_of(Forget const& forget, std::string_view what) {
 
 Json settled(std::uint64_t number) { return {{"do", "settled"}, {"number", number}}; }
 
+Json counters(Json add) {
+    auto message = plain("counters");
+    message["add"] = std::move(add);
+    return message;
+}
+
 Result<Hello> hello_of(Json const& message) {
     Hello hello;
     Reader reader(message);
@@ -147,6 +157,8 @@ Result<Hello> hello_of(Json const& message) {
     reader.number("most", hello.most);
     reader.text("version", hello.version);
     reader.number("record_format", hello.record_format);
+    if (reader.has("objects")) reader.flag("objects", hello.objects);
+    if (reader.has("counters")) reader.flag("counters", hello.counters);
     return reader.result(std::move(hello));
 }
 
@@ -196,6 +208,12 @@ Result<std::uint64_t> settled_of(Json const& message) {
     Reader reader(message);
     reader.number("number", number);
     return reader.result(number);
+}
+
+Result<Json> counters_of(Json const& message) {
+    auto const add = message.find("add");
+    if (add == message.end() || !add->is_object()) return Fault{"the message \"counters\" has no valid member \"add\""};
+    return *add;
 }
 
 Result<unsigned> common_protocol(Hello const& hello, std::string const& own_version) {

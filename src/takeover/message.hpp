@@ -22,6 +22,8 @@ struct Hello {
     unsigned least = protocol_least, most = protocol_most;   // protocols
     std::string version = {};                                // of the program
     unsigned record_format = 0;                              // of the disk store
+    bool objects = false;                                    // it takes the objects in memory
+    bool counters = false;                                   // it goes on with the counters
 };
 
 /// The answer of the old process: the state that the new one continues.
@@ -73,8 +75,11 @@ Json json_of(Serving const&);
 /// `what`: "forget" or "go".
 Json json_of(Forget const&, std::string_view what);
 Json settled(std::uint64_t number);
+/// `add`: counts by name, or by name and label.
+Json counters(Json add);
 
 // Unknown members are ignored. The fault names a member that is missing or has another type.
+/// The members `objects` and `counters` may be missing.
 Result<Hello> hello_of(Json const& message);
 Result<Welcome> welcome_of(Json const& message);
 Result<Sockets> sockets_of(Json const& message);
@@ -82,6 +87,8 @@ Result<Sockets> sockets_of(Json const& message);
 Result<Serving> serving_of(Json const& message);
 Result<Forget> forget_of(Json const& message);
 Result<std::uint64_t> settled_of(Json const& message);
+/// An object of any contents.
+Result<Json> counters_of(Json const& message);
 
 /// The highest protocol that both processes speak. The fault names the versions of both.
 Result<unsigned> common_protocol(Hello const& hello, std::string const& own_version);
