@@ -40,17 +40,14 @@ std::string filled(Json const& json, std::string_view text) {
 class Page {
 public:
     void line(std::string_view subject, std::string const& what) {
-        std::string name = subject == last_ ? std::string() : std::string(subject);
+        lines_.push_back({subject == last_ ? std::string() : std::string(subject), printable(what)});
         last_ = subject;
-        name.resize(std::max<std::size_t>(name.size(), 12), ' ');
-        text_ += "  " + name + what + "\n";
     }
-    void raw(std::string const& text) { text_ += text; }
 
-    std::string take() { return printable(std::move(text_)); }
+    std::vector<ExplainLine> take() { return std::move(lines_); }
 
 private:
-    std::string text_;
+    std::vector<ExplainLine> lines_;
     std::string last_;
 };
 
@@ -99,7 +96,6 @@ std::string told_meaning(Json const& all) {
 }
 
 void verdict(Page& page, Json const& all) {
-    page.raw(filled(all, "{request.method} {request.url}\n"));
     std::string const unless = is(all, "undecided") ? "undecided until the name is resolved; if allowed: " : "";
     page.line("verdict", unless + filled(all, "{outcome}: {why}"));
     page.line("", told_meaning(all) + (number_at(all, "status") ? filled(all, "; status {status}") : ""));
@@ -276,7 +272,7 @@ void sources(Page& page, Json const& all) {
 
 }   // namespace
 
-std::string explain_text(Json const& all) {
+std::vector<ExplainLine> explain_lines(Json const& all) {
     Page page;
     verdict(page, all);
     access(page, all);
@@ -288,6 +284,16 @@ std::string explain_text(Json const& all) {
     going_on(page, all);
     sources(page, all);
     return page.take();
+}
+
+std::string explain_text(Json const& all) {
+    constexpr std::size_t subject_columns = 12;
+    auto text = printable(filled(all, "{request.method} {request.url}")) + "\n";
+    for (auto& [subject, what] : explain_lines(all)) {
+        subject.resize(std::max(subject.size(), subject_columns), ' ');
+        text += "  " + subject + what + "\n";
+    }
+    return text;
 }
 
 }   // namespace garner::admin

@@ -2,10 +2,19 @@
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 namespace garner::admin {
 
-/// The verdict in the first line, then its reasons. Leaves out members that another version does not send.
+struct ExplainLine {
+    std::string subject;   // "stored"; empty: that of the line before
+    std::string text;
+};
+
+/// The reasons, the verdict first. Leaves out members that another version does not send. Control characters are replaced.
+std::vector<ExplainLine> explain_lines(nlohmann::ordered_json const& explained);
+
+/// The verdict in the first line, then its reasons.
 std::string explain_text(nlohmann::ordered_json const& explained);
 
 }   // namespace garner::admin
