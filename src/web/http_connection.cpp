@@ -132,12 +132,12 @@ net::awaitable<std::optional<Reply>> HttpConnection::read_pieces(TakePiece const
     co_return std::nullopt;
 }
 
-std::string HttpConnection::begin_reply(Reply const& reply, std::uint64_t length) {
-    last_ = last_ || limits_.draining || limits_.closing || !parser_->is_done() || !parser_->keep_alive();
+std::string HttpConnection::begin_reply(Reply const& reply, std::optional<std::uint64_t> length) {
+    last_ = last_ || !length || limits_.draining || limits_.closing || !parser_->is_done() || !parser_->keep_alive();
     auto const reason = beast::http::obsolete_reason(static_cast<beast::http::status>(reply.status));
     auto head = "HTTP/1.1 " + std::to_string(reply.status) + " " + std::string(reason) + "\r\nServer: garner/" + version +
-                "\r\nDate: " + http::format_http_date(unix_seconds(wall_now())) + "\r\nContent-Type: " + reply.type +
-                "\r\nContent-Length: " + std::to_string(length) + "\r\n" + reply.fields +
+                "\r\nDate: " + http::format_http_date(unix_seconds(wall_now())) + "\r\nContent-Type: " + reply.type + "\r\n" +
+                (length ? "Content-Length: " + std::to_string(*length) + "\r\n" : "") + reply.fields +
                 "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin\r\n"
                 "Content-Security-Policy: ";
     head.append(reply.content_policy).append("\r\n");
@@ -161,6 +161,18 @@ net::awaitable<void> HttpConnection::send(Reply const& reply, std::uint64_t leng
     bool written = co_await write(head, piece_);
     while (written && next(piece_)) written = co_await write(piece_);
     co_await end_reply(written);
+}
+
+net::awaitable<bool> HttpConnection::begin_stream(Reply const& head) {
+    auto const text = begin_reply(head, std::nullopt);
+    bool const written = co_await write(text);
+    co_return written;
+}
+
+net::awaitable<bool> HttpConnection::send_piece(std::string_view piece) {
+    if (limits_.draining || limits_.closing) co_return false;
+    bool const written = co_await write(piece);
+    co_return written;
 }
 
 net::awaitable<bool> HttpConnection::write(std::string_view head, std::string_view body) {

@@ -51,6 +51,11 @@ public:
     /// Sends a body of `length` bytes that `next` gives piece by piece.
     net::awaitable<void> send(Reply const& head, std::uint64_t length, NextPiece const& next);
 
+    /// Begins a reply without a known length, which ends with the connection. Returns false if the client has left.
+    net::awaitable<bool> begin_stream(Reply const& head);
+    /// Returns false if the stream must end: the client has left or reads nothing, or the service closes its connections.
+    net::awaitable<bool> send_piece(std::string_view piece);
+
     /// Whether it waits for a request, and since when.
     bool idle() const { return idle_; }
     SteadyTime since() const { return since_; }
@@ -63,7 +68,7 @@ private:
     void show_request();
     std::optional<Reply> ambiguity() const;
     net::awaitable<std::optional<Reply>> read_pieces(TakePiece const& take);
-    std::string begin_reply(Reply const&, std::uint64_t length);
+    std::string begin_reply(Reply const&, std::optional<std::uint64_t> length);
     net::awaitable<bool> write(std::string_view head, std::string_view body = {});
     net::awaitable<void> end_reply(bool written);
 
