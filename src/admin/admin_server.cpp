@@ -22,6 +22,7 @@ Result<std::unique_ptr<AdminServer>> AdminServer::open(Options const& options, p
     if (!opened) return opened.fault().at("the admin address cannot be " + opened.fault().where);
     admin->http_ = *std::move(opened);
     admin->tick_.emplace(admin->http_->io());
+    admin->events_.emplace(admin->http_->io(), [&routes = admin->routes_] { return routes.model(); });
     return admin;
 }
 
@@ -64,6 +65,7 @@ void AdminServer::stop() {
     http_->stop({}, [this] {
         stopped_ = true;
         tick_->cancel();
+        events_->stop();
     });
 }
 
@@ -78,8 +80,27 @@ net::awaitable<void> AdminServer::serve(web::HttpConnection& connection) {
         if (!reply) reply = co_await connection.read_body(take);
         if (!reply && !Routes::waits(request)) reply = routes_.answer(request, body);
         if (!reply) reply = co_await answer_apart(request, body);
-        co_await connection.send(*reply);
+        if (reply->status == 200 && Routes::explains(request)) reply = co_await explained_page(request);
+        if (reply->status == 200 && reply->type == Events::type)
+            co_await events_->serve(connection);
+        else
+            co_await connection.send(*reply);
     }
+}
+
+/// The explanation may wait, and the figures are those of this thread.
+net::awaitable<web::Reply> AdminServer::explained_page(web::Request const& request) {
+    auto const begin = [this, &request](auto handler) {
+        asio::post(patient_, [this, &request, handler = std::move(handler)]() mutable {
+            auto explained = std::make_shared<Explained>(routes_.explain_first(request));
+            asio::post(http_->io(), [this, &request, handler = std::move(handler), explained]() mutable {
+                std::move(handler)(routes_.page_with(request, explained.get()));
+            });
+        });
+    };
+    auto token = net::as_values;
+    auto [reply] = co_await asio::async_initiate<decltype(token), void(web::Reply)>(begin, token);
+    co_return reply;
 }
 
 /// The request and its body live as long as the coroutine, which waits here.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "admin/events.hpp"
 #include "admin/routes.hpp"
 #include "net/asio.hpp"
 #include "util/prepared.hpp"
@@ -59,6 +60,7 @@ private:
 
     net::awaitable<void> serve(web::HttpConnection&);
     net::awaitable<web::Reply> answer_apart(web::Request const&, std::string_view body);
+    net::awaitable<web::Reply> explained_page(web::Request const&);
     net::awaitable<void> sample();
 
     Options options_;                              // used by the thread of reloads
@@ -66,6 +68,7 @@ private:
     Routes routes_;
     std::unique_ptr<web::HttpService> http_;
     std::optional<net::Timer> tick_;
+    std::optional<Events> events_;
     bool stopped_ = false;
     net::asio::thread_pool patient_{1};   // for requests that may wait; joined before the objects they use are destroyed
 };

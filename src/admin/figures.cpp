@@ -65,4 +65,11 @@ Figures take_figures(proxy::Server& server) {
     return figures;
 }
 
+TopTables take_top(proxy::Server& server, SteadyTime now) {
+    std::vector<std::unique_ptr<proxy::TopLists::Copy>> copies;
+    for (auto const* services : server.shared().workers)
+        if (services->top) copies.push_back(services->top->copy(now));
+    return merge_lists(copies);
+}
+
 }   // namespace garner::admin

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "admin/memory_parts.hpp"
+#include "admin/top_rows.hpp"
 #include "cache/cache.hpp"
 #include "icp/agent.hpp"
 #include "proxy/server.hpp"
@@ -60,5 +61,7 @@ struct Figures {
 
 /// Called on the admin thread. Each value is exact; the values are read one after another while the workers continue.
 Figures take_figures(proxy::Server&);
+/// From any thread.
+TopTables take_top(proxy::Server&, SteadyTime now);
 
 }   // namespace garner::admin

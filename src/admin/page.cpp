@@ -1,149 +1,239 @@
 #include "admin/page.hpp"
 
-#include <openssl/sha.h>
+#include <algorithm>
 
-#include <array>
-#include <nlohmann/json.hpp>
-#include <string_view>
-
-#include "admin/peers_text.hpp"
-#include "admin/summary.hpp"
-#include "util/base64.hpp"
+#include "admin/html.hpp"
 
 namespace garner::admin {
 
-namespace {
+namespace page_html {
 
-constexpr std::string_view style = R"(
-:root { color-scheme: light dark; --page: #ffffff; --text: #111827; --bad: #b91c1c; --soft: #545b68; --line: #d1d5db; --tile: #f3f4f6; }
-@media (prefers-color-scheme: dark) { :root { --page: #111827; --text: #f3f4f6; --bad: #fca5a5; --soft: #9ca3af; --line: #374151; --tile: #1f2937; } }
-body { background: var(--page); color: var(--text); font: 16px/1.4 system-ui, sans-serif; margin: 0 auto; padding: 1rem; max-width: 70rem; }
-h1 { font-size: 1.1rem; font-weight: 600; margin: 0 0 1rem; }
-h2 { font-size: 1rem; margin: 0 0 .3rem; }
-small, dd small { color: var(--soft); display: block; font-size: .8rem; }
-.tiles { display: grid; gap: .7rem; grid-template-columns: repeat(auto-fill, minmax(10.5rem, 1fr)); }
-.tiles { margin: 0 0 1.5rem; }
-.tiles div { background: var(--tile); border-radius: .5rem; padding: .7rem .9rem; }
-dt { color: var(--soft); font-size: .85rem; }
-dd { font-size: 1.7rem; font-variant-numeric: tabular-nums; margin: 0; white-space: nowrap; }
-dd small { white-space: normal; }
-.tables { columns: 19rem; column-gap: 1.5rem; }
-.wide { overflow-x: auto; }
-.wide td, .wide thead th { overflow-wrap: normal; white-space: nowrap; }
-.trouble th, .trouble td { color: var(--bad); font-weight: 600; }
-button { font: inherit; padding: .3rem .8rem; }
-section { break-inside: avoid; padding: 0 0 1.5rem; }
-table { border-collapse: collapse; width: 100%; }
-th, td { border-top: 1px solid var(--line); font-weight: 400; padding: .15rem 0; text-align: left; }
-td, thead th { font-variant-numeric: tabular-nums; overflow-wrap: anywhere; padding-left: .8rem; text-align: right; }
-thead th { color: var(--soft); font-size: .85rem; border: 0; }
-footer { color: var(--soft); font-size: .85rem; }
-)";
-
-/// Loads newer statistics every 5 s, until the reader pauses it. Without scripts the page is static.
-constexpr std::string_view script = R"(
-const button = document.querySelector("button");
-let paused = false;
-async function renew() {
-  if (paused || document.hidden) return;
-  try {
-    const answer = await fetch("/");
-    if (!answer.ok || paused) return;
-    const newer = new DOMParser().parseFromString(await answer.text(), "text/html");
-    for (const part of ["#title", "#figures"])
-      document.querySelector(part).replaceChildren(...newer.querySelector(part).childNodes);
-  } catch (fault) {}
-}
-button.hidden = false;
-button.addEventListener("click", () => {
-  paused = !paused;
-  button.textContent = paused ? "Resume updates" : "Pause updates";
-});
-setInterval(renew, 5000);
-)";
-
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (char c : text) {
-        if (c == '<')
-            out += "&lt;";
-        else if (c == '>')
-            out += "&gt;";
-        else if (c == '&')
-            out += "&amp;";
-        else if (c == '"')
-            out += "&quot;";
-        else
-            out += c;
-    }
-    return out;
+std::string element(std::string_view name, std::string_view text, std::string const& attributes = "") {
+    return "<" + std::string(name) + attributes + ">" + in_html(text) + "</" + std::string(name) + ">";
 }
 
-std::string tile(Headline const& line) {
-    return "<div><dt>" + escaped(line.title) + "</dt><dd>" + escaped(line.value) + "<small>" + escaped(line.note) +
-           "</small></dd></div>\n";
+std::string stat_attributes(std::string const& stat, std::string const& value) {
+    return stat.empty() ? std::string() : attribute("data-stat", stat) + attribute("data-value", value);
 }
 
-constexpr std::size_t columns_in_narrow = 4;
+std::string figure(std::string_view name, PageFigure const& figure, std::string const& attributes = "") {
+    return element(name, figure.text, stat_attributes(figure.stat, figure.value) + attributes);
+}
 
-/// A wide table scrolls separately, also by keyboard.
-std::string section_table(SummarySection const& section) {
-    auto const title = escaped(section.title);
-    bool const wide = section.columns.size() > columns_in_narrow;
-    std::string out = "<section><h2>" + title + "</h2>";
-    if (wide) out += "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"" + title + "\">";
-    out += "<table>\n";
-    if (!section.columns.empty()) {
+// ---- charts ----
+
+std::string path(PageCurve const& curve) {
+    auto const marked = curve.marked ? attribute("class", "marked") : "";
+    return "<path" + attribute("id", curve.id) + marked + attribute("d", curve.path) + ">" + element("title", curve.title) +
+           "</path>";
+}
+
+std::string chart(PageCurve const& curve) {
+    return "<svg viewBox=\"0 0 120 32\" preserveAspectRatio=\"none\" role=\"img\"" + attribute("aria-label", curve.title) + ">" +
+           path(curve) + "</svg>";
+}
+
+std::string common_chart(PageSection const& section) {
+    if (section.curves.empty()) return {};
+    std::string out = "<svg class=\"tall\" viewBox=\"0 0 120 32\" preserveAspectRatio=\"none\" role=\"img\"" +
+                      attribute("aria-label", section.title + ": hit ratio by memory, a curve for each policy; the next table has "
+                                                              "the values") +
+                      ">";
+    for (auto const& curve : section.curves) out += path(curve);
+    return out + "</svg>\n";
+}
+
+// ---- figures ----
+
+std::string tile(PageTile const& tile) {
+    auto out = "<div>" + element("dt", tile.title) + figure("dd", tile.figure, attribute("class", "large"));
+    out += "<dd class=\"small\">";
+    for (std::size_t i = 0; i < tile.notes.size(); ++i)
+        out += (i == 0 ? "" : ", ") + in_html(tile.notes[i].title) + " " + figure("span", tile.notes[i].figure);
+    out += "</dd>";
+    for (auto const& curve : tile.curves) out += "<dd>" + chart(curve) + "</dd>";
+    return out + "</div>\n";
+}
+
+std::string tiles(PageSection const& section) {
+    if (section.tiles.empty()) return {};
+    std::string out = "<dl class=\"tiles\">\n";
+    for (auto const& one : section.tiles) out += tile(one);
+    return out + "</dl>\n";
+}
+
+/// Numbers, and missing ones, are aligned at the right.
+bool is_number(PageFigure const& figure) {
+    if (figure.stat.empty()) return true;
+    return figure.value == "null" || figure.value.find_first_not_of("0123456789.-+e") == figure.value.npos;
+}
+
+/// Scrolls by itself where it is wider than the page, also by keyboard.
+std::string scrolling(std::string const& title, std::string const& table) {
+    return "<div class=\"wide\" role=\"region\" tabindex=\"0\"" + attribute("aria-label", title + ", table") + ">" + table +
+           "</div>";
+}
+
+std::string lines_table(PageLines const& lines) {
+    std::string out = "<table>";
+    if (!lines.columns.empty()) {
         out += "<thead><tr><td></td>";
-        for (auto const& column : section.columns) out += "<th scope=\"col\">" + escaped(column) + "</th>";
-        out += "</tr></thead>\n";
+        for (auto const& column : lines.columns) out += element("th", column, " scope=\"col\" class=\"number\"");
+        out += "</tr></thead>";
     }
-    for (auto const& line : section.lines) {
+    out += "<tbody>\n";
+    for (auto const& line : lines.lines) {
         out += line.is_trouble ? "<tr class=\"trouble\">" : "<tr>";
-        out += "<th scope=\"row\">" + escaped(line.name) + "</th>";
-        for (auto const& value : line.values) out += "<td>" + escaped(value) + "</td>";
+        out += element("th", line.name, " scope=\"row\"");
+        for (auto const& one : line.figures) out += figure("td", one, is_number(one) ? " class=\"number\"" : "");
         out += "</tr>\n";
     }
-    return out + (wide ? "</table></div></section>\n" : "</table></section>\n");
+    return out + "</tbody></table>";
 }
 
-std::string base64_sha256(std::string_view text) {
-    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
-    ::SHA256(reinterpret_cast<unsigned char const*>(text.data()), text.size(), digest.data());
-    return encode_base64({reinterpret_cast<char const*>(digest.data()), digest.size()});
+std::string lines(PageSection const& section) {
+    constexpr std::size_t narrow = 2;
+    std::string columns, wide;
+    for (auto const& one : section.lines) {
+        auto const title = one.title.empty() ? "" : element("h3", one.title);
+        auto const name = one.title.empty() ? section.title : one.title;
+        if (one.columns.size() > narrow)
+            wide += title + scrolling(name, lines_table(one)) + "\n";
+        else
+            columns += "<div>" + title + lines_table(one) + "</div>\n";
+    }
+    auto const all = (columns.empty() ? "" : "<div class=\"lines\">\n" + columns + "</div>\n") + wide;
+    return section.folded.empty() ? all : "<details>" + element("summary", section.folded) + "\n" + all + "</details>\n";
 }
 
-}   // namespace
+// ---- lists ----
 
-std::string page(nlohmann::ordered_json const& stats) {
-    std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                      "<title>Garner</title>\n<style>";
-    out += style;
-    out += "</style>\n</head>\n<body>\n<main>\n<h1 id=\"title\">" + escaped(summary_title(stats)) + "</h1>\n<div id=\"figures\">\n";
-    // Peers with problems come before all statistics.
-    auto const peers = peers_table(stats);
-    bool const trouble = peers && peers->lines.front().is_trouble;
-    if (trouble) out += section_table(*peers);
-    out += "<dl class=\"tiles\">\n";
-    for (auto const& line : headlines(stats)) out += tile(line);
-    out += "</dl>\n<div class=\"tables\">\n";
-    for (auto const& section : summary(stats)) out += section_table(section);
-    out += "</div>\n";
-    if (peers && !trouble) out += section_table(*peers);
-    if (auto const section = what_if(stats)) out += section_table(*section);
-    out += "</div>\n<button type=\"button\" hidden>Pause updates</button>\n</main>\n"
-           "<footer>For programs: /metrics (Prometheus), /stats.json</footer>\n<script>";
-    out += script;
-    out += "</script>\n</body>\n</html>\n";
+std::string heading(PageTable::Column const& column) {
+    auto attributes = std::string(" scope=\"col\"") + (column.is_number ? " class=\"number\"" : "");
+    if (!column.path.empty()) attributes += attribute("data-path", column.path);
+    return element("th", column.title, attributes);
+}
+
+std::string path_in(PageTable::Column const& column, std::size_t index) {
+    auto path = column.path;
+    if (auto const star = path.find('*'); star != path.npos) path.replace(star, 1, std::to_string(index));
+    return path;
+}
+
+std::string link_of(PageTable const& table, PageTable::Row const& row) {
+    if (table.why) return link_to_why(row.cells[*table.why].text);
+    return row.is_trouble ? table.trouble_link : "";
+}
+
+std::string cell(PageTable const& table, PageTable::Row const& row, std::size_t i) {
+    auto const& column = table.columns[i];
+    auto const& one = row.cells[i];
+    auto attributes = stat_attributes(path_in(column, row.index), one.value.empty() ? one.text : one.value);
+    if (column.is_number) attributes += " class=\"number\"";
+    if (i > 0) return element("td", one.text, attributes);
+    attributes += " scope=\"row\"";
+    auto const link = link_of(table, row);
+    if (link.empty()) return element("th", one.text, attributes);
+    return "<th" + attributes + ">" + element("a", one.text, attribute("href", link)) + "</th>";
+}
+
+std::string list(PageSection const& section, PageTable const& table) {
+    auto out = table.title.empty() ? "" : element("h3", table.title);
+    auto const why = table.why ? attribute("data-why", std::to_string(*table.why)) : "";
+    auto const trouble = table.trouble_link.empty() ? "" : attribute("data-trouble", table.trouble_link);
+    std::string inner = "<table data-list" + attribute("id", table.id) + why + trouble + "><thead><tr>";
+    for (auto const& column : table.columns) inner += heading(column);
+    inner += "</tr></thead><tbody>\n";
+    for (auto const& row : table.rows) {
+        inner += row.is_trouble ? "<tr class=\"trouble\">" : "<tr>";
+        for (std::size_t i = 0; i < row.cells.size(); ++i) inner += cell(table, row, i);
+        inner += "</tr>\n";
+    }
+    out += scrolling(table.title.empty() ? section.title : table.title, inner + "</tbody></table>");
+    auto const hidden = table.rows.empty() ? "" : " hidden";
+    return out + element("p", table.none, " class=\"none\"" + attribute("id", table.id + "-none") + hidden) + "\n";
+}
+
+// ---- parts of the page ----
+
+std::string words(PageSection const& section) {
+    std::string out;
+    for (std::size_t i = 0; i < section.words.size(); ++i)
+        out += element("p", section.words[i], attribute("id", section.id + "-words-" + std::to_string(i))) + "\n";
     return out;
 }
 
-std::string const& page_policy() {
-    static std::string const policy = "default-src 'none'; style-src 'sha256-" + base64_sha256(style) + "'; script-src 'sha256-" +
-                                      base64_sha256(script) +
-                                      "'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-    return policy;
+std::string section_part(PageSection const& section) {
+    auto out = "<section" + attribute("id", section.id) + attribute("aria-labelledby", section.id + "-title") + ">\n" +
+               element("h2", section.title, attribute("id", section.id + "-title")) + "\n" + words(section) + tiles(section) +
+               common_chart(section);
+    bool const opens = !section.tiles.empty();   // the lists repeat the charts
+    out += lines(section);
+    if (opens) out += "<details><summary>The figures of the charts</summary>\n";
+    for (auto const& table : section.tables) out += list(section, table);
+    if (opens) out += "</details>\n";
+    return out + "</section>\n";
+}
+
+std::string health_part(PageHealth const& health) {
+    auto out = "<section id=\"health\" aria-label=\"Health\"" + attribute("data-state", health.state) + ">\n" +
+               figure("p", health.sentence, " role=\"status\"") + "\n<ul>";
+    for (auto const& item : health.items) out += element("li", item.what + ": " + item.fix);
+    return out + "</ul>\n</section>\n";
+}
+
+std::string explain_form(Explained const* explained) {
+    auto const value = explained ? attribute("value", explained->asked) : "";
+    return "<form id=\"explain\" action=\"/\" method=\"get\" role=\"search\">\n"
+           "<label for=\"url\">Why is a URL answered as it is?</label>\n"
+           "<div><input id=\"url\" name=\"url\" autocomplete=\"off\" spellcheck=\"false\" autocapitalize=\"off\" "
+           "aria-describedby=\"url-hint\"" +
+           value +
+           "><button>Explain</button></div>\n"
+           "<small id=\"url-hint\">A URL, host:port, the address of a client, or the id of a refused request. "
+           "Keys: / goes here, ? lists keys.</small>\n</form>\n";
+}
+
+std::string explanation(Explained const* explained) {
+    if (!explained) return "<div id=\"explanation\"></div>\n";
+    auto out = "<div id=\"explanation\">" + element("h2", explained->title) + "\n<dl>\n";
+    for (auto const& line : explained->lines)
+        out += (line.subject.empty() ? "" : element("dt", line.subject)) + element("dd", line.text) + "\n";
+    return out + "</dl></div>\n";
+}
+
+std::string header(PageModel const& model) {
+    return "<header>\n" + element("h1", model.title, " id=\"title\"") + "\n<p>Figures of " +
+           element("span", model.at, " id=\"at\"") +
+           " (<span id=\"live\">as loaded</span>)</p>\n<button type=\"button\" id=\"pause\" hidden>Pause "
+           "updates</button>\n</header>\n";
+}
+
+constexpr std::string_view head =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Garner</title>\n"
+    "<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"/page.css\">\n"
+    "<script type=\"module\" src=\"/page.js\"></script>\n</head>\n<body>\n";
+
+constexpr std::string_view end = R"(<p id="more" hidden>New figures have appeared: <a href="/">load the page again</a>.</p>
+</main>
+<dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2>
+<p><kbd>/</kbd> goes to the field for a URL.</p><p><kbd>?</kbd> shows this list.</p><p><kbd>Esc</kbd> closes it.</p>
+<form method="dialog"><button>Close</button></form></dialog>
+<footer>For programs: <a href="/metrics">/metrics</a> (Prometheus), <a href="/stats.json">/stats.json</a></footer>
+</body>
+</html>
+)";
+
+}   // namespace page_html
+
+std::string page(PageModel const& model, Explained const* explained) {
+    using namespace page_html;
+    std::string out(head);
+    out += header(model) + "<main>\n" + health_part(model.health) + explain_form(explained) + explanation(explained);
+    for (auto const& section : model.sections) out += section_part(section);
+    out += end;
+    return out;
 }
 
 }   // namespace garner::admin

@@ -3,10 +3,15 @@
 #include <algorithm>
 
 #include "admin/cache_pages.hpp"
+#include "admin/compressed.hpp"
+#include "admin/events.hpp"
 #include "admin/explain_json.hpp"
+#include "admin/explanation.hpp"
 #include "admin/json_members.hpp"
 #include "admin/metrics.hpp"
 #include "admin/page.hpp"
+#include "admin/page_sections.hpp"
+#include "admin/web_files.hpp"
 #include "http/uri.hpp"
 #include "proxy/moment.hpp"
 #include "proxy/refusals.hpp"
@@ -33,6 +38,10 @@ struct Routes::Row {
 
 Routes::Row const Routes::rows[]{
     {"/", "GET, HEAD", false, false, &Routes::page},
+    {"/page.css", "GET, HEAD", false, false, &Routes::style},
+    {"/page.js", "GET, HEAD", false, false, &Routes::script},
+    {"/events", "GET", false, false, &Routes::events},
+    {"/explanation", "GET, HEAD", false, true, &Routes::explanation},
     {"/metrics", "GET, HEAD", false, false, &Routes::metrics},
     {"/stats.json", "GET, HEAD", false, false, &Routes::stats},
     {"/health.json", "GET, HEAD", false, false, &Routes::health},
@@ -72,6 +81,11 @@ bool is_own_name(std::string_view host, IpEndpoint const& own, std::span<std::st
     if (!address) return false;
     std::uint16_t const port = authority->port ? authority->port : 80;
     return IpEndpoint{*address, port} == own;
+}
+
+/// A foreign page must not make the proxy send requests to other servers.
+bool may_ask_others(web::Request const& request) {
+    return request.value("Garner-Admin") == "1" || request.value("Sec-Fetch-Site") == "same-origin";
 }
 
 /// Empty when the encoding is invalid.
@@ -154,10 +168,11 @@ Reply Routes::answer(web::Request const& request, std::string_view body) {
     if (is_absolute(request) && request.method != "PURGE") return refused(421, "The admin address is not a proxy.");
     auto const* const row = row_of(request);
     if (!row)
-        return refused(
-            404, "Not found. Valid paths: /, /metrics, /stats.json, /health.json, /explain?url=..., /bump/pins and, with POST, "
-                 "/purge?url=..., /log/reopen, /bump/pins/erase, /cache/list, /cache/verify, /cache/purge?pattern=... and "
-                 "/rebuild-digest");
+        return refused(404,
+                       "Not found. Valid paths: /, /page.css, /page.js, /events, /explanation?url=..., /metrics, /stats.json, "
+                       "/health.json, /explain?url=..., /bump/pins and, with POST, "
+                       "/purge?url=..., /log/reopen, /bump/pins/erase, /cache/list, /cache/verify, /cache/purge?pattern=... and "
+                       "/rebuild-digest");
     if (auto const wrong = web::wrong_method(request, row->methods)) return *wrong;
     bool const meant = request.value("Garner-Admin") == "1";
     if (row->changes && !meant) return refused(403, "A request that changes something needs the field Garner-Admin: 1");
@@ -184,10 +199,42 @@ Reply Routes::metrics(Asked const&) { return {200, metrics_text(report()), "text
 
 Reply Routes::stats(Asked const&) { return in_json(stats_json(whole_report()), 2); }
 
-Reply Routes::page(Asked const&) {
-    Reply reply{200, admin::page(stats_json(whole_report())), "text/html; charset=utf-8"};
-    reply.content_policy = page_policy();
-    return reply;
+Reply Routes::page(Asked const& asked) { return page_with(asked.request, nullptr); }
+
+Reply Routes::page_with(web::Request const& request, Explained const* explained) {
+    Reply reply{200, admin::page(model(), explained), "text/html; charset=utf-8"};
+    reply.content_policy = page_policy;
+    return compressed(std::move(reply), request);
+}
+
+PageModel Routes::model() { return page_model(stats_json(whole_report())); }
+
+bool Routes::explains(web::Request const& request) {
+    return request.path == "/" && request.method == "GET" && !form_value(request.query, "url").empty();
+}
+
+Explained Routes::explain_first(web::Request const& request) const {
+    return explanation_of(server_, form_value(request.query, "url"), may_ask_others(request));
+}
+
+Reply Routes::style(Asked const& asked) {
+    return compressed({200, std::string(page_css), "text/css; charset=utf-8"}, asked.request);
+}
+
+Reply Routes::script(Asked const& asked) {
+    return compressed({200, std::string(page_js), "text/javascript; charset=utf-8"}, asked.request);
+}
+
+/// The server sends the events after it.
+Reply Routes::events(Asked const&) { return {200, "", std::string(Events::type)}; }
+
+/// `{"title":"Client 10.0.0.7","lines":[["requests","3 requests in the last minutes"]]}`
+Reply Routes::explanation(Asked const& asked) {
+    if (form_value(asked.request.query, "url").empty()) return refused(400, "The url is missing: /explanation?url=example.com");
+    auto const explained = explain_first(asked.request);
+    Json lines = Json::array();
+    for (auto const& line : explained.lines) lines.push_back(Json::array({line.subject, line.text}));
+    return in_json({{"title", explained.title}, {"lines", std::move(lines)}});
 }
 
 /// `{"live":true,"ready":true,"state":"serving"}`. Monitors look at the status: 503 for "no".
@@ -318,10 +365,7 @@ Report Routes::report() {
 /// With the lists, too.
 Report Routes::whole_report() {
     auto report = this->report();
-    std::vector<std::unique_ptr<proxy::TopLists::Copy>> copies;
-    for (auto const* services : server_.shared().workers)
-        if (services->top) copies.push_back(services->top->copy(report.figures.at));
-    report.top = merge_lists(copies);
+    report.top = take_top(server_, report.figures.at);
     report.refusals = server_.shared().refusals.latest();
     report.history = history_.all();
     return report;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "admin/history.hpp"
+#include "admin/page.hpp"
 #include "admin/report.hpp"
 #include "web/http_message.hpp"
 
@@ -24,6 +25,13 @@ public:
     static std::optional<web::Reply> refusal(web::Request const&, std::span<IpNetwork const> allow,
                                              std::span<std::string const> names);
     web::Reply answer(web::Request const&, std::string_view body);
+    /// Whether the request is for the page with an explanation. Then explain_first() comes before page_with(): it may wait for
+    /// peers or the disk, and may be called on any thread.
+    static bool explains(web::Request const&);
+    Explained explain_first(web::Request const&) const;
+    web::Reply page_with(web::Request const&, Explained const*);
+    /// The page as it is now.
+    PageModel model();
     /// Whether answer() may wait for peers or the disk.
     static bool waits(web::Request const&);
     /// The paths and their methods, for the test of docs/reference/admin-api.md: {"/purge", "POST, PURGE"}.
@@ -40,6 +48,10 @@ private:
     web::Reply metrics(Asked const&);
     web::Reply stats(Asked const&);
     web::Reply page(Asked const&);
+    web::Reply style(Asked const&);
+    web::Reply script(Asked const&);
+    web::Reply events(Asked const&);
+    web::Reply explanation(Asked const&);
     web::Reply health(Asked const&);
     web::Reply reopen_logs(Asked const&);
     web::Reply purge(Asked const&);

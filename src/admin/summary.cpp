@@ -37,14 +37,20 @@ std::string_view unit_of(std::string_view path) {
 
 std::string shown_at(Json const& stats, std::string_view path) { return shown(at(stats, path), unit_of(path)); }
 
+StatRef stat_ref(Json const& value, std::string path) {
+    constexpr auto replaced = Json::error_handler_t::replace;
+    return {std::move(path), value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, replaced)};
+}
+
 // ---- sections from the table of metrics ----
 
 /// "TLS handshakes, *" adds the members that are not 0, "*" adds all. "total" has a row of its own.
-void add_members(SummarySection& section, std::string_view line, Json const& members) {
-    std::string const before(line.substr(0, line.size() - 1));
+void add_members(SummarySection& section, Metric const& metric, Json const& members) {
+    std::string const before(metric.line.substr(0, metric.line.size() - 1));
     for (auto const& [name, value] : members.items())
         if (name != "total" && value.is_number_unsigned() && (before.empty() || value != 0))
-            section.lines.push_back({before + name, {shown(value, "requests")}});
+            section.lines.push_back(
+                {before + name, {shown(value, "requests")}, false, {{std::string(metric.path) + "." + name, value.dump()}}});
 }
 
 void add_line(SummarySection& section, Metric const& metric, Json const& stats) {
@@ -52,7 +58,7 @@ void add_line(SummarySection& section, Metric const& metric, Json const& stats) 
     if (value == "") return;   // no error to report
     auto text = shown(value, metric.unit);
     if (metric.path == "disk.segments_recovered") text += " of " + shown_at(stats, "disk.segments");
-    section.lines.push_back({std::string(metric.line), {text}});
+    section.lines.push_back({std::string(metric.line), {text}, false, {stat_ref(value, std::string(metric.path))}});
 }
 
 SummarySection section(Json const& stats, char const* title) {
@@ -62,19 +68,9 @@ SummarySection section(Json const& stats, char const* title) {
         if (!metric.line.ends_with('*'))
             add_line(section, metric, stats);
         else if (auto const& members = at(stats, metric.path); members.is_object())
-            add_members(section, metric.line, members);
+            add_members(section, metric, members);
     }
     return section;
-}
-
-bool has_disk(Json const& stats) {
-    auto const state = shown_at(stats, "disk.state");
-    return state != "off" && state != "-";
-}
-
-bool has_mesh(Json const& stats) {
-    auto const& queries = at(stats, "icp.queries");
-    return peers_table(stats) || (queries.is_number_unsigned() && queries != 0);
 }
 
 // ---- sections with several columns ----
@@ -90,8 +86,11 @@ SummarySection grid(Json const& stats, char const* title, std::string_view unit,
     for (auto const& column : columns) section.columns.push_back(column.title);
     for (auto const& line : lines) {
         section.lines.push_back({line.title, {}});
-        for (auto const& column : columns)
-            section.lines.back().values.push_back(shown(at(stats, std::string(column.path) + line.path), unit));
+        for (auto const& column : columns) {
+            auto const path = std::string(column.path) + line.path;
+            section.lines.back().values.push_back(shown(at(stats, path), unit));
+            section.lines.back().stats.push_back(stat_ref(at(stats, path), path));
+        }
     }
     return section;
 }
@@ -115,12 +114,17 @@ SummarySection memory_parts_of(Json const& stats) {
     SummarySection section{"Memory by part", {"in use", "at most"}, {}};
     auto const& parts = at(stats, "memory_parts");
     if (!parts.is_array()) return section;
-    auto const add = [&](std::string const& name, Json const& bytes, Json const& limit) {
-        section.lines.push_back({name, {shown(bytes, "bytes"), shown(limit, "bytes")}});
+    auto const add = [&](std::string const& name, std::string const& path) {
+        auto const bytes = path + "bytes", limit = path + "limit";
+        section.lines.push_back({name,
+                                 {shown(at(stats, bytes), "bytes"), shown(at(stats, limit), "bytes")},
+                                 false,
+                                 {stat_ref(at(stats, bytes), bytes), stat_ref(at(stats, limit), limit)}});
     };
-    for (auto const& part : parts) add(text_at(part, "name"), at(part, "bytes"), at(part, "limit"));
-    add("all parts", at(stats, "memory_sum.bytes"), at(stats, "memory_sum.limit"));
-    add("process (resident)", at(stats, "resident_bytes"), nullptr);
+    for (std::size_t i = 0; i < parts.size(); ++i) add(text_at(parts[i], "name"), "memory_parts." + std::to_string(i) + ".");
+    add("all parts", "memory_sum.");
+    auto const& resident = at(stats, "resident_bytes");
+    section.lines.push_back({"process (resident)", {shown(resident, "bytes"), "-"}, false, {stat_ref(resident, "resident_bytes")}});
     return section;
 }
 
@@ -160,30 +164,22 @@ std::string section_text(SummarySection const& section) {
     return out;
 }
 
-Headline ratio_headline(Json const& stats, std::string const& title, std::string const& path) {
-    return {title, shown_at(stats, path + ".5m"),
-            "60 s: " + shown_at(stats, path + ".60s") + ", 1 h: " + shown_at(stats, path + ".1h")};
-}
-
-Headline latency_headline(Json const& stats, std::string const& title, std::string const& path) {
-    return {title, shown(at(stats, path + ".5m.p50_us"), "µs"), "p99: " + shown(at(stats, path + ".5m.p99_us"), "µs")};
-}
-
 }   // namespace
 
 std::string summary_title(Json const& stats) {
     return "garner " + shown_at(stats, "version") + ", up " + shown_at(stats, "uptime_seconds");
 }
 
-std::vector<Headline> headlines(Json const& stats) {
-    return {{"Requests", shown_at(stats, "requests.total"), "hits: " + shown_at(stats, "requests.hit")},
-            ratio_headline(stats, "Hit ratio, 5 min", "hit_ratio"),
-            ratio_headline(stats, "Byte hit ratio, 5 min", "byte_hit_ratio"),
-            {"Memory used", shown_at(stats, "cache.used_bytes"),
-             "of " + shown_at(stats, "cache.capacity_bytes") + "; objects: " + shown_at(stats, "cache.objects")},
-            {"Connections", shown_at(stats, "connections.now"), "maximum " + shown_at(stats, "connections.limit")},
-            latency_headline(stats, "Hit time, 5 min (p50)", "latency.hit"),
-            latency_headline(stats, "Miss time, 5 min (p50)", "latency.miss")};
+SummarySection summary_section(Json const& stats, char const* title) { return section(stats, title); }
+
+bool has_disk(Json const& stats) {
+    auto const state = shown_at(stats, "disk.state");
+    return state != "off" && state != "-";
+}
+
+bool has_mesh(Json const& stats) {
+    auto const& queries = at(stats, "icp.queries");
+    return peers_table(stats) || (queries.is_number_unsigned() && queries != 0);
 }
 
 std::vector<SummarySection> summary(Json const& stats, WallTime now) {

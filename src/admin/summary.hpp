@@ -14,10 +14,17 @@ namespace garner::admin {
 /// another version answers, is "-".
 std::string shown(nlohmann::ordered_json const& value, std::string_view unit);
 
+/// The path of a value in /stats.json, and the value there.
+struct StatRef {
+    std::string path;
+    std::string value;   // a text, or JSON
+};
+
 struct SummaryLine {
     std::string name;
     std::vector<std::string> values;   // one for each column
     bool is_trouble = false;           // an error that the operator should fix
+    std::vector<StatRef> stats = {};   // one for each value, if known
 };
 
 struct SummarySection {
@@ -26,18 +33,16 @@ struct SummarySection {
     std::vector<SummaryLine> lines;
 };
 
-/// A value in large print on the page; `note` adds detail in small print.
-struct Headline {
-    std::string title;
-    std::string value;
-    std::string note;
-};
-
 /// "garner 0.1.0, up 2 h 10 min"
 std::string summary_title(nlohmann::ordered_json const& stats);
-std::vector<Headline> headlines(nlohmann::ordered_json const& stats);
 /// `now`: certificates have the days that are left.
 std::vector<SummarySection> summary(nlohmann::ordered_json const& stats, WallTime now = wall_now());
+
+/// One section of the metrics' table by its name there: "Disk".
+SummarySection summary_section(nlohmann::ordered_json const& stats, char const* title);
+/// Whether a disk is configured; whether there are peers, or other caches send queries.
+bool has_disk(nlohmann::ordered_json const& stats);
+bool has_mesh(nlohmann::ordered_json const& stats);
 
 /// Estimated hit ratios of each policy at four sizes; the policy in use is marked. Empty without enough traffic.
 std::optional<SummarySection> what_if(nlohmann::ordered_json const& stats);

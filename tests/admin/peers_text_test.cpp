@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "admin/human.hpp"
-#include "admin/page.hpp"
 #include "admin/metrics.hpp"
 #include "peers.hpp"
 
@@ -50,20 +49,10 @@ TEST(Peers, of_another_versions_figures_have_dashes) {
         EXPECT_THAT(peers_text(nlohmann::ordered_json::parse(other)), HasSubstr("\n-     -"));
 }
 
-TEST(Peers, stand_in_the_summary_and_on_the_page) {
+TEST(Peers, stand_in_the_summary) {
     auto const stats = stats_json(report_with_peers());
     EXPECT_THAT(summary_text(stats), HasSubstr("\n  queries received               4,321\n"));
     EXPECT_THAT(summary_text(stats), HasSubstr("\ncampus    parent"));
-    EXPECT_THAT(page(stats), HasSubstr("<h2>Peers</h2>"));
-    EXPECT_THAT(page(stats), HasSubstr("<td>10.0.0.3:3128</td>"));
-}
-
-TEST(Peers, a_dead_one_stands_first_and_is_marked) {
-    auto const html = page(stats_json(report_with_peers()));
-    auto const dead = html.find("<tr class=\"trouble\">");
-    ASSERT_NE(dead, html.npos);
-    EXPECT_LT(dead, html.find("class=\"tiles\"")) << "the dead peer is above all figures";
-    EXPECT_GT(html.find(">campus<"), dead) << "the dead peer is above the live peers";
 }
 
 TEST(Peers, an_IPv6_address_has_its_brackets) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "admin/page.hpp"
 #include "admin/metrics.hpp"
 #include "util/version.hpp"
 
@@ -123,7 +122,6 @@ TEST(Summary, of_another_versions_figures_has_dashes) {
     for (auto const* other : {"{}", "[]", "7", R"({"requests": 3, "cache": {"objects": "many"}, "latency": []})"}) {
         auto const json = nlohmann::ordered_json::parse(other);
         EXPECT_THAT(summary_text(json), HasSubstr("\n  objects                            -\n")) << other;
-        EXPECT_THAT(page(json), HasSubstr("<dd>-<small>")) << other;
     }
 }
 
@@ -149,7 +147,6 @@ TEST(WhatIf, is_a_table_that_marks_what_runs) {
                                 "  gdsf     75.0 % / 25.0 %   75.0 % / 25.0 %\n"));
     EXPECT_THAT(text, HasSubstr("from 2,000 requests in 1 min 30 s, 25.0 % of the URLs"));
     EXPECT_THAT(text, Not(HasSubstr("auto")));
-    EXPECT_THAT(page(stats_json(what_if_report(2'000))), HasSubstr("<td>75.0 % / 25.0 %</td>"));
 }
 
 TEST(WhatIf, says_what_auto_changed_last) {
@@ -164,26 +161,6 @@ TEST(WhatIf, says_when_there_is_too_little_traffic_or_none_is_sampled) {
     EXPECT_THAT(what_if_text(stats_json(some_report())), HasSubstr("memory.what_if is false"));
     for (auto const* other : {"{}", "[]", R"({"what_if": {"on": true, "rows": [7]}})"})
         EXPECT_NE(what_if_text(nlohmann::ordered_json::parse(other)), "");
-}
-
-TEST(Page, needs_nothing_from_elsewhere) {
-    auto const html = page(stats_json(some_report()));
-    for (auto const* outside : {"http://", "https://", "src=", "href=", "url(", "@import"})
-        EXPECT_THAT(html, Not(HasSubstr(outside)));
-    EXPECT_THAT(html, HasSubstr("<main>"));
-    EXPECT_THAT(html, Not(HasSubstr("http-equiv"))) << "a reload would lose the scroll position";
-    EXPECT_THAT(html, HasSubstr("<meta name=\"viewport\""));
-    EXPECT_THAT(html, Not(HasSubstr(" style=")));
-    EXPECT_THAT(page_policy(), HasSubstr("default-src 'none'; style-src 'sha256-"));
-    EXPECT_THAT(page_policy(), Not(HasSubstr("unsafe")));
-}
-
-TEST(Page, takes_no_markup_from_the_figures) {
-    auto report = some_report();
-    report.figures.log.last_error = "<b>&\"";
-    auto const html = page(stats_json(report));
-    EXPECT_THAT(html, HasSubstr("&lt;b&gt;&amp;&quot;"));
-    EXPECT_THAT(html, Not(HasSubstr("<b>")));
 }
 
 }   // namespace

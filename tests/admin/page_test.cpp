@@ -1,0 +1,240 @@
+#include "admin/page.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "admin/compressed.hpp"
+#include "admin/explanation.hpp"
+#include "admin/metrics.hpp"
+#include "admin/page_changes.hpp"
+#include "admin/page_sections.hpp"
+#include "admin/web_files.hpp"
+#include "peers.hpp"
+
+namespace garner::admin {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::size_t wire_bytes_max = 20 * KiB;
+
+proxy::Refused a_refusal(std::string url) {
+    proxy::Refused one;
+    one.id = "1764078120.123-9f3a0c1d";
+    one.method = "GET";
+    one.url = std::move(url);
+    one.user = "alice";
+    one.rule = "exams (access[0]: deny)";
+    one.client = IpAddress::v4(10, 4, 0, 7);
+    return one;
+}
+
+/// With a row in each list.
+Report full_report() {
+    auto report = report_with_peers();
+    report.figures.requests = 1'234'567;
+    report.figures.certificates = {{"CN = gate.example", wall_now() + std::chrono::hours(24 * 3)}};
+    report.top.hosts = {{"often.example", 9, 1'536, 8}, {"seldom.example", 1, 7, 0}};
+    report.top.clients = {{"10.0.0.7", 10, 1'543, 8}};
+    report.top.misses = {{"http://often.example/a?b=c&d", 1, 7, 0, "no-store in response"}};
+    report.refusals = {a_refusal("http://games.example/")};
+    proxy::Sampling::Report sampled;
+    sampled.policy = "lru";
+    sampled.what_if.rate = 0.25;
+    sampled.what_if.requests = 2'000;
+    sampled.what_if.expected_requests = 2'000;
+    sampled.what_if.expected_bytes = 1e6;
+    std::uint64_t hits = 400;
+    for (auto const* policy : {"lru", "gdsf"})
+        for (Bytes size : {MiB, 2 * MiB}) sampled.what_if.rows.push_back({policy, size, hits += 100, 250'000});
+    report.figures.what_if = sampled;
+    report.figures.cache.capacity = MiB;
+    report.history = {{"requests", {1.0, 2.0, std::nullopt, 4.0}, {1.5, 2.5}}, {"hit_ratio", {0.5}, {0.25, std::nullopt}}};
+    return report;
+}
+
+std::string html_of(Report const& report) { return page(page_model(stats_json(report))); }
+
+std::size_t count(std::string const& text, std::string const& part) {
+    std::size_t found = 0;
+    for (auto at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) ++found;
+    return found;
+}
+
+TEST(Page, has_its_sections_in_their_order) {
+    auto const html = html_of(full_report());
+    std::size_t last = 0;
+    for (auto const* id : {"health", "explain", "explanation", "now", "top-hosts", "top-clients", "top-misses", "refusals", "mesh",
+                           "what-if", "disk", "rules", "certificates", "configuration", "counters"}) {
+        auto const at = html.find(" id=\"" + std::string(id) + "\"");
+        ASSERT_NE(at, html.npos) << id;
+        EXPECT_GT(at, last) << id;
+        last = at;
+    }
+}
+
+TEST(Page, names_each_figure_by_its_path_with_its_value) {
+    auto const html = html_of(full_report());
+    for (auto const* figure : {R"(data-stat="requests.total" data-value="1234567" class="large">1,234,567<)",
+                               R"(data-stat="top.hosts.0.bytes" data-value="1536" class="number">1.50 KiB<)",
+                               R"(data-stat="top.misses.0.reason" data-value="no-store in response">no-store in response<)",
+                               R"(data-stat="history.requests.1m.1" data-value="2.5" class="number">2.50<)",
+                               R"(data-stat="history.hit_ratio.1m.1" data-value="null" class="number">-<)",
+                               R"(data-stat="what_if.rows.0.object_hit_ratio" data-value="0.25" class="number">25.0 %<)",
+                               R"(data-stat="certificates.0.days_left" data-value="2" class="number">2<)",
+                               R"(data-stat="peers.0.query_rtt_ms" data-value="0.812" class="number">812 µs<)"})
+        EXPECT_THAT(html, HasSubstr(figure));
+}
+
+TEST(Page, needs_nothing_from_elsewhere_and_no_inline_style_or_script) {
+    auto const html = html_of(Report{});
+    for (auto const* outside : {"http://", "https://", "url(", "@import", " style=", "<style", " onclick"})
+        EXPECT_THAT(html, Not(HasSubstr(outside)));
+    EXPECT_EQ(count(html, "<script"), 1u);
+    EXPECT_EQ(count(html, "<h1"), 1u);
+    EXPECT_THAT(html, HasSubstr("<html lang=\"en\">"));
+    EXPECT_THAT(html, HasSubstr("<main>"));
+    EXPECT_THAT(std::string(page_js), Not(HasSubstr("innerHTML")));
+    EXPECT_THAT(std::string(page_css), Not(HasSubstr("url(")));
+    EXPECT_THAT(std::string(page_policy), Not(HasSubstr("unsafe")));
+}
+
+TEST(Page, takes_at_most_20_KiB_with_its_style_and_script) {
+    auto const bytes = gzip_of(html_of(full_report())).size() + gzip_of(page_css).size() + gzip_of(page_js).size();
+    EXPECT_LE(bytes, wire_bytes_max);
+    EXPECT_GT(bytes, 1'000u);
+}
+
+TEST(Page, takes_no_markup_from_figures) {
+    std::string const hostile = "<img src=x onerror=alert(1)>\"'&";
+    auto report = full_report();
+    report.figures.log.last_error = report.figures.config.refused = hostile;
+    report.figures.peers[0].options.name = report.figures.peers[0].options.host = hostile;
+    report.top.hosts[0].name = report.top.clients[0].name = report.top.misses[0].name = report.top.misses[0].reason = hostile;
+    report.refusals[0].user = report.refusals[0].url = report.refusals[0].rule = report.refusals[0].id = hostile;
+    report.figures.certificates = {{hostile, wall_now()}};
+    report.health = {HealthState::trouble, hostile, {{HealthState::trouble, hostile, hostile}}};
+    Explained const explained{hostile, hostile, {{hostile, hostile}}};
+    auto const html = page(page_model(stats_json(report)), &explained);
+    EXPECT_THAT(html, Not(HasSubstr("<img")));
+    EXPECT_THAT(html, HasSubstr("&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;"));
+    EXPECT_THAT(html, HasSubstr("href=\"/?url=%3Cimg%20src%3Dx%20onerror%3Dalert%281%29%3E%22%27%26#explanation\""));
+}
+
+TEST(Page, tells_the_health_first_with_what_to_do) {
+    auto report = full_report();
+    report.health = {HealthState::attention,
+                     "Attention: parent campus is dead.",
+                     {{HealthState::attention, "parent campus is dead", "start it"}}};
+    auto const html = html_of(report);
+    EXPECT_THAT(html, HasSubstr("<section id=\"health\" aria-label=\"Health\" data-state=\"attention\">"));
+    EXPECT_THAT(html, HasSubstr(">Attention: parent campus is dead.</p>"));
+    EXPECT_THAT(html, HasSubstr("<li>parent campus is dead: start it</li>"));
+}
+
+TEST(Page, has_dead_peers_first_and_marked) {
+    auto const html = html_of(full_report());
+    auto const dead = html.find("<tr class=\"trouble\"><th data-stat=\"peers.1.name\"");
+    ASSERT_NE(dead, html.npos);
+    EXPECT_GT(html.find("data-stat=\"peers.0.name\""), dead);
+}
+
+TEST(Page, says_what_twice_the_memory_would_bring) {
+    auto const html = html_of(full_report());
+    EXPECT_THAT(html, HasSubstr("With twice the memory (2.00 MiB) the hit ratio would be 30.0 % instead of 25.0 %"));
+    EXPECT_THAT(html, HasSubstr("The policy gdsf would have the highest hit ratio with this size: 35.0 %."));
+    EXPECT_THAT(html, HasSubstr(">lru (in use)<"));
+    EXPECT_THAT(html_of(Report{}), HasSubstr("No traffic is sampled: memory.what_if is false."));
+}
+
+TEST(Page, of_another_versions_figures_has_dashes) {
+    for (auto const* other :
+         {"{}", "[]", "7", R"({"requests": 3, "cache": {"objects": "many"}, "latency": [], "top": 3, "rules": {},
+                                                  "history": {"requests": 1}, "peers": {"a": 1}, "certificates": [3]})"}) {
+        auto const html = page(page_model(nlohmann::ordered_json::parse(other)));
+        EXPECT_THAT(html, HasSubstr("data-value=\"null\" class=\"large\">-<")) << other;
+        EXPECT_THAT(html, HasSubstr("</html>"));
+    }
+}
+
+TEST(Page, shows_the_explanation_that_a_form_asked_for) {
+    Explained const explained{"often.example", "The next request for often.example", {{"verdict", "hit: fresh"}}};
+    auto const html = page(page_model(stats_json(full_report())), &explained);
+    EXPECT_THAT(html, HasSubstr("value=\"often.example\""));
+    EXPECT_THAT(html, HasSubstr("<dt>verdict</dt><dd>hit: fresh</dd>"));
+}
+
+TEST(PageChanges, are_the_parts_that_differ) {
+    auto report = full_report();
+    auto const now = wall_now();
+    auto const before = parts_of(page_model(stats_json(report), now));
+    EXPECT_EQ(changes(before, before), "{}");
+    report.figures.requests = 1'234'568;
+    report.top.hosts[1].requests = 2;
+    auto const after = parts_of(page_model(stats_json(report), now));
+    auto const changed = nlohmann::json::parse(changes(before, after));
+    EXPECT_EQ(changed.size(), 2u) << changed;
+    EXPECT_EQ(changed["f:requests.total"], nlohmann::json::parse(R"(["1,234,568","1234568"])"));
+    EXPECT_EQ(changed["t:top-hosts-table"][1], nlohmann::json::parse(R"([1,0,["seldom.example","2","0",["7 B","7"]]])"));
+    EXPECT_EQ(nlohmann::json::parse(changes({}, after)).size(), after.size());
+}
+
+TEST(PageChanges, have_a_part_for_each_figure_of_the_page) {
+    auto const model = page_model(stats_json(full_report()));
+    auto const html = page(model);
+    std::size_t figures = 0;
+    for (auto const& [key, part] : parts_of(model))
+        if (key.starts_with("f:")) {
+            EXPECT_THAT(html, HasSubstr("data-stat=\"" + key.substr(2) + "\"")) << part;
+            ++figures;
+        }
+    EXPECT_GT(figures, 50u);
+}
+
+TEST(PagePath, goes_from_left_to_right_with_gaps) {
+    std::vector<double> const heights{0, 1, -1, 0.5};
+    EXPECT_EQ(path_of(heights, 4), "M0 31h0l40 -30M120 16h0");
+    EXPECT_EQ(path_of(std::vector<double>{1}, 120), "M120 1h0") << "the newest is at the right";
+    EXPECT_EQ(path_of({}, 120), "");
+}
+
+TEST(Explanation, reads_hosts_ports_and_URLs) {
+    EXPECT_EQ(url_of("example.com"), "http://example.com/");
+    EXPECT_EQ(url_of("example.com/page"), "http://example.com/page");
+    EXPECT_EQ(url_of("example.com:8080/page"), "http://example.com:8080/page");
+    EXPECT_EQ(url_of("example.com:443"), "https://example.com:443/");
+    EXPECT_EQ(url_of("example.com:80"), "http://example.com:80/");
+    EXPECT_EQ(url_of("[2001:db8::1]:443"), "https://[2001:db8::1]:443/");
+    EXPECT_EQ(url_of("https://example.com/"), "https://example.com/");
+    EXPECT_EQ(url_of("no URL"), "no URL");
+}
+
+TEST(Compressed, parts_make_a_stream) {
+    auto const stream = gzip_begin() + gzip_part("one ") + gzip_part("two");
+    z_stream reader{};
+    ASSERT_EQ(::inflateInit2(&reader, 15 + 16), Z_OK);
+    std::string text(100, '\0');
+    reader.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(stream.data()));
+    reader.avail_in = static_cast<uInt>(stream.size());
+    reader.next_out = reinterpret_cast<Bytef*>(text.data());
+    reader.avail_out = static_cast<uInt>(text.size());
+    EXPECT_EQ(::inflate(&reader, Z_SYNC_FLUSH), Z_OK);
+    text.resize(reader.total_out);
+    ::inflateEnd(&reader);
+    EXPECT_EQ(text, "one two");
+}
+
+TEST(Compressed, only_where_gzip_is_accepted) {
+    auto const text = std::string(1'000, 'x');
+    EXPECT_LT(gzip_of(text).size(), 100u);
+    EXPECT_EQ(gzip_of(text).substr(0, 2), "\x1f\x8b");
+    EXPECT_EQ(compressed({200, text}, web::Request{}).body, text);
+}
+
+}   // namespace
+}   // namespace garner::admin
