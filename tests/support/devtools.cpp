@@ -35,7 +35,7 @@ DevTools::DevTools(std::string const& proxy, std::vector<std::string> const& mor
     child_ = std::make_unique<Child>(std::vector<std::string>{"bash", "-c", line + " about:blank 3<" + in + " 4>" + out});
     auto const target = call("Target.createTarget", {{"url", "about:blank"}}).at("targetId");
     session_ = call("Target.attachToTarget", {{"targetId", target}, {"flatten", true}}).at("sessionId");
-    call("Page.enable", Json::object());
+    for (auto const* domain : {"Page", "Runtime", "Log"}) call(std::string(domain) + ".enable", Json::object());
     call("Fetch.enable", {{"handleAuthRequests", true}});
 }
 
@@ -57,6 +57,27 @@ std::string DevTools::open(std::string const& url) {
     auto const got = call("Runtime.evaluate", {{"expression", "document.body ? document.body.innerText : ''"}});
     return got.at("result").value("value", "");
 }
+
+DevTools::Json DevTools::evaluate(std::string const& expression) {
+    auto const got = call("Runtime.evaluate",
+                          {{"expression", expression}, {"awaitPromise", true}, {"returnByValue", true}, {"userGesture", true}});
+    if (got.contains("exceptionDetails")) throw Trouble(expression + ": " + got["exceptionDetails"].dump());
+    return got.at("result").value("value", Json());
+}
+
+void DevTools::press(std::string const& key) {
+    Json event{{"type", "keyDown"}, {"key", key}};
+    if (key.size() == 1) event["text"] = key;
+    if (key == "Tab") event["windowsVirtualKeyCode"] = 9;
+    if (key == "Enter") event["windowsVirtualKeyCode"] = 13, event["text"] = "\r";
+    if (key == "Escape") event["windowsVirtualKeyCode"] = 27;
+    call("Input.dispatchKeyEvent", event);
+    event.erase("text");
+    event["type"] = "keyUp";
+    call("Input.dispatchKeyEvent", event);
+}
+
+void DevTools::type(std::string const& text) { call("Input.insertText", {{"text", text}}); }
 
 void DevTools::send(std::string const& method, Json parameters) {
     Json message{{"id", ++number_}, {"method", method}, {"params", std::move(parameters)}};
@@ -99,6 +120,9 @@ DevTools::Json DevTools::receive() {
 void DevTools::handle(Json const& event) {
     auto const method = event.value("method", "");
     if (method == "Page.loadEventFired") loaded_ = true;
+    if (method == "Runtime.consoleAPICalled" || method == "Runtime.exceptionThrown" || method == "Log.entryAdded")
+        console_.push_back(event["params"].dump());
+    if (method == "Fetch.requestPaused") requests_.push_back(event["params"]["request"].value("url", ""));
     if (method == "Fetch.requestPaused") send("Fetch.continueRequest", {{"requestId", event["params"]["requestId"]}});
     if (method != "Fetch.authRequired") return;
     auto const& asked = event["params"];

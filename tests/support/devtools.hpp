@@ -22,6 +22,21 @@ public:
     /// Opens the page and returns its text.
     std::string open(std::string const& url);
 
+    using Json = nlohmann::json;
+    /// The value of an expression in the page, which may be a promise.
+    Json evaluate(std::string const& expression);
+    /// Presses and releases a key: "Tab", "Enter", "/".
+    void press(std::string const& key);
+    /// Writes into the element that has the focus.
+    void type(std::string const& text);
+    /// Any other command of the protocol; returns its result.
+    Json command(std::string const& method, Json parameters) { return call(method, std::move(parameters)); }
+
+    /// The URLs that the pages have requested.
+    std::vector<std::string> const& requests() const { return requests_; }
+    /// Messages of the console, exceptions, and reports of the browser such as those of a violated Content-Security-Policy.
+    std::vector<std::string> const& console() const { return console_; }
+
     struct Challenge {
         std::string source;   // "Proxy", "Server"
         std::string scheme;   // "basic"
@@ -30,7 +45,6 @@ public:
     std::vector<Challenge> const& challenges() const { return challenges_; }
 
 private:
-    using Json = nlohmann::json;
     Json call(std::string const& method, Json parameters);
     void send(std::string const& method, Json parameters);
     Json receive();
@@ -45,6 +59,7 @@ private:
     bool loaded_ = false;
     std::string user_, password_, answered_;
     std::vector<Challenge> challenges_;
+    std::vector<std::string> requests_, console_;
 };
 
 }   // namespace garner::test
