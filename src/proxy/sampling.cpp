@@ -30,15 +30,16 @@ void Sampling::run(Bytes capacity, std::string policy, std::optional<sim::AutoPo
     MutexLock const lock(mutex_);
     replay(steady_now());   // replays the earlier samples under the earlier settings
     auto policies = policies_beside(policy);
-    if (!shadow_ || capacity != capacity_ || policies != policies_) {
+    bool const begins_to_follow = follow && !follow_;   // with all samples again
+    if (!shadow_ || begins_to_follow || capacity != capacity_ || policies != policies_) {
         sim::Shadow::Terms terms;
         terms.capacity = capacity_ = capacity;
         terms.policies = policies_ = std::move(policies);
         terms.replays_per_second = replays_per_second;
-        if (shadow_)
+        if (shadow_ && !begins_to_follow)
             shadow_->change(std::move(terms));
         else
-            shadow_.emplace(std::move(terms));
+            shadow_.emplace(std::move(terms)), forgotten_ = 0;
     }
     running_ = std::move(policy);
     follow_.reset();
@@ -80,37 +81,52 @@ void Sampling::replay(SteadyTime now) {
         forgotten_ = shadow_->forgotten();
         counts_since_ = now;
     }
-    if (paced_ == SteadyTime{}) paced_ = now;
-    // One sample of each worker in turn, approximately in order of arrival. Bounded, in case samples arrive faster than
-    // this.
     auto const rate = shadow_->rate();   // the rate at which they were drawn
-    std::size_t rounds = 2 * Sampler::samples_max;
-    for (bool more = true; more && rounds > 0; --rounds) {
-        more = false;
-        for (auto& sampler : samplers_) {
-            auto const sample = sampler->take();
-            if (!sample) continue;
-            shadow_->request(*sample);
-            ++samples_;
-            more = true;
-        }
-    }
+    replay_pending();
     auto const all = totals();
     auto const dropped = all.dropped - told_.dropped;
     shadow_->all_requests(all.requests - told_.requests, all.bytes - told_.bytes,
                           static_cast<double>(dropped) * shadow_->rate() / rate);
     samples_ += dropped;
     told_ = all;
-    if (now - paced_ >= pace) {
-        shadow_->pace(samples_, std::chrono::duration<double>(now - paced_).count());
-        samples_ = 0;
-        paced_ = now;
-    }
+    if (paced_ == SteadyTime{}) paced_ = now;
+    if (now - paced_ >= pace) adjust_rate(now);
     below_.store(shadow_->below(), std::memory_order_relaxed);
 }
 
+/// One sample of each worker in turn, approximately in order of arrival. Bounded, in case samples arrive faster than this.
+void Sampling::replay_pending() {
+    std::size_t rounds = 2 * Sampler::samples_max;
+    for (bool more = true; more && rounds > 0; --rounds) {
+        more = false;
+        for (auto& sampler : samplers_) {
+            auto const sample = sampler->take();
+            if (!sample) continue;
+            more = true;
+            if (may_replay())
+                shadow_->request(*sample), ++samples_;
+            else
+                ++skipped_;
+        }
+    }
+}
+
+void Sampling::adjust_rate(SteadyTime now) {
+    auto const elapsed = std::chrono::duration<double>(now - paced_).count();
+    auto const requests = told_.requests - requests_at_pace_;
+    if (follow_)
+        shadow_->pace(samples_, elapsed);
+    else
+        shadow_->pace(budget_.sustained(samples_, requests, elapsed), elapsed,
+                      sim::ReplayBudget::allowed(requests, elapsed) / elapsed);
+    budget_.earn(requests, elapsed);
+    samples_ = 0;
+    requests_at_pace_ = told_.requests;
+    paced_ = now;
+}
+
 Sampling::Totals Sampling::totals() const {
-    Totals all;
+    Totals all{.requests = 0, .bytes = 0, .dropped = skipped_};
     for (auto const& sampler : samplers_) {
         all.requests += sampler->requests();
         all.bytes += sampler->bytes();

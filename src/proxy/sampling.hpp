@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/auto_policy.hpp"
+#include "sim/replay_budget.hpp"
 #include "sim/shadow.hpp"
 #include "util/counter.hpp"
 #include "util/mutex.hpp"
@@ -63,7 +64,8 @@ public:
 
     Sampler& of_worker(unsigned number) { return *samplers_[number]; }
 
-    /// Sets the active policy. With `follow`, look() reports when another policy would do better.
+    /// Sets the active policy. With `follow`, look() reports when another policy would do better; only then the replay may take
+    /// more than a small share of the requests' time (sim::ReplayBudget), up to 0.8 % of a core.
     void run(Bytes capacity, std::string policy, std::optional<sim::AutoPolicy::Terms> const& follow);
 
     /// Replays the pending samples. The caller must apply a returned change.
@@ -71,7 +73,7 @@ public:
 
     struct Report {
         sim::WhatIf what_if;
-        std::uint64_t dropped = 0;   // samples dropped because the buffer was full
+        std::uint64_t dropped = 0;   // samples that were not replayed: the buffer was full, or the budget spent
         std::string policy;          // the active one
         std::optional<sim::AutoPolicy::Aim> follows;
         std::string why;   // reason of the last change; empty: none yet
@@ -85,7 +87,10 @@ private:
         std::uint64_t dropped = 0;
     };
     void replay(SteadyTime now) REQUIRES(mutex_);
-    Totals totals() const;
+    void replay_pending() REQUIRES(mutex_);
+    void adjust_rate(SteadyTime now) REQUIRES(mutex_);
+    bool may_replay() REQUIRES(mutex_) { return follow_ || budget_.spend(); }
+    Totals totals() const REQUIRES(mutex_);
 
     std::atomic<Fingerprint> below_{~Fingerprint{0}};
     std::vector<std::unique_ptr<Sampler>> samplers_;
@@ -96,8 +101,11 @@ private:
     Bytes capacity_ GUARDED_BY(mutex_) = 0;
     std::string running_ GUARDED_BY(mutex_);
     std::string why_ GUARDED_BY(mutex_);
-    Totals told_ GUARDED_BY(mutex_);                 // counts already passed to the shadow
-    std::uint64_t samples_ GUARDED_BY(mutex_) = 0;   // since paced_
+    sim::ReplayBudget budget_ GUARDED_BY(mutex_);
+    Totals told_ GUARDED_BY(mutex_);                          // counts already passed to the shadow
+    std::uint64_t skipped_ GUARDED_BY(mutex_) = 0;            // samples beyond the budget
+    std::uint64_t samples_ GUARDED_BY(mutex_) = 0;            // since paced_
+    std::uint64_t requests_at_pace_ GUARDED_BY(mutex_) = 0;   // all requests until paced_
     SteadyTime paced_ GUARDED_BY(mutex_){};
     std::uint64_t forgotten_ GUARDED_BY(mutex_) = 0;
     SteadyTime counts_since_ GUARDED_BY(mutex_){};

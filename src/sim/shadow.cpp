@@ -41,9 +41,9 @@ void Shadow::all_requests(std::uint64_t requests, Bytes bytes, double dropped) {
     count_.expected_bytes -= dropped * mean;
 }
 
-void Shadow::pace(std::uint64_t samples, double seconds) {
+void Shadow::pace(std::uint64_t samples, double seconds, double most) {
     auto const rate = static_cast<double>(samples) / std::max(seconds, 1.0);
-    auto const most = samples_per_second();
+    most = std::min(most, samples_per_second());
     if (rate > most) return lower(static_cast<unsigned>(std::ceil(std::log2(rate / most))));
     // Leaves a margin of two beyond the effect of doubling, so that the rate does not oscillate.
     bool const quiet = 4 * rate < most && 4 * objects_most() < terms_.objects_max;

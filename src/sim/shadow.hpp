@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -66,8 +67,9 @@ public:
     /// these whose samples never came here.
     void all_requests(std::uint64_t requests, Bytes bytes, double dropped = 0);
 
-    /// To be called about every second: `samples` came in `seconds`, including dropped ones.
-    void pace(std::uint64_t samples, double seconds);
+    /// To be called about every second: `samples` came in `seconds`, including dropped ones. `most`: a limit for them a second, in
+    /// addition to Terms::replays_per_second.
+    void pace(std::uint64_t samples, double seconds, double most = std::numeric_limits<double>::infinity());
 
     /// The caller sets `seconds`, because this class has no clock; a change of forgotten() restarts that time.
     WhatIf what_if() const;

@@ -45,7 +45,7 @@ TEST(Sampling, nothing_is_told_before_it_is_known_what_runs) {
 
 TEST(Sampling, a_full_buffer_drops_and_the_estimate_does_not_take_that_for_hits) {
     Sampling sampling(1);
-    sampling.run(1'000, "lru", std::nullopt);
+    sampling.run(1'000, "lru", sim::AutoPolicy::Terms());                                // no budget
     for (std::uint64_t i = 0; i < 10'000; ++i) request(sampling.of_worker(0), i, 500);   // misses only
     auto const report = sampling.report(steady_now());
     EXPECT_EQ(report.what_if.requests, Sampler::samples_max);
@@ -62,6 +62,36 @@ TEST(Sampling, when_samples_come_too_fast_the_rate_falls) {
     for (std::uint64_t i = 0; i < 100'000; ++i) request(sampling.of_worker(0), i, 500);
     sampling.report(now += seconds{1});
     EXPECT_LT(sampling.report(now).what_if.rate, 1);
+}
+
+TEST(Sampling, replays_the_first_requests_and_then_one_in_128) {
+    Sampling sampling(1);
+    sampling.run(1'000, "lru", std::nullopt);
+    auto now = steady_now();
+    std::uint64_t key = 0;
+    auto const second = [&](int requests) {
+        for (int i = 0; i < requests; ++i) request(sampling.of_worker(0), ++key, 500);   // misses only
+        return sampling.report(now += seconds{1});
+    };
+    second(0);
+    EXPECT_EQ(second(2'000).what_if.requests, 2'000u);
+    EXPECT_EQ(second(1'000).what_if.rate, 1.0 / 128);
+    for (int i = 0; i < 20; ++i) second(4'000);
+    auto const report = sampling.report(now);
+    EXPECT_LE(report.what_if.rate, 1.0 / 128);
+    EXPECT_GE(report.what_if.rate, 1.0 / 512);
+    EXPECT_NEAR(report.what_if.object_hit_ratio(row_of(report.what_if, "lru", 1'000)), 0, 0.2);
+}
+
+TEST(Sampling, who_begins_to_follow_gets_all_samples_again) {
+    Sampling sampling(1);
+    sampling.run(1'000, "lru", std::nullopt);
+    auto now = steady_now();
+    sampling.report(now);
+    for (std::uint64_t i = 0; i < 4'000; ++i) request(sampling.of_worker(0), i, 500);
+    EXPECT_LT(sampling.report(now += seconds{1}).what_if.rate, 1);
+    sampling.run(1'000, "lru", sim::AutoPolicy::Terms());
+    EXPECT_EQ(sampling.report(now).what_if.rate, 1);
 }
 
 TEST(Sampling, a_policy_with_settings_has_a_row_beside_the_plain_ones) {
