@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/asio/error.hpp>
 #include <cstring>
+#include <utility>
 
 #include "http/hop_by_hop.hpp"
 
@@ -43,7 +44,8 @@ net::awaitable<Trouble> Exchange::fill_buffer(milliseconds limit) {
         begin_ = 0;
     }
     std::span<char> free(buffer_.get() + end_, net::BufferPool::size - end_);
-    auto read = co_await transport_->read_some(free, limit);
+    auto reading = answered_ ? transport_->read_some(free, limit) : transport_->read_first(free, limit);
+    auto const read = co_await std::move(reading);
     if (read.error) co_return trouble_of(read.error);
     end_ += read.bytes;
     answered_ = true;

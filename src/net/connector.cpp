@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <deque>
 
+#include "net/receive.hpp"
 #include "net/tls_session.hpp"
 #include "net/waiter.hpp"
 #include "util/check.hpp"
@@ -187,6 +188,7 @@ void Connector::take_result(Race& race, Connected& result) {
     result.address = race.winner->address;
     Error ignored;
     race.winner->socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+    report_drained(race.winner->socket.native_handle());
     result.transport = std::make_unique<Transport>(std::move(race.winner->socket), wheel_);
 }
 

@@ -13,6 +13,7 @@
 
 #include "net/carrier.hpp"
 #include "net/iovecs.hpp"
+#include "net/receive.hpp"
 #include "net/tls_session.hpp"
 #include "util/check.hpp"
 
@@ -49,7 +50,7 @@ awaitable<IoResult> Transport::read_carrier(std::span<char> into, milliseconds l
 
 awaitable<IoResult> Transport::read_socket(std::span<char> into, milliseconds limit) {
     auto cancels = cancels_;
-    asio::mutable_buffer buffer(into.data(), into.size());
+    DrainingBuffer const buffer(into, drained_);
     read_deadline_.arm(limit);
     for (;;) {
         auto [error, bytes] = co_await socket_.async_read_some(buffer, as_values);
@@ -58,12 +59,17 @@ awaitable<IoResult> Transport::read_socket(std::span<char> into, milliseconds li
             continue;
         }
         read_deadline_.disarm();
-        // The kernel has timed out the connection. A caller could mistake this for its own deadline, read on, and see an
-        // orderly end.
-        if (error == asio::error::timed_out) error = asio::error::connection_reset;
         received_ += bytes;
         co_return IoResult{error, bytes};
     }
+}
+
+/// A reset that came together with the last bytes gives no event of its own.
+awaitable<IoResult> Transport::read_drained(std::span<char> into, milliseconds limit) {
+    drained_ = false;
+    auto const received = try_receive(into);
+    if (received.error != asio::error::would_block) co_return received;
+    co_return co_await read_socket(into, limit);
 }
 
 awaitable<Error> Transport::ready(TcpSocket::wait_type direction, Deadline& deadline, milliseconds limit) {
@@ -126,16 +132,16 @@ IoResult Transport::try_receive(std::span<char> into) {
         received_ += received.bytes;
         return received;
     }
-    ssize_t n;
-    do n = ::recv(socket_.native_handle(), into.data(), into.size(), MSG_DONTWAIT);
-    while (n < 0 && errno == EINTR);
-    if (n == 0) return {asio::error::eof, 0};
-    if (n < 0) return {errno == EAGAIN || errno == EWOULDBLOCK ? Error(asio::error::would_block) : last_error(), 0};
-    received_ += static_cast<Bytes>(n);
-    return {{}, static_cast<std::size_t>(n)};
+    auto const received = receive(socket_.native_handle(), into);
+    received_ += received.bytes;
+    return {received.error, received.bytes};
 }
 
 awaitable<IoResult> Transport::read_some(std::span<char> into, milliseconds limit) {
+    return drained_ ? read_drained(into, limit) : read_first(into, limit);
+}
+
+awaitable<IoResult> Transport::read_first(std::span<char> into, milliseconds limit) {
     if (tls_) return read_tls(into, limit);
     return carrier_ ? read_carrier(into, limit) : read_socket(into, limit);
 }

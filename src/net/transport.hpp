@@ -42,6 +42,9 @@ public:
 
     /// Waits at most `limit` for at least one byte. bytes > 0 if and only if there is no error.
     awaitable<IoResult> read_some(std::span<char> into, milliseconds limit);
+    /// The same for the first bytes of a message, for which one usually waits: spares the system call that finds nothing. A reset
+    /// that came together with the last bytes of the message before may be noticed only by the next write.
+    awaitable<IoResult> read_first(std::span<char> into, milliseconds limit);
 
     /// The two halves of read_some(), for a reader that holds no buffer while it waits. wait_input() may return early.
     /// try_read(): error would_block when there is nothing.
@@ -142,6 +145,7 @@ private:
     IoResult try_receive(std::span<char> into);
     awaitable<IoResult> read_carrier(std::span<char> into, milliseconds limit);
     awaitable<IoResult> read_socket(std::span<char> into, milliseconds limit);
+    awaitable<IoResult> read_drained(std::span<char> into, milliseconds limit);
 
     TcpSocket socket_;
     Carrier* carrier_ = nullptr;
@@ -150,6 +154,7 @@ private:
     Deadline write_deadline_;
     std::unique_ptr<TlsSession> tls_;
     std::unique_ptr<TlsSession> outer_;   // TLS in TLS: the session that carries tls_
+    bool drained_ = false;                // the last read of the socket has left nothing in it
     bool much_arrives_ = false;           // the last ciphertext received was more than a wait can take
     std::string tls_fault_;
     std::uint64_t cancels_ = 0;   // calls of cancel(), to distinguish them from deadlines

@@ -39,11 +39,9 @@ void Http1Stream::make_room() {
     }
 }
 
-net::awaitable<net::Error> Http1Stream::fill(milliseconds limit) {
+net::awaitable<net::IoResult> Http1Stream::fill(milliseconds limit) {
     std::span<char> free(buffer_.data() + end_, buffer_.size() - end_);
-    auto read = co_await transport_.read_some(free, limit);
-    end_ += read.bytes;
-    co_return read.error;
+    return begun() ? transport_.read_some(free, limit) : transport_.read_first(free, limit);
 }
 
 net::awaitable<Http1Stream::Arrival> Http1Stream::read_head(http::HeadLimits const& limits, HeadWaits waits, HeadBudget& budget) {
@@ -69,10 +67,11 @@ net::awaitable<Http1Stream::Arrival> Http1Stream::read_head(http::HeadLimits con
         }
         make_room();
         if (buffer_.size() > idle_buffer && !part.resize(buffer_.size() - idle_buffer)) co_return refuse_large_head();
-        auto error = co_await fill(limit);
+        auto const read = co_await fill(limit);
+        end_ += read.bytes;
         if (part.refused()) co_return refuse_large_head();
-        if (error == asio::error::timed_out) co_return Arrival::timed_out;
-        if (error) co_return Arrival::closed;
+        if (read.error == asio::error::timed_out) co_return Arrival::timed_out;
+        if (read.error) co_return Arrival::closed;
     }
 }
 

@@ -72,7 +72,7 @@ private:
     Arrival refuse_large_head();
     void begin_watching();
     void look_for_end();
-    net::awaitable<net::Error> fill(milliseconds limit);
+    net::awaitable<net::IoResult> fill(milliseconds limit);
 
     net::Transport& transport_;
     Traffic taken_;

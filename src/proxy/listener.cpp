@@ -14,6 +14,7 @@
 
 #include "net/address.hpp"
 #include "net/listen_error.hpp"
+#include "net/receive.hpp"
 #include "proxy/admission.hpp"
 #include "proxy/connection.hpp"
 #include "proxy/proxy_header_connection.hpp"
@@ -48,6 +49,7 @@ Listener::~Listener() {
 }
 
 void Listener::start() {
+    net::report_drained(acceptor_.native_handle());
     auto running = run(shared_from_this());
     asio::co_spawn(services_.worker.io.get_executor(), std::move(running), asio::detached);
 }

@@ -1,0 +1,41 @@
+// One read from a TCP socket, which tells whether another one would find nothing.
+#pragma once
+#include <cstddef>
+#include <span>
+
+#include "net/asio.hpp"
+
+namespace garner::net {
+
+/// From now on receive() knows whether the socket is drained. Sockets that a listening socket accepts inherit this.
+void report_drained(int descriptor);
+
+struct Received {
+    Error error;   // asio::error::eof at an orderly end, would_block when there is nothing
+    std::size_t bytes = 0;
+    bool drained = false;   // neither bytes nor an orderly end are left; a reset may be
+};
+/// Never waits.
+Received receive(int descriptor, std::span<char> into);
+
+/// The buffer of an asynchronous read. Asio then reads by receive(), and after a read that drained the socket the next one waits
+/// for an event before it tries. Asio's own reads cannot know this, and try once more.
+struct DrainingBuffer : asio::mutable_buffer {
+    DrainingBuffer(std::span<char> into, bool& drained) : asio::mutable_buffer(into.data(), into.size()), drained(&drained) {}
+    bool* drained;   // set by the read
+};
+
+}   // namespace garner::net
+
+template <>
+inline boost::asio::detail::reactor_op::status
+boost::asio::detail::reactive_socket_recv_op_base<garner::net::DrainingBuffer>::do_perform(reactor_op* base) {
+    auto& read = *static_cast<reactive_socket_recv_op_base*>(base);
+    auto const& into = read.buffers_;
+    auto const received = garner::net::receive(read.socket_, {static_cast<char*>(into.data()), into.size()});
+    if (received.error == boost::asio::error::would_block) return not_done;
+    read.ec_ = received.error;
+    read.bytes_transferred_ = received.bytes;
+    *into.drained = received.drained;
+    return received.drained ? done_and_exhausted : done;
+}
