@@ -56,7 +56,7 @@ public:
     }
     std::size_t size() const { return size_; }
     void clear() {
-        size_ = 0;
+        size_ = at_ = least_ = 0;
         counts_.fill(0);
         heads_.fill(none);
     }
@@ -88,8 +88,18 @@ private:
         place.next = std::exchange(heads_[key % chains], at);
         return at;
     }
+    /// The place of the least count. Counts only grow, so the search for another one like it goes on where the last one ended.
+    std::uint16_t find_least() {
+        while (at_ < capacity && counts_[at_] != least_) ++at_;
+        if (at_ == capacity) {
+            auto const found = std::ranges::min_element(counts_);
+            at_ = static_cast<std::size_t>(found - counts_.begin());
+            least_ = *found;
+        }
+        return static_cast<std::uint16_t>(at_);
+    }
     std::uint16_t unchain_least() {
-        auto const least = static_cast<std::uint16_t>(std::ranges::min_element(counts_) - counts_.begin());
+        auto const least = find_least();
         auto* link = &heads_[places_[least].key % chains];
         while (*link != least) link = &places_[*link].next;
         *link = places_[least].next;
@@ -97,6 +107,8 @@ private:
     }
 
     std::size_t size_ = 0;
+    std::size_t at_ = 0;                             // all counts before are larger than
+    std::uint64_t least_ = 0;                        // the least count of the last search
     std::array<std::uint64_t, capacity> counts_{};   // apart from the rest: the search for the least reads all
     std::array<std::uint16_t, chains> heads_;        // the first place of each chain of keys with the same remainder
     std::array<Place, capacity> places_{};
