@@ -100,6 +100,24 @@ bool read_date(std::string_view text, std::string_view pattern, Parts& parts) {
     return in.finished();
 }
 
+/// The form that senders must generate, in its usual spelling: "Sun, 06 Nov 1994 08:49:37 GMT". False: it may be written otherwise.
+bool read_usual_date(std::string_view text, Parts& parts) {
+    constexpr std::string_view form = "Aaa, 00 Aaa 0000 00:00:00 GMT";
+    if (text.size() != form.size()) return false;
+    for (std::size_t i = 0; i < form.size(); ++i)
+        if (form[i] == '0' ? !is_digit(text[i]) : form[i] != 'A' && form[i] != 'a' && form[i] != text[i]) return false;
+    auto const number = [&](std::size_t at) { return 10 * (text[at] - '0') + (text[at + 1] - '0'); };
+    auto const month = std::ranges::find(month_names, text.substr(8, 3));
+    if (month == month_names.end() || std::ranges::find(day_names, text.substr(0, 3)) == std::end(day_names)) return false;
+    parts = {.year = 100 * number(12) + number(14),
+             .month = static_cast<int>(month - month_names.begin()) + 1,
+             .day = number(5),
+             .hour = number(17),
+             .minute = number(20),
+             .second = number(23)};
+    return true;
+}
+
 /// RFC 9110 5.6.7: the last year with these two digits that is at most 50 years in the future.
 std::optional<std::int64_t> in_nearest_century(Parts parts, WallTime now) {
     constexpr std::int64_t fifty_years = 50LL * 31'556'952;
@@ -122,6 +140,7 @@ void put_text(char*& out, std::string_view text) { out = std::copy(text.begin(),
 
 std::optional<std::int64_t> parse_http_date(std::string_view text, WallTime now) {
     Parts parts;
+    if (read_usual_date(text, parts)) return to_seconds(parts);
     // Only the IMF form has its comma at index 3; only asctime has none.
     bool const is_imf = text.size() > 3 && text[3] == ',';
     if (!is_imf && text.find(',') != text.npos)
