@@ -52,11 +52,12 @@ enum class Tabs : bool { refused, allowed };
 /// The first control byte of `text`, or npos. Checks eight bytes at a time, because values are most of a head.
 std::size_t find_control(std::string_view text, Tabs tabs) {
     for (std::size_t i = 0; i < text.size();) {
-        if (text.size() - i >= 8) {
+        if (text.size() >= 8) {
+            auto const at = std::min(i, text.size() - 8);   // the last eight bytes may overlap the ones before
             std::uint64_t word = 0;
-            std::memcpy(&word, text.data() + i, 8);
+            std::memcpy(&word, text.data() + at, 8);
             if (!has_control(word)) {
-                i += 8;
+                i = at + 8;
                 continue;
             }
         }
