@@ -39,7 +39,8 @@ Admission admit(Options const& options, http::OwnAddresses const& own, Target co
     admission.decision = options.access.decide(facts, std::nullopt);
     admission.source_matters = admission.decision.verdict == http::Decision::Verdict::needs_destination;
     if (!admission.source_matters) return admission;
-    if (auto literal = parse_ip(target.uri.authority.host)) admission.decision = permits(options, own, target, facts, *literal);
+    admission.destination = parse_ip(target.uri.authority.host);
+    if (admission.destination) admission.decision = permits(options, own, target, facts, *admission.destination);
     return admission;
 }
 

@@ -26,8 +26,9 @@ http::Decision permits(Options const&, http::OwnAddresses const&, Target const&,
 
 /// The access rules' decision before any name is resolved.
 struct Admission {
-    http::Decision decision;       // needs_destination: the host is a name, and its addresses decide
-    bool source_matters = false;   // the address decides, also the one that a stored response came from
+    http::Decision decision;                     // needs_destination: the host is a name, and its addresses decide
+    bool source_matters = false;                 // the address decides, also the one that a stored response came from
+    std::optional<IpAddress> destination = {};   // the address that was decided on: the host is one
 };
 Admission admit(Options const&, http::OwnAddresses const&, Target const&, http::RuleRequest const&);
 

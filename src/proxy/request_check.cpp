@@ -55,6 +55,7 @@ std::optional<Verdict> RequestCheck::check_access() {
         request_.source_matters = admission.source_matters;
         request_.record.note_rule(decision);
         if (decision.denied()) return denied(decision);
+        request_.permitted = decision.allowed() ? admission.destination : std::nullopt;
         if (decision.verdict == needs_identity) {
             auto const verdict = require_login();
             if (verdict || !request_.identity) return verdict;

@@ -210,7 +210,7 @@ std::unique_ptr<net::Transport> Upstream::take_pooled() {
     while (auto transport = request_.services.worker.pool.take(pool_key_)) {
         address_ = transport->remote();
         if (sources_.peer()) return transport;   // the operator's own choice
-        if (request_.permits(request_.facts(), address_).allowed()) return transport;
+        if (request_.may_reach(address_)) return transport;
     }
     return nullptr;
 }
