@@ -109,7 +109,7 @@ net::awaitable<void> Transaction::tunnel() {
 void Transaction::finish() {
     upstream_.drop_exchange();
     if (!request_.client.body_done()) request_.close = true;
-    request_.record.peer = upstream_.peer_text();
+    if (request_.services.logs()) request_.record.peer = upstream_.peer_text();
     request_.record.finish(request_);
 }
 
