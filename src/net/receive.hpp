@@ -18,11 +18,16 @@ struct Received {
 /// Never waits.
 Received receive(int descriptor, std::span<char> into);
 
+/// What an asynchronous read has found, known before its handler runs.
+struct Reading {
+    bool done = false;
+    bool drained = false;   // see Received
+};
 /// The buffer of an asynchronous read. Asio then reads by receive(), and after a read that drained the socket the next one waits
 /// for an event before it tries. Asio's own reads cannot know this, and try once more.
 struct DrainingBuffer : asio::mutable_buffer {
-    DrainingBuffer(std::span<char> into, bool& drained) : asio::mutable_buffer(into.data(), into.size()), drained(&drained) {}
-    bool* drained;   // set by the read
+    DrainingBuffer(std::span<char> into, Reading& reading) : asio::mutable_buffer(into.data(), into.size()), reading(&reading) {}
+    Reading* reading;
 };
 
 }   // namespace garner::net
@@ -36,6 +41,6 @@ boost::asio::detail::reactive_socket_recv_op_base<garner::net::DrainingBuffer>::
     if (received.error == boost::asio::error::would_block) return not_done;
     read.ec_ = received.error;
     read.bytes_transferred_ = received.bytes;
-    *into.drained = received.drained;
+    *into.reading = {true, received.drained};
     return received.drained ? done_and_exhausted : done;
 }

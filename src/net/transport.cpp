@@ -10,6 +10,7 @@
 #include <boost/asio/error.hpp>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "net/carrier.hpp"
 #include "net/iovecs.hpp"
@@ -50,7 +51,8 @@ awaitable<IoResult> Transport::read_carrier(std::span<char> into, milliseconds l
 
 awaitable<IoResult> Transport::read_socket(std::span<char> into, milliseconds limit) {
     auto cancels = cancels_;
-    DrainingBuffer const buffer(into, drained_);
+    Reading reading;
+    DrainingBuffer const buffer(into, reading);
     read_deadline_.arm(limit);
     for (;;) {
         auto [error, bytes] = co_await socket_.async_read_some(buffer, as_values);
@@ -60,6 +62,7 @@ awaitable<IoResult> Transport::read_socket(std::span<char> into, milliseconds li
         }
         read_deadline_.disarm();
         received_ += bytes;
+        drained_ = reading.drained;
         co_return IoResult{error, bytes};
     }
 }
@@ -240,6 +243,26 @@ Transport::Arrived Transport::arrived() {
     auto n = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (n > 0) return Arrived::bytes;
     return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? Arrived::nothing : Arrived::end;
+}
+
+struct Transport::IdleWatch {
+    char byte = 0;
+    Reading reading;
+};
+
+/// A read that an event makes. Without a drained socket it would read at once; with TLS, session tickets may come.
+void Transport::watch_idle() {
+    if (tls_ || carrier_ || !drained_) return;
+    if (idle_watch_.use_count() != 1) idle_watch_ = std::make_shared<IdleWatch>();
+    is_watched_ = true;
+    DrainingBuffer const buffer({&idle_watch_->byte, 1}, idle_watch_->reading);
+    socket_.async_read_some(buffer, [watch = idle_watch_](Error const&, std::size_t) {});
+}
+
+bool Transport::stale() {
+    if (!std::exchange(is_watched_, false)) return arrived() != Arrived::nothing;
+    end_operations();
+    return idle_watch_->reading.done;
 }
 
 std::string Transport::tls_fault() const { return tls_fault_; }

@@ -204,10 +204,13 @@ bool Upstream::may_repeat(Trouble trouble, SteadyTime begun) {
     return wanted && http::is_idempotent(request_.head().method) && !upload_.started();
 }
 
-/// A pooled connection may have been opened for a client with other rights.
+/// A pooled connection may have been opened for a client with other rights. A request that must not be repeated gets none that the
+/// origin has closed a moment ago.
 std::unique_ptr<net::Transport> Upstream::take_pooled() {
     if (request_.accepted_fault() != 0) return nullptr;
+    bool const is_repeatable = http::is_idempotent(request_.head().method);
     while (auto transport = request_.services.worker.pool.take(pool_key_)) {
+        if (!is_repeatable && transport->stale()) continue;
         address_ = transport->remote();
         if (sources_.peer()) return transport;   // the operator's own choice
         if (request_.may_reach(address_)) return transport;
