@@ -48,15 +48,6 @@ Decision told(std::span<AccessRule const> rules, std::size_t index, Decision::Ve
     return decision;
 }
 
-Decision by_rule(std::span<AccessRule const> rules, std::size_t index, RuleRequest const& request, IpAddress const* destination) {
-    auto const& rule = rules[index];
-    auto decision = told(rules, index, rule.allow ? Decision::Verdict::allow : Decision::Verdict::deny);
-    if (!rule.allow) return decision;
-    decision.opens_address = opens_destination(rule) || opens_host(rule.match, request, destination);
-    decision.opens_port = rule.match.has(Matcher::Member::port, false);
-    return decision;
-}
-
 /// "access[2]" for "access[2]: deny".
 std::string_view without_verdict(std::string_view place) { return place.substr(0, place.find(':')); }
 
@@ -94,8 +85,20 @@ std::vector<DeadRule> find_dead_rules(std::span<AccessRule const> rules) {
 
 AccessRules::AccessRules(std::vector<AccessRule> rules) : rules_(std::move(rules)), dead_(find_dead_rules(rules_)) {
     if (rules_.size() > few_rules) index_ = std::make_shared<AccessIndex const>(rules_);
-    for (std::size_t i = 0; i < rules_.size(); ++i)
-        if (may_open_addresses(rules_[i])) opening_.push_back(i);
+    for (std::size_t i = 0; i < rules_.size(); ++i) {
+        auto const& rule = rules_[i];
+        opens_.push_back({.address = opens_destination(rule), .port = rule.match.has(Matcher::Member::port, false)});
+        if (may_open_addresses(rule)) opening_.push_back(i);
+    }
+}
+
+Decision AccessRules::by_rule(std::size_t index, RuleRequest const& request, IpAddress const* destination) const {
+    auto const& rule = rules_[index];
+    auto decision = told(rules_, index, rule.allow ? Decision::Verdict::allow : Decision::Verdict::deny);
+    if (!rule.allow) return decision;
+    decision.opens_address = opens_[index].address || opens_host(rule.match, request, destination);
+    decision.opens_port = opens_[index].port;
+    return decision;
 }
 
 Decision AccessRules::first_match(RuleRequest const& request, IpAddress const* destination) const {
@@ -104,7 +107,7 @@ Decision AccessRules::first_match(RuleRequest const& request, IpAddress const* d
     switch (result) {
     case Matcher::Result::needs_destination: return told(rules_, index, Decision::Verdict::needs_destination);
     case Matcher::Result::needs_identity: return told(rules_, index, Decision::Verdict::needs_identity);
-    case Matcher::Result::yes: return by_rule(rules_, index, request, destination);
+    case Matcher::Result::yes: return by_rule(index, request, destination);
     case Matcher::Result::no: break;
     }
     return by_default(request);

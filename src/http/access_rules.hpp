@@ -112,12 +112,19 @@ public:
 
 private:
     Decision first_match(RuleRequest const&, IpAddress const* destination) const;
+    Decision by_rule(std::size_t index, RuleRequest const&, IpAddress const* destination) const;
     bool opened_to_others(RuleRequest const&) const;
 
     std::vector<AccessRule> rules_;
     std::vector<DeadRule> dead_;
     std::shared_ptr<AccessIndex const> index_;   // nullptr: few rules
-    std::vector<std::size_t> opening_;           // the rules that may open addresses
+    /// What an allow rule opens, whatever the request.
+    struct Opens {
+        bool address = false;
+        bool port = false;
+    };
+    std::vector<Opens> opens_;           // by rule
+    std::vector<std::size_t> opening_;   // the rules that may open addresses
 };
 
 /// Why this origin address is blocked by default, a literal, or nullptr when it is not: 0/8, 127/8, 169.254/16, "::", ::1,
