@@ -32,7 +32,11 @@ net::awaitable<void> Http1Connection::serve() {
     std::uint32_t in_turn = 0;
     for (bool first = true;; first = false) {
         auto options = services_.options;
-        auto const arrival = co_await wait_for_request(*options, first);
+        Arrival arrival;
+        do {
+            auto const waits = begin_waiting(*options, first);
+            arrival = co_await stream_.read_head(options->limits.head, waits, services_.heads);
+        } while (waits_again(arrival));
         if (arrival != Arrival::request) co_return co_await refuse(arrival);
         if (options != services_.options) options = services_.options;   // a reload came during the wait
         auto& transaction = begin_request(options);
@@ -52,21 +56,21 @@ net::awaitable<void> Http1Connection::serve() {
 }
 
 /// A client that connects and sends nothing gets no keep-alive time.
-net::awaitable<Arrival> Http1Connection::wait_for_request(Options const& options, bool first) {
+Http1Stream::HeadWaits Http1Connection::begin_waiting(Options const& options, bool first) {
     auto const& deadlines = options.deadlines;
-    Http1Stream::HeadWaits waits{first ? deadlines.head : deadlines.keep_alive, deadlines.head};
-    for (;;) {
-        idle_ = !stream_.begun();
-        if (services_.draining) waits.idle = deadlines.drain_idle;
-        begin_to_wait();
-        auto const arrival = co_await stream_.read_head(options.limits.head, waits, services_.heads);
-        idle_ = false;
-        end_wait();
-        bool const restarts = std::exchange(restarts_, false) && arrival == Arrival::closed;
-        // The end of the connection would cross a request that arrived in the same moment.
-        bool const too_early = arrival == Arrival::timed_out && services_.draining && stream_.more_received();
-        if (!restarts && !too_early) co_return arrival;
-    }
+    idle_ = !stream_.begun();
+    begin_to_wait();
+    if (services_.draining) return {deadlines.drain_idle, deadlines.head};
+    return {first ? deadlines.head : deadlines.keep_alive, deadlines.head};
+}
+
+bool Http1Connection::waits_again(Arrival arrival) {
+    idle_ = false;
+    end_wait();
+    bool const restarts = std::exchange(restarts_, false) && arrival == Arrival::closed;
+    // The end of the connection would cross a request that arrived in the same moment.
+    bool const too_early = arrival == Arrival::timed_out && services_.draining && stream_.more_received();
+    return restarts || too_early;
 }
 
 net::awaitable<void> Http1Connection::refuse(Arrival arrival) {

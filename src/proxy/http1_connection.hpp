@@ -21,7 +21,8 @@ public:
 private:
     net::awaitable<void> run() override;
     net::awaitable<void> serve();
-    net::awaitable<Http1Stream::Arrival> wait_for_request(Options const& options, bool first);
+    Http1Stream::HeadWaits begin_waiting(Options const& options, bool first);
+    bool waits_again(Http1Stream::Arrival arrival);
     net::awaitable<void> refuse(Http1Stream::Arrival arrival);
     net::awaitable<void> refuse_head(std::uint16_t status, std::string_view why);
     Transaction& begin_request(std::shared_ptr<Options const> const& options);
