@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/asio/error.hpp>
 #include <cstring>
-#include <utility>
 
 #include "http/hop_by_hop.hpp"
 
@@ -31,25 +30,30 @@ net::awaitable<Trouble> Exchange::send(std::span<iovec> parts, milliseconds limi
     co_return written.error ? trouble_of(written.error) : Trouble::none;
 }
 
-net::awaitable<Trouble> Exchange::fill_buffer(milliseconds limit) {
-    if (cancelled_) co_return Trouble::cancelled;
+Trouble Exchange::make_room() {
+    if (cancelled_) return Trouble::cancelled;
     if (begin_ == end_) begin_ = end_ = scanned_ = 0;
-    if (end_ == net::BufferPool::size) {
-        if (begin_ == 0) {
-            fault_ = "head larger than the buffer";
-            co_return Trouble::malformed;
-        }
-        std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
-        end_ -= begin_;
-        begin_ = 0;
+    if (end_ < net::BufferPool::size) return Trouble::none;
+    if (begin_ == 0) {
+        fault_ = "head larger than the buffer";
+        return Trouble::malformed;
     }
+    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    return Trouble::none;
+}
+
+net::awaitable<net::IoResult> Exchange::receive(milliseconds limit) {
     std::span<char> free(buffer_.get() + end_, net::BufferPool::size - end_);
-    auto reading = answered_ ? transport_->read_some(free, limit) : transport_->read_first(free, limit);
-    auto const read = co_await std::move(reading);
-    if (read.error) co_return trouble_of(read.error);
+    return answered_ ? transport_->read_some(free, limit) : transport_->read_first(free, limit);
+}
+
+Trouble Exchange::note_received(net::IoResult const& read) {
+    if (read.error) return trouble_of(read.error);
     end_ += read.bytes;
     answered_ = true;
-    co_return Trouble::none;
+    return Trouble::none;
 }
 
 net::awaitable<Trouble> Exchange::read_head(http::Method request, milliseconds limit) {
@@ -75,7 +79,10 @@ net::awaitable<Trouble> Exchange::read_head(http::Method request, milliseconds l
         }
         auto const left = std::chrono::ceil<milliseconds>(until - steady_now());
         if (left <= milliseconds{0}) co_return Trouble::timed_out;
-        auto trouble = co_await fill_buffer(left);
+        auto trouble = make_room();
+        if (trouble != Trouble::none) co_return trouble;
+        auto const read = co_await receive(left);
+        trouble = note_received(read);
         if (trouble != Trouble::none) co_return trouble;
     }
 }
@@ -122,7 +129,11 @@ net::awaitable<Exchange::Piece> Exchange::read_body(milliseconds limit, std::spa
         if (decoder_.done()) co_return at_end();
         auto piece = step();
         if (!needs_input_) co_return piece;
-        auto trouble = co_await fill_buffer(limit);
+        auto trouble = make_room();
+        if (trouble == Trouble::none) {
+            auto const read = co_await receive(limit);
+            trouble = note_received(read);
+        }
         if (trouble == Trouble::closed && decoder_.closed()) co_return at_end();
         if (trouble != Trouble::none) {
             Piece failed{trouble, {}};

@@ -90,7 +90,10 @@ public:
     }
 
 private:
-    net::awaitable<Trouble> fill_buffer(milliseconds limit);
+    // A read into the buffer, in three parts: one coroutine less for each response.
+    Trouble make_room();
+    net::awaitable<net::IoResult> receive(milliseconds limit);
+    Trouble note_received(net::IoResult const& read);
     net::awaitable<Piece> read_straight(milliseconds limit, std::span<char> into);
     Trouble trouble_of(net::Error const& error) const;
     Piece step();
