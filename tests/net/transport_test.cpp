@@ -11,6 +11,7 @@
 
 #include "net/listener.hpp"
 #include "net/loop.hpp"
+#include "net/receive.hpp"
 
 namespace garner::net {
 namespace {
@@ -177,6 +178,86 @@ TEST(Transport, stale_means_closed_or_unexpected_bytes) {
     EXPECT_TRUE(talks.ours.stale());
     EXPECT_TRUE(closed.ours.stale());
     EXPECT_TRUE(resets.ours.stale());
+}
+
+/// Reads message by message from a socket that tells when it is drained.
+struct DrainedScene : TransportScene {
+    DrainedScene() { report_drained(ours.descriptor()); }
+    IoResult first() { return loop.run(ours.read_first(buffer, seconds{1})); }
+    void tell_and_wait(std::string_view bytes) {
+        tell(bytes);
+        loop.run_for(milliseconds{10});   // the event finds no reader
+    }
+    void reset_theirs() {
+        linger at_once{1, 0};
+        ::setsockopt(pair.theirs, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        close_theirs();
+    }
+};
+
+TEST(Transport, no_message_is_lost_after_the_socket_was_drained) {
+    DrainedScene scene;
+    scene.tell("one");
+    EXPECT_EQ(scene.first().bytes, 3u);
+    scene.tell_and_wait("second");
+    EXPECT_EQ(scene.first().bytes, 6u);
+    EXPECT_EQ(scene.first().error, asio::error::timed_out);
+    scene.tell_and_wait("third");
+    EXPECT_EQ(scene.read().bytes, 5u);
+    scene.tell("fourth");
+    EXPECT_EQ(scene.first().bytes, 6u);
+    EXPECT_EQ(scene.ours.received(), 20u);
+}
+
+TEST(Transport, an_end_that_comes_with_the_last_bytes_is_noticed) {
+    DrainedScene scene;
+    scene.tell("last");
+    ::shutdown(scene.pair.theirs, SHUT_WR);
+    scene.loop.run_for(milliseconds{10});
+    EXPECT_EQ(scene.first().bytes, 4u);
+    EXPECT_EQ(scene.first().error, asio::error::eof);
+}
+
+TEST(Transport, a_reset_that_comes_with_bytes_is_noticed_within_a_message) {
+    DrainedScene scene;
+    scene.tell("part");
+    scene.reset_theirs();
+    EXPECT_EQ(scene.first().bytes, 4u);
+    EXPECT_EQ(scene.read(seconds{1}).error, asio::error::connection_reset);
+}
+
+TEST(Transport, a_watched_idle_connection_is_stale_once_anything_comes) {
+    DrainedScene scene;
+    auto const idle_again = [&] {
+        scene.tell("message");
+        EXPECT_EQ(scene.first().bytes, 7u);
+        scene.ours.watch_idle();
+        scene.loop.run_for(milliseconds{10});
+    };
+    idle_again();
+    EXPECT_FALSE(scene.ours.stale());
+    idle_again();   // goes on as before
+    EXPECT_FALSE(scene.ours.stale());
+    EXPECT_FALSE(scene.ours.stale());
+    idle_again();
+    scene.tell_and_wait("x");
+    EXPECT_TRUE(scene.ours.stale());
+
+    DrainedScene closed;
+    closed.tell("message");
+    EXPECT_EQ(closed.first().bytes, 7u);
+    closed.ours.watch_idle();
+    closed.close_theirs();
+    EXPECT_TRUE(closed.ours.stale());
+}
+
+TEST(Transport, bytes_that_came_before_the_watch_make_a_connection_stale) {
+    DrainedScene scene;
+    scene.tell("message");
+    EXPECT_EQ(scene.first().bytes, 7u);
+    scene.tell_and_wait("x");
+    scene.ours.watch_idle();
+    EXPECT_TRUE(scene.ours.stale());
 }
 
 TEST(Transport, a_half_close_ends_one_direction_and_a_reset_both) {

@@ -14,8 +14,10 @@ TEST(Ip, text_survives_the_round_trip) {
 }
 
 TEST(Ip, what_is_no_plain_address_is_refused) {
-    for (char const* text : {"", "127.1", "0177.0.0.1", "1.2.3.4.5", "256.0.0.1", "1.2.3.4 ", "[::1]", "fe80::1%lo",
-                             ":::", "localhost", "2130706433", "1.2.3.4/8", "::ffff:1.2.3.4.5"})
+    for (char const* text :
+         {"",          "127.1",      "0177.0.0.1", "1.2.3.4.5",         "256.0.0.1", "1.2.3.4 ", "[::1]",  "fe80::1%lo", ":::",
+          "localhost", "2130706433", "1.2.3.4/8",  "::ffff:1.2.3.4.5",  "1.2.3.",    "1.2.3",    ".1.2.3", "1..2.3",     "01.2.3.4",
+          "1.2.3.00",  "1.2.3.0001", "1.2.3.-4",   "1.2.3.999999999999"})
         EXPECT_FALSE(parse_ip(text)) << text;
     EXPECT_FALSE(parse_ip(std::string_view("1.2.3.4\0", 8)));
     EXPECT_FALSE(parse_ip(std::string(200, ':')));
