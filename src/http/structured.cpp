@@ -31,8 +31,30 @@ public:
         return true;
     }
 
+    /// RFC 8941 4.2.1, for strings only.
+    bool strings(std::vector<std::string>& list) {
+        skip(" ");
+        while (!rest_.empty()) {
+            DictionaryMember item;
+            if (!at('"') || !string(item) || !parameters()) return false;
+            list.push_back(without_escapes(item.text));
+            skip(" \t");
+            if (rest_.empty()) return true;
+            if (!take(',')) return false;
+            skip(" \t");
+            if (rest_.empty()) return false;   // a trailing comma
+        }
+        return true;
+    }
+
 private:
     using Type = DictionaryMember::Type;
+
+    static std::string without_escapes(std::string_view text) {
+        std::string plain;
+        for (std::size_t i = 0; i < text.size(); ++i) plain += text[i] == '\\' ? text[++i] : text[i];
+        return plain;
+    }
 
     bool at(char c) const { return rest_.starts_with(c); }
     bool take(char c) {
@@ -170,6 +192,12 @@ std::optional<std::vector<DictionaryMember>> parse_dictionary(Fields const& fiel
         if (!Parser(field.value).dictionary(members)) return std::nullopt;
     }
     return members;
+}
+
+std::optional<std::vector<std::string>> parse_string_list(std::string_view list) {
+    std::vector<std::string> strings;
+    if (!Parser(list).strings(strings)) return std::nullopt;
+    return strings;
 }
 
 }   // namespace garner::http
