@@ -119,6 +119,15 @@ public:
     /// The blocking form of settled().
     virtual bool wait_until_settled(Survives what) = 0;
 
+    // ---- lines of text that the next start finds ----
+
+    /// Keeps a line without its end. A process crash does not lose it, and after wait_until_settled() a power failure does not. If it
+    /// cannot be kept, the next start finds no objects. Waits for no more than the page cache. False: the store is closed, and another
+    /// one has its place.
+    virtual bool note(std::string_view) { return true; }
+    /// The lines that earlier processes have kept.
+    virtual std::vector<std::string> notes() const { return {}; }
+
     /// Offers an object evicted from memory that may not be on disk; ignored unless options.admit admits all.
     virtual void demote(Object const& object) = 0;
 

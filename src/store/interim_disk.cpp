@@ -24,7 +24,9 @@ bool InterimDisk::pass_on(std::shared_ptr<DiskStore> next) {
     MutexLock const lock(mutex_);
     if (too_many_) return false;
     for (auto const& key : removed_) next->forget(key);
+    for (auto const& line : noted_) (void)next->note(line);
     removed_.clear();
+    noted_.clear();
     next_ = std::move(next);
     return true;
 }
@@ -53,6 +55,14 @@ bool InterimDisk::forget(std::string_view key) {
         removed_.clear();
     else
         removed_.emplace_back(key);
+    return true;
+}
+
+bool InterimDisk::note(std::string_view line) {
+    MutexLock const lock(mutex_);
+    if (next_) return next_->note(line);
+    too_many_ = too_many_ || noted_.size() == removals_max;
+    if (!too_many_) noted_.emplace_back(line);
     return true;
 }
 

@@ -37,6 +37,7 @@ public:
     net::awaitable<bool> settled(Survives what, net::Executor executor) override;
     bool wait_until_settled(Survives what) override;
     void demote(Object const&) override {}
+    bool note(std::string_view line) override;
     void stop() override {}
     DiskStats stats() const override { return stats_; }
     DiskOptions const& options() const override { return options_; }
@@ -59,6 +60,7 @@ private:
     mutable Mutex mutex_;
     std::shared_ptr<DiskStore> next_ GUARDED_BY(mutex_);
     std::vector<std::string> removed_ GUARDED_BY(mutex_);
+    std::vector<std::string> noted_ GUARDED_BY(mutex_);
     bool too_many_ GUARDED_BY(mutex_) = false;
 };
 

@@ -95,6 +95,7 @@ bool LogStore::close() {
     }
     for (auto* thread : {&maintenance_, &cleaning_, &recoverer_})
         if (thread->joinable()) thread->join();
+    notes_.close();
     if (made_) {
         pay_at_the_end();
         made_->log.end();
@@ -111,6 +112,8 @@ void LogStore::pay_at_the_end() {
 }
 
 LogStore::Opening LogStore::open_file(StoreFile::When when, StoreFile::Known const& known, std::string& trouble) {
+    // Full notes: the lines that are missing may be about any object.
+    if (when == StoreFile::When::at_start && NoteFile::is_full(notes_name())) when = StoreFile::When::later;
     auto opened = StoreFile::open(options(), when, known);
     trouble = opened.trouble;
     if (opened.in_use) return Opening::in_use;
@@ -130,6 +133,7 @@ LogStore::Opening LogStore::open_file(StoreFile::When when, StoreFile::Known con
     auto make_void = [this](std::uint64_t generation) { return this->make_void(generation); };
     auto append_tombstone = [this](Fingerprint hash) { return this->append_tombstone(hash); };
     auto make_all_void = [this] { return this->make_all_void(); };
+    open_notes(when);
     made_ = std::make_unique<OpenStore>(std::move(*opened.store), options(), lost, came, in_pieces, bad, write, gone, make_void,
                                         append_tombstone, make_all_void);
     works_.store(made_.get());

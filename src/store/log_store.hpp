@@ -21,6 +21,7 @@
 #include "store/disk_recovery.hpp"
 #include "store/disk_store.hpp"
 #include "store/disk_tombstones.hpp"
+#include "store/note_file.hpp"
 #include "store/store_file.hpp"
 #include "util/mutex.hpp"
 #include "util/result.hpp"
@@ -91,6 +92,8 @@ public:
     net::awaitable<bool> settled(Survives what, net::Executor executor) override;
     bool wait_until_settled(Survives what) override;
     void demote(Object const& object) override;
+    bool note(std::string_view line) override;
+    std::vector<std::string> notes() const override { return notes_.lines(); }
     DiskStats stats() const override;
     DiskOptions const& options() const override { return *options_.load(); }
     void reconfigure(DiskOptions const& fresh) override;
@@ -127,6 +130,8 @@ public:
 private:
     OpenStore* works() const { return works_.load(std::memory_order_acquire); }
     std::string file_name() const { return file_of(options().path); }
+    std::string notes_name() const { return options().path + "/invalidations"; }
+    void open_notes(StoreFile::When when);
     enum class Opening : std::uint8_t { done, in_use, failed };
     Opening open_file(StoreFile::When when, StoreFile::Known const& known, std::string& trouble);
     void tell_options();
@@ -171,10 +176,12 @@ private:
     std::atomic<OpenStore*> works_{nullptr};                   // made_, once it is ready
     AdmissionFilter admission_filter_;
     LongWrites long_;
+    NoteFile notes_;
     std::atomic<std::uint64_t> next_body_{1};
     std::atomic<std::uint64_t> first_sequence_{0};
     std::atomic<bool> removed_{false};       // the file was moved or removed
     std::atomic<bool> left_{false};          // see leave()
+    std::atomic<bool> discards_{false};      // the next start finds nothing
     std::atomic<bool> ran_without_{false};   // an object was to be removed while the store could not be opened
     bool given_up_ = false;                  // the mark for the next start is written
     bool cut_short_ = false;                 // the file was truncated once, whatever its size is now

@@ -1,6 +1,9 @@
 // Removal of objects from the disk tier, and the tombstones that keep them removed after a restart.
 #include <spdlog/spdlog.h>
 
+#include <filesystem>
+#include <system_error>
+
 #include "net/waiter.hpp"
 #include "store/log_store.hpp"
 
@@ -123,6 +126,30 @@ bool LogStore::make_all_void() {
     return make_void(newest);
 }
 
+/// A block device has no place for the file.
+void LogStore::open_notes(StoreFile::When when) {
+    using enum StoreFile::When;
+    std::error_code error;
+    if (when == as_it_is || !std::filesystem::is_directory(options().path, error)) return;
+    notes_.open(notes_name(), when == at_start, options().faults);
+}
+
+bool LogStore::note(std::string_view line) {
+    auto* works = this->works();
+    if (!works) {
+        ran_without_ = true;
+        return true;
+    }
+    auto const added = notes_.add(line);
+    if (added != NoteFile::Added::failed) return added == NoteFile::Added::done;
+    if (discards_.exchange(true)) return true;
+    MutexLock const lock(works->store_mutex);
+    auto const trouble = works->store.discard();
+    spdlog::warn("disk: {} cannot keep invalidations: the next start of Garner finds it empty{}", file_name(),
+                 trouble.empty() ? std::string() : "; this could not be recorded: " + trouble);
+    return true;
+}
+
 net::awaitable<bool> LogStore::settled(Survives what, net::Executor executor) {
     auto* works = this->works();
     if (!works) co_return false;   // a store that cannot be opened now may restore its records at the next start
@@ -141,6 +168,7 @@ net::awaitable<bool> LogStore::settled(Survives what, net::Executor executor) {
 bool LogStore::wait_until_settled(Survives what) {
     auto* works = this->works();
     if (!works) return false;
+    if (what == Survives::power && !notes_.sync()) return false;
     auto const until = steady_now() + settle_patience;
     do {
         if (!works->tombstones.flush())

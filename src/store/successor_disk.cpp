@@ -87,6 +87,12 @@ bool SuccessorDisk::forget(std::string_view key) {
     return true;
 }
 
+bool SuccessorDisk::note(std::string_view line) {
+    bool const noted = InterimDisk::note(line);   // for this process, if it takes the disk back
+    if (!next()) add(note_mark + std::string(line));
+    return noted;
+}
+
 SuccessorDisk::Answer SuccessorDisk::answer(std::uint64_t number) const {
     if (next()) return Answer::passed_on;
     MutexLock const lock(removals_mutex_);

@@ -37,6 +37,9 @@ public:
     static constexpr Bytes key_max = 60 * KiB;
 
     bool forget(std::string_view key) override;
+    /// The other process gets it as a key that begins with note_mark.
+    bool note(std::string_view line) override;
+    static constexpr char note_mark = '!';
     net::awaitable<bool> settled(Survives what, net::Executor executor) override;
     bool wait_until_settled(Survives what) override;
 
