@@ -50,6 +50,7 @@ Figures take_figures(proxy::Server& server) {
     figures.connections_now = server.connections();
     figures.connections_limit = server.shared().connections.max();
     figures.cache = server.cache().memory().stats();
+    figures.invalidations = server.cache().invalidations().stats();
     if (auto const disk = server.cache().disk().store()) figures.disk = disk->stats();
     figures.log = server.log_stats();
     figures.messages_lost = io::stderr_lines_lost();

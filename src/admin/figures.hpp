@@ -42,6 +42,7 @@ struct Figures {
     std::uint32_t connections_now = 0;
     std::uint32_t connections_limit = 0;
     cache::Stats cache;
+    cache::Invalidations::Stats invalidations;
     store::DiskStats disk;
     proxy::AccessLog::Stats log;
     std::uint64_t messages_lost = 0;   // lines for standard error

@@ -59,6 +59,11 @@ MemoryUse objects(Sources const& from) {
 
 MemoryUse fills(Sources const& from) { return {from.figures.cache.filling, from.figures.cache.filling_capacity}; }
 
+MemoryUse invalidations(Sources const& from) {
+    auto const& stats = from.figures.invalidations;
+    return {stats.bytes, stats.bytes_max};
+}
+
 MemoryUse disk_index(Sources const& from) { return {from.figures.disk.metadata, from.figures.disk.metadata_max}; }
 
 MemoryUse disk_buffers(Sources const& from) { return {from.figures.disk.buffers, from.figures.disk.buffers_max}; }
@@ -166,6 +171,7 @@ constexpr MemoryPart all_parts[]{
      "memory.size", part::objects},
     {"fills", "Bodies being received for the cache.",
      "memory.size x memory.fill_share, or memory.object_max if it is larger; inside the limit of objects", part::fills, true},
+    {"invalidations", "Purges by tag and prefix, and soft ones.", "84 MiB", part::invalidations},
     {"disk_index", "Index and policy of the disk tier.",
      "disk.size / (128 bytes + disk.object_min) x 11 bytes, or 51 bytes with a disk.policy other than fifo-reinsertion; and 4 MiB",
      part::disk_index},

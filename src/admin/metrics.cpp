@@ -24,6 +24,7 @@ Json or_null(std::optional<Value> const& value) {
 template <auto Member> Json figure(Report const& report) { return report.figures.*Member; }
 template <auto Member> Json counter(Report const& report) { return report.figures.sum(Member); }
 template <auto Member> Json memory(Report const& report) { return report.figures.cache.*Member; }
+template <auto Member> Json invalidations(Report const& report) { return report.figures.invalidations.*Member; }
 template <auto Member> Json disk(Report const& report) { return report.figures.disk.*Member; }
 template <auto Member> Json icp(Report const& report) { return report.figures.icp.*Member; }
 template <auto Member> Json log(Report const& report) { return report.figures.log.*Member; }
@@ -36,6 +37,13 @@ Json config_pending(Report const& report) { return report.figures.config.pending
 Json config_unconfirmed(Report const& report) { return report.figures.config.unconfirmed ? 1 : 0; }
 Json program_version(Report const&) { return version; }
 Json workers(Report const& report) { return report.figures.workers.size(); }
+
+Json accepted_invalidations(Report const& report) {
+    constexpr std::array<char const*, 4> kinds{"url", "prefix", "tag", "all"};   // as cache::Invalidation::Kind
+    Json json = Json::object();
+    for (std::size_t i = 0; i < kinds.size(); ++i) json[kinds[i]] = report.figures.invalidations.accepted[i];
+    return json;
+}
 
 Json answers(Report const& report) {
     Json json = Json::object();
@@ -310,6 +318,7 @@ using Disk = store::DiskStats;
 using Icp = icp::AgentFigures;
 using Log = proxy::AccessLog::Stats;
 using Memory = cache::Stats;
+using Invalidations = cache::Invalidations::Stats;
 using Peer = icp::PeerStats;
 using Sampled = proxy::Sampling::Report;
 using proxy::Counters;
@@ -341,6 +350,12 @@ constexpr Metric all_metrics[]{
      "Requests whose stored response was not used without asking the origin, by reason."},
     {"stale_served", "garner_stale_served_total{reason}", "requests", reasons<&Counters::stale_used>,
      "Requests answered with a stale response, by reason."},
+    {"invalidations.held", "garner_invalidations", "invalidations", invalidations<&Invalidations::held>,
+     "Invalidations that stored responses are compared with."},
+    {"invalidations.accepted", "garner_invalidations_accepted_total{kind}", "invalidations", accepted_invalidations,
+     "Invalidations accepted, by kind."},
+    {"invalidations.watermark", "garner_invalidations_watermark", "number", invalidations<&Invalidations::watermark>,
+     "Number of the newest invalidation that was forgotten because of the limit, or 0: responses stored before it are outdated."},
     {"hit_ratio", "garner_hit_ratio{window}", "0 to 1", ratios<&Ratios::hit>, "Share of hits among the requests for objects."},
     {"byte_hit_ratio", "garner_byte_hit_ratio{window}", "0 to 1", ratios<&Ratios::byte_hit>,
      "Share of the body bytes sent that were sent on hits."},

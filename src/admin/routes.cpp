@@ -1,6 +1,8 @@
 #include "admin/routes.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 
 #include "admin/cache_pages.hpp"
 #include "admin/compressed.hpp"
@@ -12,6 +14,7 @@
 #include "admin/page.hpp"
 #include "admin/page_sections.hpp"
 #include "admin/web_files.hpp"
+#include "admin/purge_order.hpp"
 #include "http/uri.hpp"
 #include "proxy/moment.hpp"
 #include "proxy/refusals.hpp"
@@ -257,8 +260,28 @@ Reply Routes::reopen_logs(Asked const&) {
 
 Reply Routes::purge(Asked const& asked) {
     if (is_absolute(asked.request)) return purge_url(asked.request.target);
-    auto const url = form_value(asked.request.query, "url");
-    return purge_url(url.empty() ? form_value(asked.body, "url") : url);
+    auto const order = purge_order_in(asked.request.query, asked.body);
+    if (order.is_for_one_url()) return purge_url(order.url);
+    auto const what = invalidation_of(order);
+    return what ? invalidate(*what) : refused(400, what.fault().text());
+}
+
+/// `{"purged":true,"accepted":"tag news","voters":1,"stored":1,"milliseconds":0.4}`
+Reply Routes::invalidate(cache::Invalidation const& what) {
+    auto const begun = steady_now();
+    auto& cache = server_.cache();
+    cache.invalidate(what);
+    if (what.kind == cache::Invalidation::Kind::url && !what.soft) cache.purge(what.text);
+    auto const disk = cache.disk().store();
+    if (disk && !disk->wait_until_settled(store::Survives::power))
+        return refused(503, "Accepted, but the disk did not confirm it in time: it may not hold after a crash.");
+    std::chrono::duration<double, std::milli> const taken = steady_now() - begun;
+    return in_json({{"purged", true},
+                    {"accepted", cache::text_of(what)},
+                    {"soft", what.soft},
+                    {"voters", 1},
+                    {"stored", 1},
+                    {"milliseconds", std::round(taken.count() * 1'000) / 1'000}});
 }
 
 /// `{"purged":true,"peers":[{"name":"campus","answer":"purged"}]}`; without peers only the first member.

@@ -56,6 +56,7 @@ private:
     web::Reply reopen_logs(Asked const&);
     web::Reply purge(Asked const&);
     web::Reply purge_url(std::string_view url);
+    web::Reply invalidate(cache::Invalidation const& what);
     web::Reply rebuild_digest(Asked const&);
     web::Reply cache_page(Asked const&);
     web::Reply explain(Asked const&);

@@ -14,6 +14,7 @@
 #include "admin/ask.hpp"
 #include "admin/cache_command.hpp"
 #include "admin/commands.hpp"
+#include "admin/purge_command.hpp"
 #include "app/app.hpp"
 #include "bump/ca_command.hpp"
 #include "config/check_command.hpp"
@@ -109,9 +110,25 @@ int ask_control(CommandLine const& line, config::Config const& config) {
     return line.or_takeover && needs_takeover(*executed) ? become_takeover(line) : executed->code;
 }
 
+/// garner purge, except of one URL.
+int ask_to_purge(CommandLine const& line, config::Admin const& place) {
+    auto const& purge = line.purge_of;
+    admin::PurgeCommand command{.reads_lines = line.url == "-", .address = place.address, .port = place.port};
+    command.order = {.url = command.reads_lines ? std::string() : line.url,
+                     .prefix = purge.prefix,
+                     .tag = purge.tag,
+                     .origin = purge.origin,
+                     .all = purge.all,
+                     .soft = purge.soft,
+                     .group = true};
+    return admin::run_purge_command(command, std::cin, std::cout, std::cerr);
+}
+
 int ask_admin(CommandLine const& line, config::Config const& config) {
     auto const& place = config.admin;
     if (!place.enabled) return fail({no_admin_address});
+    bool const is_of_url = line.purge_of.is_plain() && line.url != "-";
+    if (line.command == CommandLine::Command::purge && !is_of_url) return ask_to_purge(line, place);
     using Kind = admin::Command::Kind;
     static std::map<CommandLine::Command, Kind> const kinds{
         {CommandLine::Command::purge, Kind::purge},     {CommandLine::Command::explain, Kind::explain},

@@ -5,6 +5,7 @@
 
 #include "cache/key.hpp"
 #include "cache/restoration.hpp"
+#include "store/successor_disk.hpp"
 
 namespace garner::app {
 
@@ -30,7 +31,14 @@ void FormerRemovals::settle() {
     owed_ = power_ = false;
 }
 
+/// A line that this version does not know may be about any object.
+void FormerRemovals::invalidate(std::string_view line) const {
+    auto const noted = cache::noted_in(line);
+    cache_.invalidate(noted ? noted->what : cache::invalidation_of_all(false));
+}
+
 void FormerRemovals::purge(std::string_view key) const {
+    if (key.starts_with(store::SuccessorDisk::note_mark)) return invalidate(key.substr(1));
     auto const url = cache::url_of(key);
     if (!url.empty()) cache_.purge(cache_.key(url));
 }

@@ -34,6 +34,7 @@ public:
 private:
     bool remove_everything() const;
     void purge(std::string_view key) const;
+    void invalidate(std::string_view line) const;
 
     std::shared_ptr<takeover::Conversation> conversation_;
     cache::Cache& cache_;

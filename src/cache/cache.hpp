@@ -61,6 +61,11 @@ public:
     bool purge(Key const& key, Fill const* but = nullptr);
     /// Purges a URL in normal form from every partition.
     bool purge(std::string_view url);
+    /// Accepts an invalidation: later requests get none of the stored responses that it concerns, or get them as stale ones. Wait
+    /// for the disk if it must survive the process: see DiskTier::settled().
+    void invalidate(Invalidation const&);
+    void configure(GroupOptions const&);
+    Invalidations const& invalidations() const { return memory_.invalidations(); }
     /// Removes this object unless it was replaced already; the URL's other variants stay.
     void forget(Key const& key, store::Object const& object) { fetches_.supersession().forget(key, object); }
     /// A HEAD response is being sent, under the key of the variant that it selects: see Supersession.
@@ -95,7 +100,13 @@ private:
     void lead_refresh(Lookup&, Shard& shard, Query const&) REQUIRES(shard.mutex);
     Lookup lookup_absent(Shard& shard, Query const&, std::string_view variant) REQUIRES(shard.mutex);
     void report_use(Query const&, store::Object const&);
+    void note(Noted const&);
+    void restore_invalidations(store::DiskStore const& disk);
+    std::optional<http::ReuseReason> discard_if_invalidated(Shard& shard, Shard::Found&, Query const&,
+                                                            std::vector<store::ObjectPtr>& gone) REQUIRES(shard.mutex);
+    http::ReuseAnswer answer_for(store::Object const&, http::Terms const&, Query const&) const;
     Peek peek_in_memory(Query const&) const;
+    bool note_invalidation(Peek&, store::ObjectPtr const&) const;
     void peek_on_disk(Peek& absent, Query const&) const;
 
     DiskTier disk_;

@@ -24,14 +24,35 @@ bool Cache::may_be_on_disk(Lookup const& found, Query const& query) const {
 net::awaitable<void> Cache::look_on_disk(Lookup& found, Query const& query, net::Executor executor) {
     DiskLookup on_disk(*this, query, executor);
     for (int looks = 0; looks < looks_max && found.may_be_on_disk; ++looks) {
-        if (co_await on_disk.look(found)) co_return;
-        found = lookup(query);
+        bool const done = co_await on_disk.look(found);
+        if (!done) found = lookup(query);
+        if (!found.removed) found.removed = on_disk.removed();
+        if (done) co_return;
     }
 }
 
 net::awaitable<store::ObjectPtr> Cache::parts_from_disk(Query const& query, net::Executor executor) {
     DiskLookup on_disk(*this, query, executor);
     co_return co_await on_disk.find_parts();
+}
+
+/// An object that a hard invalidation has outdated is removed: the lookup is repeated without it.
+store::ObjectPtr DiskLookup::unless_invalidated(store::ObjectPtr loaded) {
+    auto const verdict = loaded ? cache_.invalidations().judge(*loaded) : Invalidations::Verdict();
+    if (!verdict.is_hard()) return loaded;
+    removed_ = verdict.reason;
+    cache_.forget(query_.key, *loaded);
+    return nullptr;
+}
+
+net::awaitable<store::ObjectPtr> DiskLookup::load(std::string_view key) {
+    auto loaded = co_await cache_.disk_.load(key, executor_);
+    co_return unless_invalidated(std::move(loaded));
+}
+
+net::awaitable<store::ObjectPtr> DiskLookup::load_parts(std::string_view key) {
+    auto loaded = co_await cache_.disk_.load_parts(key, executor_);
+    co_return unless_invalidated(std::move(loaded));
 }
 
 /// The response that the request selects; ignores records stored before the URL's Vary changed.
@@ -41,18 +62,18 @@ net::awaitable<DiskLookup::OnDisk> DiskLookup::find(bool variant_missing) {
     if (variant_missing)
         found.marker = cache_.memory_.find(key.text, key.fingerprint);
     else
-        found.object = co_await cache_.disk_.load(key.text, executor_);
+        found.object = co_await load(key.text);
     if (is_marker(found.object.get())) found.marker.swap(found.object);
     std::string text(key.text);
     if (found.marker) {
         if (!is_marker(found.marker.get())) co_return OnDisk{};
         found.variant = http::variant_key(found.marker->head(), request.fields);
         text = variant_text(key.text, found.variant);
-        found.object = co_await cache_.disk_.load(text, executor_);
+        found.object = co_await load(text);
         if (is_superseded(found)) found.object = nullptr;
     }
     if (found.object || !request.fields.has(http::Name::range)) co_return found;
-    found.object = co_await cache_.disk_.load_parts(text, executor_);
+    found.object = co_await load_parts(text);
     if (is_superseded(found) || (found.object && !can_answer(*found.object, request, now))) found.object = nullptr;
     co_return found;
 }
@@ -66,7 +87,7 @@ net::awaitable<store::ObjectPtr> DiskLookup::find_parts() {
         if (!is_marker(found.marker.get())) co_return nullptr;
         text = variant_text(key.text, http::variant_key(found.marker->head(), query_.request.fields));
     }
-    found.object = co_await cache_.disk_.load_parts(text, executor_);
+    found.object = co_await load_parts(text);
     if (!found.object || !found.object->body() || !found.object->body()->missing() || is_superseded(found)) co_return nullptr;
     co_return co_await into_memory(found);
 }
@@ -153,8 +174,8 @@ net::awaitable<bool> DiskLookup::look(Lookup& found) {
         co_return true;
     }
     auto object = charged ? charged : loaded.object;
-    auto const answer = is_whole ? http::may_reuse(object->terms(), query_.control, query_.now)
-                                 : may_reuse_parts(*object, query_.control, query_.now);
+    auto const terms = is_whole ? object->terms() : terms_of_parts(*object);
+    auto const answer = cache_.answer_for(*object, terms, query_);
     found.answer_with(std::move(object), answer);
     found.variant_missing = false;
     found.from_disk = true;
@@ -192,18 +213,18 @@ void Cache::peek_on_disk(Peek& absent, Query const& query) const {
     auto const is_current = [&marker](store::ObjectPtr const& found) {
         return found && (!marker || found->sequence() >= marker->sequence());
     };
-    if (is_current(object)) {
-        absent.answer_with(object, http::may_reuse(object->terms(), control, now));
+    if (is_current(object) && !note_invalidation(absent, object)) {
+        absent.answer_with(object, answer_for(*object, object->terms(), query));
         absent.from_disk = true;
         return;
     }
     auto const parts = disk->peek(parts_text(text));
-    if (!is_current(parts)) return;
+    if (!is_current(parts) || note_invalidation(absent, parts)) return;
     absent.parts = parts;
     absent.from_disk = true;
     bool const of_range = request.fields.has(http::Name::range);
     absent.part_missing = of_range && !can_answer(*parts, request, now);
-    if (of_range && !absent.part_missing) absent.answer_with(parts, may_reuse_parts(*parts, control, now));
+    if (of_range && !absent.part_missing) absent.answer_with(parts, answer_for(*parts, terms_of_parts(*parts), query));
 }
 
 }   // namespace garner::cache

@@ -1,5 +1,6 @@
 // One disk lookup after a memory miss.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,8 @@ public:
     net::awaitable<bool> look(Lookup& found);
     /// See Cache::parts_from_disk.
     net::awaitable<store::ObjectPtr> find_parts();
+    /// An invalidation has removed an object that was read.
+    std::optional<http::ReuseReason> removed() const { return removed_; }
 
 private:
     struct OnDisk {
@@ -25,6 +28,9 @@ private:
         std::string variant;       // http::variant_key
     };
     net::awaitable<OnDisk> find(bool variant_missing);
+    net::awaitable<store::ObjectPtr> load(std::string_view key);
+    net::awaitable<store::ObjectPtr> load_parts(std::string_view key);
+    store::ObjectPtr unless_invalidated(store::ObjectPtr loaded);
     net::awaitable<store::ObjectPtr> into_memory(OnDisk& loaded);
     void keep_marker(store::Object const& marker, Fill const& by);
     Lookup look_again(bool whole);
@@ -35,6 +41,7 @@ private:
     Cache& cache_;
     Query const& query_;
     net::Executor executor_;
+    std::optional<http::ReuseReason> removed_;
 };
 
 }   // namespace garner::cache

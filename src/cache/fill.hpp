@@ -103,12 +103,14 @@ class Fill {
 public:
     /// `asked`: the event number at which the request is sent (see UrlHistory).
     Fill(Fetches& home, std::string key, Fingerprint primary, store::ObjectPtr stale, std::uint64_t asked)
-        : home_(home), key_(std::move(key)), primary_(primary), stale_(std::move(stale)), in_shard_{.asked = asked} {}
+        : home_(home), key_(std::move(key)), primary_(primary), stale_(std::move(stale)), asked_(asked) {}
 
     std::string const& key() const { return key_; }
     Fingerprint primary() const { return primary_; }
     /// The stored object that this fetch validates; nullptr when there is none.
     store::ObjectPtr const& stale() const { return stale_; }
+    /// The number at which the request was sent: an invalidation with a higher one may have been accepted before the response was made.
+    std::uint64_t asked() const { return asked_; }
 
     /// True when requests may join this fetch; false for a fetch beside others.
     bool leads_others() const { return leads_others_; }
@@ -166,15 +168,15 @@ private:
     std::string const key_;   // the primary cache key
     Fingerprint const primary_;
     store::ObjectPtr const stale_;
+    std::uint64_t const asked_;
     bool leads_others_ = true;   // set before it is shared
     bool refreshes_ = false;     // set before it is shared: it began as Lookup::Kind::refresh
     bool off_disk_ = false;      // set by the leader
     store::ObjectPtr marker_;    // the URL's Vary marker on disk; set by the leader
     std::string sought_;         // set before it is shared: see sought()
     struct InShard {
-        std::uint64_t asked = 0;   // when its request was sent
-        std::uint64_t read = 0;    // when its disk read began
-        bool stored = true;        // false: the response will not be stored
+        std::uint64_t read = 0;   // when its disk read began
+        bool stored = true;       // false: the response will not be stored
     };
     /// Guarded by the mutex of the URL's shard.
     InShard& in_shard([[maybe_unused]] Mutex const& of_shard) REQUIRES(of_shard) { return in_shard_; }

@@ -22,19 +22,24 @@ Lookup::Kind kind_of(http::Reuse reuse) {
 }
 
 /// The revalidation in progress that this request may join.
-FillPtr validation_of(Shard const& shard, Key const& key, store::ObjectPtr const& stale) REQUIRES(shard.mutex) {
-    for (auto const& fill : shard.fills(key.fingerprint))
-        if (fill->leads_others() && fill->key() == key.text && fill->stale() == stale) return fill;
+FillPtr validation_of(Shard const& shard, Key const& key, store::ObjectPtr const& stale, Invalidations const& invalidations)
+    REQUIRES(shard.mutex) {
+    for (auto const& fill : shard.fills(key.fingerprint)) {
+        bool const validates = fill->leads_others() && fill->key() == key.text && fill->stale() == stale;
+        if (validates && !invalidations.judge(*stale, fill->asked())) return fill;
+    }
     return nullptr;
 }
 
 /// The fetch of a missing object that this request may join; among growing bodies the newest.
-FillPtr fetch_of(Shard const& shard, Query const& query, std::string_view variant) REQUIRES(shard.mutex) {
+FillPtr fetch_of(Shard const& shard, Query const& query, std::string_view variant, Invalidations const& invalidations)
+    REQUIRES(shard.mutex) {
     FillPtr best;
     std::uint64_t newest = 0;
     for (auto const& fill : shard.fills(query.key.fingerprint)) {
         if (fill->key() != query.key.text || !Supersession::may_store(shard, *fill)) continue;
         auto const view = fill->view();
+        if (view.object && invalidations.judge(*view.object, fill->asked())) continue;
         bool const grows = view.phase == FillView::Phase::body && view.object->status() != 206;
         bool const leads = fill->leads_others() && !fill->stale();
         // Any request may join a response that will be stored.
@@ -71,10 +76,12 @@ Lookup Cache::lookup(Query const& query) {
     if (absent && query.request.fields.has(http::Name::range)) {
         auto parts = look_for_parts(query);
         absent = !parts.object;
-        if (absent)
+        if (absent) {
             found.part_missing = parts.part_missing;
-        else
+            if (!found.removed) found.removed = parts.removed;
+        } else {
             found = std::move(parts);
+        }
     }
     if (absent)
         found.may_be_on_disk = may_be_on_disk(found, query);
@@ -85,12 +92,29 @@ Lookup Cache::lookup(Query const& query) {
 
 Lookup Cache::look_for_whole(Query const& query) {
     auto& shard = memory_.shard(query.key.fingerprint);
+    std::vector<store::ObjectPtr> gone;
     MutexLock const lock(shard.mutex);
-    auto const [found, marker, variant] = select(shard, query.key, query.request);
+    auto [found, marker, variant] = select(shard, query.key, query.request);
+    auto const removed = discard_if_invalidated(shard, found, query, gone);
     shard.policy().requested(variant.empty() ? query.key.fingerprint : memory_.fingerprint_of(variant));
     // A use of a variant counts as a use of its marker: an evicted marker would make all variants unreachable.
     if (marker) shard.policy().used_along(marker.slot, marker.object->cost());
-    return found ? answer_from(shard, found, query) : lookup_absent(shard, query, variant);
+    auto result = found ? answer_from(shard, found, query) : lookup_absent(shard, query, variant);
+    result.removed = removed;
+    return result;
+}
+
+/// After a hard invalidation nothing is found. The reason, if that is so.
+std::optional<http::ReuseReason> Cache::discard_if_invalidated(Shard& shard, Shard::Found& found, Query const& query,
+                                                               std::vector<store::ObjectPtr>& gone) {
+    auto const verdict = found ? invalidations().judge(*found.object) : Invalidations::Verdict();
+    if (!verdict.is_hard()) return std::nullopt;
+    fetches_.supersession().discard(shard, query.key.fingerprint, std::exchange(found, {}), gone);
+    return verdict.reason;
+}
+
+http::ReuseAnswer Cache::answer_for(store::Object const& object, http::Terms const& terms, Query const& query) const {
+    return invalidations().may_reuse(object, terms, query.control, query.now);
 }
 
 /// Reports a sample of memory hits to the disk, which may then store the object.
@@ -120,13 +144,13 @@ Lookup Cache::answer_from(Shard& shard, Shard::Found found, Query const& query) 
     auto const primary = query.key.fingerprint;
     Lookup result;
     shard.policy().hit(found.slot, found.object->cost());
-    result.answer_with(store::ObjectPtr(found.object), http::may_reuse(found.object->terms(), query.control, query.now));
+    result.answer_with(store::ObjectPtr(found.object), answer_for(*found.object, found.object->terms(), query));
     // A request whose credentials may be wrong must not revalidate for others.
     bool const may_refresh = !query.request.fields.has(http::Name::authorization);
     if (result.kind == Lookup::Kind::refresh && may_refresh) lead_refresh(result, shard, query);
     if (result.kind != Lookup::Kind::stale || query.collapse == Collapse::alone) return result;
     bool const shares = !shard.is_hit_for_pass(primary, unix_seconds(query.now));
-    if (shares) result.follow = validation_of(shard, query.key, result.object);
+    if (shares) result.follow = validation_of(shard, query.key, result.object, invalidations());
     if (!result.follow) result.lead = fetches_.start(shard, query.key, result.object, shares);
     return result;
 }
@@ -151,7 +175,7 @@ Lookup Cache::lookup_absent(Shard& shard, Query const& query, std::string_view v
         result.lead = fetches_.start(shard, query.key, nullptr, false);
         return result;
     }
-    result.follow = fetch_of(shard, query, variant);
+    result.follow = fetch_of(shard, query, variant, invalidations());
     if (result.follow) {
         result.kind = Lookup::Kind::busy;
         return result;
@@ -169,20 +193,24 @@ Shard::Found Cache::find_parts(Shard const& shard, Query const& query) const {
 store::ObjectPtr Cache::parts(Query const& query) const {
     auto& shard = memory_.shard(query.key.fingerprint);
     MutexLock const lock(shard.mutex);
-    return store::ObjectPtr(find_parts(shard, query).object);
+    auto const found = find_parts(shard, query);
+    bool const is_there = found && !invalidations().judge(*found.object).is_hard();
+    return is_there ? store::ObjectPtr(found.object) : store::ObjectPtr();
 }
 
 Lookup Cache::look_for_parts(Query const& query) {
     Lookup result;
     auto& shard = memory_.shard(query.key.fingerprint);
+    std::vector<store::ObjectPtr> gone;
     MutexLock const lock(shard.mutex);
-    auto const found = find_parts(shard, query);
+    auto found = find_parts(shard, query);
+    result.removed = discard_if_invalidated(shard, found, query, gone);
     if (!found) return result;
     shard.policy().requested(memory_.fingerprint_of(found.object->key()));
     result.part_missing = !can_answer(*found.object, query.request, query.now);
     if (result.part_missing) return result;
     shard.policy().hit(found.slot, found.object->cost());
-    result.answer_with(store::ObjectPtr(found.object), may_reuse_parts(*found.object, query.control, query.now));
+    result.answer_with(store::ObjectPtr(found.object), answer_for(*found.object, terms_of_parts(*found.object), query));
     return result;
 }
 
@@ -191,7 +219,7 @@ bool Cache::would_serve(Key const& key, WallTime now, milliseconds margin) const
     fresh_for_longer.min_fresh = static_cast<http::DeltaSeconds>(std::chrono::ceil<seconds>(margin).count());
     auto serves = [&](store::Object const* object) {
         bool const good = object->status() < 400 && object->status() != 206 && !is_incomplete(*object);
-        return good && http::may_reuse(object->terms(), fresh_for_longer, now).reuse == http::Reuse::fresh;
+        return good && invalidations().may_reuse(*object, object->terms(), fresh_for_longer, now).reuse == http::Reuse::fresh;
     };
     auto& shard = memory_.shard(key.fingerprint);
     MutexLock const lock(shard.mutex);
@@ -205,6 +233,15 @@ bool Cache::would_serve(Key const& key, WallTime now, milliseconds margin) const
 
 // ---- inspection ----
 
+/// True for an object that a lookup would remove.
+bool Cache::note_invalidation(Peek& peek, store::ObjectPtr const& object) const {
+    auto const verdict = invalidations().judge(*object);
+    if (!verdict) return false;
+    peek.invalidated = invalidations().explain(*object);
+    peek.was_removed = verdict.is_hard();
+    return peek.was_removed;
+}
+
 Peek Cache::peek_in_memory(Query const& query) const {
     auto const primary = query.key.fingerprint;
     Peek peek;
@@ -214,7 +251,8 @@ Peek Cache::peek_in_memory(Query const& query) const {
     peek.hit_for_pass_until = shard.hit_for_pass_until(primary);
     peek.hit_for_pass_reason = shard.hit_for_pass_reason(primary);
     bool const shares = query.collapse != Collapse::alone && !shard.is_hit_for_pass(primary, unix_seconds(query.now));
-    auto const [found, marker, variant] = select(shard, query.key, query.request);
+    auto [found, marker, variant] = select(shard, query.key, query.request);
+    if (found && note_invalidation(peek, found.object)) found = {};
     if (marker) {
         peek.vary = marker.object->head();
         peek.selected = http::variant_key(peek.vary, query.request.fields);
@@ -225,17 +263,19 @@ Peek Cache::peek_in_memory(Query const& query) const {
     for (auto const& fill : shard.fills(primary))
         if (fill->key() == query.key.text) peek.fetches.push_back(fill);
     if (found) {
-        peek.answer_with(store::ObjectPtr(found.object), http::may_reuse(found.object->terms(), query.control, query.now));
-        if (peek.kind == Lookup::Kind::stale && shares) peek.follow = validation_of(shard, query.key, peek.object);
+        peek.answer_with(store::ObjectPtr(found.object), answer_for(*found.object, found.object->terms(), query));
+        if (peek.kind == Lookup::Kind::stale && shares) peek.follow = validation_of(shard, query.key, peek.object, invalidations());
         return peek;
     }
-    if (shares) peek.follow = fetch_of(shard, query, variant);
+    if (shares) peek.follow = fetch_of(shard, query, variant, invalidations());
     if (peek.follow) peek.kind = Lookup::Kind::busy;
-    peek.parts = store::ObjectPtr(find_parts(shard, query).object);
+    auto parts = find_parts(shard, query);
+    if (parts && note_invalidation(peek, parts.object)) parts = {};
+    peek.parts = store::ObjectPtr(parts.object);
     peek.part_missing = peek.parts && query.request.fields.has(http::Name::range) && !peek.follow;
     if (peek.part_missing && can_answer(*peek.parts, query.request, query.now)) {
         peek.part_missing = false;
-        peek.answer_with(peek.parts, may_reuse_parts(*peek.parts, query.control, query.now));
+        peek.answer_with(peek.parts, answer_for(*peek.parts, terms_of_parts(*peek.parts), query));
         return peek;
     }
     if (!shares && query.collapse != Collapse::alone) peek.kind = Lookup::Kind::hit_for_pass;

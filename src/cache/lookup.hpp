@@ -48,8 +48,9 @@ struct Lookup {
     bool part_missing = false;      // absent: parts are stored, but not the requested ones
     FillPtr follow;
     FillLease lead;
-    bool may_be_on_disk = false;   // according to the disk's index: see Cache::look_on_disk
-    bool from_disk = false;        // `object` was not in memory
+    bool may_be_on_disk = false;                // according to the disk's index: see Cache::look_on_disk
+    bool from_disk = false;                     // `object` was not in memory
+    std::optional<http::ReuseReason> removed;   // an object was stored, and an invalidation has removed it
 
     /// Sets `object`, `answer` and `kind`.
     void answer_with(store::ObjectPtr found, http::ReuseAnswer how);
@@ -72,6 +73,8 @@ struct Peek {
     std::optional<KnownFailure> failure;    // for any client
     bool from_disk = false;                 // `object` or `parts` was not in memory
     bool disk_was_read = false;             // memory has nothing, and the disk was read
+    std::string invalidated = {};           // the invalidation that concerns the stored object or parts; empty: none
+    bool was_removed = false;               // it is a hard one: a request finds nothing
     /// See Lookup::answer_with.
     void answer_with(store::ObjectPtr found, http::ReuseAnswer how);
     bool variant_missing() const { return !vary.empty() && !object; }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cache/disk_tier.hpp"
+#include "cache/invalidations.hpp"
 #include "cache/key.hpp"
 #include "cache/negative.hpp"
 #include "cache/options.hpp"
@@ -94,6 +95,8 @@ public:
     store::Budget& budget() { return budget_; }
     NegativeCache& failures() { return failures_; }
     NegativeCache const& failures() const { return failures_; }
+    Invalidations& invalidations() { return invalidations_; }
+    Invalidations const& invalidations() const { return invalidations_; }
     Stats stats() const;
 
     /// The position of walk(), which needs no list of all objects.
@@ -149,6 +152,7 @@ private:
     mutable Mutex policy_mutex_;
     std::string policy_ GUARDED_BY(policy_mutex_);
     NegativeCache failures_;
+    Invalidations invalidations_;
 };
 
 }   // namespace garner::cache

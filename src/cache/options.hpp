@@ -2,7 +2,9 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "http/matcher.hpp"
 #include "util/bytes.hpp"
 
 namespace garner::cache {
@@ -17,6 +19,13 @@ struct Options {
     // Not configurable:
     unsigned shards = 64;     // a power of two; fewer if each would have less than 256 KiB
     std::uint64_t seed = 0;   // seed of fingerprints and policies; 0: a random one
+};
+
+/// Invalidations of many objects at once: the section `group`.
+struct GroupOptions {
+    std::vector<http::Matcher> objects = {};   // what they concern, by the URL; empty: everything
+    std::vector<std::string> tag_fields = {"Cache-Groups", "Surrogate-Key", "Cache-Tag"};
+    bool unsafe = true;   // Cache-Group-Invalidation in responses to unsafe requests is obeyed
 };
 
 /// The smallest size, from options.size on, at which the initial index and policy leave half of it for objects. The

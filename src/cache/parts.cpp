@@ -62,6 +62,7 @@ store::ObjectPtr join_part(MemoryTier& memory, store::Object const& part, store:
     auto text = parts_text(part.key());
     auto known = memory.find(text, primary);
     if (!known) known = on_disk;
+    if (known && memory.invalidations().judge(*known).is_hard()) known = nullptr;
     auto joined = known && belong_together(part, *known) ? join(memory, *body, *known) : nullptr;
     if (joined)
         body = std::move(joined);
@@ -108,10 +109,10 @@ bool can_answer(store::Object const& parts, http::RequestHead const& request, Wa
            std::ranges::all_of(answer.parts, [&](auto const& range) { return body.has(range.first, range.last); });
 }
 
-http::ReuseAnswer may_reuse_parts(store::Object const& parts, http::RequestCacheControl const& control, WallTime now) {
+http::Terms terms_of_parts(store::Object const& parts) {
     auto terms = parts.terms();
     terms.stale_while_revalidate = 0;
-    return http::may_reuse(terms, control, now);
+    return terms;
 }
 
 bool is_incomplete(store::Object const& object) { return object.body() && object.body()->has_gaps(); }

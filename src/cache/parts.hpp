@@ -31,8 +31,8 @@ store::Object::Parts outdated(store::Object const& object);
 /// True when their validators show two different representations.
 bool contradict(store::Object const& a, store::Object const& b);
 
-/// Like http::may_reuse, but parts are always validated before they are sent (no stale-while-revalidate).
-http::ReuseAnswer may_reuse_parts(store::Object const& parts, http::RequestCacheControl const&, WallTime now);
+/// Parts are always validated before they are sent stale: no stale-while-revalidate.
+http::Terms terms_of_parts(store::Object const& parts);
 
 /// True when the parts contain every byte of the answer to this GET with Range, whether 206 or 416.
 bool can_answer(store::Object const& parts, http::RequestHead const&, WallTime now);

@@ -49,18 +49,18 @@ bool Supersession::may_store(Shard const& shard, Fill const& fill) { return fill
 
 bool Supersession::contradicts_told(Shard const& shard, Newcomer const& newcomer) {
     auto const* url = shard.url(newcomer.by.primary());
-    return url && url->history.contradicts_told(newcomer.by, newcomer.by.in_shard(shard.mutex).asked, newcomer.response());
+    return url && url->history.contradicts_told(newcomer.by, newcomer.by.asked(), newcomer.response());
 }
 
 bool Supersession::contradicts_given(Shard const& shard, Newcomer const& newcomer) {
     auto const* url = shard.url(newcomer.by.primary());
-    auto const asked = newcomer.by.in_shard(shard.mutex).asked;
+    auto const asked = newcomer.by.asked();
     return url && url->history.contradicts_given(newcomer.by, asked, newcomer.response(), wall_now());
 }
 
 bool Supersession::is_unmarked(Shard const& shard, Fill const& fill) {
     auto const* url = shard.url(fill.primary());
-    return url && url->history.is_unmarked_since(fill.in_shard(shard.mutex).asked);
+    return url && url->history.is_unmarked_since(fill.asked());
 }
 
 void Supersession::note_change_on_disk(Shard& shard, Fingerprint primary) {
@@ -276,6 +276,14 @@ void Supersession::forget(Key const& key, store::Object const& object) {
     for (auto const& fill : shard.fills(key.fingerprint))
         if (fill->stale() == gone) fill->in_shard(shard.mutex).stored = false;
     memory_.note_bytes(shard, key.fingerprint);
+}
+
+/// A fetch that validates it began before the invalidation, so publication refuses the response.
+void Supersession::discard(Shard& shard, Fingerprint primary, Shard::Found there, std::vector<store::ObjectPtr>& gone) {
+    note_change_on_disk(shard, primary);
+    disk_.forget(there.object->key());
+    gone.push_back(shard.remove(there.slot, policy::Left::purged));
+    memory_.note_bytes(shard, primary);
 }
 
 // ---- disk reads of a fetch ----

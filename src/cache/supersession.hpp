@@ -46,6 +46,8 @@ public:
     bool purge(Key const&, Fill const* but);
     /// Removes this object unless it was replaced already; the URL's other variants stay.
     void forget(Key const&, store::Object const&);
+    /// Removes an object that a hard invalidation has outdated.
+    void discard(Shard& shard, Fingerprint primary, Shard::Found there, std::vector<store::ObjectPtr>& gone) REQUIRES(shard.mutex);
     /// A fetch ends with a truncated response, part of which may have been sent. Older objects are then served
     /// without validation only if the origin is unreachable.
     void outdate_older(Fill const& fill);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "cache/invalidation.hpp"
 #include "config/keys.hpp"
 #include "config/seen_command.hpp"
 #include "config/version_text.hpp"
@@ -73,6 +74,13 @@ constexpr char const* about_patterns =
     "PATTERN is a prefix of URLs, such as \"http://example.com/pictures/\". If it contains *, which stands for any text, it must "
     "match the whole URL, as in \"*.example.com/*.jpg\". A purge removes all variants of a URL.";
 
+constexpr char const* about_purges = "With - as URL, purge reads lines from standard input and prints one line for each: a URL, "
+                                     "\"prefix\" or \"tag\" and an operand, or "
+                                     "\"all\".\n"
+                                     "A purge by prefix or tag, of everything, or with --soft or --group is accepted whether "
+                                     "anything is stored or not, and holds after a "
+                                     "restart.";
+
 constexpr char const* about_ca =
     "Makes, exports and shows the CA for interception.\n"
     "The CA signs the certificates that clients get for the tunnels that bump.rules decrypt. Clients must trust its root.";
@@ -107,6 +115,20 @@ std::string check_url(CommandLine& line) {
     bool const authority = line.method == "CONNECT" && http::parse_authority(given);
     if (authority) line.url = "https://" + given + "/";
     return http::parse_absolute(line.url) ? "" : quoted_word(given) + " is not a URL like http://example.com/page";
+}
+
+/// A URL, a prefix, a tag, everything, or lines on standard input.
+std::string check_purge(CommandLine& line) {
+    auto const& purge = line.purge_of;
+    int const given = !line.url.empty() + !purge.prefix.empty() + !purge.tag.empty() + purge.all;
+    if (given != 1) return "purge takes one of URL, --prefix, --tag, --all and -";
+    bool const has_tags = !purge.tag.empty() || line.url == "-";
+    if (!purge.origin.empty() && !has_tags) return "--origin is only for --tag";
+    if (!purge.origin.empty() && !http::parse_absolute(purge.origin))
+        return "--origin: " + quoted_word(purge.origin) + " is not a URL like http://example.com";
+    if (!purge.prefix.empty()) return cache::prefix_invalidation(purge.prefix, purge.soft).fault_text();
+    if (!purge.tag.empty()) return cache::tag_invalidation(purge.tag, purge.origin, purge.soft).fault_text();
+    return purge.all || line.url == "-" ? "" : check_url(line);
 }
 
 /// "0.1%" as a share.
@@ -370,17 +392,26 @@ private:
     }
 
     void declare_purge() {
+        auto& purge = line_.purge_of;
         root_
             .subcommand("purge",
-                        "Removes one URL with all its variants from the cache.\n"
+                        "Removes one URL with all its variants from the cache, or invalidates many stored responses.\n"
                         "Asks the running proxy at admin.address.",
                         is(Command::purge))
             .group("change")
-            .operand("URL", line_.url)
-            .check([this] { return check_url(line_); })
-            .exit_statuses({{0, "removed"}, {1, "URL not in the cache, or failure"}, {2, "wrong command line"}})
-            .examples(
-                {"garner purge http://example.org/", "garner purge http://example.org/news --config /etc/garner/garner.json"});
+            .operand("[URL]", line_.url)
+            .option("--prefix URL", "every URL that begins with URL, which ends with /", purge.prefix)
+            .option("--tag TAG", "every response with TAG in Cache-Groups, Surrogate-Key or Cache-Tag", purge.tag)
+            .option("--origin URL", "with --tag: only responses of this origin", purge.origin)
+            .flag("--all", "everything", purge.all)
+            .flag("--soft", "marks the responses stale; default: they are not used again", purge.soft)
+            .flag("--group", "accepts the purge also if nothing is stored", purge.group)
+            .flag("--wait", "waits until it holds everywhere", purge.wait)
+            .check([this] { return check_purge(line_); })
+            .notes(about_purges)
+            .exit_statuses({{0, "removed, or accepted"}, {1, "URL not in the cache, or failure"}, {2, "wrong command line"}})
+            .examples({"garner purge http://example.org/", "garner purge --prefix http://example.org/news/",
+                       "garner purge --tag product-17 --origin http://example.org --soft", "garner purge - < lines.txt"});
     }
 
     void declare_log() {

@@ -65,6 +65,13 @@ struct CommandLine {
         std::optional<double> new_denials_max;   // test: share of the requests, 0 to 1; nothing: any
     };
     Rules rules = {};
+    struct Purge {
+        std::string prefix, tag, origin;   // empty: not given
+        bool all = false, soft = false, group = false, wait = false;
+        /// One URL is removed at once, here and at the peers.
+        bool is_plain() const { return prefix.empty() && tag.empty() && !all && !soft && !group && !wait; }
+    };
+    Purge purge_of = {};
     std::string text;   // help, wrong: printed unchanged, including the last newline
 };
 

@@ -58,6 +58,10 @@ Form<net::ListenTls> listen_tls();
 Form<cache::Options> memory();
 Form<store::DiskOptions> disk();
 
+// ---- group_keys.cpp ----
+
+Form<cache::GroupOptions> group();
+
 // ---- net_keys.cpp ----
 
 Form<net::ResolverOptions> dns();

@@ -125,6 +125,11 @@ char const* text(ReuseReason reason) {
     case ReuseReason::stale_while_revalidate: return "stale-while-revalidate";
     case ReuseReason::max_stale_request: return "max-stale in request";
     case ReuseReason::stale: return "stale";
+    case ReuseReason::invalidated_url: return "invalidated by URL";
+    case ReuseReason::invalidated_prefix: return "invalidated by prefix";
+    case ReuseReason::invalidated_tag: return "invalidated by tag";
+    case ReuseReason::invalidated_all: return "invalidated by purge of everything";
+    case ReuseReason::invalidated_oldest: return "older than the list of invalidations";
     case ReuseReason::count_: break;
     }
     return "";
@@ -195,6 +200,12 @@ Terms terms_of(ResponseHead const& response, ResponseCacheControl const& control
 DeltaSeconds current_age(Terms const& terms, WallTime now) {
     auto const resident_time = std::chrono::floor<seconds>(now - terms.response_time).count();
     return to_delta(terms.initial_age + std::max<std::int64_t>(resident_time, 0));
+}
+
+Terms stale_since(Terms const& terms, WallTime at) {
+    auto ended = terms;
+    ended.lifetime = std::min(terms.lifetime, current_age(terms, at));
+    return ended;
 }
 
 ReuseAnswer may_reuse(Terms const& terms, RequestCacheControl const& request, WallTime now) {

@@ -110,6 +110,11 @@ enum class ReuseReason : std::uint8_t {
     stale_while_revalidate,
     max_stale_request,
     stale,
+    invalidated_url,   // by an invalidation of its URL, like the following ones
+    invalidated_prefix,
+    invalidated_tag,
+    invalidated_all,
+    invalidated_oldest,   // it is older than the oldest invalidation that is remembered
     count_
 };
 /// For Cache-Status, logs and tests.
@@ -137,6 +142,9 @@ inline bool is_recent_enough(ReuseAnswer const& answer, RequestCacheControl cons
 
 /// RFC 9111 4 and 5.2.1. Allocates nothing.
 ReuseAnswer may_reuse(Terms const&, RequestCacheControl const&, WallTime now);
+
+/// The terms of a response that an operator or origin has marked stale at that time: its lifetime ended then.
+Terms stale_since(Terms const&, WallTime at);
 
 enum class StaleOnErrorKind : std::uint8_t {
     unreachable,   // no connection, or closed before a complete response: the cache is disconnected (4.2.4)

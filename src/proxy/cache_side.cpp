@@ -131,10 +131,12 @@ void CacheSide::note_miss() {
     auto& record = request_.record;
     record.tag = request_.control.no_cache ? ResultTag::tcp_client_refresh_miss : ResultTag::tcp_miss;
     record.cache_status.fwd = reason_to_forward(found);
-    if (found.kind != cache::Lookup::Kind::stale) return;
-    record.cache_status.ttl = found.answer.ttl;
-    record.say(found.answer.why());
-    request_.services.counters.not_fresh.add(found.answer.reason);
+    bool const is_stale = found.kind == cache::Lookup::Kind::stale;
+    if (is_stale) record.cache_status.ttl = found.answer.ttl;
+    auto const reason = is_stale ? std::optional(found.answer.reason) : found.removed;
+    if (!reason) return;
+    record.say(http::text(*reason));
+    request_.services.counters.not_fresh.add(*reason);
 }
 
 // ---- collapsed requests ----
@@ -156,6 +158,7 @@ net::awaitable<Step> CacheSide::follow() {
         if (follower->promoted()) co_return co_await lead_after(fill);
         if (follower->dropped()) break;
         if (view.phase == Phase::body || view.phase == Phase::complete) {
+            if (is_invalidated(view, *fill)) co_return look_anew();
             if (!is_usable(view, *fill)) break;
             co_return join(view);
         }
@@ -189,6 +192,17 @@ net::awaitable<Step> CacheSide::follow() {
         if (!co_await delivery_.wait_for_growth(*follower, view.version, limit)) co_return Step::done;
     }
     co_return fetch_alone();
+}
+
+/// The fetch began before an invalidation of its response.
+bool CacheSide::is_invalidated(cache::FillView const& view, cache::Fill const& fill) const {
+    return static_cast<bool>(request_.services.cache.invalidations().judge(*view.object, fill.asked()));
+}
+
+Step CacheSide::look_anew() {
+    state_.follower.reset();
+    state_.stale = nullptr;
+    return look();
 }
 
 bool CacheSide::is_usable(cache::FillView const& view, cache::Fill const& fill) const {
@@ -231,6 +245,8 @@ bool CacheSide::looks_again(std::uint64_t version) {
 Step CacheSide::fetch_alone() {
     state_.follower.reset();
     request_.record.tag = ResultTag::tcp_cf_miss;
+    auto& stale = state_.stale;
+    if (stale && request_.services.cache.invalidations().judge(*stale).is_hard()) stale = nullptr;
     state_.lead = request_.services.cache.lease(request_.key, state_.stale);
     return Step::fetch;
 }

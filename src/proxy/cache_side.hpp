@@ -32,6 +32,8 @@ private:
     Step ask(Action action);
     void note_miss();
     void start_refresh();
+    bool is_invalidated(cache::FillView const& view, cache::Fill const& fill) const;
+    Step look_anew();
     bool is_usable(cache::FillView const& view, cache::Fill const& fill) const;
     Step join(cache::FillView const& view);
     net::awaitable<Step> lead_after(cache::FillPtr const& fill);

@@ -98,7 +98,8 @@ void FailedFetch::tell_followers() {
 
 bool FailedFetch::may_serve_stale() const {
     auto const kind = http::StaleOnErrorKind::unreachable;
-    return state_.stale && http::may_serve_stale_on_error(state_.stale->terms(), request_.control, wall_now(), kind);
+    auto const& invalidations = request_.services.cache.invalidations();
+    return state_.stale && invalidations.may_serve_stale_on_error(*state_.stale, request_.control, wall_now(), kind);
 }
 
 Step FailedFetch::serve_stale(StaleUse why) {
@@ -110,8 +111,8 @@ Step FailedFetch::serve_stale(StaleUse why) {
     record.cache_status.hit = true;
     record.cache_status.fwd = http::Fwd::none;
     request_.now = wall_now();
-    auto const& terms = state_.stale->terms();
-    record.cache_status.ttl = std::int64_t{terms.lifetime} - http::current_age(terms, request_.now);
+    auto const& invalidations = request_.services.cache.invalidations();
+    record.cache_status.ttl = invalidations.may_reuse(*state_.stale, state_.stale->terms(), {}, request_.now).ttl;
     record.say(text(why));
     state_.object = std::move(state_.stale);
     return Step::deliver;

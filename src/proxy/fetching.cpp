@@ -2,6 +2,7 @@
 
 #include "cache/parts.hpp"
 #include "http/invalidation.hpp"
+#include "http/tags.hpp"
 #include "proxy/websocket.hpp"
 
 namespace garner::proxy {
@@ -77,7 +78,16 @@ bool Fetching::invalidate() {
         cache::write_key_text(request_.target.partition(), url, text);
         found |= purge_changed(request_.services.cache.key(text), url);
     }
-    return found;
+    return invalidate_groups() || found;
+}
+
+/// RFC 9875 3: groups of the origin of the request's target.
+bool Fetching::invalidate_groups() {
+    if (!request_.options->group.unsafe) return false;
+    auto const groups = http::invalidated_groups(upstream_.head());
+    for (auto const& group : groups)
+        if (auto const what = cache::tag_invalidation(group, request_.target.url, false)) request_.services.cache.invalidate(*what);
+    return !groups.empty();
 }
 
 /// The mark is set before the purge: the purge also removes an old response that a peer gave before the mark.
@@ -160,7 +170,7 @@ Step Fetching::take() {
     auto const parts = std::exchange(state_.parts, nullptr);
     if (parts && (response.status == 206 || response.status == 416)) return Step::ask_again;
     if (state_.stale && state_.conditional && response.status == 304)
-        return http::is_about(response, request_.scratch.stored_head) ? Step::freshen : Step::ask_again;
+        return http::is_about(response, request_.scratch.stored_head) && !is_outdated_since() ? Step::freshen : Step::ask_again;
     if (stale_stands_in()) {
         failed_.tell_of_error();
         upstream_.finish_exchange();
@@ -185,11 +195,19 @@ bool Fetching::is_nonsense() {
     return true;
 }
 
+/// The stored response was invalidated after the request was sent: a 304 says nothing about the time since. After a hard
+/// invalidation no 304 is sufficient.
+bool Fetching::is_outdated_since() const {
+    auto const& invalidations = request_.services.cache.invalidations();
+    auto const asked = state_.lead ? state_.lead.fill()->asked() : state_.stale->sequence();
+    return invalidations.judge(*state_.stale, asked) || invalidations.judge(*state_.stale).is_hard();
+}
+
 /// RFC 5861 4.
 bool Fetching::stale_stands_in() const {
     auto const kind = http::StaleOnErrorKind::error_status;
     return state_.stale && http::is_stale_if_error_status(upstream_.head().status) &&
-           http::may_serve_stale_on_error(state_.stale->terms(), request_.control, wall_now(), kind);
+           request_.services.cache.invalidations().may_serve_stale_on_error(*state_.stale, request_.control, wall_now(), kind);
 }
 
 Step Fetching::take_new(store::Object const* parts) {

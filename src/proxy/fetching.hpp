@@ -37,6 +37,8 @@ private:
     Step pass_on();
     void store_nothing(store::Object const* known, http::ResponseCacheControl const& control, http::StoreRefusal why);
     bool invalidate();
+    bool invalidate_groups();
+    bool is_outdated_since() const;
     bool purge_changed(cache::Key const& key, std::string const& url);
 
     Request& request_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bump/options.hpp"
+#include "cache/options.hpp"
 #include "http/message.hpp"
 #include "http/access_rules.hpp"
 #include "http/caching_rules.hpp"
@@ -106,6 +107,7 @@ struct Options {
     Http2 http2;
     Deadlines deadlines;
     Caching caching;
+    cache::GroupOptions group;
     http::AccessRules access;
     std::shared_ptr<RuleHits> rule_hits;   // of `access`; set by the server
     RefusalOptions refusals;

@@ -49,6 +49,7 @@ Result<void> Server::open(ServerOptions const& server) {
         MutexLock const lock(options_mutex_);
         options_ = options;
     }
+    cache_.configure(options->group);
     auto const capacity = capacity_of(raise_file_limit());
     shared_.connections.limit(connections_allowed(capacity, *options));
     shared_.refreshes_max = capacity.refreshes;
@@ -144,6 +145,7 @@ void Server::use(std::shared_ptr<Options const> const& options) {
         MutexLock const lock(options_mutex_);
         options_ = options;
     }
+    cache_.configure(options->group);
     for (auto& one : workers_)
         asio::post(one->worker->io, [services = one->services.get(), options, workers = workers_.size()] {
             services->options = options;

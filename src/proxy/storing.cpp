@@ -1,5 +1,7 @@
 #include "proxy/storing.hpp"
 
+#include <algorithm>
+
 #include "cache/parts.hpp"
 #include "http/dates.hpp"
 #include "http/gateway.hpp"
@@ -264,10 +266,12 @@ net::awaitable<Step> Storing::freshen() {
     parts.kind = store::Object::Kind::response;
     parts.key = key;
     parts.head = text_of_head;
-    // A new head does not make the old response newer, and its body still has its old source: sequence and source stay.
+    // A new head does not make the old response newer, and its body still has its old source: sequence and source stay. After an
+    // invalidation the validation makes the response as new as its request, or else it would stay outdated.
+    auto& cache = request_.services.cache;
+    if (state_.lead && cache.invalidations().judge(*stale)) parts.sequence = std::max(parts.sequence, state_.lead.fill()->asked());
     parts.terms = http::terms_of(head, control, upstream_.asked_at(), arrived, request_.freshness_options(content_type));
     upstream_.finish_exchange();
-    auto& cache = request_.services.cache;
     // The fields of the 304 may make the response private to this client; it is then neither stored nor shared.
     if (auto why = why_not_stored(head, control, http::StoredAs::freshened); why != StoreRefusal::none) {
         request_.services.counters.not_stored.add(why);

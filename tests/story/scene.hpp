@@ -9,6 +9,7 @@
 
 namespace garner::test {
 
+using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;

@@ -437,6 +437,62 @@ TEST_F(Takeovers, a_purge_before_the_new_process_serves_waits_for_it) {
     EXPECT_TRUE(eventually([&] { return service.errors().find("this process goes on") != std::string::npos; }));
 }
 
+TEST_F(Takeovers, an_invalidation_before_the_new_process_serves_goes_to_it) {
+    Service service(with_disk(disk));
+    origin.answer("/tagged", fresh("tagged", 600, {{"Cache-Tag", "t"}}));
+    EXPECT_EQ(get(service.proxy(), origin, "/tagged").body(), "tagged");
+    Partner fresh_one(service.path());
+    begin_by_hand(fresh_one);
+    Client admin("127.0.0.1", service.proxy().admin());
+    auto const purged = admin.post("/purge", "tag=t", {{"Garner-Admin", "1"}});
+    pause_for(500ms);
+    ASSERT_TRUE(fresh_one.send({{"do", "serving"}}));
+    auto const go = fresh_one.until("go");
+    ASSERT_TRUE(go.is_object());
+    EXPECT_THAT(go.dump(), HasSubstr("hard tag * t")) << go;
+    ASSERT_TRUE(fresh_one.send({{"do", "settled"}, {"number", go["number"]}}));
+    EXPECT_EQ(purged.status(), 200);
+    admin.close();
+    fresh_one.end();
+    EXPECT_TRUE(eventually([&] { return service.errors().find("this process goes on") != std::string::npos; }));
+    EXPECT_FALSE(get(service.proxy(), origin, "/tagged").hit());
+}
+
+TEST_F(Takeovers, an_invalidation_holds_in_the_new_process) {
+    Service service(with_disk(disk));
+    std::atomic<int> version{1};
+    origin.by_hand("/tagged", [&](Hand& hand) { hand.answer(fresh(std::to_string(version), 600, {{"Cache-Tag", "t"}})); });
+    EXPECT_EQ(get(service.proxy(), origin, "/tagged").body(), "1");
+    EXPECT_TRUE(eventually([&] { return service.proxy().stats()["disk"]["buffered_bytes"] == 0; }));
+    version = 2;
+    Client admin("127.0.0.1", service.proxy().admin());
+    EXPECT_EQ(admin.post("/purge", "tag=t", {{"Garner-Admin", "1"}}).status(), 200);
+    admin.close();
+    ASSERT_TRUE(service.take_over()) << service.refused();
+    EXPECT_EQ(get(service.proxy(), origin, "/tagged").body(), "2");
+    EXPECT_TRUE(get(service.proxy(), origin, "/tagged").hit());
+}
+
+TEST_F(Takeovers, the_groups_of_a_late_POST_are_invalid_in_the_new_process) {
+    Service service(with_disk(disk));
+    std::atomic<int> version{1};
+    origin.by_hand("/tagged", [&](Hand& hand) { hand.answer(fresh(std::to_string(version), 600, {{"Cache-Groups", "\"g\""}})); });
+    auto slow = origin.hold("/form");
+    Client poster(service.proxy(), origin);
+    auto posted = poster.post("/form", "x");
+    slow.arrived(1);
+    ASSERT_TRUE(service.take_over()) << service.refused();
+    EXPECT_EQ(get(service.proxy(), origin, "/tagged").body(), "1");
+    EXPECT_TRUE(get(service.proxy(), origin, "/tagged").hit());
+    version = 2;
+    auto thanks = no_store("thanks");
+    thanks.fields.emplace_back("Cache-Group-Invalidation", "\"g\"");
+    slow.release(thanks);
+    EXPECT_EQ(posted.body(), "thanks");
+    EXPECT_EQ(get(service.proxy(), origin, "/tagged").body(), "2");
+    poster.close();
+}
+
 /// A process that takes over from one that speaks by hand.
 class Successor {
 public:

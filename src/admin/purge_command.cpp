@@ -1,0 +1,61 @@
+#include "admin/purge_command.hpp"
+
+#include <algorithm>
+#include <istream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "admin/ask.hpp"
+#include "admin/human.hpp"
+#include "admin/json_members.hpp"
+#include "util/exit_code.hpp"
+#include "util/numbers.hpp"
+#include "util/text.hpp"
+
+namespace garner::admin {
+
+namespace {
+
+std::string text_of(Json const& answer) {
+    auto const voters = answer.value("voters", 1), stored = answer.value("stored", 0);
+    return "accepted " + answer.value("accepted", std::string()) + (is(answer, "soft") ? " (soft)" : "") + ": stored by " +
+           std::to_string(stored) + " of " + std::to_string(voters) + (voters == 1 ? " voter in " : " voters in ") +
+           short_number(answer.value("milliseconds", 0.0)) + " ms";
+}
+
+/// Sends orders to one place, and prints a line for each.
+class Sender {
+public:
+    Sender(IpEndpoint const& place, std::ostream& out) : place_(place), out_(out) {}
+
+    int send(PurgeOrder const& order, std::ostream& errors, char const* begin) const {
+        auto const refuse = [&](Fault const& fault, int code) { return errors << begin << fault.text() << std::endl, code; };
+        if (auto const right = invalidation_of(order); !right) return refuse(right.fault(), exit_usage);
+        Question const question{.place = place_, .method = "POST", .target = "/purge", .form = form_of(order)};
+        auto const answer = ask(question, "accepted");
+        if (!answer) return refuse(answer.fault(), exit_failed);
+        out_ << text_of(*answer) << std::endl;   // a program that writes the lines may wait for each answer
+        return exit_done;
+    }
+
+private:
+    IpEndpoint place_;
+    std::ostream& out_;
+};
+
+}   // namespace
+
+int run_purge_command(PurgeCommand const& command, std::istream& in, std::ostream& out, std::ostream& err) {
+    auto const place = place_at(command.address, command.port);
+    if (!place) return err << "garner: " << place.fault().text() << "\n", exit_usage;
+    Sender const sender(*place, out);
+    if (!command.reads_lines) return sender.send(command.order, err, "garner: ");
+    int worst = exit_done;
+    for (std::string line; std::getline(in, line);) {
+        auto const text = trim(line);
+        if (!text.empty()) worst = std::max(worst, sender.send(purge_order_of_line(text, command.order), out, "refused: "));
+    }
+    return worst;
+}
+
+}   // namespace garner::admin

@@ -1,0 +1,211 @@
+#include "cache/invalidations.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "cache/key.hpp"
+#include "http/rule_request.hpp"
+#include "http/tags.hpp"
+#include "http/uri.hpp"
+
+namespace garner::cache {
+
+namespace {
+
+// An entry of the table with the overhead of the standard library.
+constexpr Bytes node_bytes = 64;
+
+std::string_view url_in(std::string_view key) {
+    auto url = url_of(key);
+    url.remove_prefix(std::min<std::size_t>(url.size(), 1));   // the partition
+    return url;
+}
+
+}   // namespace
+
+// ---- the table ----
+
+std::size_t Invalidations::index_of(Key key) { return key == Key::url ? 0 : key == Key::prefix ? 1 : key == Key::tag ? 2 : 3; }
+
+Fingerprint Invalidations::hash_of(Key key, std::string_view origin, std::string_view text) const {
+    thread_local std::string whole;
+    whole.assign(1, static_cast<char>(key)).append(origin).append(" ").append(text);
+    return fingerprint(whole, seed_);
+}
+
+Invalidations::Entry const* Invalidations::find(Key key, std::string_view origin, std::string_view text) const {
+    auto const found = table_.find(hash_of(key, origin, text));
+    return found == table_.end() ? nullptr : &found->second;
+}
+
+void Invalidations::raise(Entry& entry, bool soft, Number number, WallTime at) {
+    auto& last = soft ? entry.soft : entry.hard;
+    last = std::max(last, number);
+    entry.at = std::max(entry.at, at);
+}
+
+void Invalidations::add(Key key, std::string_view origin, std::string_view text, Noted const& noted) {
+    auto const hash = hash_of(key, origin, text);
+    auto const [at, is_new] = table_.try_emplace(hash);
+    held_[index_of(key)] += is_new;
+    raise(at->second, noted.what.soft, noted.number, noted.at);
+    order_.push_back({hash, at->second.newest(), key});
+    while (order_.size() > most_) forget_oldest();
+}
+
+void Invalidations::forget_oldest() {
+    auto const oldest = order_.front();
+    order_.pop_front();
+    auto const found = table_.find(oldest.hash);
+    if (found == table_.end() || found->second.newest() != oldest.number) return;   // renewed since
+    auto const& entry = found->second;
+    if (entry.hard) raise(forgotten_, false, entry.hard, entry.at);
+    if (entry.soft) raise(forgotten_, true, entry.soft, entry.at);
+    table_.erase(found);
+    --held_[index_of(oldest.key)];
+}
+
+void Invalidations::put(Noted const& noted) {
+    auto const& what = noted.what;
+    switch (what.kind) {
+    case Invalidation::Kind::url: return add(Key::url, {}, what.text, noted);
+    case Invalidation::Kind::prefix: return add(Key::prefix, {}, what.text, noted);
+    case Invalidation::Kind::all: return raise(all_, what.soft, noted.number, noted.at);
+    case Invalidation::Kind::tag: break;
+    }
+    add(Key::tag, what.origin, what.text, noted);
+    add(Key::any_tag, what.origin, {}, noted);   // for responses whose tags are unreadable
+}
+
+Invalidations::Number Invalidations::accept(Invalidation const& what, WallTime now, Next const& next) {
+    MutexLock const lock(mutex_);
+    auto const number = next();
+    put({what, number, now});
+    ++accepted_[static_cast<std::size_t>(what.kind)];
+    last_.store(number, std::memory_order_release);
+    return number;
+}
+
+void Invalidations::restore(std::vector<Noted> const& all, Next const& next) {
+    MutexLock const lock(mutex_);
+    for (auto const& noted : all) put(noted);
+    if (!all.empty()) check_all_again(next);
+}
+
+void Invalidations::configure(GroupOptions const& options, Next const& next) {
+    MutexLock const lock(mutex_);
+    options_ = options;
+    if (last_.load() != 0) check_all_again(next);
+}
+
+/// No response has been compared with this number.
+void Invalidations::check_all_again(Next const& next) { last_.store(next(), std::memory_order_release); }
+
+Invalidations::Stats Invalidations::stats() const {
+    MutexLock const lock(mutex_);
+    return {.held = table_.size(),
+            .accepted = accepted_,
+            .watermark = forgotten_.newest(),
+            .bytes = table_.size() * node_bytes + order_.size() * sizeof(Held),
+            .bytes_max = most_ * (node_bytes + sizeof(Held))};
+}
+
+// ---- judgements ----
+
+/// The newest hard match decides; without one the newest soft match.
+class Invalidations::Search {
+public:
+    explicit Search(Number as_of) : as_of_(as_of) {}
+
+    void consider(Entry const* entry, http::ReuseReason reason, std::string_view text = {}, std::string_view origin = {}) {
+        if (!entry) return;
+        take(entry->hard, State::hard, *entry, reason, text, origin);
+        take(entry->soft, State::soft, *entry, reason, text, origin);
+    }
+    Found result() && { return std::move(best_); }
+
+private:
+    void take(Number number, State state, Entry const& entry, http::ReuseReason reason, std::string_view text,
+              std::string_view origin) {
+        if (number <= as_of_ || state < best_.verdict.state) return;
+        if (state == best_.verdict.state && number <= best_.number) return;
+        best_.verdict = {state, reason, entry.at};
+        best_.number = number;
+        best_.what = text;
+        if (!origin.empty()) best_.what.append(" of ").append(origin);
+    }
+
+    Number const as_of_;
+    Found best_;
+};
+
+bool Invalidations::covers(std::string_view url) const {
+    if (options_.objects.empty()) return true;
+    auto const uri = http::parse_absolute(url);
+    if (!uri) return true;
+    http::RuleRequest const request{.scheme = uri->scheme, .host = uri->authority.host, .port = uri->authority.port, .url = url};
+    return std::ranges::any_of(options_.objects, [&](auto const& matcher) { return matcher.may_match_url(request); });
+}
+
+Invalidations::Found Invalidations::find_newest(store::Object const& object, Number as_of) const {
+    using enum http::ReuseReason;
+    auto const url = url_in(object.key());
+    auto const origin = origin_of(url);
+    Search search(as_of);
+    search.consider(&all_, invalidated_all);
+    search.consider(&forgotten_, invalidated_oldest);
+    if (has(Key::url)) search.consider(find(Key::url, {}, url), invalidated_url, url);
+    if (has(Key::prefix)) {
+        auto const path = url.substr(0, url.find('?'));
+        auto end = path.find('/', origin.size());
+        for (std::size_t slashes = 0; end != path.npos && slashes < prefix_slashes_max; ++slashes) {
+            auto const prefix = path.substr(0, end + 1);
+            search.consider(find(Key::prefix, {}, prefix), invalidated_prefix, prefix);
+            end = path.find('/', end + 1);
+        }
+    }
+    if (has(Key::tag)) {
+        auto const tags = http::tags_of(object.head(), options_.tag_fields);
+        for (auto const of : {origin, std::string_view()}) {
+            for (auto const& tag : tags.names) search.consider(find(Key::tag, of, tag), invalidated_tag, tag, of);
+            if (tags.unreadable) search.consider(find(Key::any_tag, of, {}), invalidated_tag, "(unreadable tags)", of);
+        }
+    }
+    auto found = std::move(search).result();
+    return found.verdict && covers(url) ? found : Found{};
+}
+
+Invalidations::Found Invalidations::look(store::Object const& object, Number as_of) const {
+    if (store::is_marker(&object)) return {};
+    MutexLock const lock(mutex_);
+    auto found = find_newest(object, as_of);
+    if (!found.verdict && as_of <= object.sequence()) object.set_checked(last_.load(std::memory_order_relaxed));
+    return found;
+}
+
+std::string Invalidations::explain(store::Object const& object) const {
+    auto const found = look(object, object.sequence());
+    if (!found.verdict) return {};
+    auto const words = std::string(http::text(found.verdict.reason));
+    return found.what.empty() ? words : words + " " + found.what;
+}
+
+http::ReuseAnswer Invalidations::may_reuse(store::Object const& object, http::Terms const& terms,
+                                           http::RequestCacheControl const& request, WallTime now) const {
+    auto const verdict = judge(object);
+    if (!verdict) return http::may_reuse(terms, request, now);
+    auto answer = http::may_reuse(http::stale_since(terms, verdict.at), request, now);
+    if (verdict.is_hard()) answer.reuse = http::Reuse::revalidate;
+    if (answer.reuse == http::Reuse::revalidate && !http::is_by_request(answer.reason)) answer.reason = verdict.reason;
+    return answer;
+}
+
+bool Invalidations::may_serve_stale_on_error(store::Object const& object, http::RequestCacheControl const& request, WallTime now,
+                                             http::StaleOnErrorKind kind) const {
+    auto const verdict = judge(object);
+    if (verdict.is_hard()) return false;
+    auto const terms = verdict ? http::stale_since(object.terms(), verdict.at) : object.terms();
+    return http::may_serve_stale_on_error(terms, request, now, kind);
+}
+
+}   // namespace garner::cache

@@ -1,0 +1,130 @@
+// The invalidations that were accepted, and the stored responses that they concern. Without I/O; the caller gives the time.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "cache/invalidation.hpp"
+#include "cache/options.hpp"
+#include "http/freshness.hpp"
+#include "store/object.hpp"
+#include "util/hash.hpp"
+#include "util/mutex.hpp"
+
+namespace garner::cache {
+
+/// Invalidations and responses have numbers of one counter: a response is outdated by a matching invalidation with a higher number.
+/// Thread-safe. A response that nothing new concerns costs two loads.
+class Invalidations {
+public:
+    using Number = std::uint64_t;
+    using Next = std::function<Number()>;
+    static constexpr std::size_t most_default = 1'000'000;
+    /// `most`: this many are held. The oldest go, and all responses that are older than they count as outdated.
+    explicit Invalidations(std::size_t most = most_default) : most_(most) {}
+
+    /// Accepts one. `next` gives its number, under the lock of this object.
+    Number accept(Invalidation const&, WallTime now, Next const& next);
+    /// Those that an earlier process accepted.
+    void restore(std::vector<Noted> const& all, Next const& next);
+    /// The options have changed: every response is checked again.
+    void configure(GroupOptions const& options, Next const& next);
+
+    enum class State : std::uint8_t {
+        current,
+        soft,   // stale since `at`
+        hard    // must not be used
+    };
+    struct Verdict {
+        State state = State::current;
+        http::ReuseReason reason = http::ReuseReason::fresh;
+        WallTime at{};
+        explicit operator bool() const { return state != State::current; }
+        bool is_hard() const { return state == State::hard; }
+    };
+    /// The state of a stored response.
+    Verdict judge(store::Object const& object) const {
+        auto const last = last_.load(std::memory_order_acquire);
+        if (last <= object.sequence() || last == object.checked()) return {};
+        return look(object, object.sequence()).verdict;
+    }
+    /// The state of the response to a request that was sent at this number.
+    Verdict judge(store::Object const& object, Number asked) const {
+        return last_.load(std::memory_order_acquire) <= asked ? Verdict() : look(object, asked).verdict;
+    }
+    /// Like judge(), immediately before the response is stored: knows every invalidation whose number is lower than that of the
+    /// response.
+    Verdict judge_newcomer(store::Object const& object, Number asked) const { return look(object, asked).verdict; }
+    /// "invalidated by tag news of http://example.com"; empty for a response that is not outdated.
+    std::string explain(store::Object const& object) const;
+
+    /// http::may_reuse() of a stored response with these terms. An outdated one is not fresh.
+    http::ReuseAnswer may_reuse(store::Object const& object, http::Terms const& terms, http::RequestCacheControl const& request,
+                                WallTime now) const;
+    /// http::may_serve_stale_on_error(). Never after a hard invalidation.
+    bool may_serve_stale_on_error(store::Object const& object, http::RequestCacheControl const& request, WallTime now,
+                                  http::StaleOnErrorKind kind) const;
+
+    struct Stats {
+        std::size_t held = 0;
+        std::array<std::uint64_t, 4> accepted{};   // by Invalidation::Kind
+        Number watermark = 0;                      // number of the newest one that was forgotten; responses before it are outdated
+        Bytes bytes = 0;
+        Bytes bytes_max = 0;
+    };
+    Stats stats() const;
+
+private:
+    struct Entry {
+        Number hard = 0, soft = 0;   // the last of each
+        WallTime at{};               // the time of the last one
+        Number newest() const { return std::max(hard, soft); }
+    };
+    enum class Key : char { url = 'u', prefix = 'p', tag = 't', any_tag = 'o' };
+    struct Held {
+        Fingerprint hash = 0;
+        Number number = 0;
+        Key key = Key::url;
+    };
+    struct Found {
+        Verdict verdict;
+        Number number = 0;
+        std::string what;   // its text
+    };
+    /// Compares the response with all that may match it.
+    class Search;
+
+    static void raise(Entry&, bool soft, Number, WallTime at);
+    void put(Noted const&) REQUIRES(mutex_);
+    void check_all_again(Next const& next) REQUIRES(mutex_);
+    void add(Key, std::string_view origin, std::string_view text, Noted const&) REQUIRES(mutex_);
+    void forget_oldest() REQUIRES(mutex_);
+    Fingerprint hash_of(Key, std::string_view origin, std::string_view text) const;
+    Entry const* find(Key, std::string_view origin, std::string_view text) const REQUIRES(mutex_);
+    bool has(Key key) const REQUIRES(mutex_) { return held_[index_of(key)] > 0; }
+    static std::size_t index_of(Key key);
+    Found look(store::Object const& object, Number as_of) const;
+    Found find_newest(store::Object const& object, Number as_of) const REQUIRES(mutex_);
+    bool covers(std::string_view url) const REQUIRES(mutex_);
+
+    std::size_t const most_;
+    Fingerprint const seed_ = random_bits();
+    std::atomic<Number> last_{0};   // changes with each acceptance, and when every response must be compared again
+    mutable Mutex mutex_;
+    std::unordered_map<Fingerprint, Entry> table_ GUARDED_BY(mutex_);
+    std::deque<Held> order_ GUARDED_BY(mutex_);              // oldest first
+    std::array<std::size_t, 4> held_ GUARDED_BY(mutex_){};   // entries of each key
+    Entry all_ GUARDED_BY(mutex_);
+    Entry forgotten_ GUARDED_BY(mutex_);
+    GroupOptions options_ GUARDED_BY(mutex_);
+    std::array<std::uint64_t, 4> accepted_ GUARDED_BY(mutex_){};
+};
+
+}   // namespace garner::cache
