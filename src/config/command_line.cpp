@@ -410,8 +410,7 @@ private:
             .check([this] { return check_purge(line_); })
             .notes(about_purges)
             .exit_statuses({{0, "removed, or accepted"}, {1, "URL not in the cache, or failure"}, {2, "wrong command line"}})
-            .examples({"garner purge http://example.org/", "garner purge --prefix http://example.org/news/",
-                       "garner purge --tag product-17 --origin http://example.org --soft", "garner purge - < lines.txt"});
+            .examples({"garner purge http://example.org/", "garner purge --tag product-17 --origin http://example.org --soft"});
     }
 
     void declare_log() {

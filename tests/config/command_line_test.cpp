@@ -81,7 +81,7 @@ TEST(CommandLine, help_everywhere) {
     EXPECT_THAT(parse({"explain", "--help"}).text, HasSubstr("Usage: garner explain URL [options]"));
     EXPECT_EQ(parse({"-h"}).command, Command::help);
     EXPECT_EQ(parse({"check", "--help"}).command, Command::help);
-    EXPECT_THAT(parse({"purge", "x", "--help"}).text, HasSubstr("Usage: garner purge URL"));
+    EXPECT_THAT(parse({"purge", "x", "--help"}).text, HasSubstr("Usage: garner purge [URL]"));
     EXPECT_THAT(parse({"--version"}).text, HasSubstr("garner "));
 }
 
@@ -121,7 +121,7 @@ TEST(CommandLine, faults_are_clear) {
                            Row{{"check", "a", "b"}, "check takes one FILE"},
                            Row{{"stats", "all"}, "stats takes no \"all\""},
                            Row{{"purge", "example"}, "\"example\" is not a URL"},
-                           Row{{"purge", ""}, "purge needs a URL"}}) {
+                           Row{{"purge", ""}, "purge takes one of URL, --prefix, --tag, --all and -"}}) {
         auto const line = parse(row.arguments);
         EXPECT_EQ(line.command, Command::wrong);
         EXPECT_THAT(line.text, HasSubstr(row.told));

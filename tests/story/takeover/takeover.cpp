@@ -449,7 +449,8 @@ TEST_F(Takeovers, an_invalidation_before_the_new_process_serves_goes_to_it) {
     ASSERT_TRUE(fresh_one.send({{"do", "serving"}}));
     auto const go = fresh_one.until("go");
     ASSERT_TRUE(go.is_object());
-    EXPECT_THAT(go.dump(), HasSubstr("hard tag * t")) << go;
+    auto const& key = go["keys"].at(0).get_binary();
+    EXPECT_THAT(std::string(key.begin(), key.end()), AllOf(StartsWith("!"), EndsWith(" hard tag * t")));
     ASSERT_TRUE(fresh_one.send({{"do", "settled"}, {"number", go["number"]}}));
     EXPECT_EQ(purged.status(), 200);
     admin.close();
