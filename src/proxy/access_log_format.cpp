@@ -31,9 +31,9 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(ResultTag::count
 };
 static_assert(!tag_names.back().empty());
 
-// Eleven text fields, and the bytes between them.
+// Twelve text fields, and the bytes between them.
 static_assert(LogFieldLimits::url + LogFieldLimits::referer + LogFieldLimits::user_agent + LogFieldLimits::cache_status +
-                  7 * LogFieldLimits::other + 1 * KiB <
+                  8 * LogFieldLimits::other + 1 * KiB <
               std::tuple_size_v<LineBuffer>);
 
 /// Bytes that a format writes without escaping.
@@ -254,6 +254,7 @@ void json_line(Line& line, LogEntry const& entry) {
     line.member("content_type", entry.content_type);
     line.member("referer", entry.referer, LogFieldLimits::referer);
     line.member("user_agent", entry.user_agent, LogFieldLimits::user_agent);
+    if (!entry.trace.empty()) line.member("trace", entry.trace);
     line.member("reason", entry.reason);
     line.member("cache_status", entry.cache_status, LogFieldLimits::cache_status);
     if (!entry.id.empty() && !entry.rule.empty()) line.member("rule", entry.rule);

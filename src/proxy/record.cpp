@@ -4,6 +4,7 @@
 #include <random>
 #include <utility>
 
+#include "http/trace_id.hpp"
 #include "proxy/request.hpp"
 #include "proxy/rule_hits.hpp"
 #include "util/random_bits.hpp"
@@ -17,6 +18,17 @@ namespace {
 /// Queries inside TLS are not logged: they may be secret.
 std::string_view logged_url(Request const& request, std::string_view url) {
     return request.options->log.query && !request.bumped_origin ? url : url.substr(0, url.find('?'));
+}
+
+/// Several fields are not valid (W3C Trace Context 3.2).
+std::string_view trace_of(http::RequestHead const& head) {
+    std::string_view id;
+    for (auto const& field : head.fields) {
+        if (field.id != http::Name::other || !equals_ignoring_case(field.name, "traceparent")) continue;
+        if (!id.empty()) return {};
+        id = http::trace_id(field.value);
+    }
+    return id;
 }
 
 constexpr Bytes listed_at_once = 1 * MiB;   // the step in which a transfer under way is counted
@@ -205,6 +217,7 @@ void Record::log(Request const& request, milliseconds elapsed) const {
     entry.content_type = texts.content_type;
     if (auto const* referer = head.fields.find("Referer")) entry.referer = logged_url(request, referer->value);
     if (auto const* agent = head.fields.find("User-Agent")) entry.user_agent = agent->value;
+    if (request.options->log.format == LogFormat::json) entry.trace = trace_of(head);
     entry.reason = texts.reason;
     entry.id = texts.id;
     entry.rule = texts.rule;

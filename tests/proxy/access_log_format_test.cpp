@@ -159,6 +159,15 @@ TEST(LogEntry, json_alone_has_the_way_to_a_peer) {
     EXPECT_EQ(squid(entry).find("TLS"), std::string::npos);
 }
 
+TEST(LogEntry, json_alone_has_the_trace) {
+    auto entry = hit();
+    EXPECT_EQ(json(entry).find("trace"), std::string::npos);
+    entry.trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    EXPECT_NE(json(entry).find(R"(,"trace":"4bf92f3577b34da6a3ce929d0e0e4736","reason":)"), std::string::npos) << json(entry);
+    EXPECT_EQ(squid(entry), squid(hit()));
+    EXPECT_EQ(combined(entry), combined(hit()));
+}
+
 TEST(LogEntry, json_stays_one_valid_object) {
     auto text = json(forged());
     EXPECT_EQ(std::ranges::count(text, '\n'), 1);
@@ -194,7 +203,7 @@ TEST(LogEntry, nothing_a_client_sends_makes_a_line_too_long) {
         if (filling == '?') std::ranges::generate(text, [&] { return static_cast<char>(random()); });
         auto entry = forged();
         entry.client = entry.user = entry.method = entry.url = entry.peer = entry.content_type = text;
-        entry.referer = entry.user_agent = entry.reason = entry.cache_status = entry.id = text;
+        entry.referer = entry.user_agent = entry.reason = entry.cache_status = entry.id = entry.trace = text;
         entry.end = WallTime(milliseconds(INT64_MAX / 1'000'000));
         entry.elapsed = milliseconds(INT64_MAX);
         entry.bytes = UINT64_MAX;
