@@ -1,0 +1,107 @@
+// Debian's Prometheus scrapes a proxy that has peers, a disk and certificates: the queries of the dashboard and of the alerts find series.
+#include <regex>
+#include <set>
+
+#include "story/tls/secure_listener.hpp"
+#include "support/places.hpp"
+#include "support/programs.hpp"
+
+namespace garner::test {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// Prometheus on a free port, with the alerts of etc/alerts.yml, that scrapes each second with a token.
+class Prometheus {
+public:
+    Prometheus(std::uint16_t admin, std::string const& token) : port_(free_port()) {
+        auto const config = filled_in(
+            R"(global: { scrape_interval: 1s, evaluation_interval: 1s }
+rule_files: [ "RULES" ]
+scrape_configs:
+  - job_name: garner
+    authorization: { credentials_file: "TOKEN" }
+    static_configs: [ { targets: [ "127.0.0.1:ADMIN" ] } ]
+)",
+            {{"RULES", source("etc/alerts.yml")}, {"TOKEN", dir_.write("token", token)}, {"ADMIN", std::to_string(admin)}});
+        auto const address = "127.0.0.1:" + std::to_string(port_);
+        child_ = std::make_unique<Child>(std::vector<std::string>{
+            "prometheus", "--config.file=" + dir_.write("prometheus.yml", config), "--web.listen-address=" + address,
+            "--storage.tsdb.path=" + dir_.path("data").string(), "--log.level=warn"});
+    }
+
+    /// The series of an expression at this moment.
+    Json query(std::string const& expression) const {
+        auto const reply = run({"curl", "-sS", "--max-time", "20", "-G", "--data-urlencode", "query=" + expression,
+                                "http://127.0.0.1:" + std::to_string(port_) + "/api/v1/query"},
+                               30s);
+        auto const json = Json::parse(reply.output, nullptr, false);
+        return json.is_object() && json.contains("data") ? json["data"]["result"] : Json::array();
+    }
+    bool has(std::string const& expression) const { return !query(expression).empty(); }
+    std::string errors() const { return child_->errors(); }
+
+private:
+    TempDir dir_;
+    std::uint16_t port_;
+    std::unique_ptr<Child> child_;
+};
+
+std::string replaced(std::string text, std::string const& word, std::string const& by) {
+    for (auto at = text.find(word); at != text.npos; at = text.find(word, at + by.size())) text.replace(at, word.size(), by);
+    return text;
+}
+
+std::vector<std::string> dashboard_queries() {
+    std::vector<std::string> queries;
+    for (auto const& panel : Json::parse(read_file(source("etc/grafana.json")))["panels"])
+        for (auto const& target : panel["targets"]) {
+            auto const query = replaced(target["expr"], "$instance", ".*");
+            queries.push_back(replaced(query, "$__rate_interval", "20s"));
+        }
+    return queries;
+}
+
+/// The selectors of all alerts: an alert itself has a value only while it fires.
+std::set<std::string> alert_selectors() {
+    std::set<std::string> selectors;
+    auto const text = read_file(source("etc/alerts.yml"));
+    std::regex const one("(garner_[a-z_]+|up)\\{[^}]*\\}|garner_[a-z_]+");
+    for (std::sregex_iterator at(text.begin(), text.end(), one), end; at != end; ++at) selectors.insert(at->str());
+    return selectors;
+}
+
+}   // namespace
+
+TEST(Prometheus, promtool_takes_the_alerts) {
+    NEEDS("promtool");
+    auto const checked = run({"promtool", "check", "rules", source("etc/alerts.yml")});
+    EXPECT_EQ(checked.code, 0) << checked.errors;
+    EXPECT_THAT(checked.output, HasSubstr("11 rules found"));
+}
+
+TEST(Prometheus, finds_series_for_each_query_and_alert) {
+    NEEDS("prometheus");
+    NEEDS("curl");
+    auto const made = run({garner_binary(), "token", "prometheus"});
+    ASSERT_EQ(made.code, 0);
+    auto const end = made.output.find('\n');
+    CertificateFiles files;
+    TempDir disk;
+    auto const patch = Json{{"admin", {{"tokens", Json::array({Json::parse(made.output.substr(end))})}}},
+                            {"disk", {{"path", disk.path("store").string()}, {"size", "64 MiB"}}},
+                            {"peers", {{{"name", "campus"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", 1}, {"icp", 7}}}}};
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    Proxy proxy(Proxy::Setup{.patch = patch.dump(), .tls = files.tls()});
+    Prometheus const prometheus(proxy.admin(), made.output.substr(0, end));
+    ASSERT_TRUE(eventually([&] { return prometheus.has("up{job=\"garner\"} == 1"); })) << prometheus.errors();
+    for (int i = 0; i < 5; ++i) get(proxy, origin, "/page").body();
+    for (auto const& query : dashboard_queries()) EXPECT_TRUE(eventually([&] { return prometheus.has(query); })) << query;
+    EXPECT_GT(alert_selectors().size(), 10u);
+    for (auto const& selector : alert_selectors()) EXPECT_TRUE(prometheus.has(selector)) << selector;
+    EXPECT_TRUE(eventually([&] { return prometheus.has("ALERTS{alertname=\"GarnerRestarted\"}"); }));
+}
+
+}   // namespace garner::test
