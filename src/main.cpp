@@ -11,6 +11,7 @@
 #include "app/background.hpp"
 #include "app/signal_loop.hpp"
 #include "app/takeover.hpp"
+#include "app/token_command.hpp"
 #include "config/check_command.hpp"
 #include "config/command_line.hpp"
 #include "config/import_command.hpp"
@@ -85,6 +86,9 @@ int main(int argc, char** argv) {
     case wrong: std::fputs(line.text.c_str(), stderr); return exit_usage;
     case check: return config::check_command(line.config_file, line.sets, std::cout);
     case import: return config::import_command(line.url, std::cout, std::cerr);
+    case token:
+        return app::make_token(line.rest.front(), line.operates ? admin::Role::operator_ : admin::Role::viewer, std::cout,
+                               std::cerr);
     case rules: return app::ask_rules(std::move(line));
     case sim: return sim::sim_command(line.rest, std::cout, std::cerr);
     case seen: return config::seen_command(line.rest, std::cin, std::cout, std::cerr);

@@ -3,6 +3,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
+#include <spdlog/spdlog.h>
 
 #include "web/http_service.hpp"
 
@@ -27,7 +28,8 @@ Result<std::unique_ptr<AdminServer>> AdminServer::open(Options const& options, p
 }
 
 AdminServer::AdminServer(Options const& options, proxy::Server& server, FormerTotals const* former)
-    : options_(options), of_requests_(std::make_shared<Options const>(options)), routes_(server, former) {}
+    : options_(options), of_requests_(std::make_shared<Options const>(options)), access_(options.tokens),
+      routes_(server, access_, former) {}
 AdminServer::~AdminServer() { stop(); }
 std::string AdminServer::address() const { return http_->address(); }
 void AdminServer::pause() { http_->pause(); }
@@ -55,7 +57,10 @@ Result<Prepared> AdminServer::prepare(Options const& fresh) {
     return Prepared([this, fresh, move] {
         options_ = fresh;
         auto of_requests = std::make_shared<Options const>(fresh);
-        asio::post(http_->io(), [this, of_requests] { of_requests_ = of_requests; });
+        asio::post(http_->io(), [this, of_requests] {
+            of_requests_ = of_requests;
+            access_.set_tokens(of_requests->tokens);
+        });
         move();
     });
 }
@@ -78,14 +83,32 @@ net::awaitable<void> AdminServer::serve(web::HttpConnection& connection) {
         auto const options = of_requests_;
         auto reply = Routes::refusal(request, options->allow, options->names);
         if (!reply) reply = co_await connection.read_body(take);
-        if (!reply && !Routes::waits(request)) reply = routes_.answer(request, body);
-        if (!reply) reply = co_await answer_apart(request, body);
+        Visitor visitor;
+        if (!reply) reply = co_await answer(request, body, visitor);
         if (reply->status == 200 && Routes::explains(request)) reply = co_await explained_page(request);
         if (reply->status == 200 && reply->type == Events::type)
             co_await events_->serve(connection);
         else
             co_await connection.send(*reply);
     }
+}
+
+net::awaitable<web::Reply> AdminServer::answer(web::Request const& request, std::string_view body, Visitor& visitor) {
+    auto reply = access_.identify(request, visitor);
+    if (!reply) reply = Routes::denial(request, body, visitor);
+    if (reply) co_return *std::move(reply);
+    if (!Routes::waits(request)) reply = routes_.answer(request, body, visitor);
+    if (!reply) reply = co_await answer_apart(request, body, visitor);
+    log_change(request, body, visitor, reply->status);
+    co_return *std::move(reply);
+}
+
+/// Who changed what.
+void AdminServer::log_change(web::Request const& request, std::string_view body, Visitor const& visitor, unsigned status) {
+    auto const change = Routes::change(request, body);
+    if (change.empty()) return;
+    auto const by = visitor.name.empty() ? std::string() : visitor.name + " at ";
+    spdlog::info("admin: {}{}: {}: {}", by, request.client.text(), change, status);
 }
 
 /// The explanation may wait, and the figures are those of this thread.
@@ -104,10 +127,10 @@ net::awaitable<web::Reply> AdminServer::explained_page(web::Request const& reque
 }
 
 /// The request and its body live as long as the coroutine, which waits here.
-net::awaitable<web::Reply> AdminServer::answer_apart(web::Request const& request, std::string_view body) {
-    auto const begin = [this, &request, body](auto handler) {
-        asio::post(patient_, [this, &request, body, handler = std::move(handler)]() mutable {
-            auto reply = routes_.answer(request, body);
+net::awaitable<web::Reply> AdminServer::answer_apart(web::Request const& request, std::string_view body, Visitor const& visitor) {
+    auto const begin = [this, &request, body, &visitor](auto handler) {
+        asio::post(patient_, [this, &request, body, &visitor, handler = std::move(handler)]() mutable {
+            auto reply = routes_.answer(request, body, visitor);
             asio::post(http_->io(), [handler = std::move(handler), reply = std::move(reply)]() mutable {
                 std::move(handler)(std::move(reply));
             });

@@ -27,12 +27,14 @@ struct Options {
     std::uint32_t body_bytes = 16 * KiB;
     std::vector<IpNetwork> allow = {};     // clients in addition to those on loopback
     std::vector<std::string> names = {};   // allowed values of Host in addition to the address; in lower case, without a port
+    std::vector<Token> tokens = {};        // empty: each client may do everything
     milliseconds request{15'000};          // from the end of the last response to the end of the head
     milliseconds progress{15'000};         // until the next byte of a body arrives, or the client accepts the reply
 };
 
 /// Runs on its own thread. Answers clients on loopback and those of `allow`, and only if Host is its own literal address or
-/// one of `names`. Changes state only for POST or PURGE with the field "Garner-Admin: 1"; sends no CORS fields.
+/// one of `names`. Changes state only for POST or PURGE with the field "Garner-Admin: 1" or a session's form token, and only for
+/// operators if there are tokens; sends no CORS fields.
 class AdminServer {
 public:
     /// Fails when the address cannot be bound. `server` must outlive it. Figures are sampled even if it is not enabled.
@@ -43,7 +45,7 @@ public:
     ~AdminServer();
 
     void start();
-    /// For a reload, after start(): another address, names and clients, or none. Limits do not change. The fault names the key.
+    /// For a reload, after start(): another address, names, tokens and clients, or none. Limits do not change. The fault names the key.
     /// Established connections to a former address may send one more request.
     Result<Prepared> prepare(Options const& fresh);
     /// See HttpService.
@@ -59,12 +61,15 @@ private:
     AdminServer(Options const&, proxy::Server&, FormerTotals const*);
 
     net::awaitable<void> serve(web::HttpConnection&);
-    net::awaitable<web::Reply> answer_apart(web::Request const&, std::string_view body);
+    net::awaitable<web::Reply> answer(web::Request const&, std::string_view body, Visitor&);
+    static void log_change(web::Request const&, std::string_view body, Visitor const&, unsigned status);
+    net::awaitable<web::Reply> answer_apart(web::Request const&, std::string_view body, Visitor const&);
     net::awaitable<web::Reply> explained_page(web::Request const&);
     net::awaitable<void> sample();
 
     Options options_;                              // used by the thread of reloads
     std::shared_ptr<Options const> of_requests_;   // used by the service's thread
+    Access access_;
     Routes routes_;
     std::unique_ptr<web::HttpService> http_;
     std::optional<net::Timer> tick_;

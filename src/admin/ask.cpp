@@ -38,6 +38,7 @@ FormRequest request_of(Question const& question) {
     FormRequest request(beast::http::string_to_verb(question.method), question.target, 11);
     request.set(beast::http::field::host, question.place.text());
     request.set("Garner-Admin", "1");
+    if (!question.token.empty()) request.set(beast::http::field::authorization, "Bearer " + question.token);
     request.set(beast::http::field::content_type, "application/x-www-form-urlencoded");
     for (auto const& [name, value] : question.form)
         request.body().append(request.body().empty() ? "" : "&").append(name).append("=").append(form_encoded(value));

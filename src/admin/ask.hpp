@@ -18,6 +18,7 @@ struct Question {
     std::string method = "GET";
     std::string target = "/";
     std::vector<std::pair<std::string_view, std::string>> form = {};   // sent with POST
+    std::string token = {};                                            // sent as Bearer; empty: none
     milliseconds patience{10'000};                                     // for the whole exchange
     Bytes body_max = 1 * MiB;                                          // longest response body
 };

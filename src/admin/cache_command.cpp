@@ -28,11 +28,12 @@ struct Source {
     std::function<Result<Json>(PageQuestion const&)> page;
 };
 
-Source running_proxy(IpEndpoint place) {
-    return {[place] { return ask({.place = place, .target = "/stats.json"}, "version"); },
-            [place](PageQuestion const& page) {
+Source running_proxy(IpEndpoint place, std::string const& token) {
+    return {[place, token] { return ask({.place = place, .target = "/stats.json", .token = token}, "version"); },
+            [place, token](PageQuestion const& page) {
                 Question question{.place = place, .method = "POST", .target = "/cache/" + std::string(name_of(page.what))};
                 question.form = {{"pattern", page.pattern}, {"at", page.at}};
+                question.token = token;
                 question.patience = milliseconds{60'000};   // a failing disk reads slowly
                 question.body_max = 256 * MiB;
                 return ask(question, "next");
@@ -82,7 +83,7 @@ private:
         if (command_.address.empty()) return open_store("the configuration has no admin address");
         auto const place = place_at(command_.address, command_.port);
         if (!place) return fail(place.fault(), exit_usage);
-        source_ = running_proxy(*place);
+        source_ = running_proxy(*place, command_.token);
         auto const stats = source_.stats();
         if (!stats) return open_store(stats.fault().what);
         stats_ = *stats;

@@ -23,6 +23,7 @@ struct CacheCommand {
     Bytes rate = 100 * MiB;     // verify: most bytes per second to read; 0: no limit
     std::string address = {};   // the running proxy's admin address; empty: it has none
     std::uint16_t port = 3131;
+    std::string token = {};         // of admin.tokens; empty: none
     store::DiskOptions disk = {};   // the configured disk tier
     /// Opens the store when no proxy is running: DiskStore::open.
     std::function<Result<std::unique_ptr<store::DiskStore>>(store::DiskOptions const&)> open = {};

@@ -118,6 +118,7 @@ int run_command(Command const& command, std::ostream& out, std::ostream& err) {
     if (auto const right = check_request(command); !right) return fail(exit_usage, right.fault());
     auto const endpoint = endpoint_of(command);
     Question question{.place = *place, .method = endpoint.method, .target = endpoint.target};
+    question.token = command.token;
     question.body_max = 64 * MiB;   // the statistics have a row for each rule
     if (!command.url.empty()) question.form = {{"url", command.url}, {"method", command.method}, {"client", command.client}};
     if (command.erase) question.form = {{"host", command.host}};

@@ -25,6 +25,7 @@ struct Command {
     bool rebuild_digest = false;            // peers: rebuilds this cache's digest instead
     std::string address = "127.0.0.1";      // the running proxy's admin address; an unspecified one means this machine
     std::uint16_t port = 3131;
+    std::string token = {};   // of admin.tokens; empty: none
 };
 
 /// Returns the exit code: 0 done; 1 the URL was not stored, health is bad, or no Garner answers at the address; 2 a wrong URL, method,

@@ -1,6 +1,10 @@
 #include "admin/figures.hpp"
 
+#include <sys/resource.h>
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <filesystem>
 
 #include "io/stderr_log.hpp"
 #include "store/disk_store.hpp"
@@ -17,6 +21,20 @@ void add(Figures& sum, proxy::Counters const& one) {
     }
     sum.hit_time += one.hit_time.snapshot();
     sum.miss_time += one.miss_time.snapshot();
+}
+
+/// Since Linux 6.2 the size of the directory is the number of descriptors; before, it is 0, and the entries have to be counted.
+std::uint64_t count_open_files() {
+    struct ::stat directory {};
+    if (::stat("/proc/self/fd", &directory) == 0 && directory.st_size > 0) return static_cast<std::uint64_t>(directory.st_size);
+    std::error_code error;
+    std::filesystem::directory_iterator const entries("/proc/self/fd", error);
+    return error ? 0 : static_cast<std::uint64_t>(std::distance(begin(entries), end(entries)));
+}
+
+std::uint64_t open_files_limit() {
+    ::rlimit limit{};
+    return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
 }
 
 }   // namespace
@@ -63,6 +81,8 @@ Figures take_figures(proxy::Server& server) {
     if (auto* sampling = server.sampling()) figures.what_if = sampling->report(figures.at);
     figures.memory = take_memory(server, figures);
     figures.resident = resident_bytes();
+    figures.open_files = count_open_files();
+    figures.open_files_limit = open_files_limit();
     return figures;
 }
 

@@ -52,6 +52,7 @@ struct Figures {
 
     std::vector<MemoryUse> memory;   // one for each of memory_parts()
     Bytes resident = 0;              // the whole process
+    std::uint64_t open_files = 0, open_files_limit = 0;
 
     std::map<std::string, WallTime> certificates;   // name() and end of the validity of Server::certificates()
 

@@ -102,6 +102,14 @@ void check_connections(Checked const& in) {
                  "raise the limit of open files and limits.connections_max, or find the client with the most connections");
 }
 
+/// A tunnel needs more of them than a connection without one.
+void check_open_files(Checked const& in) {
+    auto const now = in.figures.open_files, limit = in.figures.open_files_limit;
+    if (limit == 0 || static_cast<double>(now) < HealthLimits::open_files_share * static_cast<double>(limit)) return;
+    in.attention(human_count(now) + " of at most " + human_count(limit) + " files are open",
+                 "raise the limit of open files (LimitNOFILE), or lower limits.connections_max");
+}
+
 void check_certificates(Checked const& in) {
     for (auto const& [subject, end] : in.figures.certificates) {
         constexpr auto fix = "renew it, then run garner reload";
@@ -123,8 +131,8 @@ void check_configuration(Checked const& in) {
 
 /// A new check needs a function and a row here. The order is that of the items of one state.
 using Check = void (*)(Checked const&);
-constexpr Check checks[]{check_workers, check_disk,        check_failures,     check_refusals,     check_peers,
-                         check_log,     check_connections, check_certificates, check_configuration};
+constexpr Check checks[]{check_workers, check_disk,        check_failures,   check_refusals,     check_peers,
+                         check_log,     check_connections, check_open_files, check_certificates, check_configuration};
 
 /// "Attention: parent campus is dead, and 2 more problems."
 std::string sentence_of(std::vector<HealthItem> const& items) {

@@ -34,6 +34,7 @@ struct HealthLimits {
     static constexpr double times_usual = 3;              // and so many times more than in an average minute of the last hour
     static constexpr double failed_share = 1.0 / 3;       // share of all requests, while the average is not known
     static constexpr double connections_share = 0.9;      // of the limit
+    static constexpr double open_files_share = 0.9;       // of the limit
     static constexpr std::chrono::days certificate{14};   // left
 };
 

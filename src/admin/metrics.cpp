@@ -36,6 +36,8 @@ Json config_since(Report const& report) { return unix_seconds(report.figures.con
 Json config_pending(Report const& report) { return report.figures.config.pending.size(); }
 Json config_unconfirmed(Report const& report) { return report.figures.config.unconfirmed ? 1 : 0; }
 Json program_version(Report const&) { return version; }
+Json logins_failed(Report const& report) { return report.logins_failed; }
+Json sessions(Report const& report) { return report.sessions; }
 Json workers(Report const& report) { return report.figures.workers.size(); }
 
 Json accepted_invalidations(Report const& report) {
@@ -553,6 +555,10 @@ constexpr Metric all_metrics[]{
 
     {"resident_bytes", "garner_process_resident_bytes", "bytes", figure<&Figures::resident>,
      "Resident memory of the process (RSS)."},
+    {"open_files.now", "garner_process_open_files", "files", figure<&Figures::open_files>,
+     "Open file descriptors of the process; each connection has one."},
+    {"open_files.limit", "garner_process_open_files_limit", "files", figure<&Figures::open_files_limit>,
+     "Maximum number of open file descriptors (LimitNOFILE)."},
     {"memory_parts", "", "list", memory_list, "Memory by part: name, bytes, limit."},
     {"", "garner_memory_bytes{part}", "bytes", memory_by_part<&MemoryUse::bytes>, "Memory in use, by part."},
     {"", "garner_memory_limit_bytes{part}", "bytes", memory_by_part<&MemoryUse::limit>,
@@ -644,6 +650,10 @@ constexpr Metric all_metrics[]{
     {"log.messages_lost", "garner_log_messages_lost_total", "lines", figure<&Figures::messages_lost>,
      "Lines for standard error lost: not writable, or the buffer was full.", "Access log", "messages lost"},
     {"log.last_error", "", "text", log<&Log::last_error>, "Last write error, or empty.", "Access log", "last error"},
+
+    {"admin.logins_failed", "garner_admin_logins_failed_total", "logins", logins_failed,
+     "Requests to the admin address with a wrong token."},
+    {"admin.sessions", "garner_admin_sessions", "sessions", sessions, "Sessions of browsers that have logged in there."},
 };
 
 }   // namespace

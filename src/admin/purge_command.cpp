@@ -26,12 +26,12 @@ std::string text_of(Json const& answer) {
 /// Sends orders to one place, and prints a line for each.
 class Sender {
 public:
-    Sender(IpEndpoint const& place, std::ostream& out) : place_(place), out_(out) {}
+    Sender(IpEndpoint const& place, std::string token, std::ostream& out) : place_(place), token_(std::move(token)), out_(out) {}
 
     int send(PurgeOrder const& order, std::ostream& errors, char const* begin) const {
         auto const refuse = [&](Fault const& fault, int code) { return errors << begin << fault.text() << std::endl, code; };
         if (auto const right = invalidation_of(order); !right) return refuse(right.fault(), exit_usage);
-        Question const question{.place = place_, .method = "POST", .target = "/purge", .form = form_of(order)};
+        Question const question{.place = place_, .method = "POST", .target = "/purge", .form = form_of(order), .token = token_};
         auto const answer = ask(question, "accepted");
         if (!answer) return refuse(answer.fault(), exit_failed);
         out_ << text_of(*answer) << std::endl;   // a program that writes the lines may wait for each answer
@@ -40,6 +40,7 @@ public:
 
 private:
     IpEndpoint place_;
+    std::string token_;
     std::ostream& out_;
 };
 
@@ -48,7 +49,7 @@ private:
 int run_purge_command(PurgeCommand const& command, std::istream& in, std::ostream& out, std::ostream& err) {
     auto const place = place_at(command.address, command.port);
     if (!place) return err << "garner: " << place.fault().text() << "\n", exit_usage;
-    Sender const sender(*place, out);
+    Sender const sender(*place, command.token, out);
     if (!command.reads_lines) return sender.send(command.order, err, "garner: ");
     int worst = exit_done;
     for (std::string line; std::getline(in, line);) {

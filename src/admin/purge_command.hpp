@@ -13,6 +13,7 @@ struct PurgeCommand {
     bool reads_lines = false;            // `order` has what is common to all lines
     std::string address = "127.0.0.1";   // as in Command
     std::uint16_t port = 3131;
+    std::string token = {};   // of admin.tokens; empty: none
 };
 
 /// Returns the exit code: 0 all are accepted; 1 one was refused, or no Garner answers; 2 a wrong order or line, which is not sent.

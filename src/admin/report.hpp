@@ -20,6 +20,8 @@ struct Report {
     WindowLatencies latencies;
     WriteCosts disk_costs;
     Health health;
+    std::uint64_t logins_failed = 0;   // at the admin address
+    std::size_t sessions = 0;          // of browsers there
     // Only for /stats.json and the page:
     TopTables top;
     std::vector<proxy::Refused> refusals;   // latest first

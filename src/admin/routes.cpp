@@ -9,6 +9,7 @@
 #include "admin/events.hpp"
 #include "admin/explain_json.hpp"
 #include "admin/explanation.hpp"
+#include "admin/form_fields.hpp"
 #include "admin/json_members.hpp"
 #include "admin/metrics.hpp"
 #include "admin/page.hpp"
@@ -28,37 +29,41 @@ using web::Reply;
 struct Routes::Asked {
     web::Request const& request;
     std::string_view body;
-    bool meant;   // the request has "Garner-Admin: 1"
+    Visitor const& visitor;
 };
 
 /// A new page needs a function and a row here.
 struct Routes::Row {
     std::string_view path, methods;
-    bool changes;   // requires "Garner-Admin: 1"; a foreign page must not even make the proxy read a segment
+    Role role;      // the least that may send it
+    bool changes;   // requires "Garner-Admin: 1" or a form token; a foreign page must not even make the proxy read a segment
     bool waits;     // for peers or the disk
     Reply (Routes::*answer)(Asked const&);
 };
 
 Routes::Row const Routes::rows[]{
-    {"/", "GET, HEAD", false, false, &Routes::page},
-    {"/page.css", "GET, HEAD", false, false, &Routes::style},
-    {"/page.js", "GET, HEAD", false, false, &Routes::script},
-    {"/events", "GET", false, false, &Routes::events},
-    {"/explanation", "GET, HEAD", false, true, &Routes::explanation},
-    {"/metrics", "GET, HEAD", false, false, &Routes::metrics},
-    {"/stats.json", "GET, HEAD", false, false, &Routes::stats},
-    {"/health.json", "GET, HEAD", false, false, &Routes::health},
+    {"/", "GET, HEAD", Role::viewer, false, false, &Routes::page},
+    {"/page.css", "GET, HEAD", Role::none, false, false, &Routes::style},
+    {"/page.js", "GET, HEAD", Role::none, false, false, &Routes::script},
+    {"/events", "GET", Role::viewer, false, false, &Routes::events},
+    {"/explanation", "GET, HEAD", Role::viewer, false, true, &Routes::explanation},
+    {"/metrics", "GET, HEAD", Role::viewer, false, false, &Routes::metrics},
+    {"/stats.json", "GET, HEAD", Role::viewer, false, false, &Routes::stats},
+    // Monitors and balancers have no tokens.
+    {"/health.json", "GET, HEAD", Role::none, false, false, &Routes::health},
+    {"/login", "GET, HEAD, POST", Role::none, false, false, &Routes::login},
+    {"/logout", "POST", Role::viewer, true, false, &Routes::logout},
     // Changes nothing: GET is sufficient, and POST allows arguments that are too long for a target.
-    {"/explain", "GET, HEAD, POST", false, true, &Routes::explain},
-    {"/purge", "POST, PURGE", true, true, &Routes::purge},
-    {"/rebuild-digest", "POST", true, true, &Routes::rebuild_digest},
-    {"/log/reopen", "POST", true, true, &Routes::reopen_logs},
-    {"/bump/pins", "GET, HEAD", false, false, &Routes::pins},
-    {"/bump/pins/erase", "POST", true, false, &Routes::erase_pins},
-    {"/refusal", "POST", false, false, &Routes::refusal},
-    {"/cache/list", "POST", true, true, &Routes::cache_page},
-    {"/cache/verify", "POST", true, true, &Routes::cache_page},
-    {"/cache/purge", "POST", true, true, &Routes::cache_page},
+    {"/explain", "GET, HEAD, POST", Role::viewer, false, true, &Routes::explain},
+    {"/purge", "POST, PURGE", Role::operator_, true, true, &Routes::purge},
+    {"/rebuild-digest", "POST", Role::operator_, true, true, &Routes::rebuild_digest},
+    {"/log/reopen", "POST", Role::operator_, true, true, &Routes::reopen_logs},
+    {"/bump/pins", "GET, HEAD", Role::viewer, false, false, &Routes::pins},
+    {"/bump/pins/erase", "POST", Role::operator_, true, false, &Routes::erase_pins},
+    {"/refusal", "POST", Role::viewer, false, false, &Routes::refusal},
+    {"/cache/list", "POST", Role::viewer, true, true, &Routes::cache_page},
+    {"/cache/verify", "POST", Role::operator_, true, true, &Routes::cache_page},
+    {"/cache/purge", "POST", Role::operator_, true, true, &Routes::cache_page},
 };
 
 namespace {
@@ -86,36 +91,17 @@ bool is_own_name(std::string_view host, IpEndpoint const& own, std::span<std::st
     return IpEndpoint{*address, port} == own;
 }
 
+bool has_field(web::Request const& request) { return request.value("Garner-Admin") == "1"; }
+
 /// A foreign page must not make the proxy send requests to other servers.
-bool may_ask_others(web::Request const& request) {
-    return request.value("Garner-Admin") == "1" || request.value("Sec-Fetch-Site") == "same-origin";
-}
+bool may_ask_others(web::Request const& request) { return has_field(request) || request.value("Sec-Fetch-Site") == "same-origin"; }
 
-/// Empty when the encoding is invalid.
-std::string form_decoded(std::string_view text) {
+/// For the log: without control characters, and short.
+std::string one_line(std::string_view text) {
+    constexpr std::size_t most = 256;
     std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '%') {
-            out += text[i] == '+' ? ' ' : text[i];
-            continue;
-        }
-        int const high = i + 2 < text.size() ? hex_value(text[i + 1]) : -1, low = high < 0 ? -1 : hex_value(text[i + 2]);
-        if (low < 0) return {};
-        out += static_cast<char>(high * 16 + low);
-        i += 2;
-    }
-    return out;
-}
-
-std::vector<std::string> form_values(std::string_view form, std::string_view name) {
-    std::vector<std::string> values;
-    while (!form.empty()) {
-        auto const part = form.substr(0, form.find('&'));
-        form.remove_prefix(std::min(part.size() + 1, form.size()));
-        if (part.substr(0, part.find('=')) != name || part.size() <= name.size()) continue;
-        values.push_back(form_decoded(part.substr(name.size() + 1)));
-    }
-    return values;
+    for (char const c : text.substr(0, most)) out += c >= ' ' && c < 0x7f ? c : '?';
+    return out + (text.size() > most ? "..." : "");
 }
 
 /// A logged-in client has a user, groups, or both; otherwise there is no identity.
@@ -152,11 +138,6 @@ Json refusal_json(proxy::Refused const& one) {
 
 }   // namespace
 
-std::string form_value(std::string_view form, std::string_view name) {
-    auto values = form_values(form, name);
-    return values.empty() ? std::string() : std::move(values.front());
-}
-
 std::optional<Reply> Routes::refusal(web::Request const& request, std::span<IpNetwork const> allow,
                                      std::span<std::string const> names) {
     auto const& client = request.client;
@@ -167,19 +148,39 @@ std::optional<Reply> Routes::refusal(web::Request const& request, std::span<IpNe
     return refused(421, "This is http://" + request.own.text() + "/. To use another name, add it to admin.names.");
 }
 
-Reply Routes::answer(web::Request const& request, std::string_view body) {
+std::optional<Reply> Routes::denial(web::Request const& request, std::string_view body, Visitor const& visitor) {
     if (is_absolute(request) && request.method != "PURGE") return refused(421, "The admin address is not a proxy.");
     auto const* const row = row_of(request);
     if (!row)
-        return refused(404,
-                       "Not found. Valid paths: /, /page.css, /page.js, /events, /explanation?url=..., /metrics, /stats.json, "
-                       "/health.json, /explain?url=..., /bump/pins and, with POST, "
-                       "/purge?url=..., /log/reopen, /bump/pins/erase, /cache/list, /cache/verify, /cache/purge?pattern=... and "
-                       "/rebuild-digest");
-    if (auto const wrong = web::wrong_method(request, row->methods)) return *wrong;
-    bool const meant = request.value("Garner-Admin") == "1";
+        return refused(404, "Not found. Valid paths: /, /page.css, /page.js, /events, /explanation?url=..., /metrics, /stats.json, "
+                            "/health.json, /login, /explain?url=..., /bump/pins and, with POST, /purge?url=..., /log/reopen, "
+                            "/bump/pins/erase, /cache/list, /cache/verify, "
+                            "/cache/purge?pattern=... and /rebuild-digest");
+    if (auto const wrong = web::wrong_method(request, row->methods)) return wrong;
+    if (visitor.role < row->role && visitor.role == Role::none) return needs_token(request);
+    if (visitor.role < row->role)
+        return refused(403, visitor.name + " has the role viewer. This request needs the role operator: see admin.tokens.");
+    bool const only_reads = request.method == "GET" || request.method == "HEAD";
+    if (!only_reads && is_foreign(request))
+        return refused(403, "A page of another site sent this request (Origin, Sec-Fetch-Site): it is refused.");
+    bool const meant = has_field(request) || is_same_secret(visitor.form_token, form_value(body, "form_token"));
     if (row->changes && !meant) return refused(403, "A request that changes something needs the field Garner-Admin: 1");
-    return (this->*row->answer)({request, body, meant});
+    return std::nullopt;
+}
+
+Reply Routes::answer(web::Request const& request, std::string_view body, Visitor const& visitor) {
+    return (this->*row_of(request)->answer)({request, body, visitor});
+}
+
+/// The later pages of a walk over the cache belong to the change that its first page begins.
+std::string Routes::change(web::Request const& request, std::string_view body) {
+    auto const* const row = row_of(request);
+    if (!row || row->role != Role::operator_ || !form_value(body, "at").empty()) return {};
+    auto text = std::string(request.method) + " " + std::string(row->path);
+    auto what = is_absolute(request) ? std::string(request.target) : form_value(request.query, "url");
+    for (auto const* const name : {"url", "pattern", "host"})
+        if (what.empty()) what = form_value(body, name);
+    return one_line(what.empty() ? text : text + " " + what);
 }
 
 Routes::Row const* Routes::row_of(web::Request const& request) {
@@ -187,9 +188,9 @@ Routes::Row const* Routes::row_of(web::Request const& request) {
     return row == std::end(rows) ? nullptr : row;
 }
 
-std::vector<std::pair<std::string_view, std::string_view>> Routes::paths() {
-    std::vector<std::pair<std::string_view, std::string_view>> all;
-    for (auto const& row : rows) all.emplace_back(row.path, row.methods);
+std::vector<Routes::Path> Routes::paths() {
+    std::vector<Path> all;
+    for (auto const& row : rows) all.push_back({row.path, row.methods, row.role, row.changes});
     return all;
 }
 
@@ -251,6 +252,13 @@ Reply Routes::health(Asked const& asked) {
     if (!wanted) reply.status = 503;
     return reply;
 }
+
+Reply Routes::login(Asked const& asked) {
+    return asked.request.method == "POST" ? access_.login(asked.request, asked.body)
+                                          : access_.login_page(asked.request, asked.visitor);
+}
+
+Reply Routes::logout(Asked const& asked) { return access_.logout(asked.request); }
 
 Reply Routes::reopen_logs(Asked const&) {
     auto const fault = server_.reopen_log();
@@ -363,7 +371,7 @@ Reply Routes::explain(Asked const& asked) {
     question.identity = identity_in(form);
     question.accelerated = form_value(form, "accelerator") == "1";
     // A foreign page must not make the proxy send requests to other servers, or wait for them.
-    question.asks_others = asked.meant;
+    question.asks_others = has_field(asked.request);
     if (auto const client = form_value(form, "client"); !client.empty()) {
         auto const address = parse_ip(client);
         if (!address) return refused(400, "The client is not an IP address.");
@@ -382,6 +390,8 @@ Report Routes::report() {
     report.health = health_of(report.figures, samples_.trend(sample), wall_now());
     report.latencies = latencies_.over(report.figures.at, {report.figures.hit_time, report.figures.miss_time});
     report.disk_costs = laps_.costs(report.figures.disk);
+    report.logins_failed = access_.logins_failed();
+    report.sessions = access_.sessions();
     return report;
 }
 

@@ -4,9 +4,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "admin/access.hpp"
 #include "admin/history.hpp"
 #include "admin/page.hpp"
 #include "admin/report.hpp"
@@ -17,14 +17,20 @@ namespace garner::admin {
 /// sample() and requests that do not wait are for one thread; those that wait are for another one.
 class Routes {
 public:
-    /// `names`: further values of Host that are accepted; outlives this object.
-    /// `former`: null, or outlives this object.
-    explicit Routes(proxy::Server& server, FormerTotals const* former = nullptr) : server_(server), former_(former) { sample(); }
+    /// All outlive this object. `former`: may be null.
+    Routes(proxy::Server& server, Access& access, FormerTotals const* former = nullptr)
+        : server_(server), access_(access), former_(former) {
+        sample();
+    }
 
     /// Refuses clients that are neither on loopback nor in `allow`, and requests with another Host.
     static std::optional<web::Reply> refusal(web::Request const&, std::span<IpNetwork const> allow,
                                              std::span<std::string const> names);
-    web::Reply answer(web::Request const&, std::string_view body);
+    /// Refuses unknown paths and methods, visitors without the role that the path needs, and changes that a page of another site may
+    /// have sent.
+    static std::optional<web::Reply> denial(web::Request const&, std::string_view body, Visitor const&);
+    /// Only without a denial.
+    web::Reply answer(web::Request const&, std::string_view body, Visitor const&);
     /// Whether the request is for the page with an explanation. Then explain_first() comes before page_with(): it may wait for
     /// peers or the disk, and may be called on any thread.
     static bool explains(web::Request const&);
@@ -34,8 +40,15 @@ public:
     PageModel model();
     /// Whether answer() may wait for peers or the disk.
     static bool waits(web::Request const&);
-    /// The paths and their methods, for the test of docs/reference/admin-api.md: {"/purge", "POST, PURGE"}.
-    static std::vector<std::pair<std::string_view, std::string_view>> paths();
+    /// For the log: the change that the request makes, "POST /purge http://example.com/"; empty if it makes none.
+    static std::string change(web::Request const&, std::string_view body);
+    /// The rows of the table, for tests and for the test of docs/reference/admin-api.md.
+    struct Path {
+        std::string_view path, methods;   // "/purge", "POST, PURGE"
+        Role role;
+        bool changes;
+    };
+    static std::vector<Path> paths();
     /// To be called every Samples::interval.
     void sample();
 
@@ -63,19 +76,18 @@ private:
     web::Reply refusal(Asked const&);
     web::Reply pins(Asked const&);
     web::Reply erase_pins(Asked const&);
+    web::Reply login(Asked const&);
+    web::Reply logout(Asked const&);
     Report report();
     Report whole_report();
 
     proxy::Server& server_;
+    Access& access_;
     FormerTotals const* const former_;
     Samples samples_;
     LatencySamples latencies_;
     History history_;
     LapWatch laps_;
 };
-
-/// The value of `name` in "a=b&name=value" (application/x-www-form-urlencoded), decoded; empty when absent or wrongly
-/// encoded.
-std::string form_value(std::string_view form, std::string_view name);
 
 }   // namespace garner::admin

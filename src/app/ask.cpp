@@ -1,6 +1,7 @@
 #include "app/ask.hpp"
 
 #include <spdlog/spdlog.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,7 +16,9 @@
 #include "admin/cache_command.hpp"
 #include "admin/commands.hpp"
 #include "admin/purge_command.hpp"
+#include "admin/top_command.hpp"
 #include "app/app.hpp"
+#include "app/token_command.hpp"
 #include "bump/ca_command.hpp"
 #include "config/check_command.hpp"
 #include "config/rules_command.hpp"
@@ -36,7 +39,7 @@ int fail(Fault const& fault) {
 }
 
 /// garner cache: for the running proxy's cache, or for the store in the same configuration.
-int ask_cache(CommandLine const& line, config::Config const& config) {
+int ask_cache(CommandLine const& line, config::Config const& config, std::string const& token) {
     using Kind = admin::CacheCommand::Kind;
     spdlog::set_level(spdlog::level::off);   // the command prints its own errors
     auto const& word = line.rest.front();
@@ -47,27 +50,29 @@ int ask_cache(CommandLine const& line, config::Config const& config) {
     command.rate = line.rate;
     if (config.admin.enabled) command.address = config.admin.address;
     command.port = config.admin.port;
+    command.token = token;
     command.disk = config.disk;
     command.open = store::DiskStore::open_existing;
     return admin::run_cache_command(command, std::cout, std::cerr);
 }
 
 /// garner ca pins: asks a running proxy.
-int ask_for_pins(CommandLine const& line, config::Config const& config) {
+int ask_for_pins(CommandLine const& line, config::Config const& config, std::string const& token) {
     if (!config.admin.enabled) return fail({no_admin_address});
     admin::Command command{.kind = admin::Command::Kind::pins};
     command.erase = line.erase;
     if (line.rest.size() > 1) command.host = line.rest.back();
     command.address = config.admin.address;
     command.port = config.admin.port;
+    command.token = token;
     return admin::run_command(command, std::cout, std::cerr);
 }
 
 /// garner ca: `rest` is the operation and a directory.
-int run_ca(CommandLine const& line, config::Config const& config) {
+int run_ca(CommandLine const& line, config::Config const& config, std::string const& token) {
     using Kind = bump::CaCommand::Kind;
     auto const& word = line.rest.front();
-    if (word == "pins") return ask_for_pins(line, config);
+    if (word == "pins") return ask_for_pins(line, config, token);
     bump::CaCommand command;
     command.kind = word == "init" ? Kind::init : word == "export" ? Kind::export_root : Kind::show;
     if (line.rest.size() > 1) command.directory = line.rest.back();
@@ -111,9 +116,9 @@ int ask_control(CommandLine const& line, config::Config const& config) {
 }
 
 /// garner purge, except of one URL.
-int ask_to_purge(CommandLine const& line, config::Admin const& place) {
+int ask_to_purge(CommandLine const& line, config::Admin const& place, std::string const& token) {
     auto const& purge = line.purge_of;
-    admin::PurgeCommand command{.reads_lines = line.url == "-", .address = place.address, .port = place.port};
+    admin::PurgeCommand command{.reads_lines = line.url == "-", .address = place.address, .port = place.port, .token = token};
     command.order = {.url = command.reads_lines ? std::string() : line.url,
                      .prefix = purge.prefix,
                      .tag = purge.tag,
@@ -124,11 +129,26 @@ int ask_to_purge(CommandLine const& line, config::Admin const& place) {
     return admin::run_purge_command(command, std::cin, std::cout, std::cerr);
 }
 
-int ask_admin(CommandLine const& line, config::Config const& config) {
+/// The size of the terminal, which may change.
+admin::TopCommand::Size terminal_size() {
+    ::winsize size{};
+    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) return {};
+    return {size.ws_row, size.ws_col};
+}
+
+/// garner top.
+int ask_top(CommandLine const& line, config::Config const& config, std::string const& token) {
+    if (!config.admin.enabled) return fail({no_admin_address});
+    admin::TopCommand command{.address = config.admin.address, .port = config.admin.port, .token = token, .count = line.count};
+    if (::isatty(STDOUT_FILENO)) command.screen = terminal_size;
+    return admin::run_top_command(command, std::cout, std::cerr);
+}
+
+int ask_admin(CommandLine const& line, config::Config const& config, std::string const& token) {
     auto const& place = config.admin;
     if (!place.enabled) return fail({no_admin_address});
     bool const is_of_url = line.purge_of.is_plain() && line.url != "-";
-    if (line.command == CommandLine::Command::purge && !is_of_url) return ask_to_purge(line, place);
+    if (line.command == CommandLine::Command::purge && !is_of_url) return ask_to_purge(line, place, token);
     using Kind = admin::Command::Kind;
     static std::map<CommandLine::Command, Kind> const kinds{
         {CommandLine::Command::purge, Kind::purge},     {CommandLine::Command::explain, Kind::explain},
@@ -147,7 +167,8 @@ int ask_admin(CommandLine const& line, config::Config const& config) {
                                  .ready = line.ready,
                                  .rebuild_digest = line.rebuild_digest,
                                  .address = place.address,
-                                 .port = place.port};
+                                 .port = place.port,
+                                 .token = token};
     return admin::run_command(command, std::cout, std::cerr);
 }
 
@@ -158,8 +179,11 @@ Result<void> take_refusal(CommandLine& line) {
     if (!loaded.faults.empty()) return Fault{config::text_of(loaded.faults.front())};
     auto const place = admin::place_at(loaded.config.admin.address, loaded.config.admin.port);
     if (!place) return place.fault();
-    auto const answer =
-        admin::ask({.place = *place, .method = "POST", .target = "/refusal", .form = {{"id", line.rules.id}}}, "refusal");
+    auto const token = token_of(line);
+    if (!token) return token.fault();
+    admin::Question const question{
+        .place = *place, .method = "POST", .target = "/refusal", .form = {{"id", line.rules.id}}, .token = *token};
+    auto const answer = admin::ask(question, "refusal");
     if (!answer) return answer.fault();
     auto const& refused = answer->at("refusal");
     line.url = refused.at("url");
@@ -178,7 +202,7 @@ Result<void> take_refusal(CommandLine& line) {
 /// default address is asked.
 bool can_ask_nevertheless(CommandLine const& line, config::Loaded const& loaded) {
     using enum CommandLine::Command;
-    constexpr CommandLine::Command lenient[]{purge, stats, peers, health, log, explain};
+    constexpr CommandLine::Command lenient[]{purge, stats, top, peers, health, log, explain};
     if (std::ranges::find(lenient, line.command) == std::end(lenient)) return false;
     auto const matters = [](config::Fault const& fault) {
         bool const is_unread = fault.line == 0 && fault.key.empty();
@@ -197,12 +221,15 @@ int ask(CommandLine const& line) {
     auto const loaded = load(line, config::NamedFiles::left);
     config::print_faults(loaded.faults, std::cerr);
     if (!loaded.faults.empty() && !can_ask_nevertheless(line, loaded)) return exit_failed;
+    auto const token = token_of(line);
+    if (!token) return fail(token.fault());
     switch (line.command) {
-    case CommandLine::Command::cache: return ask_cache(line, loaded.config);
-    case CommandLine::Command::ca: return run_ca(line, loaded.config);
+    case CommandLine::Command::cache: return ask_cache(line, loaded.config, *token);
+    case CommandLine::Command::ca: return run_ca(line, loaded.config, *token);
+    case CommandLine::Command::top: return ask_top(line, loaded.config, *token);
     case CommandLine::Command::reload:
     case CommandLine::Command::confirm: return ask_control(line, loaded.config);
-    default: return ask_admin(line, loaded.config);
+    default: return ask_admin(line, loaded.config, *token);
     }
 }
 

@@ -37,6 +37,9 @@ admin::Options admin_options(config::Config const& config) {
     options.port = config.admin.port;
     options.allow = config.admin.allow;
     options.names = config.admin.names;
+    for (auto const& [name, role, sha256] : config.admin.tokens)
+        if (auto const digest = admin::digest_in(sha256))
+            options.tokens.push_back({name, role == "operator" ? admin::Role::operator_ : admin::Role::viewer, *digest});
     return options;
 }
 

@@ -44,6 +44,19 @@ constexpr char const* about_health =
     "Tells whether the running proxy serves.\n"
     "Asks the proxy at admin.address of the same configuration, and prints serving, draining or stuck.";
 
+constexpr char const* about_top =
+    "Prints health, rates and lists of the running proxy each second.\n"
+    "On a terminal it renews the screen. Otherwise it prints lines of time, kind and value. Asks the proxy at admin.address.";
+
+constexpr char const* about_token =
+    "Makes a token for the admin address.\n"
+    "Prints the token, and then its line for admin.tokens of the configuration, which has only the SHA-256.";
+
+constexpr char const* about_token_use =
+    "Keep the token in a file that only its holder can read: it cannot be printed again. A reload makes the new line valid. "
+    "Commands "
+    "take the token from GARNER_TOKEN or --token-file, browsers at /login, and programs send Authorization: Bearer TOKEN.";
+
 constexpr char const* about_log = "Reopens the log files of the running proxy.\n"
                                   "Asks the proxy at admin.address of the same configuration. SIGUSR1 does the same.";
 
@@ -210,6 +223,7 @@ public:
         declare_check();
         declare_import();
         declare_stats();
+        declare_top();
         declare_explain();
         declare_peers();
         declare_health();
@@ -218,6 +232,7 @@ public:
         declare_log();
         declare_reload();
         declare_rules();
+        declare_token();
         declare_ca();
         root_.subcommand("sim", {}, is(Command::sim), &line_.rest).own_form(sim::use_sim_form);
         root_.subcommand("seen", {}, is(Command::seen), &line_.rest).own_form(use_seen_form);
@@ -230,6 +245,12 @@ private:
     }
     std::function<void()> is_answered_by(void (*function)(CommandLine&)) {
         return [this, function] { line_.command = Command::help, answer = function; };
+    }
+
+    /// For a command that asks the admin address. `part`: "pins: ", if the help of the command above has the option.
+    CommandForm& with_token(CommandForm& form, std::string const& part = "") {
+        return form.option("--token-file FILE", part + "reads the token of admin.tokens from FILE; default: GARNER_TOKEN",
+                           line_.token_file);
     }
 
     void declare_start() {
@@ -286,19 +307,42 @@ private:
     }
 
     void declare_stats() {
-        root_
-            .subcommand("stats",
-                        "Prints statistics of the running proxy.\n"
-                        "Asks the proxy at admin.address of the same configuration.",
-                        is(Command::stats))
+        with_token(root_.subcommand("stats",
+                                    "Prints statistics of the running proxy.\n"
+                                    "Asks the proxy at admin.address of the same configuration.",
+                                    is(Command::stats)))
             .group("inspect")
             .flag("--what-if", "prints the hit ratios that every policy would have, at half to four times the size", line_.what_if)
             .exit_statuses({{0, "done"}, {1, "failure"}, {2, "wrong command line"}})
             .examples({"garner stats", "garner stats --what-if --config /etc/garner/garner.json"});
     }
 
+    void declare_top() {
+        with_token(root_.subcommand("top", about_top, is(Command::top)))
+            .group("inspect")
+            .option("--count N", "ends after N prints; default: never", number_into<std::uint32_t>(line_.count, 1, 1'000'000'000))
+            .exit_statuses({{0, "done"}, {1, "failure"}, {2, "wrong command line"}})
+            .examples({"garner top", "garner top --count 2 --config /etc/garner/garner.json"});
+    }
+
+    void declare_token() {
+        root_.subcommand("token", about_token, is(Command::token))
+            .group("change")
+            .operand("NAME", appended_to(line_.rest))
+            .option("--role ROLE", "viewer: may read; operator: may also purge and change; default: viewer",
+                    [this](auto name, auto value) {
+                        line_.operates = value == "operator";
+                        bool const known = line_.operates || value == "viewer";
+                        return known ? "" : std::string(name) + ": " + quoted_word(value) + " is neither viewer nor operator";
+                    })
+            .values({"viewer", "operator"})
+            .notes(about_token_use)
+            .exit_statuses({{0, "done"}, {1, "wrong name"}, {2, "wrong command line"}})
+            .examples({"garner token desk", "garner token desk --role operator"});
+    }
+
     void declare_explain() {
-        root_.subcommand("explain", about_explain, is(Command::explain))
+        with_token(root_.subcommand("explain", about_explain, is(Command::explain)))
             .group("inspect")
             .operand("URL", line_.url)
             .option("-H,--header 'FIELD: VALUE'", "a field of the request; repeatable", appended_to(line_.fields))
@@ -331,8 +375,9 @@ private:
             .option("--at TIME", "why: \"Mon 09:00\" or 2026-11-23T09:30:10Z; default: now", line_.rules.at)
             .option("--destination ADDRESS", "why: the origin's address", line_.rules.destination)
             .option("-H,--header 'FIELD: VALUE'", "why: a field of the request; repeatable", appended_to(line_.fields))
-            .option("--id ID", "why: a refusal of the running proxy, by the id of its page or the beginning of the id",
+            .option("--id ID", "why: a refusal of the running proxy, by the beginning of its id",
                     line_.rules.id)
+            .option("--token-file FILE", "why: reads the token for --id from FILE; default: GARNER_TOKEN", line_.token_file)
             .flag("--json", "why: prints JSON", line_.json)
             .check([this] { return line_.url.empty() == line_.rules.id.empty() ? "rules why takes a URL, or --id" : ""; });
         part("decide", "Reads requests as lines of JSON from standard input, and writes a decision for each.");
@@ -349,11 +394,10 @@ private:
     }
 
     void declare_peers() {
-        root_
-            .subcommand("peers",
-                        "Prints the cache peers of the running proxy.\n"
-                        "Shows their states, times, hits and savings. Asks the proxy at admin.address.",
-                        is(Command::peers))
+        with_token(root_.subcommand("peers",
+                                    "Prints the cache peers of the running proxy.\n"
+                                    "Shows their states, times, hits and savings. Asks the proxy at admin.address.",
+                                    is(Command::peers)))
             .group("inspect")
             .flag("--json", "prints JSON", line_.json)
             .flag("--rebuild-digest", "rebuilds the proxy's own cache digest now, and prints no peers", line_.rebuild_digest)
@@ -375,7 +419,8 @@ private:
             auto const chosen = [this, name] { line_.command = Command::cache, line_.rest = {name}; };
             return cache.subcommand(name, about, chosen);
         };
-        cache.flag("--json", "prints JSON; ls prints a line for each object", line_.json)
+        with_token(cache)
+            .flag("--json", "prints JSON; ls prints a line for each object", line_.json)
             .notes(about_patterns)
             .exit_statuses({{0, "done"}, {1, "failure, nothing was purged or an object was damaged"}, {2, "wrong command line"}})
             .examples({"garner cache ls http://example.org/pictures/", "garner cache purge 'http://example.org/*.jpg'"});
@@ -393,11 +438,10 @@ private:
 
     void declare_purge() {
         auto& purge = line_.purge_of;
-        root_
-            .subcommand("purge",
-                        "Removes one URL with all its variants from the cache, or invalidates many stored responses.\n"
-                        "Asks the running proxy at admin.address.",
-                        is(Command::purge))
+        with_token(root_.subcommand("purge",
+                                    "Removes one URL with all its variants from the cache, or invalidates many stored responses.\n"
+                                    "Asks the running proxy at admin.address.",
+                                    is(Command::purge)))
             .group("change")
             .operand("[URL]", line_.url)
             .option("--prefix URL", "every URL that begins with URL, which ends with /", purge.prefix)
@@ -418,7 +462,8 @@ private:
         log.subcommand("reopen", "Reopens the log files after they were renamed.",
                        [this] { line_.command = Command::log, line_.rest = {"reopen"}; })
             .group("change");
-        log.exit_statuses({{0, "reopened"}, {1, "failure; the former file stays in use"}, {2, "wrong command line"}})
+        with_token(log)
+            .exit_statuses({{0, "reopened"}, {1, "failure; the former file stays in use"}, {2, "wrong command line"}})
             .examples({"garner log reopen", "garner log reopen --config /etc/garner/garner.json"});
     }
 
@@ -472,7 +517,8 @@ private:
         part("export", "Prints the root certificate, which clients must trust.")
             .operand("[DIR]", appended_to(line_.rest))
             .flag("--der", "export: prints DER, not PEM", line_.der);
-        part("pins", "Lists or erases the hosts that are spliced because clients refused their minted certificates.")
+        with_token(part("pins", "Lists or erases the hosts that are spliced because clients refused their minted certificates."),
+                   "pins: ")
             .operand("[HOST]", appended_to(line_.rest))
             .flag("--erase", "pins: erases those of HOST, or all", line_.erase);
         part("show", "Prints names, dates, constraints and fingerprints.").operand("[DIR]", appended_to(line_.rest));

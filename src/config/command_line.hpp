@@ -19,6 +19,8 @@ struct CommandLine {
         import,     // translate the squid.conf `url`
         purge,      // remove `url` from the cache
         stats,      // print one page of statistics
+        top,        // print rates and lists, again each second
+        token,      // make a token for the admin address: `rest` is its name
         peers,      // print the other caches and their states
         health,     // whether the running proxy serves
         log,        // its log files: `rest` is the operation
@@ -45,6 +47,9 @@ struct CommandLine {
     bool json = false;               // explain, peers, cache
     Bytes rate = 100 * MiB;          // cache verify: most bytes per second to read; 0: no limit
     bool what_if = false;            // stats
+    std::uint32_t count = 0;         // top: number of prints; 0: without end
+    bool operates = false;           // token: has the role operator
+    std::string token_file = {};     // commands that ask the admin address; empty: $GARNER_TOKEN
     bool ready = false;              // health
     bool rebuild_digest = false;     // peers
     bool any_host = false;           // ca init

@@ -19,11 +19,18 @@ namespace garner::config {
 
 /// The admin server: statistics, admin page and purge requests.
 struct Admin {
+    struct Token {
+        std::string name;
+        std::string role = "viewer";   // or "operator"
+        std::string sha256;            // 64 hexadecimal digits, in lower case
+        friend bool operator==(Token const&, Token const&) = default;
+    };
     std::string address = "127.0.0.1";
     std::uint16_t port = 3131;
     bool enabled = true;
     std::vector<IpNetwork> allow;     // clients in addition to those on loopback
     std::vector<std::string> names;   // allowed values of Host in addition to the address, in lower case
+    std::vector<Token> tokens;        // empty: each client may do everything
     friend bool operator==(Admin const&, Admin const&) = default;
 };
 

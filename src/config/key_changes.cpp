@@ -14,7 +14,10 @@ using Leaves = std::map<std::string, Json>;
 
 constexpr char const* absent = "(none)";
 
-bool is_secret(std::string_view key) { return key == "htcp.secret" || (key.starts_with("peers[") && key.ends_with("].login")); }
+bool is_secret(std::string_view key) {
+    if (key.starts_with("admin.tokens[") && key.ends_with("].sha256")) return true;   // a short token can be guessed from it
+    return key == "htcp.secret" || (key.starts_with("peers[") && key.ends_with("].login"));
+}
 
 /// "listen[0].address" as the table of keys has it: "listen[].address".
 std::string without_indices(std::string_view key) {

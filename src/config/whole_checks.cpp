@@ -84,9 +84,20 @@ void notice_wide(Reader& reader, char const* part, char const* key, std::vector<
     reader.notice({part, key, static_cast<std::size_t>(wide - networks.begin())}, wide->text() + text, suggestion);
 }
 
+/// On loopback the programs and users of this machine are trusted.
+void check_admin(Reader& reader, Json const& root, Admin const& admin) {
+    auto const tokens = Json::json_pointer("/admin/tokens");   // faulty ones count, too: they have a fault of their own
+    auto const address = parse_ip(admin.address);
+    bool const has_tokens = root.contains(tokens) && !root[tokens].empty();
+    if (admin.enabled && !has_tokens && address && !address->is_loopback())
+        reader.fault(
+            {"admin", "address"}, "is not on loopback, and there are no admin.tokens: each client that reaches it could purge",
+            "add the line of garner token NAME to admin.tokens, or write \"127.0.0.1:" + std::to_string(admin.port) + "\"");
+}
+
 /// Notices rights that are granted to almost any address.
 void check_rights(Reader& reader, Config const& config) {
-    if (config.admin.enabled)
+    if (config.admin.enabled && config.admin.tokens.empty())
         notice_wide(reader, "admin", "allow", config.admin.allow, " lets almost any address purge objects and read statistics",
                     R"(name the operators' networks: ["10.0.0.0/8"])");
     auto const& htcp = config.mesh.htcp;
@@ -145,6 +156,7 @@ void check_whole(Reader& reader, Json const& value, Config& config) {
     check_access(reader, config);
     reader.rules().named.notice_unused(reader);
     notice_rules(reader, config);
+    check_admin(reader, value, config.admin);
     check_rights(reader, config);
     check_peer_names(reader, config.mesh.peers);
     check_mesh(reader, config);

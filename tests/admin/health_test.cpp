@@ -113,6 +113,15 @@ TEST(Health, refusals_of_nearly_all_requests_need_attention) {
     expect_one(scene, HealthState::attention, "900 requests were refused in the last minute");
 }
 
+TEST(Health, nine_tenths_of_the_open_files_need_attention) {
+    Scene scene;
+    scene.figures.open_files_limit = 1'000;
+    scene.figures.open_files = 899;
+    expect_ok(scene);
+    scene.figures.open_files = 900;
+    expect_one(scene, HealthState::attention, "900 of at most 1,000 files are open");
+}
+
 TEST(Health, nine_tenths_of_the_connections_need_attention) {
     Scene scene;
     scene.figures.connections_limit = 1'000;

@@ -9,6 +9,8 @@ namespace garner::test {
 
 namespace {
 
+constexpr char const* sha256_of_token = "3c469e9d6c5875d37a43f353d4f88e61fcf812c66eee3457465a40b0da4153e0";   // of "token"
+
 Client at_admin(Proxy const& proxy) { return Client("127.0.0.1", proxy.admin()); }
 
 /// The sum of all samples of a metric whose labels contain `label`.
@@ -32,7 +34,9 @@ TEST(Admin, serves_the_networks_of_admin_allow_and_loopback_alone) {
     auto& visitor = network.add_host();
     for (bool const allowed : {false, true}) {
         auto const port = free_port();
-        std::vector<std::string> words{garner_binary(), "--set", "admin.address=:" + std::to_string(port)};
+        auto const token = std::string(R"({"name": "all", "role": "operator", "sha256": ")") + sha256_of_token + "\"}";
+        std::vector<std::string> words{garner_binary(), "--set", "admin.address=:" + std::to_string(port), "--set",
+                                       "admin.tokens=[" + token + "]"};
         if (allowed) words.insert(words.end(), {"--set", "admin.allow=10.9.0.0/24", "--set", "admin.names=proxy.example"});
         auto const child = server.run([&] { return std::make_unique<Child>(words); });
         ASSERT_TRUE(eventually([&] { return child->errors().find("listens on") != std::string::npos; })) << child->errors();
@@ -40,13 +44,13 @@ TEST(Admin, serves_the_networks_of_admin_allow_and_loopback_alone) {
             return Client(address, port).send("PURGE", "/purge?url=http%3A%2F%2Fa.example%2F", fields).status();
         };
         auto const at = [&](std::string const& host) {
-            return Fields{{"Host", host + ":" + std::to_string(port)}, {"Garner-Admin", "1"}};
+            return Fields{{"Host", host + ":" + std::to_string(port)}, {"Garner-Admin", "1"}, {"Authorization", "Bearer token"}};
         };
         visitor.run([&] {
             EXPECT_EQ(status(server.address(), at(server.address())), allowed ? 200 : 403);
             EXPECT_EQ(status(server.address(), at("proxy.example")), allowed ? 200 : 403);
             EXPECT_EQ(status(server.address(), at("other.example")), allowed ? 421 : 403);
-            auto figures = Client(server.address(), port).get("/stats.json");
+            auto figures = Client(server.address(), port).get("/stats.json", {{"Authorization", "Bearer token"}});
             EXPECT_EQ(figures.status(), allowed ? 200 : 403);
         });
         server.run([&] {
