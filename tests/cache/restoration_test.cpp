@@ -161,7 +161,8 @@ TEST_F(Restorations, leave_out_what_is_of_no_use) {
     auto const later = wall_now() - seconds(10'000);
     former.store("fstale", {.lifetime = 10, .request = at(later)});
     former.store("fa");
-    auto parts = former.object("fgone", {.lifetime = 10, .request = at(later)})->parts();
+    auto const gone = former.object("fgone", {.lifetime = 10, .request = at(later)});
+    auto parts = gone->parts();
     parts.terms.has_validator = false;
     {
         auto lead = former.cache.lease(former.cache.key("fgone"), nullptr);
