@@ -85,9 +85,10 @@ net::awaitable<void> AdminServer::serve(web::HttpConnection& connection) {
         if (!reply) reply = co_await connection.read_body(take);
         Visitor visitor;
         if (!reply) reply = co_await answer(request, body, visitor);
-        if (reply->status == 200 && Routes::explains(request)) reply = co_await explained_page(request);
+        // A token may be removed while the events go on.
+        std::function<bool()> const may_stay = [this, &visitor] { return access_.holds(visitor); };
         if (reply->status == 200 && reply->type == Events::type)
-            co_await events_->serve(connection);
+            co_await events_->serve(connection, may_stay);
         else
             co_await connection.send(*reply);
     }
@@ -97,8 +98,12 @@ net::awaitable<web::Reply> AdminServer::answer(web::Request const& request, std:
     auto reply = access_.identify(request, visitor);
     if (!reply) reply = Routes::denial(request, body, visitor);
     if (reply) co_return *std::move(reply);
-    if (!Routes::waits(request)) reply = routes_.answer(request, body, visitor);
-    if (!reply) reply = co_await answer_apart(request, body, visitor);
+    if (Routes::explains(request))
+        reply = co_await explained_page(request);
+    else if (Routes::waits(request))
+        reply = co_await answer_apart(request, body, visitor);
+    else
+        reply = routes_.answer(request, body, visitor);
     log_change(request, body, visitor, reply->status);
     co_return *std::move(reply);
 }

@@ -16,7 +16,7 @@ Events::Events(asio::io_context& io, std::function<PageModel()> take) : take_(st
     news_.expires_at(SteadyTime::max());
 }
 
-net::awaitable<void> Events::serve(web::HttpConnection& connection) {
+net::awaitable<void> Events::serve(web::HttpConnection& connection, std::function<bool()> const& may_stay) {
     if (viewers_ >= viewers_max) {
         web::Reply const full{503, "There are 64 viewers already: close a page.\n", "text/plain; charset=utf-8",
                               "Retry-After: 5\r\n"};
@@ -32,7 +32,7 @@ net::awaitable<void> Events::serve(web::HttpConnection& connection) {
     bool const packed = accepts_gzip(connection.request());
     bool reads = co_await begin(connection, packed);
     std::uint64_t seen = 0;
-    while (reads && !stopped_) {
+    while (reads && !stopped_ && may_stay()) {
         if (seen == number_) {
             auto [woken] = co_await news_.async_wait(net::as_values);
             (void)woken;

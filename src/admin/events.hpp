@@ -26,8 +26,8 @@ public:
 
     Events(net::asio::io_context& io, std::function<PageModel()> take);
 
-    /// Until the viewer leaves, reads nothing for the time that a connection has for a reply, or the service stops.
-    net::awaitable<void> serve(web::HttpConnection& connection);
+    /// Until the viewer leaves, reads nothing for the time that a connection has for a reply, may not stay, or the service stops.
+    net::awaitable<void> serve(web::HttpConnection& connection, std::function<bool()> const& may_stay);
     void stop();
 
 private:

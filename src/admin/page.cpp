@@ -220,7 +220,7 @@ constexpr std::string_view end = R"(<p id="more" hidden>New figures have appeare
 <dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2>
 <p><kbd>/</kbd> goes to the field for a URL.</p><p><kbd>?</kbd> shows this list.</p><p><kbd>Esc</kbd> closes it.</p>
 <form method="dialog"><button>Close</button></form></dialog>
-<footer>For programs: <a href="/metrics">/metrics</a> (Prometheus), <a href="/stats.json">/stats.json</a></footer>
+<footer>For programs: <a href="/metrics">/metrics</a> (Prometheus), <a href="/stats.json">/stats.json</a>. <a href="/login">Log in or out</a></footer>
 </body>
 </html>
 )";

@@ -177,9 +177,10 @@ std::string Routes::change(web::Request const& request, std::string_view body) {
     auto const* const row = row_of(request);
     if (!row || row->role != Role::operator_ || !form_value(body, "at").empty()) return {};
     auto text = std::string(request.method) + " " + std::string(row->path);
-    auto what = is_absolute(request) ? std::string(request.target) : form_value(request.query, "url");
-    for (auto const* const name : {"url", "pattern", "host"})
-        if (what.empty()) what = form_value(body, name);
+    auto what = is_absolute(request) ? std::string(request.target) : std::string();
+    for (auto const* const name : {"url", "prefix", "tag", "all", "pattern", "host"})
+        for (auto const form : {request.query, body})
+            if (auto const value = form_value(form, name); what.empty() && !value.empty()) what = name + (" " + value);
     return one_line(what.empty() ? text : text + " " + what);
 }
 

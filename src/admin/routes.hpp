@@ -40,7 +40,7 @@ public:
     PageModel model();
     /// Whether answer() may wait for peers or the disk.
     static bool waits(web::Request const&);
-    /// For the log: the change that the request makes, "POST /purge http://example.com/"; empty if it makes none.
+    /// For the log: the change that the request makes, "POST /purge url http://example.com/"; empty if it makes none.
     static std::string change(web::Request const&, std::string_view body);
     /// The rows of the table, for tests and for the test of docs/reference/admin-api.md.
     struct Path {

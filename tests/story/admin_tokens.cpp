@@ -115,7 +115,7 @@ TEST(AdminTokens, the_log_has_logins_and_changes_without_tokens) {
     };
     EXPECT_TRUE(has("admin: a login from 127.0.0.1 failed")) << guarded.proxy.errors();
     EXPECT_TRUE(has("admin: desk (viewer) has logged in from 127.0.0.1")) << guarded.proxy.errors();
-    EXPECT_TRUE(has("admin: boss at 127.0.0.1: POST /purge http://a.example/")) << guarded.proxy.errors();
+    EXPECT_TRUE(has("admin: boss at 127.0.0.1: POST /purge url http://a.example/")) << guarded.proxy.errors();
     for (auto const& secret : {std::string("a-wrong-guess"), guarded.viewer.text, guarded.operating.text})
         EXPECT_THAT(guarded.proxy.errors(), Not(HasSubstr(secret)));
 }
