@@ -120,7 +120,8 @@ TEST(Tokens, a_login_gives_a_cookie_that_scripts_and_other_sites_do_not_get) {
     EXPECT_EQ(reply.status(), 303);
     EXPECT_EQ(reply.field("Location"), "/?url=x");
     auto const cookie = reply.field("Set-Cookie");
-    for (auto const* part : {"; HttpOnly", "; SameSite=Strict", "; Path=/", "; Max-Age=43200"}) EXPECT_THAT(cookie, HasSubstr(part));
+    for (auto const* part : {"; HttpOnly", "; SameSite=Strict", "; Path=/", "; Max-Age=43200"})
+        EXPECT_THAT(cookie, HasSubstr(part));
     EXPECT_THAT(cookie, Not(HasSubstr(viewer)));
     auto const elsewhere = house.at_admin().post("/login", std::string("next=%2F%2Fevil.example%2F&token=") + viewer);
     EXPECT_EQ(elsewhere.field("Location"), "/");
@@ -189,6 +190,23 @@ TEST(Tokens, a_reload_makes_new_ones_valid_and_removed_ones_invalid) {
     EXPECT_EQ(house.at_admin().get("/stats.json", desk.fields()).status(), 401);
     EXPECT_EQ(house.at_admin().get("/stats.json", boss.fields()).status(), 200);
     EXPECT_EQ(house.at_admin().post("/purge", "url=http%3A%2F%2Fa.example%2F", plus(boss.fields(), meant)).status(), 403);
+}
+
+TEST(Tokens, the_events_of_a_removed_one_end) {
+    House house(with_tokens());
+    Browser const desk(house, viewer);
+    auto by_token = house.at_admin(), by_session = house.at_admin(), of_operator = house.at_admin();
+    auto const first = by_token.get("/events", bearer(viewer)), second = by_session.get("/events", desk.fields()),
+               third = of_operator.get("/events", bearer(operating));
+    for (auto const* reply : {&first, &second, &third}) EXPECT_EQ(reply->early(6).substr(0, 6), "data: ");
+    Options fresh{.port = 0};
+    fresh.tokens = {{"boss", Role::operator_, digest_of(operating)}};
+    auto const prepared = house.admin().prepare(fresh);
+    ASSERT_TRUE(prepared) << prepared.fault_text();
+    (*prepared)();
+    EXPECT_TRUE(by_token.closed_by_proxy());
+    EXPECT_TRUE(by_session.closed_by_proxy());
+    EXPECT_FALSE(of_operator.closed_by_proxy(test::Millis{1'500}));
 }
 
 // ---- pages of other sites ----
