@@ -1,6 +1,6 @@
 #include "admin/purge_order.hpp"
 
-#include "admin/routes.hpp"
+#include "admin/form_fields.hpp"
 #include "util/text.hpp"
 
 namespace garner::admin {

@@ -20,7 +20,7 @@ bool is_useful(store::Object::Parts const& parts) {
 }   // namespace
 
 Restoration::Restoration(Cache& cache)
-    : cache_(cache), memory_(cache.memory()), reserve_(memory_.budget().capacity() / reserve_part),
+    : cache_(cache), memory_(cache.memory()), begun_(cache.last_number()), reserve_(memory_.budget().capacity() / reserve_part),
       restored_(memory_.shards_.size()) {
     for (auto const& shard : memory_.shards_) {
         MutexLock const lock(shard->mutex);
@@ -157,6 +157,7 @@ bool Restoration::put(store::Object::Parts const& parts, store::ObjectPtr object
     auto& shard = memory_.shard(primary);
     MutexLock const lock(shard.mutex);
     if (!shard.touched.may_restore(primary) || shard.find(of_key, parts.key)) return false;
+    if (memory_.invalidations().judge_newcomer(*object, std::min(begun_, parts.sequence))) return false;
     auto const* const marker = shard.find(primary, url).object;
     if (is_variant && (!is_marker(marker) || marker->sequence() > parts.sequence)) return false;
     shard.put(of_key, std::move(object));

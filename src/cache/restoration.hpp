@@ -53,8 +53,9 @@ private:
     void add(store::Object::Parts const& parts);
     bool put(store::Object::Parts const& parts, store::ObjectPtr object);
 
-    Cache& cache_;
     MemoryTier& memory_;
+    std::uint64_t const begin_;                        // every event from now on has a higher number
+    std::uint64_t const begun_;                        // the last number before
     Bytes const reserve_;                              // of the budget, left to requests
     std::vector<std::vector<Fingerprint>> restored_;   // of each shard, in the order in which they were added
     std::optional<Growing> growing_;

@@ -15,7 +15,8 @@ public:
     explicit ValueWalk(MemoryTier& memory);
 
     /// Adds the next objects to `into`; false at the end. A Vary marker comes before its variants, perhaps several times. Parts
-    /// are left out, and URLs that are being fetched: a client may have received a newer response.
+    /// are left out, objects that an invalidation has outdated, and URLs that are being fetched: a client may have received a newer
+    /// response.
     bool next(std::vector<store::ObjectPtr>& into);
     /// Removes those that are still in memory.
     void drop(std::span<store::ObjectPtr const> objects);
