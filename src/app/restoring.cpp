@@ -20,8 +20,9 @@ constexpr int lower_priority = 10;
 
 }   // namespace
 
-Restoring::Restoring(cache::Cache& cache, int descriptor, std::string from, Pace pace)
-    : descriptor_(descriptor), from_(std::move(from)), restoration_(std::in_place, cache), thread_([this, pace] { run(pace); }) {}
+Restoring::Restoring(cache::Cache& cache, int descriptor, std::string from, Pace pace, std::uint64_t former)
+    : descriptor_(descriptor), from_(std::move(from)), restoration_(std::in_place, cache, former),
+      thread_([this, pace] { run(pace); }) {}
 
 Restoring::~Restoring() {
     stopped_ = true;

@@ -20,7 +20,8 @@ public:
         behind_requests   // workers get the processor first
     };
     /// Owns the descriptor: of a file, or of a socket. `from`: for the log. Before the workers run.
-    Restoring(cache::Cache& cache, int descriptor, std::string from, Pace pace);
+    /// `former`: see cache::Restoration.
+    Restoring(cache::Cache& cache, int descriptor, std::string from, Pace pace, std::uint64_t former = 0);
     /// Leaves the rest.
     ~Restoring();
 

@@ -19,13 +19,18 @@ bool is_useful(store::Object::Parts const& parts) {
 
 }   // namespace
 
-Restoration::Restoration(Cache& cache)
-    : cache_(cache), memory_(cache.memory()), begun_(cache.last_number()), reserve_(memory_.budget().capacity() / reserve_part),
-      restored_(memory_.shards_.size()) {
+Restoration::Restoration(Cache& cache, std::uint64_t former)
+    : cache_(cache), memory_(cache.memory()), begun_(begin_behind(cache, former)),
+      reserve_(memory_.budget().capacity() / reserve_part), restored_(memory_.shards_.size()) {
     for (auto const& shard : memory_.shards_) {
         MutexLock const lock(shard->mutex);
         shard->touched.begin();
     }
+}
+
+std::uint64_t Restoration::begin_behind(Cache& cache, std::uint64_t former) {
+    cache.fetches_.supersession().begin_behind(former);
+    return cache.last_number();
 }
 
 Restoration::~Restoration() {

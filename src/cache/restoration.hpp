@@ -15,8 +15,9 @@ namespace garner::cache {
 /// one thread after the constructor. There is one at a time.
 class Restoration {
 public:
-    /// From now on the cache remembers which URLs have events. Before the workers run.
-    explicit Restoration(Cache& cache);
+    /// From now on the cache remembers which URLs have events. Before the workers run. `former`: the last number of the former
+    /// process, if it is known.
+    explicit Restoration(Cache& cache, std::uint64_t former = 0);
     /// Gives the objects the eviction order that they had.
     ~Restoration();
     Restoration(Restoration const&) = delete;
@@ -45,6 +46,7 @@ private:
         std::uint64_t sequence = 0;
         store::BodyPtr body;
     };
+    static std::uint64_t begin_behind(Cache& cache, std::uint64_t former);
     void begin_body(store::Object::Parts const& parts, store::disk::ObjectMeta const& meta);
     void take_piece(store::disk::Record const& piece);
     store::BodyPtr body_of(std::string_view bytes);
