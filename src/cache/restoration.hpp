@@ -15,9 +15,8 @@ namespace garner::cache {
 /// one thread after the constructor. There is one at a time.
 class Restoration {
 public:
-    /// From now on the cache remembers which URLs have events. Before the workers run. `former`: the last number of the former
-    /// process, if it is known.
-    explicit Restoration(Cache& cache, std::uint64_t former = 0);
+    /// From now on the cache remembers which URLs have events. Before the workers run.
+    explicit Restoration(Cache& cache);
     /// Gives the objects the eviction order that they had.
     ~Restoration();
     Restoration(Restoration const&) = delete;
@@ -46,7 +45,6 @@ private:
         std::uint64_t sequence = 0;
         store::BodyPtr body;
     };
-    static std::uint64_t begin_behind(Cache& cache, std::uint64_t former);
     void begin_body(store::Object::Parts const& parts, store::disk::ObjectMeta const& meta);
     void take_piece(store::disk::Record const& piece);
     store::BodyPtr body_of(std::string_view bytes);
@@ -55,9 +53,8 @@ private:
     void add(store::Object::Parts const& parts);
     bool put(store::Object::Parts const& parts, store::ObjectPtr object);
 
+    Cache& cache_;
     MemoryTier& memory_;
-    std::uint64_t const begin_;                        // every event from now on has a higher number
-    std::uint64_t const begun_;                        // the last number before
     Bytes const reserve_;                              // of the budget, left to requests
     std::vector<std::vector<Fingerprint>> restored_;   // of each shard, in the order in which they were added
     std::optional<Growing> growing_;
