@@ -147,6 +147,18 @@ TEST_F(Restorations, number_later_responses_behind_the_objects) {
     EXPECT_EQ(scene.stored("fa"), "newer");
 }
 
+TEST_F(Restorations, add_no_object_that_was_invalidated_before) {
+    for (int i = 0; i < 100; ++i) former.next();
+    former.store("fhttp://a.example/x");
+    former.store("fhttp://b.example/x");
+    scene.cache.invalidate(*prefix_invalidation("http://a.example/", false));
+    restore_all();
+    EXPECT_EQ(scene.peek("fhttp://a.example/x").kind, Lookup::Kind::absent);
+    EXPECT_EQ(scene.peek("fhttp://b.example/x").kind, Lookup::Kind::fresh);
+    scene.cache.invalidate(*prefix_invalidation("http://b.example/", false));
+    EXPECT_EQ(scene.peek("fhttp://b.example/x").kind, Lookup::Kind::absent) << "and afterwards";
+}
+
 TEST_F(Restorations, add_variants_that_a_purge_removes) {
     former.store("fa", Scene::varying("plain", "Accept", "text/plain"));
     former.store("fa", Scene::varying("html", "Accept", "text/html"));
@@ -215,6 +227,21 @@ TEST(ValueWalk, leaves_out_urls_that_are_being_fetched) {
     }
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found.front()->key(), "fb");
+}
+
+TEST(ValueWalk, leaves_out_objects_that_were_invalidated) {
+    Scene scene(options());
+    scene.store("fhttp://a.example/x");
+    scene.store("fhttp://b.example/x");
+    scene.store("fhttp://c.example/x");
+    scene.cache.invalidate(*prefix_invalidation("http://a.example/", false));
+    scene.cache.invalidate(*prefix_invalidation("http://b.example/", true));
+    std::vector<store::ObjectPtr> found;
+    ValueWalk walk(scene.cache.memory());
+    while (walk.next(found)) {
+    }
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found.front()->key(), "fhttp://c.example/x");
 }
 
 TEST(ValueWalk, drops_only_what_is_still_there) {
