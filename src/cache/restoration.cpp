@@ -20,8 +20,8 @@ bool is_useful(store::Object::Parts const& parts) {
 }   // namespace
 
 Restoration::Restoration(Cache& cache, std::uint64_t former)
-    : cache_(cache), memory_(cache.memory()), begun_(begin_behind(cache, former)),
-      reserve_(memory_.budget().capacity() / reserve_part), restored_(memory_.shards_.size()) {
+    : memory_(cache.memory()), begin_(begin_behind(cache, former)), reserve_(memory_.budget().capacity() / reserve_part),
+      restored_(memory_.shards_.size()) {
     for (auto const& shard : memory_.shards_) {
         MutexLock const lock(shard->mutex);
         shard->touched.begin();
@@ -59,7 +59,7 @@ void Restoration::take(store::disk::Record const& record) {
     parts.head = head;
     parts.terms = meta->terms;
     parts.status = meta->status;
-    parts.sequence = record.head.sequence;
+    parts.sequence = std::min(record.head.sequence, begin_);
     parts.source = meta->source;
     if (!is_useful(parts)) {
         ++figures_.useless;
@@ -152,17 +152,16 @@ void Restoration::add(store::Object::Parts const& parts) {
     figures_.bytes += charged;
 }
 
-/// Numbers given from now on are higher than that of the object. Fetches that began before are of other URLs.
+/// Fetches that began before are of other URLs.
 bool Restoration::put(store::Object::Parts const& parts, store::ObjectPtr object) {
     auto const url = url_of(parts.key);
     auto const primary = memory_.fingerprint_of(url), of_key = memory_.fingerprint_of(parts.key);
     bool const is_variant = url.size() < parts.key.size();
-    cache_.fetches_.supersession().begin_behind(parts.sequence);
     store::ObjectPtr gone;
     auto& shard = memory_.shard(primary);
     MutexLock const lock(shard.mutex);
     if (!shard.touched.may_restore(primary) || shard.find(of_key, parts.key)) return false;
-    if (memory_.invalidations().judge_newcomer(*object, std::min(begun_, parts.sequence))) return false;
+    if (memory_.invalidations().judge(*object)) return false;
     auto const* const marker = shard.find(primary, url).object;
     if (is_variant && (!is_marker(marker) || marker->sequence() > parts.sequence)) return false;
     shard.put(of_key, std::move(object));

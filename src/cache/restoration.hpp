@@ -15,8 +15,9 @@ namespace garner::cache {
 /// one thread after the constructor. There is one at a time.
 class Restoration {
 public:
-    /// From now on the cache remembers which URLs have events. Before the workers run.
-    explicit Restoration(Cache& cache);
+    /// From now on the cache remembers which URLs have events. Before the workers run. `former`: the last number of the former
+    /// process, if it is known.
+    explicit Restoration(Cache& cache, std::uint64_t former = 0);
     /// Gives the objects the eviction order that they had.
     ~Restoration();
     Restoration(Restoration const&) = delete;
@@ -45,6 +46,7 @@ private:
         std::uint64_t sequence = 0;
         store::BodyPtr body;
     };
+    static std::uint64_t begin_behind(Cache& cache, std::uint64_t former);
     void begin_body(store::Object::Parts const& parts, store::disk::ObjectMeta const& meta);
     void take_piece(store::disk::Record const& piece);
     store::BodyPtr body_of(std::string_view bytes);
@@ -53,8 +55,8 @@ private:
     void add(store::Object::Parts const& parts);
     bool put(store::Object::Parts const& parts, store::ObjectPtr object);
 
-    Cache& cache_;
     MemoryTier& memory_;
+    std::uint64_t const begin_;                        // every event from now on has a higher number
     Bytes const reserve_;                              // of the budget, left to requests
     std::vector<std::vector<Fingerprint>> restored_;   // of each shard, in the order in which they were added
     std::optional<Growing> growing_;
