@@ -236,7 +236,7 @@ Form<Claims> claims() {
     return {"claims", std::move(describe), std::move(read), nullptr};
 }
 
-Form<auth::GroupOptions> group() {
+Form<auth::GroupOptions> group_of_users() {
     using T = auth::GroupOptions;
     auto const names = list_of(name_form("the name of a user", R"(write it like "alice" or "file:/etc/garner/staff")"));
     auto const check = [](Reader& reader, Json const&, T& group) {
@@ -284,7 +284,7 @@ Form<auth::Options> logins() {
 
 Form<std::vector<auth::GroupOptions>> groups() {
     using T = std::vector<auth::GroupOptions>;
-    auto const one = group();
+    auto const one = group_of_users();
     auto read = [one](Reader& reader, Json const& value, T& into) {
         if (!value.is_object()) return reader.fault("expects an object, not " + kind_of(value), R"(write { "staff": { … } })");
         into.clear();
