@@ -3,7 +3,7 @@
 #include <string>
 
 #include "admin/form_fields.hpp"
-#include "admin/html_text.hpp"
+#include "admin/html.hpp"
 #include "util/base64.hpp"
 
 namespace garner::admin {
@@ -45,7 +45,7 @@ web::Reply login_document(unsigned status, std::string const& content) {
 }
 
 std::string hidden(std::string_view name, std::string_view value) {
-    return "<input type=\"hidden\" name=\"" + html_text(name) + "\" value=\"" + html_text(value) + "\">\n";
+    return "<input type=\"hidden\" name=\"" + in_html(name) + "\" value=\"" + in_html(value) + "\">\n";
 }
 
 /// A form that changes something, with the token of its session in place of "Garner-Admin: 1".
@@ -58,7 +58,7 @@ std::string form(Visitor const& visitor, std::string const& action, std::string 
 
 web::Reply login_form(unsigned status, std::string_view next, std::string_view error) {
     std::string content = "<h1>Log in to Garner</h1>\n";
-    if (!error.empty()) content += "<p class=\"error\" role=\"alert\">" + html_text(error) + "</p>\n";
+    if (!error.empty()) content += "<p class=\"error\" role=\"alert\">" + in_html(error) + "</p>\n";
     content += "<form method=\"post\" action=\"/login\">\n";
     if (is_page_target(next)) content += hidden("next", next);
     return login_document(status, content + "<input name=\"username\" value=\"garner\" autocomplete=\"username\" hidden>\n"
@@ -69,8 +69,8 @@ web::Reply login_form(unsigned status, std::string_view next, std::string_view e
 }
 
 web::Reply session_page(Visitor const& visitor) {
-    auto content = "<h1>Logged in to Garner</h1>\n<p>You are " + html_text(visitor.name) + " (" +
-                   std::string(name_of(visitor.role)) + "). <a href=\"/\">To the page</a></p>\n";
+    auto content = "<h1>Logged in to Garner</h1>\n<p>You are " + in_html(visitor.name) + " (" + std::string(name_of(visitor.role)) +
+                   "). <a href=\"/\">To the page</a></p>\n";
     if (visitor.role == Role::operator_) {
         content += form(visitor, "/purge",
                         "<label for=\"url\">URL to purge, with all its variants</label>\n"
