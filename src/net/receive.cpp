@@ -13,7 +13,7 @@ namespace garner::net {
 
 namespace {
 
-Error last_error() {
+Error error_of_read() {
     if (errno == EAGAIN || errno == EWOULDBLOCK) return asio::error::would_block;
     // The kernel has timed out the connection. A caller could mistake this for its own deadline, read on, and see an orderly end.
     if (errno == ETIMEDOUT) return asio::error::connection_reset;
@@ -47,7 +47,7 @@ Received receive(int descriptor, std::span<char> into) {
     ssize_t n;
     do n = ::recvmsg(descriptor, &message, MSG_DONTWAIT);
     while (n < 0 && errno == EINTR);
-    if (n < 0) return {last_error(), 0, false};
+    if (n < 0) return {error_of_read(), 0, false};
     if (n == 0) return {asio::error::eof, 0, false};
     return {Error(), static_cast<std::size_t>(n), is_drained(message)};
 }

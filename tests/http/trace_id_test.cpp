@@ -4,6 +4,7 @@
 
 #include <random>
 #include <string>
+#include <vector>
 
 namespace garner::http {
 namespace {
@@ -24,11 +25,11 @@ TEST(TraceId, of_a_later_version_may_have_more_after_it) {
 }
 
 TEST(TraceId, is_empty_for_each_invalid_value) {
-    for (auto const& wrong : {std::string(), std::string("00"), valid_parent.substr(0, 54), valid_parent + " ",
-                              "ff" + valid_parent.substr(2), "0G" + valid_parent.substr(2),
-                              "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
-                              "00-" + std::string(32, '0') + "-00f067aa0ba902b7-01", "00-" + id_of_trace + "-0000000000000000-01",
-                              "00-" + id_of_trace + "-00f067aa0ba902b7-0x", "00_" + valid_parent.substr(3)})
+    for (std::string const& wrong : std::vector<std::string>{
+             "", "00", valid_parent.substr(0, 54), valid_parent + " ", "ff" + valid_parent.substr(2), "0G" + valid_parent.substr(2),
+             "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01", "00-" + std::string(32, '0') + "-00f067aa0ba902b7-01",
+             "00-" + id_of_trace + "-0000000000000000-01", "00-" + id_of_trace + "-00f067aa0ba902b7-0x",
+             "00_" + valid_parent.substr(3)})
         EXPECT_EQ(trace_id(wrong), "") << wrong;
 }
 
@@ -38,8 +39,7 @@ TEST(TraceId, of_any_bytes_is_an_id_or_empty) {
     int found = 0;
     for (int i = 0; i < 20'000; ++i) {
         auto text = valid_parent;
-        for (int changes = 0; changes < 2; ++changes)
-            text[random() % text.size()] = "0123456789abcdefABCDEFg- \xff"[random() % 26];
+        for (int changes = 0; changes < 2; ++changes) text[random() % text.size()] = "0123456789abcdefABCDEFg- \xff"[random() % 26];
         auto const id = trace_id(text);
         if (id.empty()) continue;
         ++found;
