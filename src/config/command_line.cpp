@@ -375,8 +375,7 @@ private:
             .option("--at TIME", "why: \"Mon 09:00\" or 2026-11-23T09:30:10Z; default: now", line_.rules.at)
             .option("--destination ADDRESS", "why: the origin's address", line_.rules.destination)
             .option("-H,--header 'FIELD: VALUE'", "why: a field of the request; repeatable", appended_to(line_.fields))
-            .option("--id ID", "why: a refusal of the running proxy, by the beginning of its id",
-                    line_.rules.id)
+            .option("--id ID", "why: a refusal of the running proxy, by the beginning of its id", line_.rules.id)
             .option("--token-file FILE", "why: reads the token for --id from FILE; default: GARNER_TOKEN", line_.token_file)
             .flag("--json", "why: prints JSON", line_.json)
             .check([this] { return line_.url.empty() == line_.rules.id.empty() ? "rules why takes a URL, or --id" : ""; });

@@ -38,7 +38,8 @@ TEST(AdminTokens, errors_have_line_key_and_a_suggested_fix) {
     };
     for (auto const& row : {
              Row{{token("desk", digest), token("boss", "abc")},
-                 "test.json:3: admin.tokens[1].sha256: has 3 digits, and a SHA-256 has 64 (write the line that garner token prints"},
+                 "test.json:3: admin.tokens[1].sha256: has 3 digits, and a SHA-256 has 64 (write the line that garner token "
+                 "prints"},
              Row{{token("desk", std::string(64, 'g'))},
                  "test.json:2: admin.tokens[0].sha256: has a character that is no hexadecimal digit (write"},
              Row{{token("desk", digest + "a")}, "admin.tokens[0].sha256: has 65 digits"},
@@ -79,7 +80,8 @@ TEST(AdminTokens, names_that_are_no_hosts_are_named) {
 
 TEST(AdminTokens, an_address_that_is_not_on_loopback_needs_them) {
     for (auto const* address : {"0.0.0.0:3131", ":3131", "10.0.0.5:3131", "[2001:db8::5]:3131"}) {
-        EXPECT_THAT(told(load(with_tokens({}, address))), HasSubstr("admin.address: is not on loopback, and there are no admin.tokens"));
+        EXPECT_THAT(told(load(with_tokens({}, address))),
+                    HasSubstr("admin.address: is not on loopback, and there are no admin.tokens"));
         EXPECT_EQ(told(load(with_tokens({token("desk", digest)}, address))), "");
     }
     for (auto const* address : {"127.0.0.1:3131", "127.0.0.9:3131", "[::1]:3131", "localhost:3131", ""})

@@ -139,7 +139,8 @@ TEST(AdminTokens, commands_take_theirs_from_the_environment_or_a_file) {
     auto const file = guarded.dir.write("token", guarded.operating.text + "\n");
     EXPECT_EQ(guarded.command({"log", "reopen", "--token-file", file}, "").code, 0);
     EXPECT_EQ(guarded.command({"cache", "purge", "*", "--token-file", file}, "").code, 1);   // there is nothing to purge
-    EXPECT_THAT(guarded.command({"stats", "--token-file", "/nowhere"}, "").errors, HasSubstr("/nowhere: cannot be read: No such file"));
+    EXPECT_THAT(guarded.command({"stats", "--token-file", "/nowhere"}, "").errors,
+                HasSubstr("/nowhere: cannot be read: No such file"));
     EXPECT_THAT(guarded.command({"stats"}, "a b").errors, HasSubstr("GARNER_TOKEN: a token has letters, digits"));
 }
 
