@@ -42,12 +42,12 @@ bool Cache::purge(std::string_view url) {
 
 void Cache::invalidate(Invalidation const& what) {
     auto const now = wall_now();
-    auto const number = memory_.invalidations().accept(what, now, [this] { return fetches_.supersession().next(); });
+    auto const number = memory_.invalidations.accept(what, now, [this] { return fetches_.supersession().next(); });
     note({what, number, now});
 }
 
 void Cache::configure(GroupOptions const& options) {
-    memory_.invalidations().configure(options, [this] { return fetches_.supersession().next(); });
+    memory_.invalidations.configure(options, [this] { return fetches_.supersession().next(); });
 }
 
 /// A store that is closed meanwhile has a successor already.
@@ -69,7 +69,7 @@ void Cache::restore_invalidations(store::DiskStore const& disk) {
         noted->number = std::min(noted->number, last_number());
         all.push_back(*std::move(noted));
     }
-    memory_.invalidations().restore(all, [this] { return fetches_.supersession().next(); });
+    memory_.invalidations.restore(all, [this] { return fetches_.supersession().next(); });
 }
 
 Bytes longest_body(Cache const& cache) {

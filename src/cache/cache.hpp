@@ -65,7 +65,7 @@ public:
     /// for the disk if it must survive the process: see DiskTier::settled().
     void invalidate(Invalidation const&);
     void configure(GroupOptions const&);
-    Invalidations const& invalidations() const { return memory_.invalidations(); }
+    Invalidations const& invalidations() const { return memory_.invalidations; }
     /// Removes this object unless it was replaced already; the URL's other variants stay.
     void forget(Key const& key, store::Object const& object) { fetches_.supersession().forget(key, object); }
     /// A HEAD response is being sent, under the key of the variant that it selects: see Supersession.

@@ -95,8 +95,7 @@ public:
     store::Budget& budget() { return budget_; }
     NegativeCache& failures() { return failures_; }
     NegativeCache const& failures() const { return failures_; }
-    Invalidations& invalidations() { return invalidations_; }
-    Invalidations const& invalidations() const { return invalidations_; }
+    Invalidations invalidations;
     Stats stats() const;
 
     /// The position of walk(), which needs no list of all objects.
@@ -152,7 +151,6 @@ private:
     mutable Mutex policy_mutex_;
     std::string policy_ GUARDED_BY(policy_mutex_);
     NegativeCache failures_;
-    Invalidations invalidations_;
 };
 
 }   // namespace garner::cache

@@ -62,7 +62,7 @@ store::ObjectPtr join_part(MemoryTier& memory, store::Object const& part, store:
     auto text = parts_text(part.key());
     auto known = memory.find(text, primary);
     if (!known) known = on_disk;
-    if (known && memory.invalidations().judge(*known).is_hard()) known = nullptr;
+    if (known && memory.invalidations.judge(*known).is_hard()) known = nullptr;
     auto joined = known && belong_together(part, *known) ? join(memory, *body, *known) : nullptr;
     if (joined)
         body = std::move(joined);

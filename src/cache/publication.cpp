@@ -98,7 +98,7 @@ bool Publication::run() {
 /// If it may not be published, a client received it nevertheless, so older objects are removed.
 bool Publication::admit(Shard& shard) {
     auto const& object = result_.object;
-    bool const is_outdated = object && is_fetched() && memory_.invalidations().judge_newcomer(*object, fill_.asked());
+    bool const is_outdated = object && is_fetched() && memory_.invalidations.judge_newcomer(*object, fill_.asked());
     if (is_outdated) fill_.in_shard(shard.mutex).stored = false;
     // The fill leaves the shard; the last one ends the URL's history. So the fill itself reports the change to the
     // reader.

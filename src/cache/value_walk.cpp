@@ -42,7 +42,7 @@ void ValueWalk::read(std::size_t index, std::vector<store::ObjectPtr>& into) {
         auto const url = url_of(object->key());
         auto const primary = memory_.fingerprint_of(url);
         bool const is_part = whole_of(object->key()) != object->key();
-        if (is_part || shard.url(primary) || memory_.invalidations().judge(*object)) continue;
+        if (is_part || shard.url(primary) || memory_.invalidations.judge(*object)) continue;
         bool const is_variant = url.size() < object->key().size();
         if (is_variant) {
             auto const marker = shard.find(primary, url);
