@@ -141,7 +141,7 @@ IoResult Transport::try_receive(std::span<char> into) {
 }
 
 awaitable<IoResult> Transport::read_some(std::span<char> into, milliseconds limit) {
-    return drained_ ? read_drained(into, limit) : read_first(into, limit);
+    return drained_ && !tls_ ? read_drained(into, limit) : read_first(into, limit);
 }
 
 awaitable<IoResult> Transport::read_first(std::span<char> into, milliseconds limit) {
