@@ -65,8 +65,8 @@ std::string control_path(config::Config const& config) {
 }
 
 App::App(config::CommandLine line, config::Loaded loaded, std::unique_ptr<Takeover> takeover)
-    : line_(std::move(line)), started_(loaded.root), loaded_(std::move(loaded)), takeover_(std::move(takeover)),
-      policy_(loaded_.config.memory.policy), parts_(loaded_.config, policy_.running()), manager_(manager_after(takeover_.get())) {}
+    : line_(std::move(line)), started_(loaded.root), loaded_(std::move(loaded)), policy_(loaded_.config.memory.policy),
+      parts_(loaded_.config, policy_.running()), takeover_(std::move(takeover)), manager_(manager_after(takeover_.get())) {}
 
 Result<void> App::open() {
     auto const& config = loaded_.config;

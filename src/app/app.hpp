@@ -72,11 +72,11 @@ private:
     void follow_best_policy();
 
     config::CommandLine line_;
-    config::Json started_;                 // the keys that the configuration of the start gives
-    config::Loaded loaded_;                // the running configuration
-    std::unique_ptr<Takeover> takeover_;   // until open() has returned
+    config::Json started_;    // the keys that the configuration of the start gives
+    config::Loaded loaded_;   // the running configuration
     PolicyChoice policy_;
     Parts parts_;
+    std::unique_ptr<Takeover> takeover_;   // until open() has returned. Its objects are added to the cache
     Reloading reloading_{parts_, policy_};
     std::optional<Upkeep> upkeep_;   // after open()
     std::unique_ptr<control::CommandServer> commands_;

@@ -84,6 +84,7 @@ Result<void> Handover::begin() {
     if (!conversation_->send(takeover::json_of(welcome_)) || !conversation_->send(*handed))
         return Fault{"the new process does not read its sockets"};
     if (auto const ready = await("ready", build_patience); !ready) return ready.fault();
+    if (auto const disk = needs_.parts.cache.disk().store()) disk_stats_ = disk->stats();
     release_disk();
     if (hello_.objects) send_objects();
     close_seen();
@@ -148,6 +149,7 @@ void Handover::send_counters() {
     constexpr std::size_t names_a_message = 20;
     admin::Report report;
     report.figures = admin::take_figures(*needs_.parts.server);
+    report.figures.disk = disk_stats_;
     report.former = &needs_.parts.former_totals;
     auto const now = admin::totals_of(report), more = admin::increase(counted_, now);
     auto some = takeover::Json::object();

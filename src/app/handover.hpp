@@ -75,6 +75,7 @@ private:
     Needs const needs_;
     takeover::Welcome const welcome_;
     takeover::Hello const hello_;
+    store::DiskStats disk_stats_;                       // when the disk was handed over
     admin::Totals counted_ = admin::Totals::object();   // told to the new process
     std::shared_ptr<takeover::Conversation> const conversation_;
     Predecessors predecessors_;
