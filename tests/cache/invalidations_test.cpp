@@ -12,6 +12,7 @@
 #include "cache/slow_disk.hpp"
 
 namespace garner::cache {
+namespace of_invalidations {   // other tests have the same names
 namespace {
 
 using Kind = Invalidation::Kind;
@@ -356,4 +357,5 @@ TEST(AfterARestart, an_unreadable_line_outdates_everything) {
 }
 
 }   // namespace
+}   // namespace of_invalidations
 }   // namespace garner::cache
