@@ -44,9 +44,9 @@ constexpr char const* about_health =
     "Tells whether the running proxy serves.\n"
     "Asks the proxy at admin.address of the same configuration, and prints serving, draining or stuck.";
 
-constexpr char const* about_top =
-    "Prints health, rates and lists of the running proxy each second.\n"
-    "On a terminal it renews the screen. Otherwise it prints lines of time, kind and value. Asks the proxy at admin.address.";
+constexpr char const* about_top = "Prints health, rates and lists each second.\n"
+                                  "On a terminal it renews the screen. Otherwise it prints lines of time, kind and value. Asks the "
+                                  "running proxy at admin.address.";
 
 constexpr char const* about_token =
     "Makes a token for the admin address.\n"
@@ -438,7 +438,7 @@ private:
     void declare_purge() {
         auto& purge = line_.purge_of;
         with_token(root_.subcommand("purge",
-                                    "Removes one URL with all its variants from the cache, or invalidates many stored responses.\n"
+                                    "Removes URLs from the cache, also by prefix or tag.\n"
                                     "Asks the running proxy at admin.address.",
                                     is(Command::purge)))
             .group("change")

@@ -72,7 +72,8 @@ void expect_documented(std::string const& expression, std::map<std::string, Labe
 
 std::vector<std::string> dashboard_queries() {
     std::vector<std::string> queries;
-    for (auto const& panel : Json::parse(contents("etc/grafana.json"))["panels"])
+    auto const dashboard = Json::parse(contents("etc/grafana.json"));
+    for (auto const& panel : dashboard["panels"])
         for (auto const& target : panel["targets"]) queries.push_back(target["expr"]);
     return queries;
 }

@@ -55,7 +55,8 @@ std::string replaced(std::string text, std::string const& word, std::string cons
 
 std::vector<std::string> dashboard_queries() {
     std::vector<std::string> queries;
-    for (auto const& panel : Json::parse(read_file(source("etc/grafana.json")))["panels"])
+    auto const dashboard = Json::parse(read_file(source("etc/grafana.json")));
+    for (auto const& panel : dashboard["panels"])
         for (auto const& target : panel["targets"]) {
             auto const query = replaced(target["expr"], "$instance", ".*");
             queries.push_back(replaced(query, "$__rate_interval", "20s"));
