@@ -67,7 +67,8 @@ TEST_F(Outdated, a_soft_one_is_validated_after_a_kill) {
 }
 
 TEST_F(Outdated, tags_are_read_from_the_records) {
-    origin().by_hand("/tagged", [&, version = 1](Hand& hand) mutable {
+    std::atomic<int> version{1};
+    origin().by_hand("/tagged", [&](Hand& hand) {
         hand.answer(fresh("version " + std::to_string(version++), 600, {{"Cache-Groups", "\"one\", \"two\""}}));
     });
     start();
