@@ -50,7 +50,7 @@ TEST(TopText, without_a_moment_before_there_are_no_rates) {
 TEST(TopText, lines_begin_with_the_health_and_have_no_control_characters) {
     auto const text = top_lines(top_view(Json(), stats_at(12, 150)), "T");
     EXPECT_THAT(text, StartsWith("T\thealth\tAttention: parent campus is dead.\nT\tproblem\tparent campus is dead (start it)\n"));
-    EXPECT_THAT(text, HasSubstr("T\thost\t<img>?[2J.example\t7 requests\t2.0 KiB\t\n"));
+    EXPECT_THAT(text, HasSubstr("T\thost\t<img>?[2J.example\t7 requests\t2.00 KiB\t\n"));
     EXPECT_THAT(text, HasSubstr("T\trefused\thttp://a.example/?b\t10.0.0.7\t2026-11-26T12:00:00Z\texams\n"));
     EXPECT_THAT(text, Not(HasSubstr("\x1b")));
     EXPECT_THAT(text, Not(HasSubstr("\tclient\t")));
