@@ -266,7 +266,8 @@ TEST_F(InCache, no_request_joins_a_body_of_a_fetch_that_began_before) {
     auto found = lookup(page);
     ASSERT_TRUE(found.lead);
     auto body = cache.memory().make_body(100);
-    auto parts = object(page)->parts();
+    auto const whole = object(page);
+    auto parts = whole->parts();
     parts.bytes = {};
     parts.body = body;
     found.lead.head_is_storable(cache.memory().make_object(parts, cache.key(page).fingerprint), {}, "");
