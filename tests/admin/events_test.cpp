@@ -22,7 +22,7 @@ test::Reply view(test::Client& client) {
 }
 
 bool sees(test::Reply const& reply, std::string const& text) {
-    return test::eventually([&] { return reply.early(0).find(text) != std::string::npos; }, soon);
+    return test::eventually([&] { return reply.early(reply.early(0).size() + 1).find(text) != std::string::npos; }, soon);
 }
 
 TEST(Events, send_all_figures_first_and_then_those_that_changed) {
