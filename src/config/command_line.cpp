@@ -21,10 +21,8 @@ using Command = CommandLine::Command;
 
 using Statuses = std::vector<CommandDescription::ExitStatus>;
 
-constexpr char const* about_garner =
-    "Starts the proxy; default address: 127.0.0.1:3128.\n"
-    "Without --config it serves programs on this machine only.\n"
-    "SIGHUP reloads the configuration, SIGTERM drains requests and exits, and SIGUSR1 reopens the logs.";
+constexpr char const* about_garner = "Starts the proxy; default address: 127.0.0.1:3128.\n"
+                                     "Without --config it serves programs on this machine only.";
 
 constexpr char const* about_import =
     "Translates a squid.conf of Squid 3 to 5.\n"
@@ -269,10 +267,8 @@ private:
                     })
             .values(assignments)
             .version(version_text())
-            .exit_statuses({{0, "stopped"},
-                            {1, "errors in the configuration or failure"},
-                            {2, "wrong command line"},
-                            {130, "stopped by a second Ctrl-C"}})
+            .exit_statuses(
+                {{0, "stopped"}, {1, "faulty configuration or failure"}, {2, "wrong command line"}, {130, "second Ctrl-C"}})
             .examples({"garner --config /etc/garner/garner.json",
                        "garner --set memory.size=1GiB --set 'listen[0].address=127.0.0.1:8080'"});
     }

@@ -156,7 +156,9 @@ TEST(LiveAdmin, follows_its_names_and_the_same_port_on_all_addresses) {
     EXPECT_EQ(Client("127.0.0.1", proxy.admin()).get("/health.json", named).status(), 421);
     reload(proxy, R"({"admin": {"names": ["cache.example"]}})");
     EXPECT_TRUE(eventually([&] { return Client("127.0.0.1", proxy.admin()).get("/health.json", named).status() == 200; }));
-    reload(proxy, nlohmann::json{{"admin", {{"address", ":" + port}}}}.dump());
+    nlohmann::json const token{{"name", "desk"}, {"role", "viewer"}, {"sha256", std::string(64, '0')}};
+    proxy.reconfigure(nlohmann::json{{"admin", {{"address", ":" + port}, {"tokens", {token}}}}}.dump());
+    proxy.signal(SIGHUP);
     EXPECT_TRUE(eventually([&] { return listens(proxy.admin(), "127.0.0.2"); }));
 }
 
