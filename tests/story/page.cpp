@@ -92,7 +92,7 @@ std::string const hostile = "<img src=x onerror=document.hurt=1>";
 Proxy::Setup hostile_setup() {
     json const peer{{"name", hostile},     {"type", "parent"}, {"host", "127.0.0.1"},
                     {"http", free_port()}, {"icp", 0},         {"no_query", true}};
-    json const rules{{{"deny", {{"host", {".games.test"}}}}, {"name", hostile}}, {{"allow", {{"source", {"127.0.0.0/8"}}}}}};
+    json const rules{{{"deny", {{"host", {".games.test"}}}}, {"name", hostile}}, {{"allow", {{"destination", {"127.0.0.0/8"}}}}}};
     return {.patch = json{{"peers", {peer}}, {"access", rules}}.dump()};
 }
 
@@ -135,7 +135,7 @@ TEST(OperatorPage, shows_refusals_and_dead_peers_without_reloading) {
     auto const port = free_port();
     json const campus{{"name", "campus"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", port},
                       {"icp", 0},         {"no_query", true}, {"default", true}};
-    json const rules{{{"deny", {{"host", {".games.test"}}}}, {"name", "exams"}}, {{"allow", {{"source", {"127.0.0.0/8"}}}}}};
+    json const rules{{{"deny", {{"host", {".games.test"}}}}, {"name", "exams"}}, {{"allow", {{"destination", {"127.0.0.0/8"}}}}}};
     Origin origin;
     origin.answer("/page", no_store("body"));
     Proxy proxy(json{{"peers", {campus}}, {"access", rules}}.dump());
@@ -217,7 +217,7 @@ TEST(OperatorPage, takes_hostile_names_as_text_on_a_narrow_screen) {
     viewer.open();
     ASSERT_TRUE(viewer.is_live());
     get(proxy, origin, path).body();
-    EXPECT_EQ(Client(proxy).get("http://chess.games.test/" + hostile).status(), 403);
+    EXPECT_EQ(Client(proxy).get("http://chess.games.test/").status(), 403);
     EXPECT_TRUE(eventually([&] { return viewer.value_of("refusals.0.rule").dump().find("<img") != std::string::npos; }));
     for (bool const reloaded : {false, true}) {
         if (reloaded) viewer.open("/?url=" + std::string("%3Cimg%20src%3Dx%20onerror%3Ddocument.hurt%3D1%3E"));

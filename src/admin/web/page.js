@@ -164,7 +164,7 @@ find("#explain").addEventListener("submit", async (event) => {
 
 const keys = find("#keys");
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, dialog")) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || keys.open || event.target.closest("input")) return;
   if (event.key === "/") {
     event.preventDefault();
     find("#url").focus();
