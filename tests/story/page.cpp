@@ -60,28 +60,27 @@ constexpr char const* barriers = R"js((() => {
     for (; element; element = element.parentElement) {
       const color = getComputedStyle(element).backgroundColor;
       if (!color.includes(", 0)")) return color;
-}
-return "rgb(255, 255, 255)";
-};
-const found = [];
-for (const element of document.querySelectorAll("body *")) {
-    if (![... element.childNodes].some((node) = > node.nodeType == = 3 && node.data.trim())) continue;
-    const pair = [ light(getComputedStyle(element).color), light(ground(element)) ].sort((a, b) = > b - a);
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const found = [];
+  for (const element of document.querySelectorAll("body *")) {
+    if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;
+    const pair = [light(getComputedStyle(element).color), light(ground(element))].sort((a, b) => b - a);
     const contrast = (pair[0] + 0.05) / (pair[1] + 0.05);
     if (contrast < 4.5) found.push("contrast " + contrast.toFixed(2) + ": " + element.outerHTML.slice(0, 80));
-}
-for (const element of document.querySelectorAll("input, button, a, summary, [role=region], [role=img], section"))
-    if (!element.innerText?.trim() && !element.ariaLabel && !element.labels?.length)
-        found.push("no name: " + element.outerHTML.slice(0, 80));
-for (const image of document.querySelectorAll("svg"))
-    if (image.getAttribute("role") != = "img") found.push("an image without role");
-for (const one of["main", "h1", "header", "footer", "[role=search]"])
-    if (document.querySelectorAll(one).length != = 1) found.push("not one " + one);
-const levels = [... document.querySelectorAll("h1, h2, h3")].map((heading) = > Number(heading.tagName[1]));
-if (levels.some((level, i) = > i > 0 && level > levels[i - 1] + 1)) found.push("headings skip a level");
-const ids = [... document.querySelectorAll("[id]")].map((element) = > element.id);
-if (new Set(ids).size != = ids.length) found.push("an id is there twice");
-return found;
+  }
+  for (const element of document.querySelectorAll("input, button, a, summary, [role=region], [role=img], section"))
+    if (!element.textContent.trim() && !element.ariaLabel && !element.labels?.length)
+      found.push("no name: " + element.outerHTML.slice(0, 80));
+  for (const image of document.querySelectorAll("svg")) if (image.getAttribute("role") !== "img") found.push("an image without role");
+  for (const one of ["main", "h1", "header", "footer", "[role=search]"])
+    if (document.querySelectorAll(one).length !== 1) found.push("not one " + one);
+  const levels = [...document.querySelectorAll("h1, h2, h3")].map((heading) => Number(heading.tagName[1]));
+  if (levels.some((level, i) => i > 0 && level > levels[i - 1] + 1)) found.push("headings skip a level");
+  const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
+  if (new Set(ids).size !== ids.length) found.push("an id is there twice");
+  return found;
 })())js";
 
 constexpr char const* mobile = R"({"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": true})";
