@@ -341,7 +341,7 @@ TEST(CachePages, figures_and_explanations_tell_of_the_disk) {
     EXPECT_EQ(stats["state"], "working");
     EXPECT_EQ(stats["segments"], 3);
     EXPECT_THAT(tiers.house.at_admin().get("/metrics").body(), HasSubstr("\ngarner_disk_state{state=\"working\"} 1\n"));
-    EXPECT_THAT(tiers.house.at_admin().get("/").body(), HasSubstr("<h2>Disk</h2>"));
+    EXPECT_THAT(tiers.house.at_admin().get("/").body(), HasSubstr("data-stat=\"disk.state\" data-value=\"working\""));
     auto told = Json::parse(tiers.house.at_admin().get("/explain?url=http://a.example/one").body());
     EXPECT_EQ(told["on_disk"], "no");
 }
