@@ -322,9 +322,10 @@ private:
 
     void judge_delivered(http::Terms const& terms) {
         auto const* overridden = rule_override(out_.reload_ignored, terms);
-        auto const* why = terms.negative ? "negative" : out_.found.answer.why();
+        std::string why = terms.negative ? "negative" : out_.found.answer.why();
+        if (!out_.found.invalidated.empty()) why += ", " + out_.found.invalidated;
         auto const outcome = out_.found.answer.reuse == http::Reuse::fresh ? Outcome::hit : Outcome::stale;
-        say_stored(outcome, *overridden ? overridden : why);
+        say_stored(outcome, *overridden ? std::string(overridden) : why);
     }
 
     /// A reload ignores a remembered failure of the name.
@@ -334,7 +335,8 @@ private:
 
     bool may_serve_stale() const {
         auto const& object = out_.found.object;
-        return object && http::may_serve_stale_on_error(object->terms(), control_, out_.now, http::StaleOnErrorKind::unreachable);
+        return object && server_.cache().invalidations().may_serve_stale_on_error(*object, control_, out_.now,
+                                                                                  http::StaleOnErrorKind::unreachable);
     }
 
     std::string why_missing() const {
@@ -342,6 +344,7 @@ private:
         // Matches rule_forbids_storing.
         auto const deciding = std::ranges::find_if(out_.rules, [](auto const* rule) { return rule->never.has_value(); });
         if (deciding != out_.rules.end() && *(*deciding)->never) return "not stored: " + (*deciding)->name + " (never)";
+        if (found.was_removed) return found.invalidated;
         if (found.part_missing) return "the range is only partly stored";
         if (found.parts) return "only parts of the object are stored";
         if (found.variant_missing()) return "no stored variant matches this request";
@@ -371,7 +374,9 @@ private:
     void judge_origin() {
         auto const& found = out_.found;
         if (found.object && name_fails() && may_serve_stale()) return say_stored(Outcome::stale, text(StaleUse::unreachable));
-        if (found.object && !name_fails()) return judge_asking(Outcome::revalidate, found.answer.why());
+        bool const by_request = http::is_by_request(found.answer.reason);
+        auto const why = found.invalidated.empty() || by_request ? std::string(found.answer.why()) : found.invalidated;
+        if (found.object && !name_fails()) return judge_asking(Outcome::revalidate, why);
         judge_asking(Outcome::miss, why_missing());
     }
 
