@@ -6,7 +6,7 @@ namespace garner::config {
 
 namespace {
 
-std::vector<std::string> const files_of_disk{"store", "given-up"};
+std::vector<std::string> const files_of_disk{"store", "given-up", "invalidations", "invalidations.new"};
 
 bool has_log_file(Config const& config) { return !config.proxy.log.access.empty() && config.proxy.log.access != "-"; }
 
