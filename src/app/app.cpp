@@ -28,6 +28,7 @@ void log(ReloadReport const& report) {
     io::stderr_lines(lines);
     if (report.refused()) return;
     for (auto const& change : report.changes) spdlog::info("changed: {}", change.text());
+    for (auto const& one : report.certificates) spdlog::info("new certificate: {}", one);
     spdlog::info("{}", report.summary());
 }
 
@@ -150,6 +151,7 @@ ReloadReport App::apply(config::Loaded fresh, bool unconfirmed) {
     auto report = compare(fresh);
     if (report.refused()) return report;
     fit(fresh.config);
+    auto const shown = parts_.server->certificates();
     if (auto const applied = reloading_.apply(loaded_.config, fresh.config); !applied) {
         // The faults of a named file have its lines.
         report = {.faults = load(line_, config::NamedFiles::reloaded).faults, .notices = {}, .changes = {}};
@@ -158,6 +160,7 @@ ReloadReport App::apply(config::Loaded fresh, bool unconfirmed) {
     }
     auto const& save = fresh.config.memory.save;
     if (save != loaded_.config.memory.save) MemoryFile(save).discard();   // this process may have removed its objects
+    report.certificates = proxy::new_certificates(shown, parts_.server->certificates());
     loaded_ = std::move(fresh);
     parts_.server->config_state().applied(report.pending(), unconfirmed);
     return report;

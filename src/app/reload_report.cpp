@@ -9,6 +9,8 @@ constexpr std::size_t changes_shown = 1'000;
 
 std::string keys(std::size_t count) { return std::to_string(count) + (count == 1 ? " key" : " keys"); }
 
+std::string certificate_line(std::string const& text) { return "new certificate: " + text; }
+
 std::string joined(std::vector<std::string> const& names) {
     constexpr std::size_t most = 20;
     std::string all;
@@ -29,8 +31,10 @@ std::string ReloadReport::summary(bool shown_only) const {
     auto const waiting = pending();
     auto const now = changes.size() - waiting.size();
     std::string text = shown_only ? "a reload would change " : "configuration reloaded: ";
-    text += now == 0 ? "nothing" : keys(now);
+    text += now > 0 ? keys(now) : certificates.empty() ? "nothing" : "no key";
     if (!shown_only) text += " changed";
+    if (auto const count = certificates.size(); count > 0)
+        text += "; " + std::to_string(count) + (count == 1 ? " new certificate" : " new certificates");
     if (waiting.empty()) return text;
     return text + "; " + keys(waiting.size()) + (waiting.size() == 1 ? " waits" : " wait") + " for a takeover: " + joined(waiting);
 }
@@ -50,6 +54,7 @@ std::vector<std::string> ReloadReport::lines(bool shown_only) const {
     }
     for (std::size_t i = 0; i < changes.size() && i < changes_shown; ++i) lines.push_back(changes[i].text());
     if (changes.size() > changes_shown) lines.push_back("... and " + std::to_string(changes.size() - changes_shown) + " more");
+    for (auto const& one : certificates) lines.push_back(certificate_line(one));
     lines.push_back(summary(shown_only));
     return lines;
 }

@@ -11,16 +11,17 @@ namespace garner::app {
 struct ReloadReport {
     std::vector<config::Fault> faults;   // not empty: the configuration is refused, and nothing has changed
     std::vector<config::Fault> notices;
-    std::vector<config::KeyChange> changes;   // of keys; those that need a takeover have not changed
+    std::vector<config::KeyChange> changes;       // of keys; those that need a takeover have not changed
+    std::vector<std::string> certificates = {};   // new ones: see proxy::new_certificates()
 
     bool refused() const { return !faults.empty(); }
     /// The keys that wait for a takeover.
     std::vector<std::string> pending() const;
-    /// "configuration reloaded: 3 keys changed; 1 key waits for a takeover: workers"
+    /// "configuration reloaded: 3 keys changed; 1 new certificate; 1 key waits for a takeover: workers"
     std::string summary(bool shown_only = false) const;
     /// 0 applied, 1 refused, 3 applied but for the pending keys.
     int exit_code() const;
-    /// Faults, notices, changes, and last a line that sums up. `shown_only`: nothing was applied.
+    /// Faults, notices, changes, certificates, and last a line that sums up. `shown_only`: nothing was applied.
     std::vector<std::string> lines(bool shown_only) const;
 };
 

@@ -1,6 +1,7 @@
 #include "net/certificate_text.hpp"
 
 #include <openssl/bio.h>
+#include <openssl/evp.h>
 #include <openssl/x509v3.h>
 
 #include <algorithm>
@@ -105,6 +106,13 @@ WallTime not_after(X509* certificate) {
     std::tm parts{};
     if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &parts) != 1) return {};
     return from_unix_seconds(::timegm(&parts));
+}
+
+std::string fingerprint_of(X509* certificate) {
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned length = 0;
+    check(X509_digest(certificate, EVP_sha256(), digest, &length) == 1);
+    return {reinterpret_cast<char const*>(digest), length};
 }
 
 std::optional<std::string> expiry_notice(WallTime not_after, WallTime now) {

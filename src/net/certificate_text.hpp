@@ -25,6 +25,9 @@ std::string subject_of(X509*);
 /// The end of the validity period.
 WallTime not_after(X509*);
 
+/// The SHA-256 of the certificate, 32 bytes.
+std::string fingerprint_of(X509*);
+
 inline constexpr std::chrono::days expiry_notice_time{14};
 
 /// "expired on 2026-11-22" or "expires in 9 days, on 2026-12-04", from expiry_notice_time before the end on; else nothing.

@@ -11,11 +11,12 @@ namespace {
 
 constexpr std::array warning_days{0, 1, 3, 7, 14, 30};
 
+std::string end_of(ShownCertificate const& certificate) { return http::format_http_date(unix_seconds(certificate.not_after)); }
+
 std::string text_of(ShownCertificate const& certificate, WallTime now) {
     auto const left = std::chrono::floor<std::chrono::days>(certificate.not_after - now).count();
-    auto const end = std::chrono::duration_cast<seconds>(certificate.not_after.time_since_epoch()).count();
     auto const when = left < 0 ? "expired on " : "expires in " + std::to_string(left) + (left == 1 ? " day, on " : " days, on ");
-    return "the certificate " + certificate.name() + " " + when + http::format_http_date(end) +
+    return "the certificate " + certificate.name() + " " + when + end_of(certificate) +
            "; put a new one in its file and send SIGHUP";
 }
 
@@ -24,7 +25,9 @@ std::string text_of(ShownCertificate const& certificate, WallTime now) {
 std::vector<ShownCertificate> with_all_places(std::vector<ShownCertificate> certificates) {
     std::vector<ShownCertificate> all;
     for (auto& one : certificates) {
-        auto const is_same = [&](auto const& known) { return known.subject == one.subject && known.not_after == one.not_after; };
+        auto const is_same = [&](auto const& known) {
+            return known.subject == one.subject && known.not_after == one.not_after && known.fingerprint == one.fingerprint;
+        };
         auto const known = std::ranges::find_if(all, is_same);
         if (known == all.end())
             all.push_back(std::move(one));
@@ -32,6 +35,14 @@ std::vector<ShownCertificate> with_all_places(std::vector<ShownCertificate> cert
             known->place += ", " + one.place;
     }
     return all;
+}
+
+std::vector<std::string> new_certificates(std::span<ShownCertificate const> before, std::span<ShownCertificate const> after) {
+    std::vector<std::string> texts;
+    for (auto const& one : after)
+        if (std::ranges::count(before, one.fingerprint, &ShownCertificate::fingerprint) == 0)
+            texts.push_back(one.name() + ", valid until " + end_of(one));
+    return texts;
 }
 
 std::vector<std::string> CertificateWatch::due(std::span<ShownCertificate const> certificates, WallTime now) {

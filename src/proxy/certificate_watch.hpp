@@ -14,11 +14,15 @@ struct ShownCertificate {
     std::string subject;
     std::string place;   // "192.0.2.1:3129, [2001:db8::1]:3129"
     WallTime not_after{};
+    std::string fingerprint = {};
     std::string name() const { return subject + " (" + place + ")"; }
 };
 
 /// Each certificate once, with all its places.
 std::vector<ShownCertificate> with_all_places(std::vector<ShownCertificate> certificates);
+
+/// The certificates of `after` that are not among those of `before`: "CN = proxy.example (192.0.2.1:3129), valid until …".
+std::vector<std::string> new_certificates(std::span<ShownCertificate const> before, std::span<ShownCertificate const> after);
 
 /// Each certificate is named 30, 14, 7, 3 and 1 days before its end, and when it has expired: once each. Not thread-safe.
 class CertificateWatch {

@@ -231,7 +231,7 @@ std::vector<ShownCertificate> Listening::certificates() const {
     for (auto const& one : open_now()) {
         if (!one.point->tls) continue;
         for (auto const& shown : one.point->tls->certificates())
-            all.push_back({shown->subject(), one.endpoint.text(), shown->not_after()});
+            all.push_back({shown->subject(), one.endpoint.text(), shown->not_after(), shown->fingerprint()});
     }
     return all;
 }

@@ -214,11 +214,12 @@ std::vector<ShownCertificate> Server::certificates() const {
     for (auto const& peer : peer_table->peers) {
         auto const tls = peer->tls();
         if (auto const own = tls ? tls->own_certificate() : nullptr)
-            shown.push_back({own->subject(), "to peer " + peer->options.name, own->not_after()});
+            shown.push_back({own->subject(), "to peer " + peer->options.name, own->not_after(), own->fingerprint()});
     }
     if (auto const now = interception(); now && now->authority)
         for (auto const& one : now->authority->chain())
-            shown.push_back({net::subject_of(one.get()), "bump.ca_chain", net::not_after(one.get())});
+            shown.push_back(
+                {net::subject_of(one.get()), "bump.ca_chain", net::not_after(one.get()), net::fingerprint_of(one.get())});
     return with_all_places(std::move(shown));
 }
 

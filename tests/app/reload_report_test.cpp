@@ -19,6 +19,17 @@ TEST(ReloadReport, of_an_applied_configuration) {
     EXPECT_EQ(ReloadReport{}.summary(), "configuration reloaded: nothing changed");
 }
 
+TEST(ReloadReport, of_new_certificates) {
+    std::string const text = "CN = a.example (192.0.2.1:3129), valid until Thu, 26 Nov 2026 10:00:00 GMT";
+    ReloadReport report;
+    report.certificates = {text};
+    EXPECT_THAT(report.lines(false),
+                ElementsAre("new certificate: " + text, "configuration reloaded: no key changed; 1 new certificate"));
+    report.changes = {change("via")};
+    report.certificates.push_back(text);
+    EXPECT_EQ(report.summary(), "configuration reloaded: 1 key changed; 2 new certificates");
+}
+
 TEST(ReloadReport, of_keys_that_wait_for_a_takeover) {
     ReloadReport const report{.faults = {}, .notices = {}, .changes = {change("via"), change("workers", true)}};
     EXPECT_EQ(report.exit_code(), 3);

@@ -45,4 +45,15 @@ TEST(ShownCertificates, of_one_subject_and_end_are_one_with_all_places) {
     EXPECT_EQ(all[1].name(), "CN = a.example (192.0.2.1:3130)");
 }
 
+TEST(ShownCertificates, are_new_unless_the_same_certificate_was_shown_before) {
+    ShownCertificate const first{"CN = a.example", "192.0.2.1:3129", end, "1"},
+        renewed{"CN = a.example", "192.0.2.1:3129", end, "2"};
+    std::vector const before{first}, after{first, renewed};
+    EXPECT_THAT(new_certificates(before, before), IsEmpty());
+    EXPECT_THAT(new_certificates(after, before), IsEmpty());
+    EXPECT_THAT(new_certificates(before, after),
+                ElementsAre("CN = a.example (192.0.2.1:3129), valid until Sun, 17 Mar 2030 17:46:40 GMT"));
+    EXPECT_EQ(with_all_places({first, renewed}).size(), 2u);
+}
+
 }   // namespace garner::proxy

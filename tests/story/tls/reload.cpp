@@ -35,8 +35,11 @@ TEST_F(TlsReload, a_new_certificate_in_the_same_files_serves_later_connections) 
     EXPECT_EQ(early.get(origin.url("/page")).body(), "hello");
     Certificate renewed("proxy.test");
     files.write(renewed);
-    reload(proxy, "configuration reloaded");
+    reload(proxy, "configuration reloaded: no key changed; 1 new certificate");
+    auto const place = "127.0.0.1:" + std::to_string(proxy.secure());
+    EXPECT_TRUE(proxy.says("new certificate: CN = proxy.test (" + place + "), valid until ")) << proxy.errors();
     EXPECT_TRUE(eventually([&] { return shown(proxy) == renewed.pem(); }));
+    reload(proxy, "configuration reloaded: nothing changed");
     EXPECT_TRUE(early.get(origin.url("/page")).hit());
     EXPECT_EQ(early.connections(), 1);
 }
