@@ -23,7 +23,7 @@ void Upkeep::look() {
     warn_of_users();
     if (looks_ % looks_a_day == 0) warn_of_certificates();
     if (++looks_ % looks_a_check_of_logs == 0) warn_of_log(), give_memory_back();
-    if (looks_ % looks_a_minute == 0) warn_of_handshakes();
+    warn_of_handshakes();
 }
 
 void Upkeep::warn_of_users() {
@@ -40,10 +40,13 @@ void Upkeep::warn_of_log() {
     log_ = log;
 }
 
+/// At once, then at most once a minute.
 void Upkeep::warn_of_handshakes() {
+    if (looks_ < quiet_until_) return;
     auto const failures = server_.take_handshake_failures();
-    if (failures.count > 0)
-        spdlog::warn("{} TLS handshakes with clients failed in the last minute; the latest: {}", failures.count, failures.latest);
+    if (failures.count == 0) return;
+    quiet_until_ = looks_ + looks_a_minute;
+    spdlog::warn("TLS handshakes with clients that failed: {}; the latest: {}", failures.count, failures.latest);
 }
 
 void Upkeep::warn_of_certificates() {

@@ -26,6 +26,7 @@ private:
     proxy::CertificateWatch certificates_;
     Burst connections_;
     unsigned looks_ = 0;
+    unsigned quiet_until_ = 0;   // the look from which failed handshakes are logged again
 };
 
 }   // namespace garner::app

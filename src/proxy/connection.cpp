@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 #include <optional>
 
+#include "net/address.hpp"
 #include "net/tls_session.hpp"
 
 namespace garner::proxy {
@@ -49,6 +50,12 @@ std::shared_ptr<Client const> Connection::describe_client() const {
     client.http2 = tls && tls->http2();
     if (tls) client.certificate = tls->peer_names();
     return std::make_shared<Client const>(std::move(client));
+}
+
+IpEndpoint Connection::own_endpoint() const {
+    net::Error ignored;
+    auto const local = accepted_.transport->socket().local_endpoint(ignored);
+    return {net::to_ip(local.address()), local.port()};
 }
 
 void Connection::start(std::unique_ptr<Connection> connection) {

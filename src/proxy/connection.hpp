@@ -41,6 +41,8 @@ protected:
     std::shared_ptr<Client const> describe_client() const;
     ListenPoint const& point() const { return *accepted_.point; }
     IpEndpoint const& peer() const { return accepted_.peer; }
+    /// The local address that the client connected to.
+    IpEndpoint own_endpoint() const;
     /// Hands the connection to another object. The transport stays where it is in memory.
     Accepted hand_over() { return std::move(accepted_); }
     void begin_to_wait();

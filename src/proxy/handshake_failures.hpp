@@ -13,15 +13,15 @@ namespace garner::proxy {
 /// A worker must not wait for the log, and a client must not fill it. Thread-safe.
 class HandshakeFailures {
 public:
-    /// `port`: the listener's. `why`: a sentence without a full stop.
-    void note(IpAddress const& client, std::uint16_t port, std::string_view why) {
+    /// `why`: a sentence without a full stop.
+    void note(IpAddress const& client, IpEndpoint const& listener, std::string_view why) {
         MutexLock const lock(mutex_);
         ++count_;
-        latest_ = client.text() + " at port " + std::to_string(port) + ": " + std::string(why);
+        latest_ = client.text() + " at " + listener.text() + ": " + std::string(why);
     }
     struct Summary {
         std::uint64_t count = 0;   // since the last call
-        std::string latest;        // "10.0.0.5 at port 3129: no shared cipher"
+        std::string latest;        // "10.0.0.5 at 192.0.2.1:3129: no shared cipher"
     };
     Summary take() {
         MutexLock const lock(mutex_);

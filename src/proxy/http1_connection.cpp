@@ -21,7 +21,7 @@ Http1Connection::~Http1Connection() { services_.counters.connections_ended.add(P
 
 net::awaitable<void> Http1Connection::run() {
     if (refusal_) {
-        co_await refuse_head(400, refusal_);
+        co_await refuse_protocol(refusal_);
         co_await linger();
     } else {
         co_await serve();
@@ -74,7 +74,9 @@ bool Http1Connection::waits_again(Arrival arrival) {
 }
 
 net::awaitable<void> Http1Connection::refuse(Arrival arrival) {
-    if (arrival == Arrival::refused)
+    if (arrival == Arrival::refused && stream_.speaks_other_protocol())
+        co_await refuse_protocol(stream_.refusal().refusal);
+    else if (arrival == Arrival::refused)
         co_await refuse_head(stream_.refusal().status, stream_.refusal().refusal);
     else if (arrival == Arrival::timed_out && stream_.begun())
         co_await refuse_head(408, "The head of the request did not arrive in time.");
@@ -83,11 +85,19 @@ net::awaitable<void> Http1Connection::refuse(Arrival arrival) {
     co_await linger();
 }
 
-net::awaitable<void> Http1Connection::refuse_head(std::uint16_t status, std::string_view why) {
+/// The log names the listener, which is the wrong one for this client.
+net::awaitable<void> Http1Connection::refuse_protocol(std::string_view why) {
+    auto const listener = own_endpoint();
+    if (stream_.speaks_tls()) services_.shared.handshake_failures.note(client(), listener, why);
+    auto const logged = std::string(why) + " (listener " + listener.text() + ")";
+    co_await refuse_head(400, why, logged);
+}
+
+net::awaitable<void> Http1Connection::refuse_head(std::uint16_t status, std::string_view why, std::string_view logged) {
     auto const options = services_.options;
     stream_.forget_head();
     auto& transaction = begin_request(options);
-    co_await transaction.refuse_head(status, why);
+    co_await transaction.refuse_head(status, why, logged);
     place_.reset();
 }
 

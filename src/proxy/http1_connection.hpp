@@ -24,7 +24,8 @@ private:
     Http1Stream::HeadWaits begin_waiting(Options const& options, bool first);
     bool waits_again(Http1Stream::Arrival arrival);
     net::awaitable<void> refuse(Http1Stream::Arrival arrival);
-    net::awaitable<void> refuse_head(std::uint16_t status, std::string_view why);
+    net::awaitable<void> refuse_protocol(std::string_view why);
+    net::awaitable<void> refuse_head(std::uint16_t status, std::string_view why, std::string_view logged = {});
     Transaction& begin_request(std::shared_ptr<Options const> const& options);
 
     Http1Stream stream_;

@@ -27,6 +27,8 @@ char const* other_protocol(char first) {
 
 }   // namespace
 
+bool Http1Stream::speaks_other_protocol() const { return begun() && other_protocol(input()[begin_]); }
+
 void Http1Stream::make_room() {
     if (begin_ == end_) begin_ = end_ = 0;
     if (end_ < buffer_.size()) return;

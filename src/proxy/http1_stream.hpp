@@ -31,6 +31,9 @@ public:
     /// A head larger than 4 KiB counts against `budget` until it is complete; over the budget it is refused with 431.
     net::awaitable<Arrival> read_head(http::HeadLimits const& limits, HeadWaits waits, HeadBudget& budget);
     http::HeadParse const& refusal() const { return parse_; }
+    /// The refused input begins as TLS or SOCKS does.
+    bool speaks_other_protocol() const;
+    bool speaks_tls() const { return begun() && input()[begin_] == tls_handshake_byte; }
     /// Clears head(): the request has no valid head.
     void forget_head() { head_ = {}; }
     /// A request, or part of one, has been received already.
@@ -65,6 +68,7 @@ public:
     net::Transport& transport() override { return transport_; }
 
 private:
+    static constexpr char tls_handshake_byte = 0x16;   // RFC 8446 5.1
     void begin_request() override;
     char const* input() const { return buffer_.data(); }
     void make_room();

@@ -65,7 +65,7 @@ void TlsHandshake::start_protocol() {
 void TlsHandshake::note_failure(HandshakeFault fault) {
     if (fault == HandshakeFault::closed || services_.draining) return;
     auto const why = transport().tls_fault();
-    services_.shared.handshake_failures.note(client(), point().port, why.empty() ? net::text(fault) : std::string_view(why));
+    services_.shared.handshake_failures.note(client(), own_endpoint(), why.empty() ? net::text(fault) : std::string_view(why));
 }
 
 }   // namespace garner::proxy

@@ -149,8 +149,9 @@ net::awaitable<Rest> Transaction::find_rest(std::span<icp::Source const> sources
 
 // ---- the ends of a connection ----
 
-net::awaitable<void> Transaction::refuse_head(std::uint16_t status, std::string_view why) {
+net::awaitable<void> Transaction::refuse_head(std::uint16_t status, std::string_view why, std::string_view logged) {
     request_.close = true;
+    request_.record.texts.reason = logged;
     request_.record.answer = Answer::refused;
     std::string challenges;
     if (status == 407 && !request_.only_origin()) challenges = LoginCheck(request_).fields(LoginCheck::State::login_needed);

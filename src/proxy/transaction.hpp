@@ -33,8 +33,8 @@ public:
     bool run_at_once();
     /// Continues what run_at_once() began.
     net::awaitable<void> run();
-    /// Answers input that could not be read as a request, and logs it.
-    net::awaitable<void> refuse_head(std::uint16_t status, std::string_view why);
+    /// Answers input that could not be read as a request, and logs it. `logged`: the reason in the log; empty: `why`.
+    net::awaitable<void> refuse_head(std::uint16_t status, std::string_view why, std::string_view logged = {});
     /// Revalidates a response that was served stale (RFC 5861 3), without a client and with the request of the one served.
     net::awaitable<void> refresh(cache::FillLease lead, store::ObjectPtr stale);
     /// Asks for the rest of a truncated body, without a client and with the original request; the access rules apply

@@ -16,6 +16,13 @@ struct TlsListener : ::testing::Test {
         return text.substr(value, text.find('\n', value) - value);
     }
 
+    /// The access log and the messages name the listener that the client should not have used.
+    void expect_listener_in_logs(Proxy const& proxy, std::uint16_t port, std::string const& why) {
+        auto const listener = "127.0.0.1:" + std::to_string(port);
+        EXPECT_THAT(std::string(proxy.logged("").all["reason"]), HasSubstr("(listener " + listener + ")"));
+        EXPECT_TRUE(eventually([&] { return proxy.says("the latest: 127.0.0.1 at " + listener + ": " + why); })) << proxy.errors();
+    }
+
     CertificateFiles files;
     Origin origin;
 };
@@ -126,22 +133,24 @@ TEST_F(TlsListener, the_certificate_is_chosen_by_SNI_and_the_first_one_serves_un
 }
 
 TEST_F(TlsListener, clear_HTTP_gets_a_reason_in_clear) {
-    Proxy proxy(Proxy::Setup{.tls = files.tls()});
+    Proxy proxy(Proxy::Setup{.patch = R"({"log": {"format": "json"}})", .tls = files.tls()});
     Client client("127.0.0.1", proxy.secure());
     auto const reply = client.get("http://example.test/");
     EXPECT_EQ(reply.status(), 400);
     EXPECT_THAT(reply.body(), HasSubstr("this port accepts TLS only"));
     EXPECT_TRUE(client.closed_by_proxy());
     EXPECT_EQ(metric(proxy, R"(garner_tls_handshakes_total{result="clear_text"})"), "1");
+    expect_listener_in_logs(proxy, proxy.secure(), "the client does not speak TLS");
 }
 
 TEST_F(TlsListener, TLS_to_a_plain_port_gets_a_reason_in_clear) {
-    Proxy proxy;
+    Proxy proxy(R"({"log": {"format": "json"}})");
     Client client("127.0.0.1", proxy.port());
     ASSERT_TRUE(client.raw("\x16\x03\x01\x02\x00\x01\x00"));
     auto const reply = client.expect();
     EXPECT_EQ(reply.status(), 400);
     EXPECT_THAT(reply.body(), HasSubstr("this port accepts plain HTTP, not TLS"));
+    expect_listener_in_logs(proxy, proxy.port(), "this port accepts plain HTTP, not TLS");
 }
 
 TEST_F(TlsListener, a_client_that_sends_nothing_or_nonsense_is_dropped_and_others_are_served) {
