@@ -28,7 +28,7 @@ bool check_matchers(Reader& reader, http::Matcher const& match) {
         char const* name;
         bool is_given;
     };
-    constexpr char const* mend = "use host, port, source, listener or time";
+    constexpr char const* mend = "use host, host_matches, port, source, listener, certificate or time";
     for (auto const& row : {Row{"destination", !match.destination.empty()}, Row{"method", !match.method.empty()},
                             Row{"url_contains", !match.url_contains.empty()}, Row{"url_matches", !match.url_matches.empty()}})
         if (row.is_given) return reader.fault({row.name}, "is not for tunnels", mend);
@@ -116,9 +116,10 @@ Form<bump::Options> interception() {
                    "0600)."),
             key<T>(
                 "rules", [](T & o) -> auto& { return o.rules.all; }, list_of(bump_rule()),
-                "Rules for tunnels (CONNECT) with the matchers `source`, `host`, `port`, `listener` and `time`; the first rule "
-                "that matches decides. If none matches, the tunnel is spliced. Without a rule that bumps or terminates, no "
-                "tunnel is inspected."),
+                "Rules for tunnels (CONNECT) with the matchers `source`, `host`, `host_matches`, `port`, `listener`, "
+                "`certificate`, "
+                "`time`, `is` and `not`; the first rule that matches decides. If none matches, the tunnel is spliced. Without a "
+                "rule that bumps or terminates, no tunnel is inspected."),
             key<T>(
                 "splice_list", [](T & o) -> auto& { return o.rules.splice_list; }, flag(),
                 "`true`: the hosts of etc/bump-splice-list.txt are spliced where a rule would bump them: banks, health services, "

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "bump/ca_init.hpp"
+#include "bump/decide.hpp"
 #include "config/check_command.hpp"
 #include "config/command_line.hpp"
 #include "io/account.hpp"
@@ -57,6 +58,22 @@ TEST(Bump, the_keys_are_read) {
     EXPECT_TRUE(bump.rules.all[2].match.matches_all());
 }
 
+TEST(Bump, rules_match_clients_by_their_certificates) {
+    auto const loaded = load(R"({
+        "matchers": {"office": {"source": "10.1.0.0/16"}},
+        "bump": {"rules": [ {"splice": {"certificate": ".crawlers.example", "not": "office"}},
+                            {"bump": {"host_matches": "^a"}} ]}})");
+    EXPECT_EQ(told(loaded), "");
+    auto const& rules = loaded.config.bump.rules;
+    std::vector<std::string> const names{"a.crawlers.example"};
+    http::RuleRequest request{.client = IpAddress::v4(10, 2, 0, 1), .host = "a.example"};
+    EXPECT_EQ(bump::decide(rules, request, {}).action, Action::bump);
+    request.certificate = names;
+    EXPECT_EQ(bump::decide(rules, request, {}).action, Action::splice);
+    request.client = IpAddress::v4(10, 1, 0, 1);
+    EXPECT_EQ(bump::decide(rules, request, {}).action, Action::bump);
+}
+
 TEST(Bump, nothing_is_bumped_by_default) {
     auto const bump = load("{}").config.bump;
     EXPECT_FALSE(bump.rules.any_applies());
@@ -78,7 +95,11 @@ TEST(Bump, errors_of_rules_are_named) {
           Row{R"([{"bump": "some"}])", "bump.rules[0].bump: expects matchers"},
           Row{R"([{"bump": {"method": "GET"}}])", "bump.rules[0].bump.method: is not for tunnels"},
           Row{R"([{"bump": {"url_contains": "/x"}}])", "bump.rules[0].bump.url_contains: is not for tunnels"},
-          Row{R"([{"splice": {"destination": "10.0.0.0/8"}}])", "bump.rules[0].splice.destination: is not for tunnels"}})
+          Row{R"([{"splice": {"destination": "10.0.0.0/8"}}])", "bump.rules[0].splice.destination: is not for tunnels"},
+          Row{R"([{"bump": {"header": "User-Agent: ^curl/"}}])", "bump.rules[0].bump: matchers of destination, URL and fields are "
+                                                                 "not for tunnels (use host, host_matches, port, source, "
+                                                                 "listener, certificate or time)"},
+          Row{R"([{"bump": {"user": "*"}}])", "bump.rules[0].bump.user: "}})
         EXPECT_THAT(told(load(std::string(R"({"bump": {"rules": )") + row.rules + "}}")), HasSubstr(row.told)) << row.rules;
     EXPECT_THAT(told(load(R"({"bump": {"certificates": 0}})")), HasSubstr("bump.certificates: 0 is out of range"));
 }
