@@ -104,6 +104,14 @@ Form<AccessRules> rules_of(Form<AccessRule> rule) {
     return {rules.written, rules.describe, read, nullptr};
 }
 
+/// A matcher that other rules have.
+Row<CachingRule> not_for_caching(std::string name, std::string why) {
+    auto read = [why = std::move(why)](Reader& reader, Json const&, CachingRule&) {
+        return reader.fault(why, "use source, host or port");
+    };
+    return {.name = std::move(name), .read = std::move(read), .describe = {}, .offered = false, .retired = true};
+}
+
 }   // namespace
 
 Form<AccessRules> access_rules() { return rules_of(access_rule()); }
@@ -131,7 +139,10 @@ Form<CachingRule> caching_rule() {
                                    "Heuristic freshness lifetime as a share of the time since Last-Modified (RFC 9111 4.2.2)."),
                   key<CachingRule>("reload", &CachingRule::reload,
                                    one_of<http::Reload>({{"honour", http::Reload::honour}, {"ignore", http::Reload::ignore}}),
-                                   "`ignore`: no-cache, max-age=0 and Pragma of clients do not force a fetch.")});
+                                   "`ignore`: no-cache, max-age=0 and Pragma of clients do not force a fetch."),
+                  not_for_caching("destination", "destination is not for caching rules"),
+                  not_for_caching("user", "user is only for access and purge"),
+                  not_for_caching("group", "group is only for access and purge")});
     std::vector<std::string> picking{"type"};
     for (auto const& row : matching) picking.push_back(row.name);
     auto check = [picking](Reader& reader, Json const& value, CachingRule& into) {
