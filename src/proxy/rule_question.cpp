@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "auth/groups.hpp"
+#include "net/name_cache.hpp"
+#include "net/resolver.hpp"
 #include "proxy/decision.hpp"
 #include "proxy/internal.hpp"
 
@@ -83,8 +85,20 @@ std::string RuleInquiry::ask(RuleQuestion const& question) {
     client_.peer.address = question.source;
     facts_ = rule_request(head_, target_, client_, question.at);
     facts_.identity = question_.identity ? &*question_.identity : nullptr;
-    destination_ = question.destination ? question.destination : parse_ip(target_.uri.authority.host);
+    destination_ = question.destination ? question.destination : destination_without_dns();
     return {};
+}
+
+/// The address of a host that needs no DNS. localhost has two: a request is refused only if both are.
+std::optional<IpAddress> RuleInquiry::destination_without_dns() const {
+    auto const& host = target_.uri.authority.host;
+    if (auto const literal = parse_ip(host)) return literal;
+    std::string name;
+    net::write_cached_form(host, name);
+    if (!net::is_localhost(name)) return std::nullopt;
+    auto const v4 = IpAddress::v4(127, 0, 0, 1), v6 = *parse_ip("::1");
+    auto const is_allowed = [&](IpAddress const& one) { return permits(options_, own_, target_, facts_, one).allowed(); };
+    return !is_allowed(v4) && is_allowed(v6) ? v6 : v4;
 }
 
 bool RuleInquiry::is_own_page() const { return is_refusals_page(target_, head_.method, options_); }

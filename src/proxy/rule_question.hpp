@@ -25,8 +25,9 @@ struct RuleQuestion {
     std::optional<http::Identity> identity = std::nullopt;   // nothing: the client has not logged in
     std::string method = {};                                 // empty: CONNECT for https, as browsers send it, else GET
     std::string url = {};                                    // absolute, or "host:port" of CONNECT
-    std::optional<IpAddress> destination = std::nullopt;     // of the connection; nothing: the host, if it is an address
-    std::vector<std::string> fields = {};                    // "User-Agent: curl/7.88"
+    std::optional<IpAddress> destination =
+        std::nullopt;                       // of the connection; nothing: that of the host, if it is an address or localhost
+    std::vector<std::string> fields = {};   // "User-Agent: curl/7.88"
 };
 
 /// "allow", "deny", "login", "undecided".
@@ -45,7 +46,8 @@ public:
     std::string ask(RuleQuestion const&);
 
     // After ask() without a fault:
-    /// The complete decision, with blocked destinations if the address is known. needs_destination: it is not.
+    /// The complete decision, with blocked destinations if the address is known. needs_destination: it is not, and the rules
+    /// depend on it. The proxy may still refuse what is allowed without a known address.
     http::Decision decide() const;
     http::RuleRequest const& facts() const { return facts_; }
     /// The proxy answers it by its page of refusals, without the rules.
@@ -55,6 +57,7 @@ public:
 private:
     FixedOrigin const* choose_listener(std::uint16_t port);
     std::string read_fields();
+    std::optional<IpAddress> destination_without_dns() const;
 
     Options const& options_;
     http::OwnAddresses own_;

@@ -76,6 +76,17 @@ TEST(RuleQuestion, is_checked_for_blocked_destinations) {
     EXPECT_NE(scene.verdict(tunnel).find("is not a field"), std::string::npos);
 }
 
+TEST(RuleQuestion, about_localhost_knows_the_addresses_of_loopback) {
+    Scene const closed({{true, {}, "access[0]: allow"}});
+    for (char const* url : {"http://localhost/", "http://LOCALHOST./", "http://a.localhost/", "https://localhost/"})
+        EXPECT_EQ(closed.verdict(about(url)), "deny") << url;
+    EXPECT_EQ(closed.verdict(about("http://localhost.example/")), "allow");
+    for (char const* network : {"127.0.0.0/8", "::1/128"}) {
+        Scene const open({{true, {.destination = {*parse_network(network)}}, "access[0]: allow"}, {false, {}, "access[1]: deny"}});
+        EXPECT_EQ(open.verdict(about("http://localhost/")), "allow") << network;
+    }
+}
+
 TEST(RuleQuestion, may_be_for_an_accelerator) {
     Scene const scene({});
     auto question = about("http://127.0.0.1:8080/page");

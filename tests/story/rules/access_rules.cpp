@@ -190,6 +190,29 @@ TEST(RulesCommand, decide_answers_each_line) {
     EXPECT_EQ(shown.code, 1);
 }
 
+TEST(RulesCommand, decide_agrees_with_the_proxy_about_hosts_on_loopback) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    auto const path = ":" + std::to_string(origin.port()) + "/page";
+    std::size_t refused = 0, served = 0;
+    for (std::string const rules : {R"([{"allow": "all"}])", R"([{"allow": {"destination": "127.0.0.0/8", "port": "1-65535"}}])",
+                                    R"([{"allow": {"host": "localhost", "port": "1-65535"}}])",
+                                    R"([{"deny": {"destination": "127.0.0.1"}}, {"allow": {"host": "127.0.0.1"}}])"}) {
+        Proxy proxy(R"({"access": )" + rules + "}");
+        for (std::string const host : {"localhost", "LOCALHOST.", "a.localhost", "127.0.0.1", "127.0.0.1."}) {
+            auto const url = "http://" + host + path;
+            auto const status = Client(proxy).get(url).status();
+            ASSERT_THAT(status, AnyOf(200, 403)) << rules << url;
+            ++(status == 403 ? refused : served);
+            auto const asked = proxy.dir().write("questions", R"({"url": ")" + url + "\"}\n");
+            auto const told = rules_command({"decide", "--config", proxy.dir().path("garner.json").string()}, asked).output;
+            EXPECT_THAT(told, StartsWith(status == 403 ? R"({"verdict":"deny")" : R"({"verdict":"allow")")) << rules << url;
+        }
+    }
+    EXPECT_GE(refused, 10u);
+    EXPECT_GE(served, 5u);
+}
+
 TEST(RulesCommand, test_replays_a_log) {
     TempDir dir;
     auto const before = dir.write("old.json", R"({"access": [{"allow": {"source": "10.0.0.0/8"}}]})");
