@@ -30,15 +30,16 @@ class Rights {
 public:
     /// Those of this process.
     Rights() = default;
-    Rights(Reader& reader, Config const& config) {
+    explicit Rights(Config const& config) {
         auto const account = account_to_take(config);
         if (!account || !*account) return;   // the error is reported by try_user()
         if (io::access_error(**account, "/", F_OK))
             account_ = *account;
         else
-            reader.notice({"user"}, "this process cannot take the rights of user " + (*account)->name,
-                          "files are checked with its own rights; run garner check as that user");
+            untaken_ = (*account)->name;
     }
+    /// The account whose rights this process cannot take; empty: none.
+    std::string const& untaken() const { return untaken_; }
 
     /// True if the account has these rights; otherwise why() has the reason.
     bool have(int rights, fs::path const& path) {
@@ -57,6 +58,7 @@ public:
 
 private:
     std::optional<io::Account> account_;
+    std::string untaken_;
     int error_ = 0;
 };
 
@@ -68,6 +70,12 @@ void try_user(Reader& reader, Config const& config) {
     if (!io::is_root() && !config.user.empty() && !io::find_account(config.user))
         reader.notice({"user"}, "there is no user " + config.user + " on this machine",
                       "create the user before Garner is started as root");
+}
+
+void try_rights(Reader& reader, Rights const& rights) {
+    if (!rights.untaken().empty())
+        reader.notice({"user"}, "this process cannot take the rights of user " + rights.untaken(),
+                      "files are checked with its own rights; run garner check as that user");
 }
 
 void try_certificates(Reader& reader, net::TlsOptions const& tls) {
@@ -151,26 +159,34 @@ void try_login_files(Reader& reader, auth::Options const& options, Rights& right
     for (auto const& file : watched_files(options)) try_reload(reader, file, rights);
 }
 
+/// True if the start makes the account the owner of the access log.
+bool gives_log(Config const& config, Rights& rights) {
+    return rights.are_of_account() && can_give_log(config) && rights.have(X_OK, folder_of(config.proxy.log.access) / ".");
+}
+
+std::optional<garner::Fault> log_fault(Config const& config, Rights& rights) {
+    fs::path const file = config.proxy.log.access;
+    std::error_code error;
+    if (fs::is_directory(file, error)) return garner::Fault{in_quotes(file.string()) + " is a directory", "name a file in it"};
+    if (gives_log(config, rights)) return std::nullopt;
+    if (fs::exists(file, error)) {
+        if (rights.have(W_OK, file)) return std::nullopt;
+        return garner::Fault{in_quotes(file.string()) + " cannot be written: " + rights.why(), "change its owner or mode"};
+    }
+    if (rights.have(W_OK | X_OK, folder_of(file) / ".")) return std::nullopt;
+    return garner::Fault{"no file can be created in " + in_quotes(folder_of(file).string()) + ": " + rights.why(),
+                         "create this directory and give the user that runs garner write access"};
+}
+
 void try_access_log(Reader& reader, Config const& config, Rights& rights) {
     auto const& file = config.proxy.log.access;
     if (file.empty() || file == "-") return;
     Reader::Step const key(reader, Reader::Below{"log", "access"});
-    std::error_code error;
-    if (fs::is_directory(file, error)) return void(reader.fault(in_quotes(file) + " is a directory", "name a file in it"));
+    if (auto const fault = log_fault(config, rights)) return void(reader.fault(fault->what, fault->mend));
     auto const directory = folder_of(file);
-    if (rights.are_of_account() && can_give_log(config) && rights.have(X_OK, directory / ".")) {
-        if (!rights.have(W_OK | X_OK, directory / "."))
-            reader.notice("no new file can be created in " + in_quotes(directory.string()) + " after a rename: " + rights.why(),
-                          "give this user write access to the directory");
-        return;
-    }
-    if (fs::exists(file, error)) {
-        if (!rights.have(W_OK, file))
-            reader.fault(in_quotes(file) + " cannot be written: " + rights.why(), "change its owner or mode");
-    } else if (!rights.have(W_OK | X_OK, directory / ".")) {
-        reader.fault("no file can be created in " + in_quotes(directory.string()) + ": " + rights.why(),
-                     "create this directory and give the user that runs garner write access");
-    }
+    if (gives_log(config, rights) && !rights.have(W_OK | X_OK, directory / "."))
+        reader.notice("no new file can be created in " + in_quotes(directory.string()) + " after a rename: " + rights.why(),
+                      "give this user write access to the directory");
 }
 
 void try_hosts(Reader& reader, std::string const& file, Rights& rights) {
@@ -249,9 +265,15 @@ void try_files_of_reload(Reader& reader, Config const& config) {
     try_memory_file(reader, config.memory.save, own);
 }
 
+std::optional<garner::Fault> access_log_fault(Config const& config) {
+    Rights rights(config);
+    return log_fault(config, rights);
+}
+
 void try_files(Reader& reader, Config const& config) {
     try_user(reader, config);
-    Rights rights(reader, config);
+    Rights rights(config);
+    try_rights(reader, rights);
     try_read_files(reader, config, rights);
     try_access_log(reader, config, rights);
     try_hosts(reader, config.dns.hosts_file, rights);

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <ostream>
 
+#include "config/files.hpp"
 #include "import/squid_conf.hpp"
 #include "util/bytes.hpp"
 #include "util/exit_code.hpp"
@@ -55,6 +56,14 @@ private:
     fs::path folder_;
 };
 
+/// The result must pass `garner check` on this machine.
+std::string why_no_log(std::string const& path) {
+    Config config;
+    config.proxy.log.access = path;
+    auto const fault = access_log_fault(config);
+    return fault ? fault->what : std::string();
+}
+
 }   // namespace
 
 int import_command(std::string const& file, std::ostream& out, std::ostream& err) {
@@ -66,7 +75,8 @@ int import_command(std::string const& file, std::ostream& out, std::ostream& err
     Beside const beside(file);
     importing::Files const files{.read = [&](std::string const& path) { return text_of(beside.path_of(path)); },
                                  .find = [&](std::string const& pattern) { return beside.find(pattern); },
-                                 .locate = [&](std::string const& path) { return beside.path_of(path).string(); }};
+                                 .locate = [&](std::string const& path) { return beside.path_of(path).string(); },
+                                 .why_no_log = why_no_log};
     auto const imported = importing::import_squid(file, *text, files);
     if (!imported) {
         err << "garner: " << imported.fault().text() << "\n";

@@ -62,6 +62,7 @@ constexpr char const* no_rewriting = "Garner rewrites no URLs; remove it, or kee
 constexpr char const* no_icap = "Garner passes no messages to ICAP or eCAP services; remove it, or keep Squid for these clients";
 constexpr char const* no_fields = "Garner changes no fields but those of `forwarded` and `forwarded_received`";
 constexpr char const* no_responses = "Garner's rules see no response";
+constexpr char const* no_forwarded_clients = "Garner's rules see the address of the connection, or that of a PROXY header, only";
 constexpr char const* no_pools = "Garner does not limit rates";
 constexpr char const* no_outgoing = "Garner chooses no source address and marks no packets; use the routes of the system";
 constexpr char const* by_bump = "write `bump` and its CA, as in docs/guides/interception.md";
@@ -73,7 +74,7 @@ constexpr auto rows = std::to_array<Directive>({
     {"accept_filter", drop, own_connections},
     {"access_log", take_access_log},
     {"acl", acl},
-    {"acl_uses_indirect_client", human, "Garner's rules see the address of the connection only"},
+    {"acl_uses_indirect_client", human, no_forwarded_clients},
     {"adaptation_access", human, no_icap},
     {"adaptation_masterx_shared_names", human, no_icap},
     {"adaptation_meta", human, no_icap},
@@ -118,7 +119,7 @@ constexpr auto rows = std::to_array<Directive>({
     {"cache_swap_high", drop, own_cache},
     {"cache_swap_low", drop, own_cache},
     {"cache_swap_state", drop, own_cache},
-    {"cachemgr_passwd", drop, "the admin address has no passwords; admin.allow has its networks"},
+    {"cachemgr_passwd", drop, "admin.tokens has tokens for the admin address, and admin.allow networks"},
     {"check_hostnames", drop, "Garner checks host names as HTTP defines them"},
     {"chroot", drop, "use the sandbox of systemd"},
     {"client_db", drop, "Garner always counts the connections of a client"},
@@ -182,7 +183,7 @@ constexpr auto rows = std::to_array<Directive>({
     {"eui_lookup", drop, "Garner does not see hardware addresses"},
     {"extension_methods", drop, "Garner accepts every method"},
     {"external_acl_type", take_external_acl_type},
-    {"follow_x_forwarded_for", human, "Garner's rules see the address of the connection only"},
+    {"follow_x_forwarded_for", human, no_forwarded_clients},
     {"force_request_body_continuation", drop, own_connections},
     {"forward_log", drop, obsolete},
     {"forward_max_tries", drop, own_connections},
@@ -302,7 +303,7 @@ constexpr auto rows = std::to_array<Directive>({
     {"pipeline_prefetch", drop, own_connections},
     {"positive_dns_ttl", take_time, "dns.positive_max", 1, year},
     {"prefer_direct", drop, own_peers},
-    {"proxy_protocol_access", human, "Garner does not read the PROXY protocol"},
+    {"proxy_protocol_access", human, "write the networks as `listen[].proxy_protocol`"},
     {"qos_flows", human, no_outgoing},
     {"query_icmp", take_flag, "icp.source_ping"},
     {"quick_abort_*", drop, "Garner continues an abandoned fetch for deadlines.abandoned if little is missing"},

@@ -45,7 +45,7 @@ char const* refusal_of(std::string_view option) {
         {"vhost", "write an accelerator: a listener with `origin`, as in docs/guides/accelerator.md"},
         {"defaultsite", "write an accelerator: a listener with `origin`, as in docs/guides/accelerator.md"},
         {"vport", "write an accelerator: a listener with `origin`, as in docs/guides/accelerator.md"},
-        {"require-proxy-header", "Garner does not read the PROXY protocol"},
+        {"require-proxy-header", "write the listener with the networks of the load balancers as `proxy_protocol`"},
     }};
     auto const name = option.substr(0, option.find('='));
     auto const found = std::ranges::find(refused, name, [](auto const& row) { return row.first; });

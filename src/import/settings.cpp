@@ -170,7 +170,9 @@ void take_refresh_pattern(Context& context, Line const& line, Directive const&) 
     bool const overrides = std::ranges::count(words, "override-expire") > 0;
     auto rule = Json::object();
     if (words[0] != ".") rule["url_matches"] = Json::strings(translated.patterns);
-    auto const time = time_text(milliseconds(std::min(*minutes, year) * 60'000));
+    // Squid compares the age with the maximum first.
+    auto const lifetime = std::min({*minutes, parse_decimal(words[3]).value_or(year), year});
+    auto const time = time_text(milliseconds(lifetime * 60'000));
     rule[overrides ? "min_ttl" : "default_ttl"] = Json::string(time);
     auto const hundredths = std::min(*percent, percent_max);
     if (*percent > percent_max) context.report.drop(line, "a share above 100 %: `heuristic_factor` is at most 1");
@@ -196,7 +198,11 @@ void take_access_log(Context& context, Line const& line, Directive const&) {
         if (file.starts_with(module)) file.erase(0, std::string_view(module).size());
     if (!file.starts_with('/') || printable(file) != file)
         return context.report.drop(line, "Garner logs to a file or to standard output");
-    context.set("log.access", Json::string(file));
+    auto const why_not = context.files.why_no_log ? context.files.why_no_log(file) : std::string();
+    if (why_not.empty())
+        context.set("log.access", Json::string(file));
+    else
+        context.report.drop(line, why_not + "; the log goes to standard output until `log.access` names another file");
     auto format = words.size() > 1 ? words[1] : "squid";
     if (format.starts_with("logformat=")) format.erase(0, std::string_view("logformat=").size());
     if (format == "combined" || format == "common") context.set("log.format", Json::string("combined"));

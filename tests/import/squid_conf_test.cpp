@@ -469,6 +469,23 @@ TEST(Import, the_maximum_of_refresh_pattern_is_reported) {
         EXPECT_EQ(told(numbers), "1 lines: 1 translated, 0 dropped, 0 need you\n") << numbers;
     EXPECT_EQ(part(Scene{}.import("refresh_pattern . 0 20% 4320\n"), "rules"),
               R"([{"default_ttl":"0s","heuristic_factor":0.20,"reload":"honour"}])");
+    EXPECT_EQ(part(Scene{}.import("refresh_pattern . 1440 0% 60\n"), "rules"),
+              R"([{"default_ttl":"1h","heuristic_factor":0.00,"reload":"honour"}])");
+}
+
+TEST(Import, a_log_that_cannot_be_written_is_dropped) {
+    Files const files{.read = {}, .find = {}, .locate = {}, .why_no_log = [](std::string const& path) {
+                          return path == "/shut/log" ? "no file can be created in \"/shut\"" : "";
+                      }};
+    auto const imported = import_squid("squid.conf", "access_log /shut/log combined\naccess_log daemon:/open/log squid\n", files);
+    ASSERT_TRUE(imported) << imported.fault_text();
+    EXPECT_EQ(part(*imported, "log"), R"({"format":"combined","access":"/open/log"})");
+    EXPECT_NE(
+        imported->report.find("squid.conf:1: dropped: access_log: no file can be created in \"/shut\"; the log goes to standard "
+                              "output until `log.access` names another file\n"),
+        imported->report.npos)
+        << imported->report;
+    EXPECT_FALSE(imported->needs_you);
 }
 
 TEST(Import, the_login_at_a_peer_is_its_own_or_that_of_the_client) {
