@@ -194,7 +194,9 @@ Result<void> take_refusal(CommandLine& line) {
     line.rules.groups = refused.at("groups");
     line.rules.listener = refused.at("listener");
     line.rules.destination = refused.at("destination");
-    if (refused.at("rule") == "auth") std::fputs(("notice: " + std::string(refused.at("because")) + "\n").c_str(), stderr);
+    auto const& rule = refused.at("rule");
+    if (rule == "auth" || rule == "auth.failures_per_minute")
+        std::fputs(("notice: " + std::string(refused.at("because")) + "\n").c_str(), stderr);
     return {};
 }
 

@@ -14,7 +14,7 @@
 
 namespace garner::proxy {
 
-/// A request that the access rules or wrong credentials refused.
+/// A request that was refused by the access rules, or after its credentials were checked.
 struct Refused {
     std::string id;
     WallTime at{};
@@ -22,7 +22,7 @@ struct Refused {
     std::string url;                   // without a query, cut to 512 bytes
     std::vector<std::string> groups;   // of the user
     std::string user;                  // empty: the client had not logged in
-    std::string rule;                  // for the client; "auth": wrong credentials
+    std::string rule;                  // for the client; "auth", "auth.failures_per_minute": no login
     std::string because;               // may be empty
     std::uint16_t listener = 0;
     IpAddress client;

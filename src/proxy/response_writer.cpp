@@ -149,7 +149,8 @@ std::string ResponseWriter::note_refusal() {
 /// A 407 without credentials is the usual beginning of a login.
 bool ResponseWriter::is_failed_login(std::uint16_t status, std::string_view rule) const {
     bool const is_read = !request_.target.url.empty();
-    return status == 407 && rule == "auth" && is_read && request_.head().fields.has(http::Name::proxy_authorization);
+    bool const is_login = rule == "auth" ? status == 407 || status == 503 : rule == "auth.failures_per_minute";
+    return is_login && is_read && request_.head().fields.has(http::Name::proxy_authorization);
 }
 
 Refused ResponseWriter::refused(std::string_view rule, std::string_view because) const {

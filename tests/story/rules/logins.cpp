@@ -45,8 +45,8 @@ TEST_F(Logins, are_asked_for_and_share_what_is_stored) {
     auto const asked = client.get("/page");
     EXPECT_EQ(asked.status(), 407);
     EXPECT_EQ(asked.field("Proxy-Authenticate"), R"(Basic realm="Uni", charset="UTF-8")");
-    EXPECT_EQ(origin.requests("/page"), 0u);
     EXPECT_EQ(client.get("/page", login("alice:wrong")).status(), 407);
+    EXPECT_EQ(origin.connections(), 0u);
     EXPECT_EQ(client.get("/page", login("alice:wonder")).body(), "page");
     EXPECT_EQ(client.get("/page", login("Alice:wonder")).body(), "page");
     EXPECT_TRUE(client.get("/page", login("bob:builder")).hit());
@@ -427,6 +427,23 @@ TEST_F(Logins, a_refusal_is_found_by_the_beginning_of_its_id) {
     EXPECT_THAT(unknown.errors,
                 testing::AllOf(HasSubstr("No refused request has the id 000000.000-0000. The proxy keeps the last 50 "),
                                HasSubstr("It keeps no 407 without credentials")));
+}
+
+TEST_F(Logins, too_many_failures_are_found_by_their_id) {
+    Proxy proxy(patch(known_users, {{"auth", {{"failures_per_minute", 1}}}}).dump());
+    int status = 407;
+    json told;
+    for (int i = 0; i < 30 && status == 407; ++i) {
+        auto const reply = get(proxy, origin, "/page",
+                               {{"Accept", "application/json"}, {"Proxy-Authorization", basic("alice:" + std::to_string(i))}});
+        status = reply.status();
+        told = json::parse(reply.body());
+    }
+    ASSERT_EQ(status, 429);
+    std::string const id = told["id"];
+    auto const why = run({garner_binary(), "rules", "why", "--id", id, "--config", proxy.dir().path("garner.json").string()});
+    EXPECT_THAT(why.output, StartsWith("login by access[0]")) << why.errors;
+    EXPECT_THAT(why.errors, HasSubstr("notice: Too many logins from this address have failed."));
 }
 
 TEST_F(Logins, missing_wrong_and_malformed_credentials_have_different_reasons) {
