@@ -1,6 +1,8 @@
 // Access rules: which clients may request which URLs, and which destinations are blocked by default.
 #include <signal.h>
 
+#include <functional>
+
 #include "story/scene.hpp"
 
 namespace garner::test {
@@ -26,7 +28,9 @@ TEST(Access, loopback_origins_are_closed_by_default) {
                              "[64:ff9b::7f00:1]", "169.254.1.1", "[fe80::1]", "2130706433", "127.1"}) {
         auto reply = Client(proxy).get("http://" + host + port + "/page");
         EXPECT_THAT(reply.status(), AnyOf(403, 400, 502)) << host;
-        if (host == "127.0.0.1" || host == "localhost") EXPECT_EQ(reply.status(), 403);
+        if (host != "127.0.0.1" && host != "localhost") continue;
+        EXPECT_EQ(reply.status(), 403);
+        EXPECT_THAT(reply.field("Proxy-Status"), HasSubstr("; error=destination_ip_prohibited; details=\"destination on loopback"));
     }
     EXPECT_EQ(Client(proxy).connect_to("127.0.0.1:443").status(), 403);
     EXPECT_EQ(origin.connections(), 0u);
@@ -107,6 +111,47 @@ TEST(Access, a_source_that_no_rule_allows_is_refused) {
     auto reply = get(proxy, origin, "/page");
     EXPECT_EQ(reply.status(), 403);
     EXPECT_EQ(origin.connections(), 0u);
+}
+
+TEST(Access, a_refused_request_opens_no_connection_and_waits_for_nothing) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    Proxy proxy(rules(R"({"deny": {"source": "127.0.0.9"}}, {"deny": {"host": "localhost"}}, {"deny": {"method": "DELETE"}},
+                         {"deny": {"url_contains": "/shut"}}, {"deny": {"header": "X-Kind: bad"}},
+                         {"deny": {"host": "a.localhost", "destination": ["127.0.0.0/8", "::1"]}},
+                         {"deny": {"destination": "127.0.0.3"}}, )" +
+                      loopback_open));
+    auto const port = ":" + std::to_string(origin.port());
+    struct Kind {
+        char const* name;
+        std::function<Reply(Client&)> ask;
+    };
+    Kind const kinds[]{
+        {"source", [](Client& client) { return client.from("127.0.0.9").get("/page"); }},
+        {"host", [&](Client& client) { return client.get(by_name(origin, "/page")); }},
+        {"host of CONNECT", [&](Client& client) { return client.connect_to("localhost" + port); }},
+        {"method", [](Client& client) { return client.send("DELETE", "/page"); }},
+        {"URL", [](Client& client) { return client.post("/shut", "x"); }},
+        {"field",
+         [](Client& client) {
+             return client.get("/page", {{"X-Kind", "bad"}});
+         }},
+        {"destination", [&](Client& client) { return client.get("http://127.0.0.3" + port + "/page"); }},
+        {"destination of a name", [&](Client& client) { return client.get("http://a.localhost" + port + "/page"); }},
+    };
+    for (auto const& kind : kinds) {
+        auto fastest = Millis::max();   // this machine may be busy
+        for (int i = 0; i < 10; ++i) {
+            Client client(proxy, origin);
+            auto const begun = std::chrono::steady_clock::now();
+            EXPECT_EQ(kind.ask(client).status(), 403) << kind.name;
+            fastest = std::min(fastest, std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - begun));
+        }
+        EXPECT_LT(fastest, 50ms) << kind.name;
+    }
+    EXPECT_EQ(origin.connections(), 0u);
+    EXPECT_EQ(get(proxy, origin, "/page").body(), "x");
+    EXPECT_EQ(origin.connections(), 1u);
 }
 
 TEST(Access, a_memory_hit_never_bypasses_a_rule_about_the_destination) {
