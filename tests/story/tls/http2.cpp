@@ -1,4 +1,4 @@
-// HTTP/2 with real clients: curl, Chromium, nghttp2's h2load, node:http2.
+// HTTP/2 with real clients: curl, Chromium, nghttp2's nghttp and h2load, node:http2.
 #include <signal.h>
 
 #include "story/tls/secure_listener.hpp"
@@ -34,6 +34,16 @@ struct Http2 : ::testing::Test {
         EXPECT_EQ(finished.code, 0) << finished.errors;
         return finished.output;
     }
+    /// What nghttp prints: the body, or its log of frames with "-v".
+    std::string nghttp(std::vector<std::string> const& arguments) {
+        std::vector<std::string> command{"nghttp", "-t", "60"};
+        command.insert(command.end(), arguments.begin(), arguments.end());
+        auto const finished = run(command, 70s);
+        EXPECT_EQ(finished.code, 0) << finished.errors;
+        return finished.output;
+    }
+    /// Pseudo-fields of a request to the forward proxy for http://AUTHORITY.
+    std::vector<std::string> of_origin() const { return {"-H", ":scheme: http", "-H", ":authority: " + origin.authority()}; }
     std::string spki_flag() const { return "--ignore-certificate-errors-spki-list=" + files.certificate.spki_hash(); }
 
     CertificateFiles files{"localhost"};
@@ -145,6 +155,54 @@ TEST_F(Http2, many_streams_of_many_connections_are_all_answered) {
     };
     EXPECT_THAT(load("/page", "5000"), HasSubstr("5000 succeeded, 0 failed, 0 errored"));
     EXPECT_THAT(load("/film", "100"), HasSubstr("100 succeeded, 0 failed, 0 errored"));
+}
+
+TEST_F(Http2, many_streams_through_the_forward_proxy_are_all_answered) {
+    NEEDS("h2load");
+    origin.answer("/page", fresh("hello"));
+    Proxy proxy(forward);
+    std::vector<std::string> command{"h2load", "-n", "3000", "-c", "4", "-m", "32"};
+    for (auto const& word : of_origin()) command.push_back(word);
+    command.push_back(secure_url(proxy, "/page"));
+    auto const told = run(command, 60s).output;
+    EXPECT_THAT(told, HasSubstr("3000 succeeded, 0 failed, 0 errored"));
+    EXPECT_THAT(told, HasSubstr("status codes: 3000 2xx"));
+    EXPECT_THAT(told, HasSubstr("Application protocol: h2"));
+    EXPECT_EQ(origin.requests("/page"), 1u);
+    EXPECT_EQ(proxy.stats()["connections"]["protocols_total"]["http2"], 4);
+}
+
+TEST_F(Http2, nghttp_gets_pages_from_an_accelerator_and_uploads_with_trailers) {
+    NEEDS("nghttp");
+    auto const film = pattern(3'000'000);
+    origin.answer("/film", fresh(film));
+    origin.answer("/upload", no_store("taken"));
+    Proxy proxy(accelerator);
+    EXPECT_TRUE(nghttp({secure_url(proxy, "/film")}) == film);
+    EXPECT_TRUE(nghttp({secure_url(proxy, "/film")}) == film);
+    EXPECT_EQ(proxy.logged("/film", 2).status, 200);
+    EXPECT_EQ(origin.requests("/film"), 1u);
+    EXPECT_THAT(nghttp({"-v", "-H", ":method: HEAD", secure_url(proxy, "/film")}), HasSubstr("content-length: 3000000"));
+    auto const body = pattern(300'000, 5);
+    auto const file = files.dir.write("body", body);
+    EXPECT_EQ(nghttp({"-d", file, "--no-content-length", "--trailer", "x-sum: 7", secure_url(proxy, "/upload")}), "taken");
+    auto const uploaded = origin.last("/upload");
+    EXPECT_TRUE(uploaded.body == body);
+    EXPECT_EQ(uploaded.head.method(), "POST");
+    EXPECT_EQ(uploaded.trailers, (Fields{{"x-sum", "7"}}));
+}
+
+TEST_F(Http2, nghttp_gets_pages_through_the_forward_proxy) {
+    NEEDS("nghttp");
+    origin.answer("/page", fresh("hello"));
+    Proxy proxy(forward);
+    auto arguments = of_origin();
+    arguments.push_back(secure_url(proxy, "/page"));
+    EXPECT_EQ(nghttp(arguments), "hello");
+    arguments.insert(arguments.begin(), "-v");
+    EXPECT_THAT(nghttp(arguments), HasSubstr("; hit; ttl="));
+    EXPECT_EQ(proxy.logged(origin.url("/page"), 2).tag, "TCP_MEM_HIT");
+    EXPECT_EQ(origin.requests("/page"), 1u);
 }
 
 TEST_F(Http2, a_stream_that_is_not_read_stops_no_other) {
