@@ -194,7 +194,9 @@ Client::Client(std::string address, std::uint16_t port)
 
 Conversation& Client::conversation() {
     if (!conversation_ || conversation_->over()) {
-        conversation_ = std::make_shared<Conversation>(Wire::connect(address_, port_, receive_buffer_, own_address_));
+        auto wire = Wire::connect(address_, port_, receive_buffer_, own_address_);
+        if (tls_) wire.start_tls_client("");
+        conversation_ = std::make_shared<Conversation>(std::move(wire));
         ++connections_;
     }
     return *conversation_;

@@ -98,6 +98,12 @@ public:
         own_address_ = std::move(address);
         return *this;
     }
+    /// Later connections use this port of the proxy, and begin with a TLS handshake.
+    Client& over_tls(std::uint16_t port) {
+        port_ = port;
+        tls_ = true;
+        return *this;
+    }
     void receive_buffer(int bytes) { receive_buffer_ = bytes; }   // for later connections
 
 private:
@@ -110,6 +116,7 @@ private:
     std::string host_;
     std::string own_address_;
     int receive_buffer_ = 0;
+    bool tls_ = false;
     int connections_ = 0;
     std::shared_ptr<Conversation> conversation_;
 };

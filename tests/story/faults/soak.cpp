@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "story/rest.hpp"
+#include "story/tls/secure_listener.hpp"
 
 namespace garner::test {
 
@@ -114,18 +115,20 @@ void act(Hand& hand) {
 
 // ---- behaviour of clients ----
 
+/// One client in three speaks TLS.
 class Storm {
 public:
     Storm(Proxy& proxy, Origin& origin, unsigned seed) : proxy_(proxy), origin_(origin), random_(seed) {}
 
     void one_client() {
-        Client client(proxy_, origin_);
-        switch (random_() % 8) {
+        auto client = any_client();
+        switch (random_() % 9) {
         case 0: return vanishes(client);
         case 1: return reads_slowly(client);
         case 2: return sends_half_a_head(client);
         case 3: return sends_half_a_body(client);
         case 4: return comes_with_others();
+        case 5: return sends_half_a_handshake();
         default: return behaves(client);
         }
     }
@@ -134,6 +137,11 @@ private:
     std::string any_path() {
         auto const& kind = random_() % 2 ? kinds[0] : kinds[random_() % kinds.size()];
         return "/" + std::string(kind.name) + "/" + std::to_string(random_() % 60);
+    }
+    Client any_client() {
+        Client client(proxy_, origin_);
+        if (random_() % 3 == 0) client.over_tls(proxy_.secure());
+        return client;
     }
     void leave(Client& client) { random_() % 2 ? client.reset() : client.close(); }
 
@@ -175,9 +183,15 @@ private:
         if (random_() % 2) reply.ends_within(3s);
         leave(client);
     }
+    void sends_half_a_handshake() {
+        Client client("127.0.0.1", proxy_.secure());
+        client.raw(random_() % 2 ? std::string("\x16\x03\x01\x02\x00\x01\x00\x01", 8) : "GET / HTTP/1.1\r\n\r\n");
+        pause_for(Millis{random_() % 300});
+        leave(client);
+    }
     void comes_with_others() {
         auto const path = any_path();
-        std::vector<Client> clients(5, Client(proxy_, origin_));
+        std::vector<Client> clients(5, any_client());
         std::vector<Reply> replies;
         for (auto& client : clients) replies.push_back(client.get(path));
         leave(clients[random_() % clients.size()]);
@@ -199,7 +213,11 @@ TEST(Soak, slow_and_broken_peers_leave_nothing_behind) {
     auto const seed = static_cast<unsigned>(number_from("GARNER_SEED", std::random_device{}()));
     SCOPED_TRACE("GARNER_SEED=" + std::to_string(seed));
     clients_up_to(10'000);
-    Proxy proxy(small());
+    CertificateFiles const files;
+    auto setup = small();
+    setup.tls = files.tls();
+    setup.arguments = {"--set", "deadlines.head=5s"};   // a handshake takes long on a busy machine
+    Proxy proxy(std::move(setup));
     proxy.stats();
     pause_for(200ms);
     auto const before = descriptors(proxy), memory_before = resident(proxy);
@@ -226,8 +244,11 @@ TEST(Soak, slow_and_broken_peers_leave_nothing_behind) {
     }
     expect_rest(proxy, before);
     EXPECT_LT(resident(proxy), memory_before + budget + beyond_budget);
-    std::printf("%zu clients, %zu descriptors, before %zu MiB; %s\n", clients.load(), descriptors(proxy), memory_before >> 20,
-                memory_text(proxy).c_str());
+    auto const handshakes = proxy.stats()["tls"]["handshakes"];
+    EXPECT_GT(handshakes["ok"], 0);
+    EXPECT_GT(handshakes["closed"].get<int>() + handshakes["clear_text"].get<int>(), 0);
+    std::printf("%zu clients, TLS handshakes %s, %zu descriptors, before %zu MiB; %s\n", clients.load(), handshakes.dump().c_str(),
+                descriptors(proxy), memory_before >> 20, memory_text(proxy).c_str());
 }
 
 TEST(Soak, very_many_values_of_Vary_stay_within_the_budget) {
