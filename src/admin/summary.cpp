@@ -9,6 +9,7 @@
 #include "admin/json_members.hpp"
 #include "admin/metrics.hpp"
 #include "admin/peers_text.hpp"
+#include "proxy/moment.hpp"
 #include "util/numbers.hpp"
 
 namespace garner::admin {
@@ -128,12 +129,16 @@ SummarySection memory_parts_of(Json const& stats) {
     return section;
 }
 
-/// "12 days left"
-SummaryLine certificate_line(std::string const& subject, std::int64_t seconds_left) {
+/// "2026-12-08", "12 days left"
+SummaryLine certificate_line(std::string const& subject, std::int64_t end, WallTime now) {
     constexpr std::int64_t day = 24 * 60 * 60, warned = 14;
-    if (seconds_left < 0) return {subject, {"expired"}, true};
-    auto const days = seconds_left / day;
-    return {subject, {human_count(static_cast<std::uint64_t>(days)) + (days == 1 ? " day left" : " days left")}, days < warned};
+    constexpr std::size_t date_length = 10;
+    auto const date = proxy::moment_text(from_unix_seconds(end)).substr(0, date_length);
+    auto const left = end - unix_seconds(now);
+    if (left < 0) return {subject, {date, "expired"}, true};
+    auto const days = left / day;
+    return {
+        subject, {date, human_count(static_cast<std::uint64_t>(days)) + (days == 1 ? " day left" : " days left")}, days < warned};
 }
 
 /// The first to end comes first.
@@ -145,7 +150,7 @@ SummarySection certificate_days(Json const& stats, WallTime now) {
         for (auto const& [subject, end] : ends.items())
             if (end.is_number_integer()) by_end.emplace_back(end.get<std::int64_t>(), subject);
     std::ranges::sort(by_end);
-    for (auto const& [end, subject] : by_end) section.lines.push_back(certificate_line(subject, end - unix_seconds(now)));
+    for (auto const& [end, subject] : by_end) section.lines.push_back(certificate_line(subject, end, now));
     return section;
 }
 

@@ -35,7 +35,7 @@ struct SummarySection {
 
 /// "garner 0.1.0, up 2 h 10 min"
 std::string summary_title(nlohmann::ordered_json const& stats);
-/// `now`: certificates have the days that are left.
+/// `now`: certificates have their end and the days that are left.
 std::vector<SummarySection> summary(nlohmann::ordered_json const& stats, WallTime now = wall_now());
 
 /// One section of the metrics' table by its name there: "Disk".
