@@ -224,6 +224,7 @@ TEST(Signals, SIGHUP_through_all_policies_under_load_keeps_what_is_stored) {
             auto reply = reader.get(path(i));
             misses += !reply.hit() || reply.body() != pattern(3'000);
             ++answers;
+            pause_for(2ms);
         }
     };
     std::jthread readers[]{std::jthread(load), std::jthread(load)};

@@ -114,7 +114,7 @@ void Load::ask_on(CacheHost const& cache, OriginHost const& origin, std::string 
             seen_.push_back(std::move(seen));
         }
         // Other tests run in parallel: without pauses, an instrumented mesh uses all processors.
-        pause_for(Millis{20});
+        pause_for(Millis{50});
     }
 }
 
