@@ -183,7 +183,10 @@ TEST_F(RedisScene, lost_connections_lose_no_url) {
     constexpr std::size_t distinct = 60'000;
     std::atomic<bool> over{false};
     std::thread vandal([&] {
-        for (std::size_t i = 0; !over; ++i) cluster().node(i % 3).tell({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+        for (std::size_t i = 0; !over; ++i) {
+            cluster().node(i % 3).tell({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+            std::this_thread::sleep_for(milliseconds{2});
+        }
     });
     std::map<Fingerprint, std::uint64_t> told;
     std::uint64_t doubtful = 0, fresh = 0;
