@@ -295,18 +295,17 @@ TEST(Body, parts_in_any_order_and_overlap_become_the_whole) {
     for (int round = 0; round < 50; ++round) {
         Scene scene;
         constexpr Bytes length = 700'000;
-        std::vector<bool> there(length);
+        std::string there(length, 0);   // 1: the byte is there
         auto whole = part(scene, 0, 0, length);
-        there[0] = true;
+        there[0] = 1;
         for (int i = 0; i < 100 && whole->has_gaps(); ++i) {
             auto first = random() % length;
             auto last = std::min<Bytes>(length - 1, first + random() % (i < 90 ? 50'000 : length));
             whole = Body::join(*whole, *part(scene, first, last, length));
-            std::fill(there.begin() + static_cast<long>(first), there.begin() + static_cast<long>(last) + 1, true);
+            std::fill(there.begin() + static_cast<long>(first), there.begin() + static_cast<long>(last) + 1, 1);
             auto from = random() % length;
             auto to = std::min<Bytes>(length - 1, from + random() % 100'000);
-            auto all = std::find(there.begin() + static_cast<long>(from), there.begin() + static_cast<long>(to) + 1, false);
-            ASSERT_EQ(whole->has(from, to), all == there.begin() + static_cast<long>(to) + 1);
+            ASSERT_EQ(whole->has(from, to), there.find('\0', from) > to);
             if (!whole->has(from, to)) continue;
             BodyReader reader(whole, from);
             while (reader.offset() <= to) {

@@ -2,7 +2,9 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -21,9 +23,15 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 inline std::string pattern(std::size_t length, unsigned seed) {
-    std::mt19937 random(seed);
     std::string bytes(length, '\0');
-    for (auto& byte : bytes) byte = static_cast<char>(random());
+    std::uint64_t state = seed;
+    for (std::size_t at = 0; at < length; at += sizeof state) {   // splitmix64
+        auto word = state += 0x9e3779b97f4a7c15;
+        word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9;
+        word = (word ^ word >> 27) * 0x94d049bb133111eb;
+        word ^= word >> 31;
+        std::memcpy(&bytes[at], &word, std::min(sizeof word, length - at));
+    }
     return bytes;
 }
 
