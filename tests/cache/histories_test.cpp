@@ -11,6 +11,7 @@
 #include "cache/slow_disk.hpp"
 #include "store/interim_disk.hpp"
 #include "store/run.hpp"
+#include "support/rounds.hpp"
 
 namespace garner::cache {
 namespace {
@@ -253,22 +254,23 @@ private:
 class Histories : public ::testing::TestWithParam<int> {};
 
 TEST_P(Histories, never_end_in_an_older_answer) {
-    constexpr std::uint64_t histories = 12'500, steps = 25;
-    int answers = 0;
+    constexpr std::uint64_t steps = 25;
+    std::uint64_t const histories = test::rounds(3'000);
+    std::uint64_t answers = 0;
     bool const has_disk = GetParam() % 4 != 0;
     Tiers tiers(has_disk);
     for (std::uint64_t i = 0; i < histories; ++i) {
         auto const seed = static_cast<std::uint64_t>(GetParam()) << 32 | i;
         History history(tiers, seed, false);
         history.run(steps);
-        answers += history.answers;
+        answers += static_cast<std::uint64_t>(history.answers);
         if (history.wrong.empty()) continue;
         Tiers fresh(has_disk);
         History again(fresh, seed, true);
         again.run(steps);
         FAIL() << "history " << i << ", " << history.wrong << ":\n" << again.told;
     }
-    EXPECT_GT(answers, static_cast<int>(histories / 5));
+    EXPECT_GT(answers, histories / 5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Histories, ::testing::Range(0, 8));

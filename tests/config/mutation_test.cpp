@@ -3,6 +3,7 @@
 #include <random>
 
 #include "support.hpp"
+#include "support/rounds.hpp"
 
 namespace garner::config {
 namespace {
@@ -34,7 +35,7 @@ TEST(Mutation, no_text_breaks_the_loader) {
     ASSERT_FALSE(example.empty());
     std::mt19937 random(2024);
     std::size_t faulty = 0;
-    for (int i = 0; i < 3'000; ++i) {
+    for (auto left = test::rounds(750); left > 0; --left) {
         auto const loaded = load(mutated(example, random));
         for (auto const& fault : loaded.faults) EXPECT_FALSE(text_of(fault).empty());
         faulty += loaded.faults.empty() ? 0 : 1;
@@ -46,7 +47,7 @@ TEST(Mutation, no_override_breaks_the_loader) {
     std::mt19937 random(7);
     for (char const* set : {"memory.size=64MiB", "listen[0].address=[::1]:80", "access[0].allow.source[1]=::1",
                             "caching.rules=[{\"host\":\".a\",\"never\":true}]"})
-        for (int i = 0; i < 500; ++i) load("{\"access\": [{\"deny\": \"all\"}]}", {mutated(set, random)});
+        for (auto left = test::rounds(125); left > 0; --left) load("{\"access\": [{\"deny\": \"all\"}]}", {mutated(set, random)});
 }
 
 }   // namespace

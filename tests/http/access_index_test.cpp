@@ -5,6 +5,7 @@
 #include <random>
 
 #include "http/dates.hpp"
+#include "support/rounds.hpp"
 
 namespace garner::http {
 namespace {
@@ -137,9 +138,10 @@ struct Asked {
     IpAddress const* address() const { return destination ? &*destination : nullptr; }
 };
 
-TEST(AccessIndex, finds_what_a_walk_finds_in_10000_random_sets_of_rules) {
+TEST(AccessIndex, finds_what_a_walk_finds_in_random_sets_of_rules) {
+    auto const sets = test::rounds(2'500);
     std::size_t matched = 0, undecided = 0;
-    for (unsigned seed = 0; seed < 10'000; ++seed) {
+    for (unsigned seed = 0; seed < sets; ++seed) {
         Dice dice(seed);
         auto const rules = dice.rules();
         AccessIndex const index(rules);
@@ -153,8 +155,8 @@ TEST(AccessIndex, finds_what_a_walk_finds_in_10000_random_sets_of_rules) {
             undecided += expected.rule != SIZE_MAX && expected.result != Matcher::Result::yes;
         }
     }
-    EXPECT_GT(matched, 10'000u);
-    EXPECT_GT(undecided, 1'000u);
+    EXPECT_GT(matched, sets);
+    EXPECT_GT(undecided, sets / 10);
 }
 
 TEST(AccessIndex, of_no_rules_finds_nothing) {
