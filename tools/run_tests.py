@@ -172,7 +172,7 @@ def fuzzer_command(program):
     corpus = program.parent / "corpus" / name
     corpus.mkdir(parents=True, exist_ok=True)
     seeds = pathlib.Path(__file__).resolve().parent.parent / "tests" / "fuzz" / "seeds" / name
-    return [program, "-max_total_time=3", "-print_final_stats=0", corpus, seeds]
+    return [program, "-max_total_time=1", "-print_final_stats=0", corpus, seeds]
 
 
 class Load:
@@ -297,7 +297,7 @@ def packets_of(run, chosen, known):
     packets = []
     for program in (one.resolve() for one in chosen.programs):
         if is_fuzzer(program):
-            packets.append(Packet(run, program, [program.name], 5.0))
+            packets.append(Packet(run, program, [program.name], 2.0))
             continue
         tests = [test for test in list_tests(program) if re.search(chosen.filter, test)
                  and not (chosen.without and re.search(chosen.without, test))]
