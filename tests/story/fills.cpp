@@ -8,6 +8,15 @@ namespace garner::test {
 
 namespace {
 
+/// Waits until so many requests have joined the fetch of a URL.
+void is_joined_by(std::size_t count, Proxy const& proxy, std::string const& url) {
+    auto const target = "/explain?url=" + url;
+    EXPECT_TRUE(eventually([&] {
+        auto told = nlohmann::json::parse(Client("127.0.0.1", proxy.admin()).get(target).body());
+        return told["fetches"][0]["followers"] == count;
+    }));
+}
+
 /// Waits for a short time in which the origin must get at most `count` requests.
 void stays_at(Held& held, std::size_t count) {
     pause_for(300ms);
@@ -108,7 +117,7 @@ TEST(Fills, when_the_leader_leaves_before_the_head_its_fetch_goes_on_for_those_w
     slow.arrived();
     auto b = second.get("/film");
     auto c = third.get("/film");
-    pause_for(300ms);
+    is_joined_by(2, proxy, origin.url("/film"));
     leader.close();
     pause_for(300ms);
     slow.release("reel");
@@ -125,7 +134,7 @@ TEST(Fills, when_the_leader_leaves_and_the_fetch_fails_those_who_wait_hear_why) 
     auto first = leader.get("/film");
     slow.arrived();
     auto b = second.get("/film");
-    pause_for(300ms);
+    is_joined_by(1, proxy, origin.url("/film"));
     leader.close();
     pause_for(300ms);
     slow.close();
@@ -211,7 +220,7 @@ TEST(Fills, an_origin_that_fails_before_the_head_is_not_asked_once_a_follower) {
         replies.push_back(client.get("/film"));
         if (replies.size() == 1) slow.arrived();
     }
-    pause_for(300ms);
+    is_joined_by(clients.size() - 1, proxy, origin.url("/film"));
     origin.answer("/film", fresh("reel"));
     slow.nth(0).close();
     for (auto& reply : replies) EXPECT_THAT(reply.status(), AnyOf(200, 502));
