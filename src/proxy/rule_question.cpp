@@ -91,10 +91,9 @@ std::string RuleInquiry::ask(RuleQuestion const& question) {
 
 /// The address of a host that needs no DNS. localhost has two: a request is refused only if both are.
 std::optional<IpAddress> RuleInquiry::destination_without_dns() const {
-    auto const& host = target_.uri.authority.host;
-    if (auto const literal = parse_ip(host)) return literal;
     std::string name;
-    net::write_cached_form(host, name);
+    net::write_cached_form(target_.uri.authority.host, name);
+    if (auto const literal = parse_ip(name)) return literal;
     if (!net::is_localhost(name)) return std::nullopt;
     auto const v4 = IpAddress::v4(127, 0, 0, 1), v6 = *parse_ip("::1");
     auto const is_allowed = [&](IpAddress const& one) { return permits(options_, own_, target_, facts_, one).allowed(); };

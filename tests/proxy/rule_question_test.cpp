@@ -63,7 +63,8 @@ TEST(RuleQuestion, about_the_page_of_refusals_is_no_question_for_rules) {
 TEST(RuleQuestion, is_checked_for_blocked_destinations) {
     Scene const scene({{true, {}, "access[0]: allow"}});
     EXPECT_EQ(scene.verdict(about("http://b.example/")), "allow");
-    EXPECT_EQ(scene.verdict(about("http://127.0.0.1/")), "deny");
+    for (char const* url : {"http://127.0.0.1/", "http://127.0.0.1./", "http://[::1]/"})
+        EXPECT_EQ(scene.verdict(about(url)), "deny") << url;
     EXPECT_EQ(scene.verdict(about("https://b.example/")), "allow");
     EXPECT_EQ(scene.verdict(about("https://b.example:444/")), "deny") << "CONNECT";
     auto tunnel = about("b.example:443");
