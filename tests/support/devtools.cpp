@@ -53,9 +53,14 @@ void DevTools::log_in_as(std::string user, std::string password) {
 std::string DevTools::open(std::string const& url) {
     loaded_ = false;
     call("Page.navigate", {{"url", url}});
-    while (!loaded_) handle(receive());
-    auto const got = call("Runtime.evaluate", {{"expression", "document.body ? document.body.innerText : ''"}});
-    return got.at("result").value("value", "");
+    // The event may still be that of the empty page with which the browser began.
+    std::string const text = "location.href == 'about:blank' ? null : document.body ? document.body.innerText : ''";
+    for (;;) {
+        while (!loaded_) handle(receive());
+        loaded_ = false;
+        auto const got = call("Runtime.evaluate", {{"expression", text}}).at("result");
+        if (got.contains("value") && got["value"].is_string()) return got["value"];
+    }
 }
 
 DevTools::Json DevTools::evaluate(std::string const& expression) {
