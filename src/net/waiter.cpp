@@ -17,8 +17,10 @@ void end_wait(WaitState& state) { state.timer.expires_at(SteadyTime::min()); }
 }   // namespace
 
 void WakeHandle::wake(Wake reason) const {
-    if (!state_ || !claim(*state_, reason)) return;
-    asio::post(state_->timer.get_executor(), [state = state_] { end_wait(*state); });
+    auto state = state_;   // once claimed, the coroutine may go on and destroy this handle
+    if (!state || !claim(*state, reason)) return;
+    auto const executor = state->timer.get_executor();
+    asio::post(executor, [state = std::move(state)] { end_wait(*state); });
 }
 
 void wake_all(std::vector<WakeHandle> handles, Wake reason) {

@@ -224,7 +224,8 @@ void SetKeeper::finish(Task& task) {
         --stats_.waiting_batches;
         stats_.waiting_links -= task.links.size();
     }
-    task.done();   // may destroy the task
+    auto const done = std::move(task.done);   // the call may destroy the task
+    done();
 }
 
 void SetKeeper::note(std::string const& fault) {

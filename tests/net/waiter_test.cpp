@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/executor_work_guard.hpp>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -59,6 +60,18 @@ TEST(Waiter, another_thread_wakes_it_whenever_it_likes) {
             handle.wake(Wake::ready);
         });
         EXPECT_EQ(loop.run(waiter.wait(seconds{20})), Wake::ready);
+        other.join();
+    }
+}
+
+TEST(Waiter, its_handle_may_be_destroyed_as_soon_as_the_wait_has_ended) {
+    Loop loop;
+    for (int round = 0; round < 500; ++round) {
+        Waiter waiter(loop.io.get_executor());
+        auto handle = std::make_unique<WakeHandle>(waiter.handle());
+        std::thread other([waking = handle.get()] { waking->wake(Wake::ready); });
+        EXPECT_EQ(loop.run(waiter.wait(seconds{20})), Wake::ready);
+        handle.reset();
         other.join();
     }
 }
