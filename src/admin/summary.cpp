@@ -9,7 +9,7 @@
 #include "admin/json_members.hpp"
 #include "admin/metrics.hpp"
 #include "admin/peers_text.hpp"
-#include "proxy/moment.hpp"
+#include "net/certificate_text.hpp"
 #include "util/numbers.hpp"
 
 namespace garner::admin {
@@ -132,8 +132,7 @@ SummarySection memory_parts_of(Json const& stats) {
 /// "2026-12-08", "12 days left"
 SummaryLine certificate_line(std::string const& subject, std::int64_t end, WallTime now) {
     constexpr std::int64_t day = 24 * 60 * 60, warned = 14;
-    constexpr std::size_t date_length = 10;
-    auto const date = proxy::moment_text(from_unix_seconds(end)).substr(0, date_length);
+    auto const date = net::date_text(from_unix_seconds(end));
     auto const left = end - unix_seconds(now);
     if (left < 0) return {subject, {date, "expired"}, true};
     auto const days = left / day;

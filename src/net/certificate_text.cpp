@@ -73,6 +73,8 @@ std::vector<std::string> names_of(X509* certificate, std::string (*text_of)(GENE
 
 std::string counted(std::int64_t count, char const* unit) { return std::to_string(count) + " " + unit + (count == 1 ? "" : "s"); }
 
+}   // namespace
+
 std::string date_text(WallTime time) {
     std::chrono::year_month_day const date{std::chrono::floor<std::chrono::days>(time)};
     char text[32];
@@ -80,8 +82,6 @@ std::string date_text(WallTime time) {
                                    static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
     return {text, static_cast<std::size_t>(size)};
 }
-
-}   // namespace
 
 std::vector<std::string> server_names(X509* certificate) {
     auto names = names_of(certificate, &server_name_of);

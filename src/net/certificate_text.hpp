@@ -28,6 +28,9 @@ WallTime not_after(X509*);
 /// The SHA-256 of the certificate, 32 bytes.
 std::string fingerprint_of(X509*);
 
+/// "2026-12-04", in UTC.
+std::string date_text(WallTime);
+
 inline constexpr std::chrono::days expiry_notice_time{14};
 
 /// "expired on 2026-11-22" or "expires in 9 days, on 2026-12-04", from expiry_notice_time before the end on; else nothing.

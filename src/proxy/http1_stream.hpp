@@ -33,7 +33,7 @@ public:
     http::HeadParse const& refusal() const { return parse_; }
     /// The refused input begins as TLS or SOCKS does.
     bool speaks_other_protocol() const;
-    bool speaks_tls() const { return begun() && input()[begin_] == tls_handshake_byte; }
+    bool speaks_tls() const;
     /// Clears head(): the request has no valid head.
     void forget_head() { head_ = {}; }
     /// A request, or part of one, has been received already.
@@ -68,7 +68,6 @@ public:
     net::Transport& transport() override { return transport_; }
 
 private:
-    static constexpr char tls_handshake_byte = 0x16;   // RFC 8446 5.1
     void begin_request() override;
     char const* input() const { return buffer_.data(); }
     void make_room();

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <boost/beast/http/fields.hpp>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -233,6 +235,12 @@ TEST(Compressed, only_where_gzip_is_accepted) {
     auto const text = std::string(1'000, 'x');
     EXPECT_LT(gzip_of(text).size(), 100u);
     EXPECT_EQ(gzip_of(text).substr(0, 2), "\x1f\x8b");
+    web::Fields fields;
+    web::Request request;
+    request.fields = &fields;
+    EXPECT_EQ(compressed({200, text}, request).body, text);
+    fields.set("Accept-Encoding", "gzip");
+    EXPECT_EQ(compressed({200, text}, request).body, gzip_of(text));
 }
 
 }   // namespace

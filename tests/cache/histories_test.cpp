@@ -255,7 +255,7 @@ class Histories : public ::testing::TestWithParam<int> {};
 
 TEST_P(Histories, never_end_in_an_older_answer) {
     constexpr std::uint64_t steps = 25;
-    std::uint64_t const histories = test::rounds(3'000);
+    std::uint64_t const histories = test::rounds(12'500);
     std::uint64_t answers = 0;
     bool const has_disk = GetParam() % 4 != 0;
     Tiers tiers(has_disk);

@@ -35,7 +35,7 @@ TEST(Mutation, no_text_breaks_the_loader) {
     ASSERT_FALSE(example.empty());
     std::mt19937 random(2024);
     std::size_t faulty = 0;
-    for (auto left = test::rounds(750); left > 0; --left) {
+    for (auto left = test::rounds(3'000); left > 0; --left) {
         auto const loaded = load(mutated(example, random));
         for (auto const& fault : loaded.faults) EXPECT_FALSE(text_of(fault).empty());
         faulty += loaded.faults.empty() ? 0 : 1;
@@ -47,7 +47,10 @@ TEST(Mutation, no_override_breaks_the_loader) {
     std::mt19937 random(7);
     for (char const* set : {"memory.size=64MiB", "listen[0].address=[::1]:80", "access[0].allow.source[1]=::1",
                             "caching.rules=[{\"host\":\".a\",\"never\":true}]"})
-        for (auto left = test::rounds(125); left > 0; --left) load("{\"access\": [{\"deny\": \"all\"}]}", {mutated(set, random)});
+        for (auto left = test::rounds(500); left > 0; --left) {
+            auto const loaded = load("{\"access\": [{\"deny\": \"all\"}]}", {mutated(set, random)});
+            for (auto const& fault : loaded.faults) EXPECT_FALSE(text_of(fault).empty());
+        }
 }
 
 }   // namespace

@@ -234,7 +234,7 @@ TEST_F(Invalidating, a_304_to_a_request_from_before_is_not_enough) {
     auto same = tagged("", 600);
     same.status = 304;
     slow.nth(1).release(same);
-    EXPECT_EQ(slow.nth(2).request().head.field("If-None-Match"), "");   // not after the release, which ends the exchange
+    EXPECT_EQ(slow.nth(2).request().head.field("If-None-Match"), "");   // the release ends the exchange
     slow.nth(2).release(tagged("new", 600));
     EXPECT_EQ(validated.body(), "new");
 }
