@@ -139,7 +139,7 @@ void Handover::send_objects() {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return spdlog::warn("takeover: the objects in memory are not handed over: {}", std::strerror(errno));
-    (void)conversation_->send(takeover::plain("objects"), {ends + 1, 1});
+    (void)conversation_->send(takeover::objects(), {ends + 1, 1});
     ::close(ends[1]);
     objects_ = std::make_unique<ObjectSender>(needs_.parts.cache.memory(), ends[0]);
 }

@@ -72,8 +72,8 @@ std::string MemoryFile::write(cache::MemoryTier& memory, std::atomic<bool> const
         return !hurry && error == 0 && steady_now() - begun < save_patience && writer.bytes() < memory.budget().capacity();
     };
     cache::ValueWalk walk(memory);
-    for (std::vector<store::ObjectPtr> some; goes_on() && walk.next(some); some.clear())
-        for (auto const& object : some) writer.write(*object);
+    for (std::vector<cache::ValueWalk::Walked> some; goes_on() && walk.next(some); some.clear())
+        for (auto const& one : some) writer.write(*one.object);
     writer.flush();
     if (error == 0 && !hurry) error = file.sync();
     if (hurry) return hurried;

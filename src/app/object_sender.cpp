@@ -15,8 +15,8 @@
 namespace garner::app {
 namespace {
 
-constexpr Bytes first_part = 10, kept_part = 5;   // denominators
-constexpr Bytes trim_after = 16 * MiB;            // freed: glibc keeps what lies between used blocks
+constexpr Bytes first_part = 10;         // denominator
+constexpr Bytes trim_after = 16 * MiB;   // freed: glibc keeps what lies between used blocks
 constexpr milliseconds reader_patience{10'000}, look_at_phase{5}, look_at_socket{100};
 
 }   // namespace
@@ -62,32 +62,56 @@ bool ObjectSender::wait_for_go() const {
 
 void ObjectSender::send_first() {
     bool goes_on = true;
-    for (std::vector<store::ObjectPtr> some; goes_on && !stopped_ && writer_.bytes() < all_ / first_part; some.clear()) {
+    for (std::vector<cache::ValueWalk::Walked> some; goes_on && !stopped_ && writer_.bytes() < all_ / first_part; some.clear()) {
         goes_on = walk_.next(some);
-        for (auto const& object : some) goes_on = writer_.write(*object) && goes_on;
+        for (auto const& one : some) goes_on = writer_.write(*one.object, one.rank) && goes_on;
     }
     writer_.flush();
 }
 
 void ObjectSender::send_rest() {
     auto const begun = steady_now();
-    Bytes trimmed = writer_.bytes();
+    trimmed_ = writer_.bytes();
+    answer_wants();
+    walk_.go_by_address();
     bool goes_on = true;
-    for (std::vector<store::ObjectPtr> some; goes_on && !stopped_; some.clear()) {
+    for (std::vector<cache::ValueWalk::Walked> some; goes_on && !stopped_; some.clear()) {
+        answer_wants();
         goes_on = walk_.next(some);
-        for (auto const& object : some) goes_on = writer_.write(*object) && goes_on;
-        if (writer_.bytes() < all_ / kept_part) continue;
-        walk_.drop(some);
-        some.clear();
-        if (writer_.bytes() - trimmed < trim_after) continue;
-        trimmed = writer_.bytes();
-        ::malloc_trim(0);
+        send_some(some);
     }
+    answer_wants();
     if (writer_.flush())
         spdlog::info("takeover: {} objects of memory, {}, sent; the last part in {}", writer_.objects(), size_text(writer_.bytes()),
                      time_text(std::chrono::duration_cast<milliseconds>(steady_now() - begun)));
     else
         spdlog::warn("takeover: the new process has received only a part of the objects in memory");
+}
+
+/// Variants are found by their markers, which stay.
+void ObjectSender::send_some(std::vector<cache::ValueWalk::Walked> const& some) {
+    for (auto const& one : some)
+        if (writer_.write(*one.object, one.rank) && !store::is_marker(one.object.get())) walk_.drop(*one.object);
+    trim();
+}
+
+/// A request waits for each of them.
+void ObjectSender::answer_wants() {
+    char bytes[16 * KiB];
+    for (ssize_t count; (count = ::recv(socket_, bytes, sizeof bytes, MSG_DONTWAIT)) > 0;)
+        wants_.add({bytes, static_cast<std::size_t>(count)});
+    while (auto const key = wants_.next()) {
+        std::vector<cache::ValueWalk::Walked> some;
+        walk_.find(*key, some);
+        send_some(some);
+        if (!writer_.answer(*key)) return;
+    }
+}
+
+void ObjectSender::trim() {
+    if (writer_.bytes() - trimmed_ < trim_after) return;
+    trimmed_ = writer_.bytes();
+    ::malloc_trim(0);
 }
 
 /// False if the other process has ended, or reads nothing for some seconds.

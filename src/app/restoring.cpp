@@ -4,11 +4,13 @@
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <vector>
 
+#include "takeover/wants.hpp"
 #include "util/units.hpp"
 
 namespace garner::app {
@@ -20,9 +22,11 @@ constexpr int lower_priority = 10;
 
 }   // namespace
 
-Restoring::Restoring(cache::Cache& cache, int descriptor, std::string from, Pace pace, std::uint64_t former)
-    : descriptor_(descriptor), from_(std::move(from)), restoration_(std::in_place, cache, former),
-      thread_([this, pace] { run(pace); }) {}
+Restoring::Restoring(cache::Cache& cache, int descriptor, std::string from, Pace pace, std::uint64_t former, Asks asks)
+    : descriptor_(descriptor), from_(std::move(from)), wanted_(cache.wanted()), restoration_(std::in_place, cache, former) {
+    if (asks == Asks::yes) wanted_.begin([this](std::string_view key) { return ask(key); });
+    thread_ = std::thread([this, pace] { run(pace); });
+}
 
 Restoring::~Restoring() {
     stopped_ = true;
@@ -41,6 +45,7 @@ void Restoring::run(Pace pace) {
     auto const begun = steady_now();
     while (!stopped_ && !restoration_->is_full() && read()) {
     }
+    wanted_.end();
     tell(begun);
     restoration_.reset();
     over_ = true;
@@ -59,6 +64,12 @@ bool Restoring::read() {
         stream_.end();
     take_records();
     return count > 0;
+}
+
+/// From any thread. A socket takes all bytes of a short message, or none.
+bool Restoring::ask(std::string_view key) const {
+    auto const bytes = takeover::want(key);
+    return !bytes.empty() && ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
 }
 
 void Restoring::take_records() {

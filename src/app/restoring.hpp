@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "cache/restoration.hpp"
@@ -19,9 +20,13 @@ public:
         fast,
         behind_requests   // workers get the processor first
     };
+    enum class Asks : bool {
+        no,
+        yes   // requests that miss an object ask for it on the socket
+    };
     /// Owns the descriptor: of a file, or of a socket. `from`: for the log. Before the workers run.
     /// `former`: see cache::Restoration.
-    Restoring(cache::Cache& cache, int descriptor, std::string from, Pace pace, std::uint64_t former = 0);
+    Restoring(cache::Cache& cache, int descriptor, std::string from, Pace pace, std::uint64_t former = 0, Asks asks = Asks::no);
     /// Leaves the rest.
     ~Restoring();
 
@@ -35,8 +40,11 @@ private:
     void take_records();
     void tell(SteadyTime begun) const;
 
+    bool ask(std::string_view key) const;
+
     int const descriptor_;
     std::string const from_;
+    cache::Wanted& wanted_;
     std::optional<cache::Restoration> restoration_;
     store::RecordStream stream_;
     std::atomic<bool> stopped_{false}, over_{false};

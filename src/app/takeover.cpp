@@ -67,7 +67,8 @@ Result<void> Takeover::ready(cache::Cache& cache) {
         if (takeover::what_of(received->json) == "disk") return {};
         if (objects_ || received->descriptors.size() != 1) return Fault{"a message lost descriptors"}.at(not_handed_over);
         int const stream = received->descriptors.release(0);
-        objects_ = std::make_unique<Restoring>(cache, stream, "takeover", Restoring::Pace::fast, welcome_.sequence);
+        auto const asks = takeover::answers_wants(received->json) ? Restoring::Asks::yes : Restoring::Asks::no;
+        objects_ = std::make_unique<Restoring>(cache, stream, "takeover", Restoring::Pace::fast, welcome_.sequence, asks);
     }
 }
 

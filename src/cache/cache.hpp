@@ -10,6 +10,7 @@
 #include "cache/memory_tier.hpp"
 #include "cache/options.hpp"
 #include "cache/supersession.hpp"
+#include "cache/wanted.hpp"
 #include "http/cacheability.hpp"
 #include "net/asio.hpp"
 
@@ -32,7 +33,7 @@ public:
 
     /// Looks in memory: the whole object, or for a range request also parts that can answer it.
     Lookup lookup(Query const&);
-    /// Continues a lookup whose result may be on disk. Loads the object into memory if there is room; followers of
+    /// Continues a lookup whose result may be on disk, or still with a former process. Loads the object into memory if there is room; followers of
     /// `found.lead` then repeat the lookup. If the disk has nothing, `found` is unchanged. For an object served from
     /// disk only, `lead` is kept if it must be validated. If the object is replaced during the read, the lookup is
     /// repeated a few times.
@@ -73,6 +74,7 @@ public:
         fetches_.supersession().tell(key, head, vary, by);
     }
 
+    Wanted& wanted() { return wanted_; }
     MemoryTier& memory() { return memory_; }
     MemoryTier const& memory() const { return memory_; }
     DiskTier const& disk() const { return disk_; }
@@ -93,7 +95,7 @@ private:
     };
     Selected select(Shard const& shard, Key const&, http::RequestHead const&) const REQUIRES(shard.mutex);
     Shard::Found find_parts(Shard const& shard, Query const&) const REQUIRES(shard.mutex);
-    bool may_be_on_disk(Lookup const& found, Query const&) const;
+    bool may_be_elsewhere(Lookup const& found, Query const&) const;
     Lookup look_for_whole(Query const&);
     Lookup look_for_parts(Query const&);
     Lookup answer_from(Shard& shard, Shard::Found, Query const&) REQUIRES(shard.mutex);
@@ -112,6 +114,7 @@ private:
     DiskTier disk_;
     MemoryTier memory_;
     Fetches fetches_;
+    Wanted wanted_;
 };
 
 /// Neither memory nor disk stores longer bodies.

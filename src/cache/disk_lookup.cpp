@@ -15,15 +15,17 @@ constexpr int looks_max = 3;
 }   // namespace
 
 /// Costs a hash and a probe on each miss.
-bool Cache::may_be_on_disk(Lookup const& found, Query const& query) const {
-    if (!disk_ || found.kind != Lookup::Kind::absent) return false;
+bool Cache::may_be_elsewhere(Lookup const& found, Query const& query) const {
+    if (found.kind != Lookup::Kind::absent) return false;
+    if (found.may_be_former) return true;
+    if (!disk_) return false;
     bool const in_parts = query.request.fields.has(http::Name::range);
     return found.variant_missing || disk_.may_have(query.key.text) || (in_parts && disk_.may_have(parts_text(query.key.text)));
 }
 
 net::awaitable<void> Cache::look_on_disk(Lookup& found, Query const& query, net::Executor executor) {
     DiskLookup on_disk(*this, query, executor);
-    for (int looks = 0; looks < looks_max && found.may_be_on_disk; ++looks) {
+    for (int looks = 0; looks < looks_max && found.may_be_elsewhere; ++looks) {
         bool const done = co_await on_disk.look(found);
         if (!done) found = lookup(query);
         if (!found.removed) found.removed = on_disk.removed();
@@ -47,11 +49,14 @@ store::ObjectPtr DiskLookup::unless_invalidated(store::ObjectPtr loaded) {
 
 net::awaitable<store::ObjectPtr> DiskLookup::load(std::string_view key) {
     auto loaded = co_await cache_.disk_.load(key, executor_);
+    from_disk_ = static_cast<bool>(loaded);
+    if (!loaded && asks_former_) loaded = co_await cache_.wanted_.load(key, executor_);
     co_return unless_invalidated(std::move(loaded));
 }
 
 net::awaitable<store::ObjectPtr> DiskLookup::load_parts(std::string_view key) {
     auto loaded = co_await cache_.disk_.load_parts(key, executor_);
+    from_disk_ = true;
     co_return unless_invalidated(std::move(loaded));
 }
 
@@ -146,7 +151,9 @@ net::awaitable<bool> DiskLookup::look(Lookup& found) {
     bool const leads = static_cast<bool>(found.lead);
     auto lead = leads ? std::move(found.lead) : cache_.lease(query_.key, nullptr);
     auto& supersession = cache_.fetches_.supersession();
-    supersession.begin_to_read(*lead.fill());
+    asks_former_ = found.may_be_former;
+    // A former process keeps what is removed here: every removal since the lookup counts.
+    if (!asks_former_) supersession.begin_to_read(*lead.fill());
     auto loaded = co_await find(found.variant_missing);
     lead.fill()->marker_ = loaded.marker;
     store::ObjectPtr charged;
@@ -160,7 +167,7 @@ net::awaitable<bool> DiskLookup::look(Lookup& found) {
         auto again = look_again(is_whole);
         if (again.object) {
             found = std::move(again);
-            found.from_disk = true;
+            found.from_disk = from_disk_;
             co_return true;
         }
     } else if (supersession.is_overtaken(*lead.fill())) {
@@ -178,7 +185,7 @@ net::awaitable<bool> DiskLookup::look(Lookup& found) {
     auto const answer = cache_.answer_for(*object, terms, query_);
     found.answer_with(std::move(object), answer);
     found.variant_missing = false;
-    found.from_disk = true;
+    found.from_disk = from_disk_;
     if (found.kind == Lookup::Kind::stale && leads && lead)
         found.lead = std::move(lead);
     else if (lead)

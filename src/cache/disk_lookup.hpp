@@ -1,4 +1,4 @@
-// One disk lookup after a memory miss.
+// One lookup on disk, or with a former process, after a memory miss.
 #pragma once
 #include <optional>
 #include <string>
@@ -42,6 +42,8 @@ private:
     Query const& query_;
     net::Executor executor_;
     std::optional<http::ReuseReason> removed_;
+    bool asks_former_ = false;
+    bool from_disk_ = true;   // the last object that was loaded
 };
 
 }   // namespace garner::cache

@@ -84,7 +84,7 @@ Lookup Cache::lookup(Query const& query) {
         }
     }
     if (absent)
-        found.may_be_on_disk = may_be_on_disk(found, query);
+        found.may_be_elsewhere = may_be_elsewhere(found, query);
     else if (disk_ && found.object)
         report_use(query, *found.object);
     return found;
@@ -99,8 +99,10 @@ Lookup Cache::look_for_whole(Query const& query) {
     shard.policy().requested(variant.empty() ? query.key.fingerprint : memory_.fingerprint_of(variant));
     // A use of a variant counts as a use of its marker: an evicted marker would make all variants unreachable.
     if (marker) shard.policy().used_along(marker.slot, marker.object->cost());
+    bool const is_unchanged = !found && wanted_.is_on() && shard.touched.may_restore(query.key.fingerprint);
     auto result = found ? answer_from(shard, found, query) : lookup_absent(shard, query, variant);
     result.removed = removed;
+    result.may_be_former = is_unchanged && !removed && result.lead;
     return result;
 }
 

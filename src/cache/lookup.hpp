@@ -48,7 +48,8 @@ struct Lookup {
     bool part_missing = false;      // absent: parts are stored, but not the requested ones
     FillPtr follow;
     FillLease lead;
-    bool may_be_on_disk = false;                // according to the disk's index: see Cache::look_on_disk
+    bool may_be_elsewhere = false;              // on disk, by its index, or with a former process: see Cache::look_on_disk
+    bool may_be_former = false;                 // absent: a former process may have it, and no event of this one concerns it
     bool from_disk = false;                     // `object` was not in memory
     std::optional<http::ReuseReason> removed;   // an object was stored, and an invalidation has removed it
 

@@ -10,6 +10,8 @@ namespace {
 
 constexpr Bytes reserve_part = 64;   // denominator
 
+constexpr std::uint64_t ranked = std::uint64_t{1} << 63;   // behind all objects without a rank
+
 /// Stale objects without a validator would be fetched again whole.
 bool is_useful(store::Object::Parts const& parts) {
     if (parts.kind == store::Object::Kind::vary_marker) return true;
@@ -20,8 +22,8 @@ bool is_useful(store::Object::Parts const& parts) {
 }   // namespace
 
 Restoration::Restoration(Cache& cache, std::uint64_t former)
-    : memory_(cache.memory()), begin_(begin_behind(cache, former)), reserve_(memory_.budget().capacity() / reserve_part),
-      restored_(memory_.shards_.size()) {
+    : memory_(cache.memory()), wanted_(cache.wanted()), begin_(begin_behind(cache, former)),
+      reserve_(memory_.budget().capacity() / reserve_part), restored_(memory_.shards_.size()) {
     for (auto const& shard : memory_.shards_) {
         MutexLock const lock(shard->mutex);
         shard->touched.begin();
@@ -36,7 +38,14 @@ std::uint64_t Restoration::begin_behind(Cache& cache, std::uint64_t former) {
 Restoration::~Restoration() {
     end_all(memory_);
     for (std::size_t i = 0; i < restored_.size(); ++i)
-        if (!restored_[i].empty()) memory_.renew_policy(i, restored_[i]);
+        if (!restored_[i].empty()) memory_.renew_policy(i, by_value(restored_[i]));
+}
+
+std::vector<Fingerprint> Restoration::by_value(std::vector<Restored>& restored) {
+    std::ranges::stable_sort(restored, {}, &Restored::order);
+    std::vector<Fingerprint> keys;
+    for (auto const& one : restored) keys.push_back(one.key);
+    return keys;
 }
 
 void Restoration::end_all(MemoryTier& memory) {
@@ -49,10 +58,17 @@ void Restoration::end_all(MemoryTier& memory) {
 void Restoration::take(store::disk::Record const& record) {
     if (record.head.kind == store::disk::RecordKind::piece) return take_piece(record);
     growing_.reset();
+    if (record.head.kind == store::disk::RecordKind::object) return take_object(record);
+    if (record.head.kind == store::disk::RecordKind::filler) rank_ = record.head.sequence & ~ranked;
+    if (record.head.kind == store::disk::RecordKind::tombstone) wanted_.answer(record.key, nullptr);
+}
+
+void Restoration::take_object(store::disk::Record const& record) {
+    auto const rank = std::exchange(rank_, std::nullopt);
+    order_ = rank ? ranked | *rank : arrived_++;
     auto head = record.meta;
     auto const meta = store::disk::decode_meta(head);
-    bool const is_whole_object = record.head.kind == store::disk::RecordKind::object && meta && meta->spans.empty();
-    if (!is_whole_object || full_) return;
+    if (!meta || !meta->spans.empty() || full_) return;
     store::Object::Parts parts;
     parts.kind = meta->kind;
     parts.key = record.key;
@@ -138,6 +154,7 @@ bool Restoration::take_room(Bytes bytes) {
 // ---- objects ----
 
 void Restoration::add(store::Object::Parts const& parts) {
+    if (give(parts)) return;
     auto const cost = store::Object::cost_of(parts);
     auto& budget = memory_.budget();
     full_ = full_ || budget.used() + cost + reserve_ > budget.capacity() || !budget.reserve(cost);
@@ -150,6 +167,14 @@ void Restoration::add(store::Object::Parts const& parts) {
     }
     ++figures_.added;
     figures_.bytes += charged;
+}
+
+/// A request that waits for it puts it into memory, if nothing has changed since.
+bool Restoration::give(store::Object::Parts const& parts) {
+    if (!wanted_.waits_for(parts.key)) return false;
+    wanted_.answer(parts.key, store::Object::make(parts, nullptr));
+    ++figures_.added;
+    return true;
 }
 
 /// Fetches that began before are of other URLs.
@@ -166,7 +191,7 @@ bool Restoration::put(store::Object::Parts const& parts, store::ObjectPtr object
     if (is_variant && (!is_marker(marker) || marker->sequence() > parts.sequence)) return false;
     shard.put(of_key, std::move(object));
     if (is_variant) gone = shard.add_variant(primary, of_key);
-    restored_[memory_.number(primary)].push_back(of_key);
+    restored_[memory_.number(primary)].push_back({order_, of_key});
     memory_.note_bytes(shard, primary);
     full_ = full_ || !memory_.charge_metadata(shard);
     return true;

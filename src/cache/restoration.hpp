@@ -11,7 +11,7 @@
 
 namespace garner::cache {
 
-/// Objects come with the most valuable first. They evict nothing, and replace nothing: every event in this process is newer. Used on
+/// Objects come with the most valuable first, or with a rank. They evict nothing, and replace nothing: every event in this process is newer. Used on
 /// one thread after the constructor. There is one at a time.
 class Restoration {
 public:
@@ -22,7 +22,8 @@ public:
     ~Restoration();
     Restoration(Restoration const&) = delete;
 
-    /// The next record of a stream: an object, or a piece of the body of the last one.
+    /// The next record of a stream: an object, a piece of the body of the last one, the rank of the next one, or an answer for
+    /// cache::Wanted.
     void take(store::disk::Record const& record);
     /// Memory has no room for more.
     bool is_full() const { return full_; }
@@ -46,19 +47,30 @@ private:
         std::uint64_t sequence = 0;
         store::BodyPtr body;
     };
+    /// An object in memory. `order`: lower ones are more valuable.
+    struct Restored {
+        std::uint64_t order;
+        Fingerprint key;
+    };
     static std::uint64_t begin_behind(Cache& cache, std::uint64_t former);
+    void take_object(store::disk::Record const& record);
     void begin_body(store::Object::Parts const& parts, store::disk::ObjectMeta const& meta);
     void take_piece(store::disk::Record const& piece);
     store::BodyPtr body_of(std::string_view bytes);
     bool append(store::Body& body, std::string_view bytes);
     bool take_room(Bytes bytes);
     void add(store::Object::Parts const& parts);
+    bool give(store::Object::Parts const& parts);
     bool put(store::Object::Parts const& parts, store::ObjectPtr object);
+    static std::vector<Fingerprint> by_value(std::vector<Restored>& restored);
 
     MemoryTier& memory_;
-    std::uint64_t const begin_;                        // every event from now on has a higher number
-    Bytes const reserve_;                              // of the budget, left to requests
-    std::vector<std::vector<Fingerprint>> restored_;   // of each shard, in the order in which they were added
+    Wanted& wanted_;
+    std::uint64_t const begin_;                     // every event from now on has a higher number
+    Bytes const reserve_;                           // of the budget, left to requests
+    std::vector<std::vector<Restored>> restored_;   // of each shard
+    std::optional<std::uint64_t> rank_;             // of the next object
+    std::uint64_t order_ = 0, arrived_ = 0;         // of the last object; without ranks
     std::optional<Growing> growing_;
     Figures figures_;
     bool full_ = false;

@@ -26,7 +26,7 @@ http::Fwd reason_to_forward(cache::Lookup const& found) {
 Step CacheSide::look() {
     auto& cache = request_.services.cache;
     state_.found = cache.lookup(request_.query(collapse()));
-    return state_.found.may_be_on_disk ? Step::look_on_disk : check_source();
+    return state_.found.may_be_elsewhere ? Step::look_on_disk : check_source();
 }
 
 net::awaitable<Step> CacheSide::look_on_disk() {

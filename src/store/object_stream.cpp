@@ -95,7 +95,7 @@ ObjectWriter::ObjectWriter(std::uint64_t id, Sink sink) : id_(id), sink_(std::mo
     offset_ = waiting_.size();
 }
 
-bool ObjectWriter::write(Object const& object) {
+bool ObjectWriter::write(Object const& object, std::optional<std::uint64_t> rank) {
     auto const parts = object.parts();
     if (parts.body && !is_in_memory(*parts.body)) return !failed_;
     auto meta = meta_of_parts(parts);
@@ -114,10 +114,29 @@ bool ObjectWriter::write(Object const& object) {
     record.text = parts.head;
     record.body = body;
     if (record.measure() > disk::record_max) return !failed_;
+    if (rank) append_rank(*rank);
     append(record);
     if (in_pieces) append_pieces(*parts.body, meta.body);
     ++objects_;
     return !failed_;
+}
+
+void ObjectWriter::append_rank(std::uint64_t rank) {
+    disk::RecordParts record;
+    record.head.kind = disk::RecordKind::filler;
+    record.head.sequence = rank;
+    record.measure();
+    append(record);
+}
+
+bool ObjectWriter::answer(std::string_view key) {
+    disk::RecordParts record;
+    record.head.kind = disk::RecordKind::tombstone;
+    record.head.hash = disk::hash_of(key, id_);
+    record.key = key;
+    record.measure();
+    append(record);
+    return flush();
 }
 
 void ObjectWriter::append_pieces(Body const& body, std::uint64_t number) {

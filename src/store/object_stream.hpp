@@ -21,8 +21,11 @@ public:
     /// `id`: random. It identifies the stream.
     ObjectWriter(std::uint64_t id, Sink sink);
 
-    /// False after the sink has failed. An object whose bytes are not all in memory is left out.
-    bool write(Object const& object);
+    /// False after the sink has failed. An object whose bytes are not all in memory is left out. `rank`: lower ones are more
+    /// valuable, and objects without one are more valuable than all others.
+    bool write(Object const& object, std::optional<std::uint64_t> rank = std::nullopt);
+    /// The reader asked for the object under this key: it came before, or does not come.
+    bool answer(std::string_view key);
     /// Hands the sink what was written so far.
     bool flush();
 
@@ -31,6 +34,7 @@ public:
 
 private:
     void append(disk::RecordParts& record);
+    void append_rank(std::uint64_t rank);
     void append_pieces(Body const& body, std::uint64_t number);
 
     std::uint64_t const id_;

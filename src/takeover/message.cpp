@@ -144,6 +144,12 @@ Json json_of(Forget const& forget, std::string_view what) {
 
 Json settled(std::uint64_t number) { return {{"do", "settled"}, {"number", number}}; }
 
+Json objects() {
+    auto message = plain("objects");
+    message["wants"] = true;
+    return message;
+}
+
 Json counters(Json add) {
     auto message = plain("counters");
     message["add"] = std::move(add);
@@ -208,6 +214,11 @@ Result<std::uint64_t> settled_of(Json const& message) {
     Reader reader(message);
     reader.number("number", number);
     return reader.result(number);
+}
+
+bool answers_wants(Json const& message) {
+    auto const wants = message.find("wants");
+    return wants != message.end() && wants->is_boolean() && wants->get<bool>();
 }
 
 Result<Json> counters_of(Json const& message) {

@@ -75,6 +75,8 @@ Json json_of(Serving const&);
 /// `what`: "forget" or "go".
 Json json_of(Forget const&, std::string_view what);
 Json settled(std::uint64_t number);
+/// Comes with a socket, on which the process that sends it answers takeover::Wants.
+Json objects();
 /// `add`: counts by name, or by name and label.
 Json counters(Json add);
 
@@ -87,6 +89,8 @@ Result<Sockets> sockets_of(Json const& message);
 Result<Serving> serving_of(Json const& message);
 Result<Forget> forget_of(Json const& message);
 Result<std::uint64_t> settled_of(Json const& message);
+/// Of `objects`.
+bool answers_wants(Json const& message);
 /// An object of any contents.
 Result<Json> counters_of(Json const& message);
 

@@ -209,7 +209,7 @@ private:
         auto const head = Scene::head(request);
         Query const query{key(), head, request.control, request.now, collapse};
         auto found = cache().lookup(query);
-        for (int looks = 0; looks < 3 && found.may_be_on_disk; ++looks) {
+        for (int looks = 0; looks < 3 && found.may_be_elsewhere; ++looks) {
             auto const disk = tiers_.disk;
             if (disk && one_in(2)) disk->meanwhile = [this] { step(); };
             reads_ = true;

@@ -36,7 +36,7 @@ struct Older : ::testing::Test {
         auto const request = Scene::head({});
         http::RequestCacheControl const control;
         Query const query{key, request, control, wall_now()};
-        EXPECT_TRUE(found.may_be_on_disk);
+        EXPECT_TRUE(found.may_be_elsewhere);
         return store::run([&](net::Executor executor) -> net::awaitable<bool> {
             DiskLookup on_disk(scene.cache, query, executor);
             co_return co_await on_disk.look(found);
@@ -55,7 +55,7 @@ struct Older : ::testing::Test {
     /// The combined answer of memory and disk.
     std::string answer() {
         auto found = scene.lookup("u");
-        if (found.may_be_on_disk) look_on_disk(found);
+        if (found.may_be_elsewhere) look_on_disk(found);
         return found.object ? std::string(found.object->bytes()) : "-";
     }
     /// Bodies that supersede_on_disk leaves under these keys.

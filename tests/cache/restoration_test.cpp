@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,8 +36,8 @@ std::string stream_of(MemoryTier& memory) {
         return true;
     });
     ValueWalk walk(memory);
-    for (std::vector<store::ObjectPtr> some; walk.next(some); some.clear())
-        for (auto const& object : some) writer.write(*object);
+    for (std::vector<ValueWalk::Walked> some; walk.next(some); some.clear())
+        for (auto const& one : some) writer.write(*one.object);
     writer.flush();
     return bytes;
 }
@@ -108,6 +110,30 @@ TEST_F(Restorations, keep_the_order_of_eviction) {
     MutexLock const lock(shard.mutex);
     while (auto const victim = shard.evict()) order.emplace_back(victim->key());
     EXPECT_THAT(order, ElementsAre("fa", "fc", "fd", "fb", "fnew"));
+}
+
+TEST_F(Restorations, keep_the_order_of_ranks) {
+    for (auto const* url : {"fa", "fb", "fc", "fd"}) former.store(url);
+    std::string bytes;
+    store::ObjectWriter writer(1, [&](std::string_view more) {
+        bytes += more;
+        return true;
+    });
+    std::vector<ValueWalk::Walked> found;
+    ValueWalk walk(former.cache.memory());
+    while (walk.next(found)) {
+    }
+    ASSERT_EQ(found.size(), 4u);
+    std::vector<std::optional<std::uint64_t>> const ranks{std::nullopt, 3, 1, 2};
+    for (std::size_t i = 0; i < found.size(); ++i) writer.write(*found[i].object, ranks[i]);
+    writer.flush();
+    restore(*restoration, bytes);
+    restoration.reset();
+    std::vector<std::string> order;
+    auto& shard = scene.cache.memory().shard(0);
+    MutexLock const lock(shard.mutex);
+    while (auto const victim = shard.evict()) order.emplace_back(victim->key());
+    EXPECT_THAT(order, ElementsAre("fc", "fa", "fb", "fd"));
 }
 
 TEST_F(Restorations, add_no_object_of_a_url_with_an_event) {
@@ -227,12 +253,12 @@ TEST(ValueWalk, leaves_out_urls_that_are_being_fetched) {
     scene.store("fa");
     scene.store("fb");
     auto const running = scene.cache.lease(scene.cache.key("fa"), nullptr);
-    std::vector<store::ObjectPtr> found;
+    std::vector<ValueWalk::Walked> found;
     ValueWalk walk(scene.cache.memory());
     while (walk.next(found)) {
     }
     ASSERT_EQ(found.size(), 1u);
-    EXPECT_EQ(found.front()->key(), "fb");
+    EXPECT_EQ(found.front().object->key(), "fb");
 }
 
 TEST(ValueWalk, leaves_out_objects_that_were_invalidated) {
@@ -242,24 +268,48 @@ TEST(ValueWalk, leaves_out_objects_that_were_invalidated) {
     scene.store("fhttp://c.example/x");
     scene.cache.invalidate(*prefix_invalidation("http://a.example/", false));
     scene.cache.invalidate(*prefix_invalidation("http://b.example/", true));
-    std::vector<store::ObjectPtr> found;
+    std::vector<ValueWalk::Walked> found;
     ValueWalk walk(scene.cache.memory());
     while (walk.next(found)) {
     }
     ASSERT_EQ(found.size(), 1u);
-    EXPECT_EQ(found.front()->key(), "fhttp://c.example/x");
+    EXPECT_EQ(found.front().object->key(), "fhttp://c.example/x");
+}
+
+TEST(ValueWalk, by_address_finds_the_others_with_their_ranks) {
+    Scene scene(options());
+    std::vector<std::string> urls;
+    for (int i = 0; i < 200; ++i) scene.store(urls.emplace_back("f" + std::to_string(i)));
+    std::vector<ValueWalk::Walked> found;
+    ValueWalk walk(scene.cache.memory());
+    ASSERT_TRUE(walk.next(found));
+    auto const first = found.size();
+    EXPECT_EQ(first, 64u);
+    EXPECT_EQ(found.front().object->key(), "f199");
+    walk.go_by_address();
+    while (walk.next(found)) {
+    }
+    ASSERT_EQ(found.size(), 200u);
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i].rank.has_value(), i >= first);
+    for (std::size_t i = first + 1; i < found.size(); ++i)
+        EXPECT_TRUE(std::less<>{}(found[i - 1].object.get(), found[i].object.get()));
+    std::ranges::stable_sort(found, {}, [](auto const& one) { return one.rank.value_or(0); });
+    std::ranges::reverse(urls);
+    std::vector<std::string> keys;
+    for (auto const& one : found) keys.emplace_back(one.object->key());
+    EXPECT_EQ(keys, urls) << "the most valuable first";
 }
 
 TEST(ValueWalk, drops_only_what_is_still_there) {
     Scene scene(options());
     scene.store("fa");
     scene.store("fb");
-    std::vector<store::ObjectPtr> found;
+    std::vector<ValueWalk::Walked> found;
     ValueWalk walk(scene.cache.memory());
     while (walk.next(found)) {
     }
     scene.store("fb", {.body = "newer"});
-    walk.drop(found);
+    for (auto const& one : found) walk.drop(*one.object);
     EXPECT_EQ(scene.peek("fa").kind, Lookup::Kind::absent);
     EXPECT_EQ(scene.stored("fb"), "newer");
     found.clear();
