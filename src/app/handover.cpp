@@ -291,7 +291,8 @@ Handover::Outcome Handover::bye(bool requests_ended) {
     if (!alone_ && hello_.counters) send_counters();
     if (!alone_) {
         needs_.manager.main_process(next);
-        (void)conversation_->send(takeover::plain("bye"));
+        if (!conversation_->send_surely(takeover::plain("bye")))
+            spdlog::warn("takeover: process {} does not read its messages; it may report that this one has ended early", next);
         spdlog::info("takeover: complete; process {} goes on", next);
     }
     return needs_.shutdown.end_parts(requests_ended) ? Outcome::over : Outcome::stuck;

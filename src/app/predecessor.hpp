@@ -23,7 +23,7 @@ public:
     /// False while another process has the disk: it confirms no removal before it serves, and the thread does not wait for it.
     void set_disk_is_here(bool here) { disk_is_here_ = here; }
     /// This process stops in order: the former one does not take its place back. From any thread.
-    void leave() { (void)conversation()->send(takeover::plain("bye")); }
+    void leave() { conversation()->send_surely(takeover::plain("bye")); }
     bool is_over() const { return over_; }
     std::shared_ptr<takeover::Conversation> const& conversation() const { return removals_.conversation(); }
 

@@ -9,8 +9,16 @@ namespace {
 
 constexpr std::size_t sockets_a_message = 100;
 constexpr milliseconds look_every{50};   // for cancel()
+constexpr milliseconds last_patience{10'000};
 
 }   // namespace
+
+bool Conversation::send_surely(Json const& message) {
+    auto sent = control::Sent::slow;
+    for (auto const until = steady_now() + last_patience; sent == control::Sent::slow && steady_now() < until;)
+        sent = channel_.try_send(message);
+    return sent == control::Sent::done;
+}
 
 bool Conversation::send(std::span<net::NamedSocket const> sockets) {
     do {
