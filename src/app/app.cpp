@@ -9,6 +9,7 @@
 
 #include "app/greeting.hpp"
 #include "app/part_options.hpp"
+#include "app/waiting_keys.hpp"
 #include "io/stderr_log.hpp"
 #include "store/disk_format.hpp"
 #include "util/exit_code.hpp"
@@ -150,6 +151,10 @@ ReloadReport App::compare(config::Loaded const& fresh) const {
 ReloadReport App::apply(config::Loaded fresh, bool unconfirmed) {
     auto report = compare(fresh);
     if (report.refused()) return report;
+    if (auto const passed = try_waiting_keys(report.pending(), fresh.config); !passed) {
+        report.faults.push_back(fresh.fault_at(passed.fault()));
+        return report;
+    }
     fit(fresh.config);
     auto const shown = parts_.server->certificates();
     if (auto const applied = reloading_.apply(loaded_.config, fresh.config); !applied) {

@@ -1,5 +1,6 @@
 // The address of a Unix socket.
 #pragma once
+#include <sys/socket.h>
 #include <sys/un.h>
 
 #include <string>

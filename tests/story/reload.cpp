@@ -72,6 +72,26 @@ TEST(Reload, exits_with_3_while_keys_wait_for_a_takeover) {
     EXPECT_EQ(garner.config()["pending"], nlohmann::json::array());
 }
 
+TEST(Reload, is_refused_for_a_value_with_which_a_takeover_would_fail) {
+    Controlled garner;
+    auto const taken = listen_on("127.0.0.1");
+    auto const place = "127.0.0.1:" + std::to_string(taken.port);
+    std::vector<std::pair<std::string, std::string>> const cases{
+        {R"({"user": "no-such-user"})", "user: there is no user no-such-user on this machine; create it"},
+        {R"({"user": "root", "seen": {"address": ")" + place + R"("}})", "seen.address: cannot listen on " + place},
+        {R"({"seen": {"address": "127.0.0.1:)" + std::to_string(free_port()) + R"(", "path": "/no/such/place/set"}})",
+         "seen.path: there is no directory /no/such/place"},
+    };
+    for (auto const& [patch, trouble] : cases) {
+        garner.proxy().reconfigure(patch);
+        auto const done = garner.run({"reload"});
+        EXPECT_EQ(done.code, 1) << patch;
+        EXPECT_THAT(done.output, HasSubstr(trouble));
+        EXPECT_EQ(garner.config()["generation"], 1);
+    }
+    ::close(taken.fd);
+}
+
 TEST(Reload, as_a_dry_run_changes_nothing) {
     Origin origin;
     origin.answer("/page", fresh("here"));
