@@ -12,11 +12,6 @@ namespace garner::test {
 
 namespace {
 
-std::size_t number_from(char const* name, std::size_t otherwise) {
-    auto const* text = std::getenv(name);
-    return text ? std::stoul(text) : otherwise;
-}
-
 /// The full amount, or a smaller one for a normal test run.
 std::size_t amount(std::size_t in_full, std::size_t in_short) {
     return number_from("GARNER_SOAK_FULL", 0) > 0 ? in_full : in_short;

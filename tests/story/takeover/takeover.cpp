@@ -1,17 +1,12 @@
 // garner takeover: another process takes the place of the running one, and no request fails.
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <functional>
 #include <mutex>
-#include <thread>
 
+#include "story/takeover/load.hpp"
 #include "story/takeover/service.hpp"
-#include "support/programs.hpp"
-#include "support/traffic.hpp"
 
 namespace garner::test {
 
@@ -28,132 +23,6 @@ std::string with_disk(TempDir const& dir, std::string const& more = "") {
     return patch(R"("disk": {"path": ")" + dir.path("").string() + R"(", "size": "64 MiB"})" + more);
 }
 
-std::string request(Origin const& origin, std::string const& path) {
-    return "GET " + origin.url(path) + " HTTP/1.1\r\nHost: " + origin.authority() + "\r\n\r\n";
-}
-
-std::string wrong(Reply const& reply, std::string const& body) {
-    if (reply.body() == body && reply.complete()) return {};
-    return "status " + std::to_string(reply.status()) + ", " + std::to_string(reply.body().size()) + " bytes: " + reply.trouble();
-}
-
-/// A client that keeps its connection while the proxy does.
-void add_kept(Traffic& traffic, Proxy const& proxy, Origin const& origin) {
-    auto const kept = std::make_shared<Client>(proxy, origin);
-    traffic.add("kept", [kept] {
-        std::string trouble;
-        for (std::string const name : {"page", "live"}) {
-            auto const reply = kept->get("/" + name);
-            trouble += wrong(reply, name);
-            if (reply.field("Connection") == "close") kept->close();
-        }
-        return trouble;
-    });
-    traffic.add("new", [&] { return wrong(get(proxy, origin, "/live"), "live"); });
-    traffic.add("pipelined", [&] {
-        Client client(proxy, origin);
-        client.raw(request(origin, "/page") + request(origin, "/live") + request(origin, "/page"));
-        auto const first = client.expect(), second = client.expect(), third = client.expect();
-        return wrong(first, "page") + wrong(second, "live") + wrong(third, "page");
-    });
-}
-
-std::string const upload_body(300'000, 'u');
-std::string const slow_body(200'000, 's');
-
-void add_bodies(Traffic& traffic, Proxy const& proxy, Origin& origin) {
-    origin.by_hand("/upload", [](Hand& hand) {
-        hand.read_body();
-        hand.answer(no_store(hand.request().body));
-    });
-    origin.by_hand("/slow", [](Hand& hand) {
-        hand.send(no_store("").head_text(slow_body.size()));
-        for (std::size_t at = 0; at < slow_body.size(); at += 10'000) {
-            hand.send(slow_body.substr(at, 10'000));
-            pause_for(50ms);
-        }
-    });
-    traffic.add("upload", [&] { return wrong(Client(proxy, origin).post("/upload", upload_body), upload_body); });
-    traffic.add("slow", [&] { return wrong(get(proxy, origin, "/slow"), slow_body); });
-}
-
-/// A server that returns all bytes, for one client.
-class Echo {
-public:
-    Echo() : listening_(listen_on("127.0.0.1")), thread_([this] { serve(); }) {}
-    ~Echo() {
-        ::shutdown(listening_.fd, SHUT_RDWR);
-        thread_.join();
-        ::close(listening_.fd);
-    }
-    std::string authority() const { return "127.0.0.1:" + std::to_string(listening_.port); }
-
-private:
-    void serve() const {
-        int const descriptor = ::accept4(listening_.fd, nullptr, nullptr, SOCK_CLOEXEC);
-        if (descriptor < 0) return;
-        Wire wire(descriptor);
-        while (wire.receive() == Wire::Read::data) wire.send(std::exchange(wire.buffer(), {}));
-    }
-    Listening listening_;
-    std::thread thread_;
-};
-
-/// A tunnel that carries bytes all the time.
-class Tunnel {
-public:
-    explicit Tunnel(Proxy const& proxy) : client_(proxy) {
-        auto const opened = client_.connect_to(echo_.authority());
-        EXPECT_EQ(opened.status(), 200);
-    }
-    std::string exchange() {
-        std::string const bytes = "number " + std::to_string(++sent_) + "\n";
-        client_.raw(bytes);
-        pause_for(20ms);
-        return client_.wire().take(bytes.size()) == bytes ? "" : "other bytes";
-    }
-    void close() { client_.close(); }
-
-private:
-    Echo echo_;
-    Client client_;
-    int sent_ = 0;
-};
-
-/// Another cache that queries by ICP (RFC 2186).
-class Neighbour {
-public:
-    explicit Neighbour(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-        sockaddr_in to{};
-        to.sin_family = AF_INET;
-        to.sin_port = htons(port);
-        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        EXPECT_EQ(::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
-    }
-    ~Neighbour() { ::close(socket_); }
-    std::string ask(std::string const& url) {
-        constexpr char query = 1, version = 2;
-        auto const length = 24 + url.size() + 1;
-        std::string const head{query, version, static_cast<char>(length >> 8), static_cast<char>(length), 0, 0, 1, 1};
-        auto const datagram = head + std::string(16, '\0') + url + '\0';
-        ::send(socket_, datagram.data(), datagram.size(), 0);
-        pollfd waits{socket_, POLLIN, 0};
-        if (::poll(&waits, 1, 10'000) != 1) return "no reply";
-        char bytes[4'096];
-        auto const size = ::recv(socket_, bytes, sizeof bytes, 0);
-        bool const is_answer = size > 20 && (bytes[0] == 2 || bytes[0] == 3);   // HIT, MISS
-        return is_answer ? "" : "opcode " + std::to_string(bytes[0]);
-    }
-
-private:
-    int const socket_;
-};
-
-std::size_t descriptors_of(pid_t process) {
-    std::filesystem::directory_iterator const open("/proc/" + std::to_string(process) + "/fd");
-    return static_cast<std::size_t>(std::distance(begin(open), end(open)));
-}
-
 int status(Proxy const& proxy, Origin const& origin, std::string const& path = "/live") {
     return Client(proxy, origin).get(path).status();
 }
@@ -168,37 +37,6 @@ struct Takeovers : ::testing::Test {
 };
 
 }   // namespace
-
-TEST_F(Takeovers, ten_under_load_fail_no_request) {
-    auto const icp = free_port();
-    Service service(
-        with_disk(disk, R"(, "icp": {"address": "127.0.0.1:)" + std::to_string(icp) + R"(", "allow": ["127.0.0.0/24"]})"));
-    auto& proxy = service.proxy();
-    Tunnel tunnel(proxy);
-    Neighbour neighbour(icp);
-    Traffic traffic;
-    add_kept(traffic, proxy, origin);
-    add_bodies(traffic, proxy, origin);
-    traffic.add("tunnel", [&] { return tunnel.exchange(); });
-    traffic.add("icp", [&] { return neighbour.ask(origin.url("/page")); });
-    for (int count = 0; count < 10; ++count) {
-        // At most four processes end their requests.
-        ASSERT_TRUE(eventually([&] { return service.take_over() || service.refused().find("four former") == std::string::npos; }))
-            << service.refused();
-        ASSERT_EQ(service.refused_code() == 1 && service.refused().find("four former") == std::string::npos, false)
-            << service.refused();
-        pause_for(1s);
-    }
-    auto const before = traffic.requests();
-    pause_for(500ms);
-    EXPECT_THAT(traffic.stop(), ElementsAre()) << service.errors();
-    EXPECT_GT(traffic.requests(), before);
-    EXPECT_TRUE(proxy.child().running()) << "it has the tunnel";
-    tunnel.close();
-    service.expect_former_to_end();
-    EXPECT_TRUE(get(proxy, origin, "/page").hit());
-    EXPECT_EQ(proxy.stats()["disk"]["state"], "working");
-}
 
 TEST_F(Takeovers, leave_the_disk_to_the_new_process) {
     Service service(with_disk(disk));
