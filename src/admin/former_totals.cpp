@@ -1,6 +1,7 @@
 #include "admin/former_totals.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 
 #include "admin/metrics.hpp"
@@ -8,6 +9,8 @@
 namespace garner::admin {
 
 namespace {
+
+constexpr char const* sum_label = "sum";
 
 std::uint64_t count_in(Totals const& value) { return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0; }
 
@@ -43,6 +46,29 @@ Totals FormerTotals::with(std::string const& name, Totals value) const {
     auto const former = totals_.find(name);
     bool const fits = former != totals_.end() && former->is_object() == value.is_object();
     return fits ? combined(value, *former, plus) : value;
+}
+
+LatencySnapshot FormerTotals::with(std::string const& name, LatencySnapshot times) const {
+    MutexLock const lock(mutex_);
+    auto const former = totals_.find(name);
+    if (former == totals_.end() || !former->is_object()) return times;
+    for (auto const& [label, count] : former->items()) {
+        if (label == sum_label) times.sum_micros += count_in(count);
+        std::size_t bucket = times.buckets.size();
+        std::from_chars(label.data(), label.data() + label.size(), bucket);
+        if (bucket >= times.buckets.size()) continue;
+        times.buckets[bucket] += count_in(count);
+        times.total += count_in(count);
+    }
+    return times;
+}
+
+Totals counts_of(LatencySnapshot const& times) {
+    Totals counts = Totals::object();
+    counts[sum_label] = times.sum_micros;
+    for (std::size_t i = 0; i < times.buckets.size(); ++i)
+        if (times.buckets[i] > 0) counts[std::to_string(i)] = times.buckets[i];
+    return counts;
 }
 
 Totals increase(Totals const& before, Totals const& now) {

@@ -31,12 +31,19 @@ Json value_of(Metric const& metric, Report const& report) {
     return continues ? report.former->with(std::string(metric.name), std::move(value)) : value;
 }
 
+LatencySnapshot times_of(Metric const& metric, Report const& report) {
+    auto const& times = report.figures.*metric.histogram;
+    return report.former ? report.former->with(std::string(metric.name), times) : times;
+}
+
 }   // namespace
 
 Totals totals_of(Report const& report) {
     Totals totals = Totals::object();
-    for (auto const& metric : metrics())
+    for (auto const& metric : metrics()) {
         if (is_counter(metric)) totals[std::string(metric.name)] = value_of(metric, report);
+        if (metric.histogram) totals[std::string(metric.name)] = counts_of(times_of(metric, report));
+    }
     return totals;
 }
 
@@ -45,7 +52,7 @@ std::string metrics_text(Report const& report) {
     for (auto const& metric : metrics()) {
         if (metric.name.empty()) continue;
         if (metric.histogram) {
-            text.add_histogram(metric.name, metric.help, report.figures.*metric.histogram);
+            text.add_histogram(metric.name, metric.help, times_of(metric, report));
             continue;
         }
         text.add(metric.name, metric.help, value_of(metric, report));

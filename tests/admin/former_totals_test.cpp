@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <string>
 
 #include "admin/metrics.hpp"
@@ -50,6 +52,26 @@ TEST(FormerTotals, are_in_metrics_and_only_there) {
     EXPECT_EQ(stats_json(report)["requests"]["hit"], 4);
     EXPECT_EQ(totals_of(report)["garner_requests_total{answer}"]["hit"], 10u) << "for the next process";
     EXPECT_FALSE(totals_of(report).contains("garner_uptime_seconds"));
+}
+
+TEST(FormerTotals, have_histograms) {
+    Report report;
+    auto const metric = std::ranges::find_if(metrics(), [](Metric const& one) { return one.histogram != nullptr; });
+    ASSERT_NE(metric, metrics().end());
+    std::string const name(metric->name);
+    Histogram times;
+    for (int micros : {0, 20, 20, 5'000'000}) times.add(std::chrono::microseconds(micros));
+    report.figures.*metric->histogram = times.snapshot();
+    FormerTotals former;
+    former.add(totals_of(report));
+    former.add(read("{\"" + name + R"(": {"20": 3, "sum": 60, "999999": 7, "x": 1, "21": "y"}})"));
+    report.former = &former;
+    auto const now = former.with(name, times.snapshot());
+    EXPECT_EQ(now.total, 11u);
+    EXPECT_EQ(now.sum_micros, 10'000'140u);
+    EXPECT_EQ(now.buckets[LatencyBuckets::of(20)], 7u);
+    EXPECT_THAT(metrics_text(report), HasSubstr(name + "_count 11\n"));
+    EXPECT_EQ(totals_of(report)[name]["20"], 7u);
 }
 
 }   // namespace
