@@ -1,4 +1,7 @@
 // A takeover hands the objects in memory over: hits go on, and no removed object returns.
+#include <sys/socket.h>
+
+#include <cstdint>
 #include <random>
 
 #include "story/takeover/service.hpp"
@@ -124,6 +127,41 @@ TEST_F(MemoryTakeovers, a_new_process_that_reads_no_objects_gets_the_place) {
     fresh.end();
     EXPECT_TRUE(eventually([&] { return service.errors().find("this process goes on") != std::string::npos; }));
     EXPECT_EQ(get(service.proxy(), origin, page(1)).body(), text(1));
+}
+
+TEST_F(MemoryTakeovers, an_object_that_is_asked_for_comes_with_an_answer) {
+    Service service(patch());
+    fill(service.proxy());
+    auto hello = Partner::hello();
+    hello["objects"] = true;
+    Partner fresh(service.path());
+    ASSERT_TRUE(fresh.send(hello));
+    ASSERT_TRUE(fresh.until("sockets").is_object());
+    ASSERT_TRUE(fresh.send({{"do", "ready"}}));
+    EXPECT_EQ(fresh.until("objects").value("wants", false), true);
+    ASSERT_TRUE(fresh.until("disk").is_object());
+    ASSERT_TRUE(fresh.send({{"do", "serving"}}));
+    ASSERT_TRUE(fresh.until("go").is_object());
+    int const stream = fresh.received().back();
+    auto const key = "f" + origin.url(page(7)), unknown = "f" + origin.url("/none");
+    for (auto const& wanted : {key, unknown}) {
+        auto const size = static_cast<std::uint32_t>(wanted.size());
+        auto const bytes = std::string(reinterpret_cast<char const*>(&size), sizeof size) + wanted;
+        ASSERT_EQ(::send(stream, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+    }
+    std::string all;
+    char some[65'536];
+    for (ssize_t count; (count = ::recv(stream, some, sizeof some, 0)) > 0;) all.append(some, static_cast<std::size_t>(count));
+    auto const times = [&all](std::string const& text) {
+        int found = 0;
+        for (auto at = all.find(text); at != all.npos; at = all.find(text, at + 1)) ++found;
+        return found;
+    };
+    EXPECT_EQ(times(unknown), 1) << "the answer";
+    EXPECT_GE(times(text(7)), 1);
+    for (int i = 1; i < 20; ++i) EXPECT_GE(times(text(i)), 1) << i;
+    fresh.end();
+    EXPECT_TRUE(eventually([&] { return service.errors().find("this process goes on") != std::string::npos; }));
 }
 
 TEST_F(MemoryTakeovers, an_older_process_gets_no_objects) {

@@ -1,4 +1,5 @@
 // garner takeover: another process takes the place of the running one, and no request fails.
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -425,6 +426,36 @@ TEST_F(Takeovers, acknowledge_only_the_last_message_of_a_batch) {
     EXPECT_FALSE(client.get(origin.url("/page")).hit());
     ASSERT_TRUE(former.send({{"do", "bye"}}));
     client.close();
+    successor.child().signal(SIGTERM);
+    EXPECT_EQ(successor.child().exit_code().value_or(-1), 0) << successor.child().errors();
+}
+
+TEST_F(Takeovers, a_request_that_misses_asks_the_former_process_for_the_object) {
+    Successor successor;
+    auto former = successor.begin();
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    ASSERT_TRUE(former.until("ready").is_object());
+    ASSERT_TRUE(former.send({{"do", "objects"}, {"wants", true}}, {ends[1]}));
+    ::close(ends[1]);
+    ASSERT_TRUE(former.send({{"do", "disk"}}));
+    ASSERT_TRUE(former.until("serving").is_object());
+    ASSERT_TRUE(Successor::forget(former, "go", 1, {"f" + origin.url("/live")}));
+    ASSERT_TRUE(former.until("settled").is_object());
+    Client client("127.0.0.1", successor.port()), other("127.0.0.1", successor.port());
+    auto const reply = client.get(origin.url("/page"));
+    auto const key = "f" + origin.url("/page");
+    std::string asked(4 + key.size(), '\0');
+    ASSERT_EQ(::recv(ends[0], asked.data(), asked.size(), MSG_WAITALL), static_cast<ssize_t>(asked.size()));
+    EXPECT_EQ(asked.substr(4), key);
+    EXPECT_EQ(other.get(origin.url("/live")).body(), "live") << "it was removed there: nobody asks";
+    EXPECT_EQ(reply.body(), "page") << "no answer comes";
+    EXPECT_TRUE(client.get(origin.url("/page")).hit());
+    EXPECT_EQ(::recv(ends[0], asked.data(), asked.size(), MSG_DONTWAIT), -1);
+    ::close(ends[0]);
+    ASSERT_TRUE(former.send({{"do", "bye"}}));
+    client.close();
+    other.close();
     successor.child().signal(SIGTERM);
     EXPECT_EQ(successor.child().exit_code().value_or(-1), 0) << successor.child().errors();
 }
