@@ -25,6 +25,15 @@ inline std::optional<IpAddress> to_ip(sockaddr const& address) {
     return v6;
 }
 
+/// Nothing for an address that is neither IPv4 nor IPv6.
+inline std::optional<IpEndpoint> to_endpoint(sockaddr const& at) {
+    auto const address = to_ip(at);
+    if (!address) return std::nullopt;
+    auto const port = at.sa_family == AF_INET ? reinterpret_cast<sockaddr_in const&>(at).sin_port
+                                              : reinterpret_cast<sockaddr_in6 const&>(at).sin6_port;
+    return IpEndpoint{*address, ntohs(port)};
+}
+
 inline boost::asio::ip::address to_asio(IpAddress const& address) {
     boost::asio::ip::address_v6 const v6(address.bytes);
     if (!address.is_v4()) return v6;

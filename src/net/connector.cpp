@@ -119,7 +119,11 @@ awaitable<Connected> Connector::connect(ConnectTarget const& target, AddressFilt
     auto begun = steady_now();
     Connected result;
     WakeHandle* waiting = stop ? &stop->waiting_ : nullptr;
-    auto names = co_await resolver_.resolve(target.host, waiting);
+    NamesPtr names;
+    if (target.address)
+        names = std::make_shared<Names const>(Names{{*target.address}, {}, {}});
+    else
+        names = co_await resolver_.resolve(target.host, waiting);
     if (!names->failure.empty()) {
         result.failure = ConnectFailure::dns;
         result.reason = names->failure;

@@ -38,6 +38,7 @@ struct ConnectTarget {
     Verification verification = Verification::required;
     /// With `reported`: the only result (X509_V_ERR_...) other than X509_V_OK that is accepted; 0: all.
     long accepted_fault = 0;
+    std::optional<Address> address = {};   // is connected to, whatever the name resolves to
 };
 
 struct Connected {

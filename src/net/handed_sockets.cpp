@@ -1,27 +1,13 @@
 #include "net/handed_sockets.hpp"
 
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cstring>
+#include "net/address.hpp"
 
 namespace garner::net {
 namespace {
-
-IpEndpoint endpoint_of(sockaddr_in const& at) {
-    auto const* const bytes = reinterpret_cast<std::uint8_t const*>(&at.sin_addr);
-    return {IpAddress::v4(bytes[0], bytes[1], bytes[2], bytes[3]), ntohs(at.sin_port)};
-}
-
-IpEndpoint endpoint_of(sockaddr_in6 const& at) {
-    IpEndpoint endpoint;
-    static_assert(sizeof at.sin6_addr == sizeof endpoint.address.bytes);
-    std::memcpy(endpoint.address.bytes.data(), &at.sin6_addr, sizeof at.sin6_addr);
-    endpoint.port = ntohs(at.sin6_port);
-    return endpoint;
-}
 
 int duplicate(int descriptor) { return ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0); }
 
@@ -35,9 +21,7 @@ std::optional<IpEndpoint> bound_endpoint(int descriptor) {
     sockaddr_storage bound{};
     socklen_t size = sizeof bound;
     if (::getsockname(descriptor, reinterpret_cast<sockaddr*>(&bound), &size) != 0) return std::nullopt;
-    if (bound.ss_family == AF_INET) return endpoint_of(reinterpret_cast<sockaddr_in const&>(bound));
-    if (bound.ss_family == AF_INET6) return endpoint_of(reinterpret_cast<sockaddr_in6 const&>(bound));
-    return std::nullopt;
+    return to_endpoint(reinterpret_cast<sockaddr const&>(bound));
 }
 
 std::vector<std::size_t> share_of(std::size_t worker, std::size_t workers, std::size_t sockets) {

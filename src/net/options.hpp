@@ -37,6 +37,9 @@ struct CertificateFiles {
     friend bool operator==(CertificateFiles const&, CertificateFiles const&) = default;
 };
 
+/// How the kernel diverts connections to other addresses to a listening address.
+enum class Intercept : std::uint8_t { off, redirect, tproxy };
+
 /// TLS of one listening address.
 struct ListenTls {
     enum class MinVersion : std::uint8_t { tls_1_2, tls_1_3 };

@@ -103,6 +103,11 @@ NamesPtr Resolver::known(std::string_view host) {
     return cache_.find(host_);
 }
 
+void Resolver::forget(std::string_view host) {
+    write_cached_form(host, host_);
+    cache_.forget(host_);
+}
+
 void Resolver::forget_failure(std::string_view host) {
     auto names = known(host);
     if (names && !names->failure.empty()) cache_.forget(host_);

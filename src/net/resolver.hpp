@@ -36,6 +36,9 @@ public:
     /// Later queries use this channel; running ones end on the former one.
     void use(std::unique_ptr<DnsChannel> channel);
 
+    /// The next resolve() queries DNS. Names of the hosts file are kept.
+    void forget(std::string_view host);
+
     /// Forgets a remembered failure of this name; addresses are kept.
     void forget_failure(std::string_view host);
 
