@@ -133,6 +133,7 @@ char const* text(Bypass bypass) {
     case Bypass::if_unmodified_since: return "If-Unmodified-Since";
     case Bypass::no_store_request: return "no-store in request";
     case Bypass::upgrade: return "upgrade";
+    case Bypass::unverified: return "unverified host";
     case Bypass::never: return "caching.never";
     case Bypass::certificate: return "invalid certificate of the origin";
     case Bypass::authorization: return "authorization";

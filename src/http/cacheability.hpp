@@ -68,6 +68,7 @@ enum class Bypass : std::uint8_t {
     no_store_request,      // without only-if-cached, which forbids to forward
     // The following are unknown to why_bypass:
     upgrade,         // to another protocol
+    unverified,      // an intercepted request names a host that does not lead to the address of the connection
     never,           // the operator's caching.never
     certificate,     // the origin's is invalid, and the client has accepted it
     authorization,   // the stored response must not answer requests with credentials (3.5)

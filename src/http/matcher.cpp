@@ -74,6 +74,10 @@ std::string_view content_type_of(RuleRequest const& request) {
 template <class Visit>
 bool Matcher::each_member(RuleRequest const& request, IpAddress const* address, Doubt doubt, Visit&& visit) const {
     auto const member = [&](bool given, char const* key, auto&& matches) { return !given || visit(key, result_of(matches())); };
+    bool const trusts_host = !request.unverified || doubt == Doubt::matches;
+    auto const named = [&](bool given, char const* key, auto&& matches) {
+        return member(given, key, [&] { return trusts_host && matches(); });
+    };
     auto const others = [&](std::vector<NamedMatcher> const& all, char const* key, bool negate) {
         for (auto const& one : all) {
             auto const result = one.matcher->matches(request, address, negate ? opposite(doubt) : doubt);
@@ -91,19 +95,19 @@ bool Matcher::each_member(RuleRequest const& request, IpAddress const* address, 
                       auto const minute = minute_of_week(request.now);
                       return any(time, [&](TimeWindow const& window) { return window.contains(minute); });
                   }) &&
-           member(!host.empty(), "host", [&] { return host.contains(request.host); }) &&
+           named(!host.empty(), "host", [&] { return host.contains(request.host); }) &&
            member(!certificate.empty(), "certificate",
                   [&] { return any(certificate, [&](auto const& pattern) { return pattern.matches(request.certificate); }); }) &&
            member(!content_type.empty(), "content_type",
                   [&] { return is_media_type_among(content_type_of(request), content_type); }) &&
-           member(!url_contains.empty(), "url_contains",
-                  [&] { return in_forms(request, doubt, [&](auto url) { return any_contained(url_contains, url); }); }) &&
-           member(!host_matches.empty(), "host_matches",
-                  [&] { return any_matches(host_matches, without_final_dot(request.host)); }) &&
-           member(!url_matches.empty(), "url_matches",
-                  [&] { return in_forms(request, doubt, [&](auto url) { return any_matches(url_matches, url); }); }) &&
-           member(!decoded_url_matches.empty(), "decoded_url_matches",
-                  [&] { return any_matches_decoded(decoded_url_matches, request.url); }) &&
+           named(!url_contains.empty(), "url_contains",
+                 [&] { return in_forms(request, doubt, [&](auto url) { return any_contained(url_contains, url); }); }) &&
+           named(!host_matches.empty(), "host_matches",
+                 [&] { return any_matches(host_matches, without_final_dot(request.host)); }) &&
+           named(!url_matches.empty(), "url_matches",
+                 [&] { return in_forms(request, doubt, [&](auto url) { return any_matches(url_matches, url); }); }) &&
+           named(!decoded_url_matches.empty(), "decoded_url_matches",
+                 [&] { return any_matches_decoded(decoded_url_matches, request.url); }) &&
            member(!decoded_path_matches.empty(), "decoded_path_matches",
                   [&] { return any_matches_decoded(decoded_path_matches, path_and_query_of(request.url)); }) &&
            member(!header.empty(), "header", [&] { return any_field_matches(header, request.fields); }) &&

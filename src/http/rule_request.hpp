@@ -26,6 +26,7 @@ struct RuleRequest {
     WallTime now{};
     std::uint16_t listener = 0;                      // the port the client connected to
     bool accelerated = false;                        // the listener is an accelerator's: its clients are not asked to log in
+    bool unverified = false;                         // the client has connected to an address that `host` does not lead to
     std::span<std::string const> certificate = {};   // the names in the client's certificate
     Fields const* fields = nullptr;                  // of the request; nullptr: none
     Identity const* identity = nullptr;              // nullptr: the client was not asked to log in yet
