@@ -117,7 +117,13 @@ MemoryUse interception(Sources const& from) {
             from.options->bump.certificates * MintedCertificates::certificate_bytes + Pins::entries_max * Pins::entry_bytes};
 }
 
-MemoryUse dns_names(Sources const& from) { return {CountedBytes<net::Names>::sum(), from.server.names().bytes_max()}; }
+/// Only requests on intercepted connections fill the history.
+MemoryUse dns_names(Sources const& from) {
+    auto const intercepts = [](auto const& one) { return one.intercept != net::Intercept::off; };
+    bool const has_history = std::ranges::any_of(from.options->listen, intercepts);
+    return {CountedBytes<net::Names>::sum() + from.shared().name_history.bytes(),
+            from.server.names().bytes_max() + (has_history ? net::NameHistory::bytes_max() : 0)};
+}
 
 Bytes own_digests(icp::Mesh const& mesh) {
     auto const published = mesh.published();

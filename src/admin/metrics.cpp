@@ -58,6 +58,7 @@ bool is_counted(http::Bypass reason) { return reason != http::Bypass::none; }
 bool is_counted(proxy::StaleUse) { return true; }
 bool is_counted(net::HandshakeFault) { return true; }
 bool is_counted(net::ProxyHeaderFault) { return true; }
+bool is_counted(proxy::InterceptedBegin) { return true; }
 bool is_counted(proxy::Intercepted) { return true; }
 bool is_counted(proxy::LoginResult) { return true; }
 bool is_counted(proxy::Protocol) { return true; }
@@ -413,6 +414,9 @@ constexpr Metric all_metrics[]{
      "Pauses of a worker in accepting connections, at the limit."},
     {"connections.proxy_headers", "garner_proxy_headers_total{result}", "headers", reasons<&Counters::proxy_headers>,
      "Headers of the PROXY protocol, by result."},
+    {"connections.intercepted", "garner_intercepted_connections_total{result}", "connections",
+     reasons<&Counters::intercepted_begun>,
+     "Connections to listeners with `intercept`, by what they begin with or why they were closed.", "Clients", "intercepted: *"},
     {"tls.handshakes", "garner_tls_handshakes_total{result}", "handshakes", reasons<&Counters::handshakes>,
      "TLS handshakes with clients, by result.", "Clients", "TLS handshakes, *"},
     {"tls.resumed", "garner_tls_handshakes_resumed_total", "handshakes", counter<&Counters::handshakes_resumed>,

@@ -8,25 +8,59 @@
 
 namespace garner::config {
 
+namespace {
+
+Form<net::Intercept> way_of_interception() {
+    using enum net::Intercept;
+    return one_of<net::Intercept>({{"off", off}, {"redirect", redirect}, {"tproxy", tproxy}});
+}
+
+/// The address that a client has connected to takes the place of these keys.
+void check_interception(Reader& reader, Json const&, proxy::Listen& listen) {
+    if (listen.intercept == net::Intercept::off) return;
+    auto const clash = [&](bool given, std::string const& key, std::string const& why) {
+        if (given) reader.fault({"intercept"}, "cannot be used together with " + key + ": " + why, "remove one of them");
+    };
+    clash(listen.origin.has_value(), "origin", "the client chooses the server");
+    clash(listen.tls.has_value(), "tls", "clients expect the certificate of the server that they connect to");
+    clash(!listen.proxy_protocol.empty(), "proxy_protocol", "the kernel diverts connections of clients, not of a load balancer");
+}
+
+}   // namespace
+
 Form<proxy::Listen> listen() {
-    return object_of<proxy::Listen>({
-        required(
-            address_key<proxy::Listen>(endpoint(false), "", "An IP address, `localhost` or nothing (all addresses), and a port.")),
-        key<proxy::Listen>(
-            "origin", &proxy::Listen::origin, origin(),
-            "Makes this an accelerator (reverse proxy) for `http://host:port` or `https://host:port`. The origin receives its own "
-            "name in Host, and the other request fields except those of gateways (`forwarded_received`). Fields are not part of "
-            "the cache key: if a response depends on one, name it in Vary or in `caching.key_fields`. All clients are allowed "
-            "unless a rule of `access` denies them (`listener` matches the port)."),
-        key<proxy::Listen>("http2", &proxy::Listen::http2, flag(), "With `tls`: `true` offers HTTP/2 to clients (ALPN h2)."),
-        key<proxy::Listen>("tls", &proxy::Listen::tls, listen_tls, "Accepts TLS connections instead of clear ones."),
-        key<proxy::Listen>(
-            "proxy_protocol", &proxy::Listen::proxy_protocol, list_of(network()),
-            "Load balancers that name their clients: each connection from these networks begins with a header of "
-            "the PROXY protocol, version 1 or 2, before TLS, and is closed if it does not. Access rules, limits, the "
-            "access log and forwarded fields then use the client's address. An address of loopback or of this machine "
-            "counts as the load balancer's."),
-    });
+    return object_of<proxy::Listen>(
+        {
+            required(address_key<proxy::Listen>(endpoint(false), "",
+                                                "An IP address, `localhost` or nothing (all addresses), and a port.")),
+            key<proxy::Listen>(
+                "origin", &proxy::Listen::origin, origin(),
+                "Makes this an accelerator (reverse proxy) for `http://host:port` or `https://host:port`. The origin receives its "
+                "own "
+                "name in Host, and the other request fields except those of gateways (`forwarded_received`). Fields are not part "
+                "of "
+                "the cache key: if a response depends on one, name it in Vary or in `caching.key_fields`. All clients are allowed "
+                "unless a rule of `access` denies them (`listener` matches the port)."),
+            key<proxy::Listen>("http2", &proxy::Listen::http2, flag(), "With `tls`: `true` offers HTTP/2 to clients (ALPN h2)."),
+            key<proxy::Listen>("tls", &proxy::Listen::tls, listen_tls, "Accepts TLS connections instead of clear ones."),
+            key<proxy::Listen>(
+                "proxy_protocol", &proxy::Listen::proxy_protocol, list_of(network()),
+                "Load balancers that name their clients: each connection from these networks begins with a header of "
+                "the PROXY protocol, version 1 or 2, before TLS, and is closed if it does not. Access rules, limits, the "
+                "access log and forwarded fields then use the client's address. An address of loopback or of this machine "
+                "counts as the load balancer's."),
+            key<proxy::Listen>(
+                "intercept", &proxy::Listen::intercept, way_of_interception(),
+                "Takes connections to other servers that nftables diverts here, by `redirect` or `tproxy`, and only these. HTTP is "
+                "handled like that of a forward proxy. TLS is passed on without decryption, under the access rules for CONNECT to "
+                "its "
+                "server name (SNI). Always connects to the address that the client has connected to. A host that DNS does not lead "
+                "to "
+                "this address matches no rule that allows, and bypasses the cache. `garner intercept --print` prints the rules of "
+                "the "
+                "firewall."),
+        },
+        check_interception);
 }
 
 Form<proxy::Http2> http2() {

@@ -66,7 +66,8 @@ void check_access(Reader& reader, Config const& config) {
     auto const index = static_cast<std::size_t>(all - rules.begin());
     auto const is_public = [](proxy::Listen const& listen) {
         auto const address = parse_ip(listen.address);
-        return !listen.origin && address && !address->is_loopback();
+        bool const takes_requests = !listen.origin && listen.intercept == net::Intercept::off;
+        return takes_requests && address && !address->is_loopback();
     };
     auto const open = std::ranges::find_if(config.proxy.listen, is_public);
     if (all->allow && open != config.proxy.listen.end())
@@ -135,9 +136,22 @@ void check_passwords(Reader& reader, Config const& config) {
     for (std::size_t i = 0; i < config.proxy.listen.size(); ++i) {
         auto const& listen = config.proxy.listen[i];
         auto const address = parse_ip(listen.address);
-        if (listen.tls || listen.origin || (address && address->is_loopback())) continue;
+        bool const asks_for_login = !listen.origin && listen.intercept == net::Intercept::off;
+        if (listen.tls || !asks_for_login || (address && address->is_loopback())) continue;
         reader.notice({"listen", i}, "clients send passwords to this address unencrypted", "add tls, or use negotiate");
         return;
+    }
+}
+
+/// The kernel sends packets from other machines to no address on loopback.
+void check_interception(Reader& reader, Config const& config) {
+    for (std::size_t i = 0; i < config.proxy.listen.size(); ++i) {
+        auto const& listen = config.proxy.listen[i];
+        auto const address = parse_ip(listen.address);
+        if (listen.intercept == net::Intercept::redirect && address && address->is_loopback())
+            reader.notice(
+                {"listen", i, "intercept"}, "connections of other machines cannot be redirected to loopback",
+                "listen on all addresses, such as \":" + std::to_string(listen.port) + "\", or on that of the inner network");
     }
 }
 
@@ -161,6 +175,7 @@ void check_whole(Reader& reader, Json const& value, Config& config) {
     check_peer_names(reader, config.mesh.peers);
     check_mesh(reader, config);
     check_passwords(reader, config);
+    check_interception(reader, config);
     check_memory_file(reader, config);
 }
 

@@ -4,6 +4,7 @@
 
 #include "proxy/access_log.hpp"
 #include "proxy/http1_connection.hpp"
+#include "proxy/intercepted_connection.hpp"
 #include "proxy/tls_handshake.hpp"
 
 namespace garner::proxy {
@@ -41,7 +42,9 @@ bool admit_named(Services& services, Accepted& accepted) {
 }
 
 void start_protocol(Services& services, Accepted accepted) {
-    if (accepted.point->tls)
+    if (accepted.point->intercept != net::Intercept::off)
+        Connection::start(std::make_unique<InterceptedConnection>(services, std::move(accepted)));
+    else if (accepted.point->tls)
         Connection::start(std::make_unique<TlsHandshake>(services, std::move(accepted)));
     else
         Connection::start(std::make_unique<Http1Connection>(services, std::move(accepted)));

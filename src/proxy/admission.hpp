@@ -15,7 +15,7 @@ bool enter_client(Services& services, IpAddress const& address);
 /// many connections; this is logged.
 bool admit_named(Services& services, Accepted& accepted);
 
-/// TLS or HTTP/1.1.
+/// TLS or HTTP/1.1, or either on an intercepted connection.
 void start_protocol(Services& services, Accepted accepted);
 
 /// `sent`: bytes of the response.

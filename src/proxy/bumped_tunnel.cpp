@@ -37,7 +37,9 @@ std::string reason_of(OriginCertificate const& found) {
 
 bool OriginCertificate::is_valid() const { return certificate && verify_result == X509_V_OK; }
 
-bool BumpedTunnel::is_concerned() const { return request_.services.interception && request_.options->bump.rules.any_applies(); }
+bool BumpedTunnel::is_concerned() const {
+    return request_.services.interception && !request_.intercepted_origin && request_.options->bump.rules.any_applies();
+}
 
 bump::Decision BumpedTunnel::decide() {
     interception_ = request_.services.interception;

@@ -17,6 +17,20 @@ char const* text(Intercepted end) {
     return "";
 }
 
+char const* text(InterceptedBegin begin) {
+    switch (begin) {
+    case InterceptedBegin::http: return "http";
+    case InterceptedBegin::tls: return "tls";
+    case InterceptedBegin::direct: return "direct";
+    case InterceptedBegin::not_tls: return "not_tls";
+    case InterceptedBegin::malformed: return "malformed";
+    case InterceptedBegin::timed_out: return "timed_out";
+    case InterceptedBegin::closed: return "closed";
+    case InterceptedBegin::count_: break;
+    }
+    return "";
+}
+
 char const* text(Protocol protocol) {
     switch (protocol) {
     case Protocol::http1: return "http1";

@@ -47,6 +47,19 @@ enum class Intercepted : std::uint8_t {
 };
 char const* text(Intercepted);
 
+/// What begins on a connection to an intercepting listener.
+enum class InterceptedBegin : std::uint8_t {
+    http,
+    tls,         // a ClientHello: the bytes are passed on
+    direct,      // the client has connected to the proxy itself
+    not_tls,     // the first byte is that of TLS, the next ones are not
+    malformed,   // the ClientHello has an error, or more than 64 KiB
+    timed_out,   // deadlines.head
+    closed,      // the client has disconnected before
+    count_
+};
+char const* text(InterceptedBegin);
+
 /// The result of a check of credentials: auth::Answer::Kind.
 enum class LoginResult : std::uint8_t { accepted, rejected, limited, unavailable, count_ };
 char const* text(LoginResult);
@@ -64,7 +77,8 @@ struct ProtocolCounters {
 /// TLS with clients.
 struct TlsCounters {
     CounterOf<net::ProxyHeaderFault> proxy_headers;   // by result
-    CounterOf<net::HandshakeFault> handshakes;        // by result
+    CounterOf<InterceptedBegin> intercepted_begun;
+    CounterOf<net::HandshakeFault> handshakes;   // by result
     Counter handshakes_resumed;
     CounterOf<Intercepted> intercepted;   // tunnels, while a rule bumps or terminates
     CounterOf<LoginResult> logins;        // checked credentials; remembered ones are not counted

@@ -24,6 +24,7 @@ http::RuleRequest rule_request(http::RequestHead const& request, Target const& t
     facts.now = now;
     facts.listener = client.listener;
     facts.accelerated = target.accelerated;
+    facts.unverified = target.unverified;
     facts.fields = &request.fields;
     return facts;
 }
@@ -39,7 +40,7 @@ Admission admit(Options const& options, http::OwnAddresses const& own, Target co
     admission.decision = options.access.decide(facts, std::nullopt);
     admission.source_matters = admission.decision.verdict == http::Decision::Verdict::needs_destination;
     if (!admission.source_matters) return admission;
-    admission.destination = parse_ip(target.uri.authority.host);
+    admission.destination = target.destination ? target.destination : parse_ip(target.uri.authority.host);
     if (admission.destination) admission.decision = permits(options, own, target, facts, *admission.destination);
     return admission;
 }
@@ -54,6 +55,7 @@ bool ignores_reload(Caching const& caching, http::RequestCacheControl const& con
 
 http::Bypass why_bypassed(http::RequestHead const& request, http::Framing const& framing, http::RequestCacheControl const& control,
                           Target const& target, Caching const& caching) {
+    if (target.unverified) return http::Bypass::unverified;
     if (wants_upgrade(request, framing)) return http::Bypass::upgrade;
     for (auto const& part : caching.never)
         if (target.url.find(part) != npos || target.plain_url.find(part) != npos) return http::Bypass::never;

@@ -127,6 +127,8 @@ bool FailedFetch::is_never_shared() const {
 void FailedFetch::remember(cache::Fill const* fill) {
     failure_ = upstream_.failure();
     if (failure_.cause == FailureCause::none || failure_.cause == FailureCause::name || request_.aborted) return;
+    // Only one address was tried.
+    if (request_.intercepted_origin && failure_.cause == FailureCause::connection) return;
     bool const by_request = failure_.cause == FailureCause::answer;
     own_ = by_request;
     if (by_request && is_never_shared()) return;

@@ -6,7 +6,7 @@ namespace garner::proxy {
 
 bool is_internal(Target const& target, http::OwnAddresses const& own) {
     auto const& uri = target.uri;
-    if (!is_internal_path(uri.path_and_query) || target.accelerated) return false;
+    if (!is_internal_path(uri.path_and_query) || target.accelerated || target.destination) return false;
     if (target.to_us) return true;
     auto const address = parse_ip(uri.authority.host);
     return address && uri.scheme == http::Scheme::http && http::is_own_listener(*address, uri.authority.port, own);
@@ -15,8 +15,8 @@ bool is_internal(Target const& target, http::OwnAddresses const& own) {
 bool is_refusals_page(Target const& target, http::Method method, Options const& options) {
     auto const& uri = target.uri;
     bool const is_read = method == http::Method::get || method == http::Method::head;
-    return is_read && !target.accelerated && uri.scheme == http::Scheme::http && !options.refusals.page.empty() &&
-           uri.authority.host == options.refusals.page && uri.authority.port == 80;
+    return is_read && !target.accelerated && !target.destination && uri.scheme == http::Scheme::http &&
+           !options.refusals.page.empty() && uri.authority.host == options.refusals.page && uri.authority.port == 80;
 }
 
 }   // namespace garner::proxy

@@ -13,7 +13,7 @@ namespace garner::proxy {
 inline bool is_internal_path(std::string_view path) { return path.starts_with("/squid-internal-") || path == root_path; }
 
 /// True when such a path is requested from this proxy itself: in origin-form, or at one of its listening addresses. All
-/// other requests to the proxy's own addresses are refused.
+/// other requests to the proxy's own addresses are refused. Intercepted requests are for other servers.
 bool is_internal(Target const&, http::OwnAddresses const&);
 
 /// The page of refusals, requested through this proxy by plain HTTP.

@@ -181,7 +181,7 @@ void Listener::admit(net::TcpSocket socket) {
         constexpr std::uint32_t no_limit = 0;   // a load balancer speaks for many clients, each of which has its own limit
         services_.shared.clients.enter(client, no_limit);
     } else if (!enter_client(services_, peer.address)) {
-        return log_refused_client(services_, peer.address, point_->tls ? 0 : refuse_in_clear(socket));
+        return log_refused_client(services_, peer.address, speaks_clear() ? refuse_in_clear(socket) : 0);
     }
     socket.set_option(asio::ip::tcp::no_delay(true), error);
     services_.counters.connections.add();

@@ -52,6 +52,8 @@ private:
     net::awaitable<void> pause(milliseconds time);
     net::awaitable<void> find_descriptors();
     void admit(net::TcpSocket socket);
+    /// Each client of this address speaks HTTP.
+    bool speaks_clear() const { return !point_->tls && point_->intercept == net::Intercept::off; }
     Bytes refuse_in_clear(net::TcpSocket& socket) const;
 
     Services& services_;

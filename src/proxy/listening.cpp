@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "net/address.hpp"
+#include "net/original_destination.hpp"
 #include "proxy/inherited_sockets.hpp"
 #include "proxy/listen_plan.hpp"
 #include "proxy/listen_tls.hpp"
@@ -45,6 +46,16 @@ std::shared_ptr<ListenPoint const> at_port(ListenPoint point, std::uint16_t port
 constexpr char const* listen_kind = "listen";
 constexpr char const* inherited_kind = "inherited";   // of the service manager
 
+constexpr char const* mend_of_tproxy =
+    "tproxy needs the capability CAP_NET_ADMIN when the address is opened: start the proxy as root or with this capability";
+
+Result<void> set_interception(std::span<std::shared_ptr<Listener> const> sockets, net::Intercept how) {
+    for (auto const& socket : sockets)
+        if (auto const error = net::set_transparent(socket->descriptor(), how == net::Intercept::tproxy))
+            return Fault{error.message(), mend_of_tproxy};
+    return {};
+}
+
 /// The kernel lets only one user share a port.
 constexpr char const* mend_of_own_port =
     "this process listens on this port, which it may have opened as root: restart, or choose another port";
@@ -84,14 +95,17 @@ Result<void> Listening::add(Change& change, Open const* running, std::size_t ind
                             std::shared_ptr<net::TlsServerContext const> const& tls) {
     auto origin = accelerated_origin(listen);
     if (!origin) return at_key(index, "origin", origin.fault());
-    ListenPoint const point{listen.port, *std::move(origin), tls, listen.proxy_protocol};
+    ListenPoint const point{listen.port, *std::move(origin), tls, listen.proxy_protocol, listen.intercept};
     if (running) {
+        if (auto const set = set_interception(running->sockets, listen.intercept); !set)
+            return at_key(index, "intercept", set.fault());
         change.all.push_back(*running);
         change.all.back().point = at_port(point, running->endpoint.port);
         return {};
     }
     auto opened = open(listen, point, has_port_of(change, configured_endpoint(listen)));
     if (!opened) return at_key(index, "address", opened.fault());
+    if (auto const set = set_interception(opened->sockets, listen.intercept); !set) return at_key(index, "intercept", set.fault());
     change.opened.insert(change.opened.end(), opened->sockets.begin(), opened->sockets.end());
     change.all.push_back(*std::move(opened));
     return {};
@@ -216,7 +230,8 @@ std::vector<Listening::Open> Listening::open_now() const {
 
 std::vector<ListenAddress> Listening::addresses() const {
     std::vector<ListenAddress> all;
-    for (auto const& one : open_now()) all.push_back({one.endpoint.text(), one.point->origin, one.point->tls != nullptr});
+    for (auto const& one : open_now())
+        all.push_back({one.endpoint.text(), one.point->origin, one.point->tls != nullptr, one.point->intercept});
     return all;
 }
 

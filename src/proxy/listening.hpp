@@ -20,6 +20,7 @@ struct ListenAddress {
     std::string address;                                   // "127.0.0.1:3128"
     std::shared_ptr<FixedOrigin const> origin = nullptr;   // the accelerator's
     bool secure = false;                                   // TLS
+    net::Intercept intercept = net::Intercept::off;
 };
 
 /// prepare(), start() and stop() are for one thread at a time, the other functions for any. Destroyed before the workers.

@@ -38,6 +38,10 @@ State LoginCheck::look() {
         request_.identity = no_user();
         return State::known;
     }
+    if (request_.intercepted_origin) {
+        if (look_without_credentials() != State::known) request_.identity = no_user();
+        return State::known;
+    }
     auto const& fields = request_.head().fields;
     if (!fields.has(Name::proxy_authorization)) return look_without_credentials();
     if (fields.count(Name::proxy_authorization) > 1)

@@ -11,7 +11,8 @@
 namespace garner::proxy {
 
 /// Belongs to one request. Requests inside a decrypted tunnel and requests without a client are never asked to log in: they
-/// have the identity of the request that they belong to, or none.
+/// have the identity of the request that they belong to, or none. Clients of intercepted connections log in to no proxy: they have
+/// the identity of their address, or none.
 class LoginCheck {
 public:
     explicit LoginCheck(Request& request) : request_(request) {}

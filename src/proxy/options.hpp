@@ -28,6 +28,7 @@ struct Listen {
     bool http2 = true;                   // with tls: h2 is offered by ALPN
     std::optional<net::ListenTls> tls = std::nullopt;
     std::vector<IpNetwork> proxy_protocol = {};   // connections from there begin with a PROXY header
+    net::Intercept intercept = net::Intercept::off;
     friend bool operator==(Listen const&, Listen const&) = default;
 };
 

@@ -35,8 +35,10 @@ bool is_at(icp::Peer const& peer, IpAddress const& address) {
 /// loopback.
 http::Decision OwnAnswers::may_purge() const {
     auto const& options = *request_.options;
-    bool const is_local = request_.client.peer().address.is_loopback() && !request_.accelerated_origin;
+    bool const knows_proxy = !request_.accelerated_origin && !request_.intercepted_origin;
+    bool const is_local = request_.client.peer().address.is_loopback() && knows_proxy;
     using enum http::Decision::Verdict;
+    if (request_.target.unverified) return {.verdict = deny};
     if (options.purge.empty()) return {.verdict = is_local ? allow : deny};
     auto decision = options.purge.decide(request_.facts(), std::nullopt);
     if (decision.allowed() && decision.place().empty()) decision.verdict = deny;   // no rule matches

@@ -38,8 +38,9 @@ FixedOrigin const* if_kind(FixedOrigin const* origin, FixedOrigin::Kind kind) {
 Request::Request(Services& services, ClientStream& client, FixedOrigin const* only_origin, Scratch& scratch,
                  std::shared_ptr<Options const> const& options)
     : services(services), client(client), accelerated_origin(if_kind(only_origin, FixedOrigin::Kind::accelerated)),
-      bumped_origin(if_kind(only_origin, FixedOrigin::Kind::bumped)), scratch(scratch), options(options), target(scratch.target),
-      record(scratch.record, options->via_name), close(!http::keeps_alive(client.head())) {
+      bumped_origin(if_kind(only_origin, FixedOrigin::Kind::bumped)),
+      intercepted_origin(if_kind(only_origin, FixedOrigin::Kind::intercepted)), scratch(scratch), options(options),
+      target(scratch.target), record(scratch.record, options->via_name), close(!http::keeps_alive(client.head())) {
     identity = bound_identity(services, client, bumped_origin || client.nobody());
     for (auto* text : {&target.url, &target.plain_url, &target.host_field, &target.path}) text->clear();
     target.secure = client.client()->secure;

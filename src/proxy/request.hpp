@@ -48,6 +48,7 @@ struct Request {
     ClientStream& client;
     FixedOrigin const* accelerated_origin;   // the listener's; null: a forward proxy
     FixedOrigin const* bumped_origin;        // the origin of the decrypted tunnel; null: not inside one
+    FixedOrigin const* intercepted_origin;   // the destination of the intercepted connection; null: the client knows the proxy
     Scratch& scratch;
     std::shared_ptr<Options const> const& options;
     Target& target;
@@ -89,7 +90,10 @@ struct Request {
     /// The client sent no-cache: no remembered failure answers it either.
     bool reloads() const { return control.is_reload(); }
     bool may_have_misses() const;
-    FixedOrigin const* only_origin() const { return accelerated_origin ? accelerated_origin : bumped_origin; }
+    FixedOrigin const* only_origin() const {
+        if (accelerated_origin) return accelerated_origin;
+        return bumped_origin ? bumped_origin : intercepted_origin;
+    }
     /// The client has accepted an invalid certificate with this error, X509_V_ERR_...; 0: none.
     long accepted_fault() const { return bumped_origin ? bumped_origin->accepted_fault : 0; }
     /// The client with the identity of this request, for requests that continue it without the client.

@@ -31,6 +31,10 @@ std::optional<Verdict> RequestCheck::check() {
     if (is_refusals_page(request_.target, head.method, *request_.options)) return Verdict::internal;
     if (is_internal(request_.target, *request_.services.own)) return check_internal();
     request_.control = http::parse_request_cache_control(head.fields);
+    if (request_.intercepted_origin && !name_.decide_at_once()) {
+        missing_ = Missing::origin;
+        return std::nullopt;
+    }
     apply_reload_rule();
     auto const verdict = check_access();
     return verdict == Verdict::go_on ? prepare() : verdict;
@@ -107,10 +111,18 @@ net::awaitable<Verdict> RequestCheck::check_further() {
     while (!verdict) {
         if (missing_ == Missing::names)
             verdict = co_await check_names();
+        else if (missing_ == Missing::origin)
+            verdict = co_await check_origin();
         else
             verdict = co_await check_login();
     }
     co_return *verdict;
+}
+
+net::awaitable<std::optional<Verdict>> RequestCheck::check_origin() {
+    co_await name_.run();
+    apply_reload_rule();
+    co_return resume_access();
 }
 
 /// Credentials that no rule has asked for may be wrong.
@@ -125,7 +137,7 @@ net::awaitable<std::optional<Verdict>> RequestCheck::check_login() {
     co_return resume_access();
 }
 
-/// The verdict of the rules, now that the user is known.
+/// The verdict of the rules, now that the user or the origin is known.
 std::optional<Verdict> RequestCheck::resume_access() {
     auto const verdict = check_access();
     if (verdict != Verdict::go_on) return verdict;

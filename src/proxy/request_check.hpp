@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "proxy/login_check.hpp"
+#include "proxy/name_check.hpp"
 #include "proxy/request.hpp"
 
 namespace garner::proxy {
@@ -12,7 +13,7 @@ namespace garner::proxy {
 /// Belongs to one request.
 class RequestCheck {
 public:
-    explicit RequestCheck(Request& request) : request_(request), login_(request) {}
+    explicit RequestCheck(Request& request) : request_(request), login_(request), name_(request) {}
 
     enum class Verdict : std::uint8_t {
         go_on,
@@ -45,6 +46,7 @@ private:
     std::optional<Verdict> check_access();
     std::optional<Verdict> resume_access();
     net::awaitable<std::optional<Verdict>> check_names();
+    net::awaitable<std::optional<Verdict>> check_origin();
     net::awaitable<std::optional<Verdict>> check_login();
     std::optional<Verdict> require_login();
     std::optional<Verdict> judge(LoginCheck::State);
@@ -58,12 +60,14 @@ private:
     /// The next wait of check_further().
     enum class Missing : std::uint8_t {
         names,
+        origin,   // whether the host of an intercepted request leads to its destination
         user,
         user_if_valid   // no rule needs it yet
     };
 
     Request& request_;
     LoginCheck login_;
+    NameCheck name_;
     Missing missing_ = Missing::names;
     bool has_tried_login_ = false;
     std::string login_fields_;

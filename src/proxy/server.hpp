@@ -79,6 +79,7 @@ public:
     /// With a name for Via, and counters for the rules.
     std::shared_ptr<Options const> options() const;
     AccessLog::Stats log_stats() const { return log_ ? log_->stats() : AccessLog::Stats{}; }
+    net::NameHistory& name_history() { return shared_.name_history; }
     net::NameCache& names() { return network_->names(); }
     icp::Mesh& mesh() { return *mesh_; }
     /// For code that must run on a worker; until stop().

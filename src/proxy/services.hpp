@@ -8,6 +8,7 @@
 #include "h2/budget.hpp"
 #include "http/access_rules.hpp"
 #include "icp/mesh.hpp"
+#include "net/name_history.hpp"
 #include "net/worker.hpp"
 #include "proxy/access_log.hpp"
 #include "proxy/config_state.hpp"
@@ -42,6 +43,7 @@ struct Shared {
     std::uint32_t refreshes_max = 0;      // on one worker at a time; each takes a descriptor
     ClientCounts clients;                 // connections by client address
     HandshakeFailures handshake_failures;
+    net::NameHistory name_history;   // of hosts that intercepted requests name
     Refusals refusals;
     ConfigState config;
     h2::Budget http2_memory{64 * MiB};   // shared by all HTTP/2 connections, in addition to the fixed part of each

@@ -61,7 +61,7 @@ bool Sources::is_tunnelled() const {
 
 bool Sources::has_no_peers() const {
     auto const* agent = request_.services.agent;
-    return !agent || request_.target.accelerated || agent->alone();
+    return !agent || request_.target.accelerated || request_.intercepted_origin || agent->alone();
 }
 
 bool Sources::may_be_in_a_loop() const { return request_.head().fields.has(http::Name::via) && !has_no_peers(); }

@@ -81,14 +81,64 @@ bool read_own_path(http::RequestHead const& request, Target& target) {
     return true;
 }
 
+/// Replaces the host of `uri` by the name that the request gives it. The port is that of the connection, like the address.
+char const* take_name(http::RequestHead const& request, http::Uri& uri) {
+    http::UriError error;
+    if (http::is_origin_form(request.target)) {
+        uri.path_and_query = request.target;
+    } else if (request.target == "*" && request.method == Method::options) {
+        uri.path_and_query = "*";
+    } else {
+        auto const absolute = http::parse_absolute(request.target, error);
+        if (!absolute) return error.refusal;
+        if (absolute->scheme != uri.scheme) return "another scheme than that of the intercepted connection";
+        auto const port = uri.authority.port;
+        uri = *absolute;
+        uri.authority.port = port;
+        return nullptr;
+    }
+    auto const host = http::parse_authority(request.fields.first(Name::host), error);   // valid or empty: fault_of_host()
+    if (!host) return nullptr;
+    uri.authority.host = host->host;
+    uri.authority.ipv6 = host->ipv6;
+    return nullptr;
+}
+
+/// A request on an intercepted connection, or the CONNECT that stands for its TLS.
+char const* read_intercepted(http::RequestHead const& request, FixedOrigin const& origin, Target& target) {
+    target.destination = origin.destination.address;
+    bool const is_tunnel = origin.uri.scheme == http::Scheme::https;
+    if (is_tunnel) return read_connect(request, target);
+    if (request.method == Method::connect) return "CONNECT on an intercepted connection";
+    auto uri = origin.uri;
+    if (auto const* fault = take_name(request, uri)) return fault;
+    target.uri = uri;
+    finish(request, target);
+    return nullptr;
+}
+
 }   // namespace
+
+std::shared_ptr<FixedOrigin const> intercepted_origin(http::Scheme scheme, IpEndpoint const& destination) {
+    auto origin = std::make_shared<FixedOrigin>();
+    origin->kind = FixedOrigin::Kind::intercepted;
+    origin->destination = destination;
+    origin->text = std::string(http::text(scheme)) + "://" + destination.text();
+    http::UriError error;
+    origin->uri = http::parse_absolute(origin->text, error).value();
+    return origin;
+}
 
 char const* read_target(http::RequestHead const& request, FixedOrigin const* origin, Target& target) {
     bool const bumped = origin && origin->kind == FixedOrigin::Kind::bumped;
-    target.accelerated = origin && !bumped;
+    bool const intercepted = origin && origin->kind == FixedOrigin::Kind::intercepted;
+    target.accelerated = origin && origin->kind == FixedOrigin::Kind::accelerated;
     target.to_us = false;
+    target.unverified = false;
+    target.destination.reset();
     target.plain_url.clear();
     if (auto const* fault = fault_of_host(request)) return fault;
+    if (intercepted) return read_intercepted(request, *origin, target);
     if (request.method == Method::connect) {
         if (origin) return bumped ? "CONNECT inside a tunnel" : "CONNECT to an accelerator";
         return read_connect(request, target);

@@ -9,15 +9,17 @@
 #include "cache/key.hpp"
 #include "http/message.hpp"
 #include "http/uri.hpp"
+#include "util/ip.hpp"
 
 namespace garner::proxy {
 
-/// The only origin of a connection's requests: that of an accelerator's listener, or that of a tunnel that Garner decrypts. Owns
-/// its text.
+/// The only origin of a connection's requests: that of an accelerator's listener, that of a tunnel that Garner decrypts, or the
+/// address that a client of an intercepted connection has connected to. Owns its text.
 struct FixedOrigin : std::enable_shared_from_this<FixedOrigin> {
     enum class Kind : std::uint8_t {
         accelerated,
-        bumped   // requests count as those of a forward proxy for https:// URLs
+        bumped,       // requests count as those of a forward proxy for https:// URLs
+        intercepted   // requests count as those of a forward proxy; the client chooses the name of the origin, not its address
     };
     struct Refusal {
         std::uint16_t status = 403;
@@ -34,7 +36,12 @@ struct FixedOrigin : std::enable_shared_from_this<FixedOrigin> {
     /// pooled. 0: the certificate is valid, or must be.
     long accepted_fault = 0;
     std::optional<Refusal> refusal = std::nullopt;   // answers each request
+    // Only if it is intercepted:
+    IpEndpoint destination = {};   // the host and port of `uri`
 };
+
+/// "http://192.0.2.7:80". With https the client's bytes are passed on as in a tunnel.
+std::shared_ptr<FixedOrigin const> intercepted_origin(http::Scheme scheme, IpEndpoint const& destination);
 
 using cache::Partition;
 
@@ -45,8 +52,10 @@ struct Target {
     Target(Target const&) = delete;
     http::Uri uri;   // its host in lower case, without escapes of unreserved characters
     bool accelerated = false;
-    bool secure = false;   // the client speaks TLS; set by the request
-    bool to_us = false;    // a path of this proxy (proxy/internal), requested in origin-form
+    bool secure = false;                         // the client speaks TLS; set by the request
+    bool to_us = false;                          // a path of this proxy (proxy/internal), requested in origin-form
+    std::optional<IpAddress> destination = {};   // of an intercepted connection; it is connected to, whatever the host
+    bool unverified = false;                     // the host does not lead to `destination`; set by the request
     /// An accelerator tells its origin the client's scheme, and the response may depend on it.
     Partition partition() const {
         if (!accelerated) return Partition::forward;

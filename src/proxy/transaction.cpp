@@ -118,7 +118,7 @@ void Transaction::finish() {
 net::awaitable<bool> Transaction::is_allowed() {
     auto verdict = check_.check();
     if (!verdict) verdict = co_await check_.check_further();
-    co_return *verdict == Verdict::go_on;
+    co_return *verdict == Verdict::go_on && !request_.target.unverified;
 }
 
 net::awaitable<void> Transaction::refresh(cache::FillLease lead, store::ObjectPtr stale) {

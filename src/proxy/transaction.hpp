@@ -44,6 +44,8 @@ public:
 
     /// Another request may follow on the client's connection.
     bool keeps_connection() const { return !request_.close; }
+    /// Of the response; 0: none was sent.
+    std::uint16_t sent_status() const { return request_.record.sent_status; }
     /// "GET http://example.com/ for 10.0.0.7, for 3 s"
     std::string text() const { return Record::name(request_); }
     /// Cancels all its waits; the client's connection is not used further. Called on the same worker.

@@ -29,6 +29,7 @@ bool is_cut(Trouble trouble) { return trouble == Trouble::closed || trouble == T
 net::ConnectTarget origin_target(Request const& request) {
     auto const& authority = request.target.uri.authority;
     net::ConnectTarget where{.host = std::string(authority.host), .port = authority.port};
+    if (auto const& destination = request.target.destination) where.address = net::to_asio(*destination);
     if (request.is_https()) where.tls = request.services.worker.origin_tls;
     where.accepted_fault = request.accepted_fault();
     if (where.accepted_fault != 0) where.verification = net::Verification::reported;

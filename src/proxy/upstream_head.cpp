@@ -101,10 +101,13 @@ std::string connect_head(Request const& request, Sources const& sources) {
 
 void write_pool_key(Request const& request, Sources const& sources, std::string& out) {
     auto const& authority = request.target.uri.authority;
+    auto const& destination = request.target.destination;
+    auto const address = destination ? destination->text() : std::string();
     net::PoolKey key{.tls = request.target.uri.scheme == http::Scheme::https ? request.services.worker.origin_tls->id() : 0,
                      .host = authority.host,
                      .port = authority.port,
                      .server_name = authority.host};
+    if (destination) key.host = key.server_name = address;
     auto const& peer = sources.current().peer;
     auto const peer_tls = peer ? peer->tls() : nullptr;
     auto const peer_id = peer_tls ? peer_tls->id() : 0;
