@@ -105,8 +105,9 @@ Result<void> check_request(Command const& command) {
         if (auto const* refusal = http::parse_field_line(line, field))
             return Fault{quoted_word(line) + " is not a field like \"Accept: text/html\": " + refusal};
     }
-    if (command.client.empty() || parse_ip(command.client)) return {};
-    return Fault{quoted_word(command.client) + " is not an IP address"};
+    for (auto const* address : {&command.client, &command.intercepted})
+        if (!address->empty() && !parse_ip(*address)) return Fault{quoted_word(*address) + " is not an IP address"};
+    return {};
 }
 
 }   // namespace
@@ -125,6 +126,7 @@ int run_command(Command const& command, std::ostream& out, std::ostream& err) {
     for (auto const& field : command.fields) question.form.emplace_back("field", field);
     if (!command.user.empty()) question.form.emplace_back("user", command.user);
     for (auto const& group : command.groups) question.form.emplace_back("group", group);
+    if (!command.intercepted.empty()) question.form.emplace_back("intercepted", command.intercepted);
     if (command.accelerator) question.form.emplace_back("accelerator", "1");
     auto const answer = ask(question, endpoint.wanted);
     return answer ? endpoint.print(command, *answer, out) : fail(exit_failed, answer.fault());

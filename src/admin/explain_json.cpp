@@ -234,6 +234,11 @@ Json explain_json(Explanation const& explained) {
     json["listener"] = {{"address", explained.listener},
                         {"kind", explained.partition == proxy::Partition::forward ? "forward" : "accelerator"},
                         {"origin", explained.origin.empty() ? Json(nullptr) : Json(explained.origin)}};
+    if (!explained.destination.empty()) {
+        json["listener"]["kind"] = "intercepting";
+        json["listener"]["origin"] = explained.destination;
+        json["listener"]["unverified"] = explained.unverified;
+    }
     json["access"] = access(explained);
     json["interception"] = explained.interception.empty() ? Json(nullptr) : Json(explained.interception);
     json["bypass"] = explained.bypass == http::Bypass::none ? Json(nullptr) : Json(text(explained.bypass));

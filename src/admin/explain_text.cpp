@@ -108,10 +108,17 @@ std::string told(Json const& decision) {
     return filled(decision, closed ? "denied: {closed}, blocked unless a rule allows it ({rule})" : "{verdict} by {rule}");
 }
 
+std::string kind_of_listener(Json const& all) {
+    auto const kind = text_at(all, "listener.kind");
+    if (kind == "forward") return "forward proxy";
+    if (kind == "accelerator") return "accelerator for {listener.origin}";
+    bool const unverified = is(all, "listener.unverified");
+    return std::string("intercepts a connection to {listener.origin}, ") +
+           (unverified ? "to which DNS does not lead the host: no rule allows it by its name" : "to which DNS leads the host");
+}
+
 void access(Page& page, Json const& all) {
-    bool const forward = text_at(all, "listener.origin").empty();
-    page.line("listener",
-              filled(all, forward ? "{listener.address}, forward proxy" : "{listener.address}, accelerator for {listener.origin}"));
+    page.line("listener", filled(all, "{listener.address}, " + kind_of_listener(all)));
     page.line("access", told(at(all, "access")));
     if (is(all, "access.opens_closed")) page.line("access", "the rule allows a destination that is blocked by default");
     if (auto const& source = at(all, "access.of_stored_address"); source.is_object())

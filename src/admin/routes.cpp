@@ -378,6 +378,10 @@ Reply Routes::explain(Asked const& asked) {
         if (!address) return refused(400, "The client is not an IP address.");
         question.client = *address;
     }
+    if (auto const destination = form_value(form, "intercepted"); !destination.empty()) {
+        question.intercepted = parse_ip(destination);
+        if (!question.intercepted) return refused(400, "The address of intercepted is not an IP address.");
+    }
     auto const explained = proxy::explain(server_, question);
     return explained.fault.empty() ? in_json(explain_json(explained), 2) : refused(400, explained.fault);
 }

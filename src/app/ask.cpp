@@ -21,6 +21,7 @@
 #include "app/token_command.hpp"
 #include "bump/ca_command.hpp"
 #include "config/check_command.hpp"
+#include "config/intercept_command.hpp"
 #include "config/rules_command.hpp"
 #include "control/commands.hpp"
 #include "util/exit_code.hpp"
@@ -161,6 +162,7 @@ int ask_admin(CommandLine const& line, config::Config const& config, std::string
                                  .client = line.client,
                                  .user = line.rules.user,
                                  .groups = line.rules.groups,
+                                 .intercepted = line.intercepted,
                                  .accelerator = line.accelerator,
                                  .json = line.json,
                                  .what_if = line.what_if,
@@ -228,6 +230,8 @@ int ask(CommandLine const& line) {
     switch (line.command) {
     case CommandLine::Command::cache: return ask_cache(line, loaded.config, *token);
     case CommandLine::Command::ca: return run_ca(line, loaded.config, *token);
+    case CommandLine::Command::intercept:
+        return config::intercept_command(line.intercept_of, loaded.config.proxy.listen, std::cout, std::cerr);
     case CommandLine::Command::top: return ask_top(line, loaded.config, *token);
     case CommandLine::Command::reload:
     case CommandLine::Command::confirm: return ask_control(line, loaded.config);

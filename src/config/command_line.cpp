@@ -12,6 +12,7 @@
 #include "sim/sim_options.hpp"
 #include "util/command_form.hpp"
 #include "util/completion.hpp"
+#include "util/text.hpp"
 #include "util/units.hpp"
 
 namespace garner::config {
@@ -37,6 +38,11 @@ constexpr char const* about_explain =
     "Explains why a request would be a hit or a miss.\n"
     "The running proxy shows the rules, the variants and the freshness that decide. It fetches and changes nothing. On a miss it "
     "asks the peers, as it does for a client's request.";
+
+constexpr char const* about_intercept =
+    "Prints or checks the firewall for listeners with listen[].intercept.\n"
+    "The rules of nftables divert TCP connections to the ports 80 and 443 that pass this machine. The first listener that serves "
+    "IPv4 gets those of IPv4, and likewise for IPv6.";
 
 constexpr char const* about_health =
     "Tells whether the running proxy serves.\n"
@@ -126,6 +132,17 @@ std::string check_url(CommandLine& line) {
     bool const authority = line.method == "CONNECT" && http::parse_authority(given);
     if (authority) line.url = "https://" + given + "/";
     return http::parse_absolute(line.url) ? "" : quoted_word(given) + " is not a URL like http://example.com/page";
+}
+
+std::string check_intercept(CommandLine::Intercept const& intercept) {
+    if (intercept.print == intercept.check) return "intercept takes --print or --check";
+    auto const is_plain = [](char c) {
+        return is_alpha(c) || is_digit(c) || c == '-' || c == '_' || c == '.' || c == '@' || c == ':';
+    };
+    for (auto const& name : intercept.interfaces)
+        if (name.empty() || name.size() > 15 || !std::ranges::all_of(name, is_plain))
+            return "--interface: " + quoted_word(name) + " is not the name of a network interface like lan0";
+    return {};
 }
 
 /// A URL, a prefix, a tag, everything, or lines on standard input.
@@ -230,6 +247,7 @@ public:
         declare_log();
         declare_reload();
         declare_rules();
+        declare_intercept();
         declare_token();
         declare_ca();
         root_.subcommand("sim", {}, is(Command::sim), &line_.rest).own_form(sim::use_sim_form);
@@ -347,9 +365,14 @@ private:
             .option("--user NAME", "the logged-in user; default: the user of the address, if auth has one", line_.rules.user)
             .option("--group NAME", "a further group of the user, besides those that list the name; repeatable",
                     appended_to(line_.rules.groups))
+            .option("--intercepted ADDRESS",
+                    "the client has connected to ADDRESS, and the firewall diverts it to listen[].intercept", line_.intercepted)
             .flag("--accelerator", "asks the accelerator for this URL, not the forward proxy", line_.accelerator)
             .flag("--json", "prints JSON", line_.json)
-            .check([this] { return check_url(line_); })
+            .check([this] {
+                bool const both = line_.accelerator && !line_.intercepted.empty();
+                return both ? "explain takes --accelerator or --intercepted, not both" : check_url(line_);
+            })
             .exit_statuses({{0, "done"}, {1, "failure"}, {2, "wrong command line"}})
             .examples({"garner explain http://example.org/",
                        "garner explain http://example.org/ -H 'Accept-Language: de' --user anna --group staff"});
@@ -386,6 +409,21 @@ private:
             .exit_statuses({{0, "done"}, {1, "failure, a faulty line, or too many new denials"}, {2, "wrong command line"}})
             .examples({"garner rules why http://example.org/ --source 10.0.0.7 --at 'Mon 09:00' --config garner.json",
                        "garner rules test --log access.log.gz --against garner.json --config new.json"});
+    }
+
+    void declare_intercept() {
+        auto& intercept = line_.intercept_of;
+        root_.subcommand("intercept", about_intercept, is(Command::intercept))
+            .group("inspect")
+            .flag("--print", "prints a shell script that sets the rules of nftables and the routes", intercept.print)
+            .flag("--check", "prints each of them that this machine does not have", intercept.check)
+            .option("--interface NAME", "diverts clients at this network interface only; repeatable",
+                    appended_to(intercept.interfaces))
+            .check([this] { return check_intercept(line_.intercept_of); })
+            .exit_statuses(
+                {{0, "done; --check: nothing is missing"}, {1, "something is missing, or failure"}, {2, "wrong command line"}})
+            .examples({"garner intercept --print --interface lan0 --config garner.json",
+                       "garner intercept --check --interface lan0 --config garner.json"});
     }
 
     void declare_peers() {

@@ -14,27 +14,28 @@ namespace garner::config {
 
 struct CommandLine {
     enum class Command {
-        run,        // start the proxy
-        check,      // report the configuration's errors
-        import,     // translate the squid.conf `url`
-        purge,      // remove `url` from the cache
-        stats,      // print one page of statistics
-        top,        // print rates and lists, again each second
-        token,      // make a token for the admin address: `rest` is its name
-        peers,      // print the other caches and their states
-        health,     // whether the running proxy serves
-        log,        // its log files: `rest` is the operation
-        reload,     // makes the running proxy load its configuration again
-        takeover,   // starts, and takes the place of the running proxy
-        confirm,    // keeps the configuration that `reload` applied for a time
-        explain,    // explain why `url` is, or is not, answered from the cache
-        cache,      // the cache's content: `rest` is the operation and a pattern
-        ca,         // the certificate authority of interception: `rest` is the operation and a directory
-        rules,      // ask the access rules: `rest` is the operation
-        sim,        // replay a trace: `rest` are the simulator's arguments
-        seen,       // a crawler's URL-seen caches: `rest` are their arguments
-        help,       // print `text`, a help, the version or a completion script, and end with 0
-        wrong       // print `text` to standard error and end with 2
+        run,         // start the proxy
+        check,       // report the configuration's errors
+        import,      // translate the squid.conf `url`
+        purge,       // remove `url` from the cache
+        stats,       // print one page of statistics
+        top,         // print rates and lists, again each second
+        token,       // make a token for the admin address: `rest` is its name
+        peers,       // print the other caches and their states
+        health,      // whether the running proxy serves
+        log,         // its log files: `rest` is the operation
+        reload,      // makes the running proxy load its configuration again
+        takeover,    // starts, and takes the place of the running proxy
+        confirm,     // keeps the configuration that `reload` applied for a time
+        explain,     // explain why `url` is, or is not, answered from the cache
+        cache,       // the cache's content: `rest` is the operation and a pattern
+        ca,          // the certificate authority of interception: `rest` is the operation and a directory
+        intercept,   // print or check the firewall of listeners that intercept
+        rules,       // ask the access rules: `rest` is the operation
+        sim,         // replay a trace: `rest` are the simulator's arguments
+        seen,        // a crawler's URL-seen caches: `rest` are their arguments
+        help,        // print `text`, a help, the version or a completion script, and end with 0
+        wrong        // print `text` to standard error and end with 2
     };
     Command command = Command::run;
     std::string config_file;           // empty: the embedded defaults
@@ -44,6 +45,7 @@ struct CommandLine {
     std::vector<std::string> fields;   // "Accept-Language: de", in order
     std::string client;                // an address; empty: this machine; rules: --source
     bool accelerator = false;
+    std::string intercepted = {};    // explain: the address that the client has connected to; empty: the proxy
     bool json = false;               // explain, peers, cache
     Bytes rate = 100 * MiB;          // cache verify: most bytes per second to read; 0: no limit
     bool what_if = false;            // stats
@@ -70,6 +72,11 @@ struct CommandLine {
         std::optional<double> new_denials_max;   // test: share of the requests, 0 to 1; nothing: any
     };
     Rules rules = {};
+    struct Intercept {
+        bool print = false, check = false;          // one of them
+        std::vector<std::string> interfaces = {};   // none: all
+    };
+    Intercept intercept_of = {};
     struct Purge {
         std::string prefix, tag, origin;   // empty: not given
         bool all = false, soft = false, group = false, wait = false;

@@ -91,9 +91,21 @@ private:
         return would_refuse(parsed.refusal ? parsed.refusal : "incomplete head");
     }
 
-    bool choose_listener() {
+    bool choose_listener() { return question_.intercepted ? choose_intercepting() : choose_proxy(); }
+
+    bool choose_intercepting() {
+        auto const places = server_.listen_addresses();
+        auto const found = std::ranges::find_if(places, [](auto const& one) { return one.intercept != net::Intercept::off; });
+        if (found == places.end()) return fault("no listener intercepts");
+        out_.listener = found->address;
+        origin_ = intercepted_origin(uri_.scheme, {*question_.intercepted, uri_.authority.port});
+        return true;
+    }
+
+    bool choose_proxy() {
         std::string there;
         for (auto const& place : server_.listen_addresses()) {
+            if (place.intercept != net::Intercept::off) continue;
             if (question_.accelerated != (place.origin != nullptr)) continue;
             std::string asked;
             http::append_host(uri_, asked);
@@ -125,13 +137,33 @@ private:
         return !refusal || would_refuse(refusal);
     }
 
+    /// Matches NameCheck. Without a query to DNS an unknown name counts as unverified.
+    bool is_unverified() {
+        auto const& destination = *target_.destination;
+        std::string const host(target_.uri.authority.host);
+        if (auto const literal = parse_ip(host)) return *literal != destination;
+        if (server_.name_history().has(host, destination, steady_now())) return false;
+        auto const names = question_.asks_others ? resolve_on_worker(server_, host) : net::NamesPtr();
+        auto const leads = [&](net::Address const& address) { return net::to_ip(address) == destination; };
+        return !names || std::ranges::none_of(names->addresses, leads);
+    }
+
+    /// A client of an intercepted connection logs in to no proxy.
+    void note_interception() {
+        if (!target_.destination) return;
+        out_.destination = target_.destination->text();
+        out_.unverified = target_.unverified = is_unverified();
+        if (!identity_) identity_ = std::make_shared<http::Identity const>();
+    }
+
     void decide() {
         auto const& options = *out_.options;
         out_.url = target_.url;
         out_.partition = target_.partition();
         client_ = {.peer = {question_.client, 0}, .listener = port_of_listener(), .secure = target_.secure};
-        facts_ = rule_request(request_, target_, client_, out_.now);
         identity_ = identity_of(question_, server_.logins(), out_.now);
+        note_interception();
+        facts_ = rule_request(request_, target_, client_, out_.now);
         facts_.identity = identity_.get();
         control_ = http::parse_request_cache_control(request_.fields);
         out_.reload_ignored = ignores_reload(options.caching, control_, facts_);
@@ -152,14 +184,18 @@ private:
     void explain_interception() {
         auto const& options = out_.options->bump;
         auto const interception = server_.interception();
-        if (request_.method != Method::connect || !interception || !options.rules.any_applies()) return;
+        bool const is_concerned = request_.method == Method::connect && !target_.destination;
+        if (!is_concerned || !interception || !options.rules.any_applies()) return;
         auto const state = interception->state_of(question_.client, target_.uri.authority.host, options, out_.now);
         out_.interception = bump::decide(options.rules, facts_, state).text();
     }
 
     bool forwards() const { return is_fetch() || out_.outcome == Outcome::passed || out_.outcome == Outcome::tunnelled; }
 
-    bool has_peers() const { return out_.partition == Partition::forward && !server_.mesh().peer_table()->peers.empty(); }
+    bool has_peers() const {
+        bool const may_use_peers = out_.partition == Partition::forward && !target_.destination;
+        return may_use_peers && !server_.mesh().peer_table()->peers.empty();
+    }
 
     /// Matches RequestCheck::check_names and Sources::may_use_peers: a request that goes to peers first needs no addresses,
     /// unless a rule depends on them.
@@ -222,6 +258,7 @@ private:
     }
 
     void look_for_name(std::string_view host) {
+        if (target_.destination) return judge_address(*target_.destination);
         if (auto const literal = parse_ip(host)) return judge_address(*literal);
         std::string name;
         net::write_cached_form(host, name);

@@ -23,6 +23,7 @@ struct ExplainQuestion {
     IpAddress client = IpAddress::v4(127, 0, 0, 1);
     std::optional<http::Identity> identity = std::nullopt;   // nothing: the client has not logged in
     bool accelerated = false;                                // through an accelerator: the URL is at its origin or at its listener
+    std::optional<IpAddress> intercepted = std::nullopt;     // the address that the client has connected to; nothing: the proxy
     bool asks_others = false;                                // queries DNS and, for a request that would be forwarded, the peers
 };
 
@@ -49,9 +50,11 @@ struct Explanation {
     WallTime now{};
     std::shared_ptr<Options const> options;   // the views and pointers below point into these
     std::string method;
-    std::string url;        // normal form
-    std::string listener;   // "127.0.0.1:3128"
-    std::string origin;     // of an accelerator
+    std::string url;           // normal form
+    std::string listener;      // "127.0.0.1:3128"
+    std::string origin;        // of an accelerator
+    std::string destination;   // of an intercepted connection: "192.0.2.7"; empty: the client knows the proxy
+    bool unverified = false;   // the host does not lead to it
     Partition partition = Partition::forward;
 
     http::Decision access;                         // needs_destination: the name would have to be resolved
