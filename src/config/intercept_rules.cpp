@@ -10,7 +10,7 @@ namespace {
 using net::Intercept;
 
 // One number marks packets of tproxy and names the table of their route: 0x6761 is "ga".
-constexpr std::string_view mark = "0x00006761";   // as nft lists it
+constexpr std::string_view mark = "0x00006761";   // in the form in which nft lists it
 constexpr std::string_view mark_of_rule = "0x6761";
 constexpr std::string_view route_table = "26465";
 
@@ -34,7 +34,7 @@ bool any_by(std::span<InterceptedFamily const> families, Intercept how) {
 /// ":3129", "10.0.0.1:3129", "[2001:db8::1]:3129"
 std::string place(IpEndpoint const& to) { return to.address.is_unspecified() ? ":" + std::to_string(to.port) : to.text(); }
 
-/// What happens to a connection of the family.
+/// The statement that diverts a connection of the family.
 std::string diversion(InterceptedFamily const& family) {
     std::string const ip = family.is_v4 ? "ip" : "ip6";
     if (family.how == Intercept::tproxy)

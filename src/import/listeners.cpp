@@ -38,9 +38,9 @@ Result<Endpoint> endpoint_of(std::string_view text) {
 /// The reason why a listener with this option is not translated; nullptr: it is.
 char const* refusal_of(std::string_view option) {
     constexpr std::array<std::pair<std::string_view, char const*>, 8> refused{{
-        {"intercept", "Garner takes no redirected connections; configure the proxy in the clients, or by a PAC file"},
-        {"transparent", "Garner takes no redirected connections; configure the proxy in the clients, or by a PAC file"},
-        {"tproxy", "Garner takes no redirected connections; configure the proxy in the clients, or by a PAC file"},
+        {"intercept", "set `intercept` of a listener, as in docs/guides/intercept.md"},
+        {"transparent", "set `intercept` of a listener, as in docs/guides/intercept.md"},
+        {"tproxy", "set `intercept` of a listener, as in docs/guides/intercept.md"},
         {"accel", "write an accelerator: a listener with `origin`, as in docs/guides/accelerator.md"},
         {"vhost", "write an accelerator: a listener with `origin`, as in docs/guides/accelerator.md"},
         {"defaultsite", "write an accelerator: a listener with `origin`, as in docs/guides/accelerator.md"},

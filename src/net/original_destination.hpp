@@ -8,7 +8,8 @@
 
 namespace garner::net {
 
-/// Of an accepted connection. A client that has connected to the listening address itself: that address, or nothing.
+/// The destination of an accepted connection before it was diverted. If the client has connected to the listening address itself:
+/// that address, or nothing.
 std::optional<IpEndpoint> original_destination(int connection, Intercept how);
 
 /// Lets a bound TCP socket accept connections to addresses of other hosts (IP_TRANSPARENT), or no longer. Connections that it

@@ -170,6 +170,13 @@ TEST(Load, faults) {
              Row{R"({"listen": [{"address": ":80", "origin": "127.0.0.1:8000"}]})", "is not an origin"},
              Row{R"({"listen": [{"address": ":80", "origin": "ftp://a"}]})", "is not an origin"},
              Row{R"({"listen": [{"address": ":80", "origin": "http://a/b"}]})", "has a path"},
+             Row{R"({"listen": [{"address": ":80", "intercept": "nat"}]})", "listen[0].intercept: \"nat\" is not known"},
+             Row{R"({"listen": [{"address": ":80", "intercept": "tproxy", "origin": "http://a"}]})",
+                 "listen[0].intercept: cannot be used together with origin: the client chooses the server (remove one of them)"},
+             Row{R"({"listen": [{"address": ":80", "intercept": "redirect", "proxy_protocol": ["10.0.0.5"]}]})",
+                 "listen[0].intercept: cannot be used together with proxy_protocol: "},
+             Row{R"({"listen": [{"address": ":80", "intercept": "redirect", "tls": {"certificates": []}}]})",
+                 "listen[0].intercept: cannot be used together with tls: "},
              Row{R"({"workers": 1.5})", "expects a whole number, not the number 1.5"},
              Row{R"({"workers": 99999999999999999999})", "expects a whole number"},
              Row{R"({"workers": "two"})", "expects a whole number, not text"},
@@ -385,6 +392,13 @@ TEST(Load, an_open_proxy_and_rules_that_are_never_reached_are_noticed) {
     EXPECT_EQ(noticed(load(R"({"listen": [{"address": "10.0.0.1:3128"}], "access": [{"deny": "all"}]})")), "");
     EXPECT_EQ(noticed(load(R"({"listen": [{"address": "10.0.0.1:3128", "origin": "http://a"}], "access": [{"allow": "all"}]})")),
               "");
+}
+
+TEST(Load, an_intercepting_listener_is_no_open_proxy_and_needs_an_address_that_packets_reach) {
+    EXPECT_EQ(noticed(load(R"({"listen": [{"address": ":3129", "intercept": "tproxy"}], "access": [{"allow": "all"}]})")), "");
+    EXPECT_EQ(noticed(load(R"({"listen": [{"address": "127.0.0.1:3129", "intercept": "tproxy"}]})")), "");
+    EXPECT_THAT(noticed(load(R"({"listen": [{"address": "127.0.0.1:3129", "intercept": "redirect"}]})")),
+                testing::HasSubstr("listen[0].intercept: connections of other machines cannot be redirected to loopback"));
 }
 
 TEST(Load, rules_that_never_match_https_are_noticed) {

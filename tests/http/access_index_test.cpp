@@ -132,6 +132,7 @@ struct Asked {
         facts.now = from_unix_seconds(1'700'000'000 + 1'800 * dice.below(400));
         facts.listener = static_cast<std::uint16_t>(79 + dice.below(7));
         facts.accelerated = dice.chance(9);
+        facts.unverified = dice.chance(5);
         if (dice.chance(2)) facts.identity = &identity;
         if (dice.chance(2)) destination = dice.address();
     }

@@ -93,6 +93,27 @@ TEST(Matcher, a_client_of_an_accelerator_passes_as_no_user) {
     EXPECT_EQ(not_anyone.matches(asked, nullptr, Doubt::matches), MatchResult::yes);
 }
 
+TEST(Matcher, an_unverified_host_opens_nothing_and_is_still_denied) {
+    auto asked = asked_by();
+    Matcher const all_by_name[]{
+        {.host = {*HostPattern::parse("example.com")}}, {.url_contains = {"example.com"}},
+        {.url_matches = patterns("^http://example")},   {.host_matches = patterns("^example")},
+        {.decoded_url_matches = patterns("example")},   {.is = {named("it", {.host = {*HostPattern::parse(".com")}})}},
+    };
+    for (auto const& by_name : all_by_name) {
+        asked.unverified = false;
+        EXPECT_EQ(by_name.matches(asked, nullptr, Doubt::fails), MatchResult::yes);
+        asked.unverified = true;
+        EXPECT_EQ(by_name.matches(asked, nullptr, Doubt::fails), MatchResult::no);
+        EXPECT_EQ(by_name.matches(asked, nullptr, Doubt::matches), MatchResult::yes);
+        Matcher const others{.is_not = {named("it", by_name)}};
+        EXPECT_EQ(others.matches(asked, nullptr, Doubt::matches), MatchResult::yes) << "a rule that denies all other hosts";
+    }
+    EXPECT_EQ(Matcher{.source = networks("127.0.0.0/8")}.matches(asked, nullptr, Doubt::fails), MatchResult::yes);
+    asked.host = "example.org";
+    EXPECT_EQ(all_by_name[0].matches(asked, nullptr, Doubt::matches), MatchResult::no) << "another host";
+}
+
 TEST(Matcher, named_matchers_all_match_and_negated_ones_never) {
     auto const office = named("office", {.source = networks("10.0.0.0/8")});
     auto const web = named("web", {.port = {port_range("80")}});

@@ -156,6 +156,48 @@ TEST_F(Accelerated, options_of_the_server_go_on_as_that) {
     EXPECT_EQ(read.target.path, "*");
 }
 
+struct OnInterceptedConnection : ::testing::Test {
+    std::shared_ptr<FixedOrigin const> const origin = intercepted_origin(http::Scheme::http, {IpAddress::v4(192, 0, 2, 7), 8080});
+    std::shared_ptr<FixedOrigin const> const secure = intercepted_origin(http::Scheme::https, {*parse_ip("2001:db8::7"), 443});
+};
+
+TEST_F(OnInterceptedConnection, the_client_names_the_host_and_the_connection_has_address_and_port) {
+    Read read("GET", "/a?b", "Shop.Example", origin.get());
+    EXPECT_EQ(read.fault, "");
+    EXPECT_EQ(read.target.url, "http://shop.example:8080/a?b");
+    EXPECT_EQ(read.target.host_field, "shop.example:8080");
+    EXPECT_EQ(read.target.path, "/a?b");
+    EXPECT_EQ(read.target.destination, IpAddress::v4(192, 0, 2, 7));
+    EXPECT_EQ(read.target.partition(), Partition::forward);
+    EXPECT_EQ(Read("GET", "/", "shop.example:99", origin.get()).target.url, "http://shop.example:8080/");
+    EXPECT_EQ(Read("GET", "http://a.example:99/x", "b.example", origin.get()).target.url, "http://a.example:8080/x");
+    EXPECT_EQ(Read("GET", "/", "[2001:db8::9]", origin.get()).target.url, "http://[2001:db8::9]:8080/");
+    EXPECT_EQ(Read("GET", "/", "", origin.get()).target.url, "http://192.0.2.7:8080/");
+    EXPECT_EQ(Read("OPTIONS", "*", "shop.example", origin.get()).target.path, "*");
+}
+
+TEST_F(OnInterceptedConnection, what_only_a_proxy_takes_is_refused) {
+    EXPECT_EQ(Read("CONNECT", "shop.example:443", "shop.example", origin.get()).fault, "CONNECT on an intercepted connection");
+    EXPECT_NE(Read("GET", "https://shop.example/", "shop.example", origin.get()).fault, "");
+    EXPECT_NE(Read("GET", "/", "a b", origin.get()).fault, "");
+    EXPECT_NE(Read("GET", "shop.example", "shop.example", origin.get()).fault, "");
+}
+
+TEST_F(OnInterceptedConnection, tls_is_a_tunnel_to_the_name_it_asks_for) {
+    Read read("CONNECT", "shop.example:443", "shop.example:443", secure.get());
+    EXPECT_EQ(read.fault, "");
+    EXPECT_EQ(read.target.url, "shop.example:443");
+    EXPECT_EQ(read.target.destination, parse_ip("2001:db8::7"));
+}
+
+TEST_F(OnInterceptedConnection, paths_of_a_proxy_are_those_of_the_server) {
+    Read read("GET", "/squid-internal-periodic/store_digest", "shop.example", origin.get());
+    EXPECT_EQ(read.fault, "");
+    EXPECT_FALSE(is_internal(read.target, {}));
+    Read page("GET", "/", "garner.internal", intercepted_origin(http::Scheme::http, {IpAddress::v4(192, 0, 2, 7), 80}).get());
+    EXPECT_FALSE(is_refusals_page(page.target, Method::get, {}));
+}
+
 TEST(Target, is_filled_anew_for_each_request) {
     Read read("GET", "http://a/long/path?with=query");
     Read next("GET", "http://b/");

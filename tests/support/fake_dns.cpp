@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <span>
 #include <stdexcept>
 
 namespace garner::test {
@@ -160,6 +161,8 @@ std::string FakeDns::reply_to(std::string_view query, bool tcp) {
         if (known == names_.end()) {
             name.kind = Name::nxdomain;
         } else {
+            auto& listed = type == type_a ? known->second.v4 : known->second.v6;
+            if (known->second.rotates && !listed.empty()) std::rotate(listed.begin(), listed.begin() + 1, listed.end());
             name = known->second;
             if (!tcp && known->second.udp_queries_lost-- > 0) return {};
         }
@@ -178,7 +181,8 @@ std::string FakeDns::reply_to(std::string_view query, bool tcp) {
             ++count;
         }
         auto const& addresses = type == type_a ? name.v4 : name.v6;
-        for (auto const& address : addresses) {
+        for (auto const& address :
+             std::span(addresses).first(name.rotates ? std::min<std::size_t>(1, addresses.size()) : addresses.size())) {
             put_record(records, owner, type, name.ttl, packed(type == type_a ? AF_INET : AF_INET6, address));
             ++count;
         }

@@ -23,6 +23,7 @@ public:
         bool truncated_on_udp = false;
         int udp_queries_lost = 0;   // before the first one is answered
         bool aaaa_lost = false;
+        bool rotates = false;   // each answer has one of the addresses, the next one each time
         std::chrono::milliseconds delay{0};
     };
 
