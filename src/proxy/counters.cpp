@@ -22,6 +22,7 @@ char const* text(InterceptedBegin begin) {
     case InterceptedBegin::http: return "http";
     case InterceptedBegin::tls: return "tls";
     case InterceptedBegin::direct: return "direct";
+    case InterceptedBegin::loop: return "loop";
     case InterceptedBegin::not_tls: return "not_tls";
     case InterceptedBegin::malformed: return "malformed";
     case InterceptedBegin::timed_out: return "timed_out";

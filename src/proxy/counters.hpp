@@ -52,6 +52,7 @@ enum class InterceptedBegin : std::uint8_t {
     http,
     tls,         // a ClientHello: the bytes are passed on
     direct,      // the client has connected to the proxy itself
+    loop,        // the firewall diverts TLS that Garner passes on
     not_tls,     // the first byte is that of TLS, the next ones are not
     malformed,   // the ClientHello has an error, or more than 64 KiB
     timed_out,   // deadlines.head

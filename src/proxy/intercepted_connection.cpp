@@ -84,6 +84,7 @@ std::optional<InterceptedBegin> InterceptedConnection::take_hello() {
         services_.shared.handshake_failures.note(client(), point().port, std::string("ClientHello with ") + reading.reason);
         return Begin::malformed;
     }
+    if (services_.shared.own_ends.has(peer())) return Begin::loop;
     server_name_ = std::move(reading.hello.server_name);
     return Begin::tls;
 }

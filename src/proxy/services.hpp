@@ -19,6 +19,7 @@
 #include "proxy/head_budget.hpp"
 #include "proxy/interception.hpp"
 #include "proxy/options.hpp"
+#include "proxy/own_ends.hpp"
 #include "proxy/refusals.hpp"
 #include "proxy/sampling.hpp"
 #include "proxy/top_lists.hpp"
@@ -44,6 +45,7 @@ struct Shared {
     ClientCounts clients;                 // connections by client address
     HandshakeFailures handshake_failures;
     net::NameHistory name_history;   // of hosts that intercepted requests name
+    OwnEnds own_ends;
     Refusals refusals;
     ConfigState config;
     h2::Budget http2_memory{64 * MiB};   // shared by all HTTP/2 connections, in addition to the fixed part of each

@@ -1,6 +1,7 @@
 #include "proxy/tunnel.hpp"
 
 #include "http/hop_by_hop.hpp"
+#include "net/handed_sockets.hpp"
 #include "proxy/head_writer.hpp"
 #include "proxy/relay.hpp"
 #include "proxy/via.hpp"
@@ -36,10 +37,19 @@ net::awaitable<bool> Tunnel::splice() {
     auto transport = co_await upstream_.open_tunnel(early);
     if (!transport) co_return false;
     if (!co_await establish()) co_return true;
+    auto const end = hold_end(*transport);
     std::string_view read = bumped_.bytes();
     if (read.empty()) read = request_.client.leftover();
     co_await relay(*transport, read, early);
     co_return true;
+}
+
+/// Before the first byte is sent: a loop is recognised by its ClientHello.
+OwnEnds::Held Tunnel::hold_end(net::Transport& origin) {
+    if (!request_.intercepted_origin) return {};
+    auto const end = net::bound_endpoint(origin.descriptor());
+    if (!end) return {};
+    return {request_.services.shared.own_ends, *end};
 }
 
 void Tunnel::count(bump::Action action) {

@@ -33,6 +33,7 @@ private:
     void count(bump::Action action);
     net::awaitable<bool> run_by_rules();
     net::awaitable<bool> splice();
+    OwnEnds::Held hold_end(net::Transport& origin);
     net::awaitable<void> relay(net::Transport& origin, std::string_view from_client, std::string_view from_origin);
 
     Request& request_;

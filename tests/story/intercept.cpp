@@ -70,7 +70,7 @@ constexpr auto configuration = R"({
         {"deny": {"host": "blocked.example"}},
         {"allow": {"host": "door.example", "source": ["10.7.0.0/24", "fd07::/64"]}},
         {"deny": {"host": "door.example"}},
-        {"allow": {"source": ["10.7.0.0/24", "fd07::/64"]}}
+        {"allow": {"source": ["10.7.0.0/24", "fd07::/64", "10.8.0.1"]}}
     ]
 })";
 
@@ -308,6 +308,22 @@ TEST_P(Intercept, a_client_that_connects_to_the_proxy_itself_is_refused) {
     EXPECT_EQ(begun("direct"), 3) << "and that of the test itself";
     EXPECT_EQ(web->connections(), 0u);
     EXPECT_THAT(curl("http://shop.example/still", v4(101)), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_P(Intercept, a_firewall_that_diverts_the_proxy_itself_makes_no_endless_loop) {
+    bool const by_redirect = GetParam() == std::string("redirect");   // else the listener gets connections to itself
+    NEEDS("openssl");
+    auto const rules = dir.write("output", "table ip all {\nchain output {\ntype nat hook output priority dstnat\n"
+                                           "ip daddr 10.8.0.0/24 tcp dport { 80, 443 } redirect to :" +
+                                               std::to_string(port) + "\n}\n}\n");
+    auto const done = networks->router.run([&] { return run({"nft", "-f", rules}); });
+    EXPECT_EQ(done.code, 0) << done.errors;
+    auto const at_router = [&](Words const& words) { return networks->router.run([&] { return run(words); }); };
+    EXPECT_EQ(at_router({"curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "http://" + v4(101) + "/"}).output,
+              by_redirect ? "508" : "400");
+    EXPECT_NE(at_router({"openssl", "s_client", "-connect", v4(101) + ":443", "-servername", "tls.example"}).code, 0);
+    EXPECT_EQ(begun("loop"), by_redirect ? 1 : 0);
+    EXPECT_EQ(begun("tls"), by_redirect ? 1 : 0);
 }
 
 TEST_P(Intercept, explain_tells_of_requests_to_an_address) {
