@@ -22,6 +22,13 @@ constexpr std::array size_units{
 };
 // clang-format on
 
+// In bits.
+constexpr std::array rate_units{
+    Unit{"Gbit/s", 1'000'000'000}, Unit{"Mbit/s", 1'000'000}, Unit{"kbit/s", 1'000},   Unit{"GiB/s", 8 * GiB},
+    Unit{"GB/s", 8'000'000'000},   Unit{"MiB/s", 8 * MiB},    Unit{"MB/s", 8'000'000}, Unit{"KiB/s", 8 * KiB},
+    Unit{"KB/s", 8'000},           Unit{"bit/s", 1},          Unit{"B/s", 8},          Unit{"", 8},
+};
+
 constexpr std::array time_units{
     Unit{"d", 86'400'000}, Unit{"h", 3'600'000}, Unit{"m", 60'000}, Unit{"s", 1'000}, Unit{"ms", 1},
 };
@@ -88,6 +95,17 @@ std::optional<Bytes> parse_size(std::string_view text) {
     return scaled(number, unit->factor, size_max);
 }
 
+/// "Mb/s" is refused: it may mean bits.
+std::optional<Bytes> parse_rate(std::string_view text) {
+    auto const [number, name] = split(text);
+    if (name.find('b') != npos && name.find("bit") == npos) return std::nullopt;
+    auto const* unit = find_unit(rate_units, name);
+    if (!unit) return std::nullopt;
+    auto const bits = scaled(number, unit->factor, size_max);
+    if (!bits) return std::nullopt;
+    return *bits / 8;
+}
+
 std::optional<milliseconds> parse_time(std::string_view text) {
     auto const [number, name] = split(text);
     if (name.empty()) return number == "0" ? std::optional(milliseconds{0}) : std::nullopt;
@@ -101,6 +119,11 @@ std::optional<milliseconds> parse_time(std::string_view text) {
 std::string size_text(Bytes value) {
     if (value == 0) return "0";
     return shortest(size_units, value, " ");
+}
+
+std::string rate_text(Bytes value) {
+    if (value == 0) return "0";
+    return shortest(rate_units, value * 8, " ");
 }
 
 std::string time_text(milliseconds time) {

@@ -1,0 +1,73 @@
+#include "share/subject.hpp"
+
+#include <algorithm>
+
+namespace garner::share {
+
+namespace {
+
+constexpr char user_mark = 'u';
+constexpr char network_mark = 'n';
+
+}   // namespace
+
+std::string subject_key(std::string_view user) { return std::string(1, user_mark).append(user); }
+
+/// Without the zeros at its end, so that an IPv6 network of 64 bits needs no block of its own.
+std::string subject_key(IpAddress const& network) {
+    std::string_view bytes(reinterpret_cast<char const*>(network.bytes.data()), network.bytes.size());
+    if (network.is_v4()) bytes.remove_prefix(12);
+    std::string key(1, network.is_v4() ? '4' : network_mark);
+    key.append(bytes);
+    auto const last = key.find_last_not_of('\0');
+    key.resize(last + 1);
+    return key;
+}
+
+std::string subject_name(std::string_view key) {
+    auto const mark = key.front();
+    key.remove_prefix(1);
+    if (mark == user_mark) return std::string(key);
+    IpAddress address = mark == '4' ? IpAddress::v4(0, 0, 0, 0) : IpAddress();
+    std::copy(key.begin(), key.end(), reinterpret_cast<char*>(address.bytes.data()) + (mark == '4' ? 12 : 0));
+    return address.text();
+}
+
+SubjectRef Subjects::find(std::string_view key) {
+    auto& shard = shards_[hash_(key) % shard_count];
+    MutexLock const lock(shard.mutex);
+    auto found = shard.all.find(key);
+    if (found == shard.all.end()) {
+        make_room(shard);
+        found = shard.all.try_emplace(std::string(key)).first;
+        found->second.key_ = &found->first;
+    }
+    auto& subject = found->second;
+    subject.unlink();
+    shard.by_use.push_back(subject);
+    return SubjectRef(subject);
+}
+
+/// Subjects in use are looked at again later. Each is used by a connection, so there are few of them beyond the limit.
+void Subjects::make_room(Shard& shard) {
+    constexpr std::size_t most_of_shard = most / shard_count;
+    constexpr int looks = 8;
+    for (int i = 0; i < looks && shard.all.size() >= most_of_shard; ++i) {
+        auto& oldest = *shard.by_use.pop_front();
+        if (oldest.users_ > 0)
+            shard.by_use.push_back(oldest);
+        else
+            shard.all.erase(shard.all.find(*oldest.key_));
+    }
+}
+
+std::size_t Subjects::size() const {
+    std::size_t sum = 0;
+    for (auto const& shard : shards_) {
+        MutexLock const lock(shard.mutex);
+        sum += shard.all.size();
+    }
+    return sum;
+}
+
+}   // namespace garner::share

@@ -1,0 +1,98 @@
+// Those who share the line: users or networks, by name.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "share/line.hpp"
+#include "share/options.hpp"
+#include "util/hash.hpp"
+#include "util/ip.hpp"
+#include "util/link.hpp"
+#include "util/mutex.hpp"
+
+namespace garner::share {
+
+/// The key of a user, and of a network: short, since there may be 100,000 of them.
+std::string subject_key(std::string_view user);
+std::string subject_key(IpAddress const& network);
+/// "anna", "10.0.0.7", "2001:db8::"
+std::string subject_name(std::string_view key);
+
+/// What one user has taken, in both directions. Owned by its table.
+class Subject : public Link {
+public:
+    LineFlow& flow(Direction direction) { return flows_[index(direction)]; }
+    LineFlow const& flow(Direction direction) const { return flows_[index(direction)]; }
+
+private:
+    friend class SubjectRef;
+    friend class Subjects;
+    std::array<LineFlow, 2> flows_;
+    std::string const* key_ = nullptr;
+    std::atomic<std::uint32_t> users_{0};
+};
+
+/// Keeps a subject in its table. The table outlives it.
+class SubjectRef {
+public:
+    SubjectRef() = default;
+    explicit SubjectRef(Subject& subject) : subject_(&subject) { ++subject.users_; }
+    SubjectRef(SubjectRef const& other) : subject_(other.subject_) {
+        if (subject_) ++subject_->users_;
+    }
+    SubjectRef(SubjectRef&& other) noexcept : subject_(std::exchange(other.subject_, nullptr)) {}
+    SubjectRef& operator=(SubjectRef other) noexcept {
+        std::swap(subject_, other.subject_);
+        return *this;
+    }
+    ~SubjectRef() {
+        if (subject_) --subject_->users_;
+    }
+
+    explicit operator bool() const { return subject_ != nullptr; }
+    Subject& operator*() const { return *subject_; }
+    Subject* operator->() const { return subject_; }
+    friend bool operator==(SubjectRef const&, SubjectRef const&) = default;
+
+private:
+    Subject* subject_ = nullptr;
+};
+
+/// All subjects. The one that was idle longest leaves for a new one: it would have had no more than its credit either way.
+/// Thread-safe.
+class Subjects {
+public:
+    static constexpr std::size_t most = 100'000;
+    static constexpr Bytes bytes_each = 184;   // with its part of the table
+
+    /// Makes a missing one.
+    SubjectRef find(std::string_view key);
+    std::size_t size() const;
+    /// Calls visit(key, subject) for each.
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+        for (auto const& shard : shards_) {
+            MutexLock const lock(shard.mutex);
+            for (auto const& [key, subject] : shard.all) visit(key, subject);
+        }
+    }
+
+private:
+    struct Shard {
+        mutable Mutex mutex;
+        List<Subject> by_use GUARDED_BY(mutex);   // the longest idle first
+        std::unordered_map<std::string, Subject, KeyedHash, std::equal_to<>> all GUARDED_BY(mutex);
+    };
+    static constexpr std::size_t shard_count = 16;
+    static void make_room(Shard& shard) REQUIRES(shard.mutex);
+
+    KeyedHash const hash_;
+    std::array<Shard, shard_count> shards_;
+};
+
+}   // namespace garner::share
