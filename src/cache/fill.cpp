@@ -158,6 +158,22 @@ bool Fill::promote_next() {
     return true;
 }
 
+share::SubjectRef Fill::payer(share::Line const& line, share::Direction direction) const {
+    share::SubjectRef payer;
+    double least = 0;
+    auto const consider = [&](share::SubjectRef const& subject) {
+        if (!subject || subject == payer) return;
+        auto const tag = line.tag(subject->flow(direction));
+        if (!payer || tag < least) payer = subject, least = tag;
+    };
+    MutexLock const lock(mutex_);
+    for (auto* follower : followers_) {
+        follower->assert_held();
+        if (!follower->dropped_) consider(follower->subject_);
+    }
+    return payer;
+}
+
 std::optional<FetchFailure> Fill::failure_of(Witness const& witness) const {
     MutexLock const lock(mutex_);
     return failed_for_ == witness ? std::optional(failure_) : std::nullopt;
@@ -280,6 +296,11 @@ Follower::~Follower() {
     }
     producer.wake(net::Wake::ready);
     if (owes_a_lead) FillLease(fill_).drop();
+}
+
+void Follower::pay_as(share::SubjectRef subject) {
+    MutexLock const lock(fill_->mutex_);
+    subject_ = std::move(subject);
 }
 
 void Follower::wake_on_change(std::uint64_t seen, net::WakeHandle handle) {

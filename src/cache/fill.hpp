@@ -10,6 +10,7 @@
 #include "http/vary.hpp"
 #include "net/asio.hpp"
 #include "net/wake.hpp"
+#include "share/subject.hpp"
 #include "store/disk_store.hpp"
 #include "store/object.hpp"
 #include "util/clock.hpp"
@@ -123,6 +124,8 @@ public:
     /// The field names of its Vary, as http::to_string. Only after the head.
     std::string varies_by() const;
     std::size_t followers() const;
+    /// Of the followers' subjects the one whose turn comes first; empty if none has one.
+    share::SubjectRef payer(share::Line const& line, share::Direction direction) const;
     /// The failure that this request, or one with an equal witness, met as leader of the fill.
     std::optional<FetchFailure> failure_of(Witness const&) const;
     /// True when a client has received part of it, or is about to.
@@ -268,6 +271,8 @@ public:
     explicit Follower(FillPtr fill);
     ~Follower();
 
+    /// Its subject may pay for what the fill takes from the line.
+    void pay_as(share::SubjectRef subject);
     FillView view() const { return fill_->view(); }
     Fill const& fill() const { return *fill_; }
     /// Wakes the handle at the next change after version `seen`; at once if it has changed already.
@@ -288,6 +293,7 @@ private:
     void assert_held() const ASSERT_CAPABILITY(fill_->mutex_) {}
     FillPtr fill_;
     net::WakeHandle waiting_ GUARDED_BY(fill_->mutex_);
+    share::SubjectRef subject_ GUARDED_BY(fill_->mutex_);   // empty: it never waits for the line
     Bytes offset_ GUARDED_BY(fill_->mutex_) = 0;
     SteadyTime::duration held_ GUARDED_BY(fill_->mutex_){};   // time for which it has delayed others
     bool holds_ GUARDED_BY(fill_->mutex_) = false;            // it delayed others at the last call

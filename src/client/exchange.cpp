@@ -45,7 +45,7 @@ Trouble Exchange::make_room() {
 }
 
 net::awaitable<net::IoResult> Exchange::receive(milliseconds limit) {
-    std::span<char> free(buffer_.get() + end_, net::BufferPool::size - end_);
+    std::span<char> free(buffer_.get() + end_, std::min<Bytes>(net::BufferPool::size - end_, read_max_));
     return answered_ ? transport_->read_some(free, limit) : transport_->read_first(free, limit);
 }
 
@@ -146,7 +146,7 @@ net::awaitable<Exchange::Piece> Exchange::read_body(milliseconds limit, std::spa
 net::awaitable<Exchange::Piece> Exchange::read_straight(milliseconds limit, std::span<char> into) {
     Piece piece{Trouble::cancelled, {}};
     if (cancelled_) co_return piece;
-    auto const wanted = into.first(std::min<Bytes>(into.size(), decoder_.remaining()));
+    auto const wanted = into.first(std::min<Bytes>({into.size(), decoder_.remaining(), read_max_}));
     auto const read = co_await transport_->read_some(wanted, limit);
     piece.trouble = read.error ? trouble_of(read.error) : Trouble::none;
     if (!read.error) piece.data = decoder_.step({into.data(), read.bytes}).data;

@@ -77,6 +77,8 @@ public:
 
     net::Transport& transport() { return *transport_; }
     bool connected() const { return transport_ != nullptr; }
+    /// The most that one read receives.
+    void read_at_most(Bytes bytes) { read_max_ = bytes; }
     /// The bytes of this exchange on the wire since the last call.
     struct Traffic {
         Bytes received = 0;
@@ -113,6 +115,7 @@ private:
     bool answered_ = false;
     bool cancelled_ = false;
     bool needs_input_ = false;
+    Bytes read_max_ = net::BufferPool::size;
     Bytes to_skip_ = 0;
     std::optional<Bytes> left_;   // bytes after the skipped ones; the framing does not separate them
     Bytes received_before_;

@@ -46,7 +46,9 @@ public:
     }
 
     Explanation run() {
-        if (read_request() && choose_listener() && read_target_of_request()) decide();
+        bool const is_valid = read_request() && choose_listener() && read_target_of_request();
+        if (is_valid) decide();
+        if (is_valid) explain_line();
         return std::move(out_);
     }
 
@@ -188,6 +190,15 @@ private:
         if (!is_concerned || !interception || !options.rules.any_applies()) return;
         auto const state = interception->state_of(question_.client, target_.uri.authority.host, options, out_.now);
         out_.interception = bump::decide(options.rules, facts_, state).text();
+    }
+
+    /// Matches open_account.
+    void explain_line() {
+        auto const& options = *out_.options;
+        if (!limits_line(options) || !forwards()) return;
+        auto const client = named_client(options, request_, question_.client);
+        out_.line =
+            place_on_line(options, facts_, first_bits(client, options.limits.client_prefix4, options.limits.client_prefix6));
     }
 
     bool forwards() const { return is_fetch() || out_.outcome == Outcome::passed || out_.outcome == Outcome::tunnelled; }

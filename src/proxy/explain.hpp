@@ -10,6 +10,7 @@
 #include "net/name_cache.hpp"
 #include "proxy/decision.hpp"
 #include "proxy/explain_sources.hpp"
+#include "proxy/line_account.hpp"
 #include "proxy/options.hpp"
 
 namespace garner::proxy {
@@ -44,7 +45,12 @@ enum class Outcome : std::uint8_t {
 };
 std::string_view name_of(Outcome);
 
-struct Explanation {
+/// Of a request that goes over the line, while `share` or `caps` applies.
+struct LineExplanation {
+    std::optional<LinePlace> line;
+};
+
+struct Explanation : LineExplanation {
     std::string fault;   // the error in the question; all other fields are empty then
 
     WallTime now{};

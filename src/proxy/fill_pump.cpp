@@ -32,6 +32,15 @@ void FillPump::start(std::unique_ptr<FillPump> pump) {
     net::asio::co_spawn(executor, std::move(running), net::asio::detached);
 }
 
+/// The follower that has had least pays for each piece, so that none waits for another's debt.
+void FillPump::pay_by(std::unique_ptr<share::Account> account) {
+    account_ = std::move(account);
+    account_->pay_with([fill = writer_->shared_fill()](share::Line const& line,
+                                                       share::Direction direction) { return fill->payer(line, direction); },
+                       false);
+    exchange_->read_at_most(account_->piece(share::Direction::down));
+}
+
 net::awaitable<void> FillPump::run_and_destroy(std::unique_ptr<FillPump> pump) { co_await pump->run(); }
 
 net::awaitable<void> FillPump::run() {
@@ -60,7 +69,8 @@ net::awaitable<void> FillPump::run() {
         if (piece.data.empty()) co_return co_await finish(Trouble::none);
         count_traffic();
         if (!co_await append(piece.data)) co_return co_await finish(Trouble::cancelled);
-        give_up = steady_now() + options_->deadlines.body;
+        if (account_ && account_->owes(share::Direction::down)) co_await account_->settle(share::Direction::down);
+        give_up = steady_now() + options_->deadlines.body;   // to wait for the line is no silence of the origin
         if (!worth_finishing()) co_return co_await finish(Trouble::cancelled);
     }
 }
@@ -126,6 +136,7 @@ void FillPump::count_traffic() {
     received_ += traffic.received;
     use_.received(traffic.received);
     if (!use_.of_peer()) services_.counters.add_origin_traffic(traffic.received, traffic.sent);
+    if (account_ && !use_.of_sibling()) account_->charge_both(traffic.received, traffic.sent);
 }
 
 }   // namespace garner::proxy

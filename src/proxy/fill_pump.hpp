@@ -11,6 +11,7 @@
 #include "proxy/resume.hpp"
 #include "proxy/services.hpp"
 #include "proxy/source_use.hpp"
+#include "share/account.hpp"
 #include "util/least_rate.hpp"
 
 namespace garner::proxy {
@@ -37,6 +38,9 @@ public:
     /// The body comes from a peer: if it is truncated, another source may send the rest. Before start().
     void may_resume(std::unique_ptr<Resumption> resumption) { resumption_ = std::move(resumption); }
 
+    /// The fill takes its bytes from the line. Before start().
+    void pay_by(std::unique_ptr<share::Account> account);
+
     /// Runs `pump` to its end, detached.
     static void start(std::unique_ptr<FillPump> pump);
 
@@ -45,6 +49,7 @@ public:
         exchange_->cancel();
         if (resumption_) resumption_->abort();
         writer_->abort();
+        if (account_) account_->abort();
     }
 
 private:
@@ -65,9 +70,10 @@ private:
     std::unique_ptr<cache::Writer> writer_;
     SteadyTime abandoned_at_{};   // since when there is no follower
     SteadyTime keep_until_{};
-    Pace pace_;                                // the current source's
-    Bytes received_ = 0;                       // from the current source
-    std::unique_ptr<Resumption> resumption_;   // null: a truncated body is not resumed
+    Pace pace_;                                 // the current source's
+    Bytes received_ = 0;                        // from the current source
+    std::unique_ptr<share::Account> account_;   // null: it never waits for the line
+    std::unique_ptr<Resumption> resumption_;    // null: a truncated body is not resumed
 };
 
 }   // namespace garner::proxy

@@ -12,6 +12,7 @@
 #include "http/access_rules.hpp"
 #include "http/caching_rules.hpp"
 #include "net/options.hpp"
+#include "share/options.hpp"
 #include "util/bytes.hpp"
 #include "util/clock.hpp"
 #include "util/least_rate.hpp"
@@ -121,6 +122,8 @@ struct Options {
     std::vector<IpNetwork> forwarded_trusted;   // clients whose gateway fields are always passed on
     std::string via_name;                       // empty: Server sets "garner-" and a random number, unique to this process
     Log log;
+    share::Options share;
+    std::vector<share::CapRule> caps;
     bump::Options bump;   // the certificates of the CA are in Services::interception
 };
 

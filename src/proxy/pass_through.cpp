@@ -84,6 +84,8 @@ net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBod
         if (!sent) sent = co_await writer_.send(gathered, piece.data.size());
         if (!sent) co_return false;
         upstream_.count_traffic();
+        auto* const account = request_.account.get();
+        if (account && account->owes(share::Direction::down)) co_await account->settle(share::Direction::down);
     }
     pieces.add(request_.client.behind_body(upstream_.exchange().trailers()));
     bool sent = true;

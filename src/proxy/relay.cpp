@@ -8,6 +8,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
+#include <algorithm>
 #include <cerrno>
 
 #include "net/carrier.hpp"
@@ -51,15 +52,16 @@ bool is_reset(net::Transport& connection) {
 }   // namespace
 
 Relay::Relay(net::Worker& worker, net::Transport& client, net::Transport& origin, RelayLimits limits,
-             std::atomic<std::int64_t>& pipes, std::function<void()> moved)
+             std::atomic<std::int64_t>& pipes, std::function<void()> moved, share::Account* account)
     : worker_(worker), client_(client), origin_(origin), limits_(limits), pipes_(pipes), moved_(std::move(moved)),
-      idle_(
-          worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this),
+      account_(account), idle_(
+                             worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this),
       total_(
           worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this) {}
 
 void Relay::abort() {
     aborted_ = true;
+    if (account_) account_->abort();
     client_.cancel();
     origin_.cancel();
 }
@@ -70,7 +72,7 @@ net::awaitable<void> Relay::run(std::string_view from_client, std::string_view f
     upstream_running_ = true;
     auto other = upstream(from_client);
     net::asio::co_spawn(worker_.io.get_executor(), std::move(other), net::asio::detached);
-    Direction down{origin_, client_, to_client_, from_origin};
+    Direction down{origin_, client_, to_client_, from_origin, share::Direction::down};
     bool orderly = co_await relay(down);
     if (!orderly) abort();
     while (upstream_running_) {
@@ -89,11 +91,21 @@ void Relay::moved(Direction& way, Bytes bytes) {
 }
 
 net::awaitable<void> Relay::upstream(std::string_view first) {
-    Direction up{client_, origin_, to_origin_, first};
+    Direction up{client_, origin_, to_origin_, first, share::Direction::up};
     bool orderly = co_await relay(up);
     if (!orderly) abort();
     upstream_running_ = false;
     joined_.wake(net::Wake::ready);
+}
+
+/// To wait for the line is no silence.
+net::awaitable<void> Relay::settle(Direction& way) {
+    co_await account_->settle(way.on_line);
+    if (!aborted_) idle_.arm(limits_.idle);
+}
+
+std::size_t Relay::most_at_once(Direction const& way, std::size_t most) const {
+    return account_ ? std::min<std::size_t>(most, account_->piece(way.on_line)) : most;
 }
 
 /// True at an orderly end, which is passed on.
@@ -133,7 +145,8 @@ net::awaitable<bool> Relay::splice(Direction& way) {
     if (!pipe.usable()) co_return co_await copy(way);
     for (;;) {
         if (aborted_) co_return false;
-        auto bytes = ::splice(way.from.descriptor(), nullptr, pipe.ends[1], nullptr, pipe_bytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+        auto const most = most_at_once(way, pipe_bytes);
+        auto bytes = ::splice(way.from.descriptor(), nullptr, pipe.ends[1], nullptr, most, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
         if (bytes == 0) co_return true;
         if (bytes < 0) {
             if (errno == EINTR) continue;
@@ -149,6 +162,7 @@ net::awaitable<bool> Relay::splice(Direction& way) {
         way.from.count_spliced(amount, 0);
         way.to.count_spliced(0, amount);
         moved(way, amount);
+        if (owes(way)) co_await settle(way);
     }
 }
 
@@ -177,6 +191,7 @@ net::awaitable<bool> Relay::copy(Direction& way) {
             co_await net::asio::post(worker_.io.get_executor(), net::as_values);
         if (aborted_) break;
         if (!error) error = co_await pass_on(way);
+        if (owes(way)) co_await settle(way);
         if (error == net::asio::error::eof) co_return true;
         if (error && error != net::asio::error::would_block) break;
     }
@@ -187,9 +202,9 @@ net::awaitable<bool> Relay::copy(Direction& way) {
 /// the error that ended this: would_block when nothing is left.
 net::awaitable<net::Error> Relay::pass_on(Direction& way) {
     auto const buffer = worker_.buffers.take();
-    std::span<char> const into(buffer.get(), net::BufferPool::size);
+    std::span<char> const into(buffer.get(), most_at_once(way, net::BufferPool::size));
     net::Error end;
-    for (Bytes passed = 0; passed < bytes_per_turn && !end;) {
+    for (Bytes passed = 0; passed < most_at_once(way, bytes_per_turn) && !end;) {
         auto const read = way.from.try_read(into);
         end = read.error;
         if (end) break;

@@ -8,6 +8,7 @@
 #include "net/transport.hpp"
 #include "net/waiter.hpp"
 #include "net/worker.hpp"
+#include "share/account.hpp"
 
 namespace garner::proxy {
 
@@ -21,9 +22,10 @@ struct RelayLimits {
 class Relay {
 public:
     /// `pipes`: how many more pipes the process may open. A tunnel takes two; without them it copies. `moved` is called
-    /// whenever bytes were received or sent, and at the end.
+    /// whenever bytes were received or sent, and at the end. It charges `account`, which makes the relay wait for the line; null:
+    /// nothing does.
     Relay(net::Worker& worker, net::Transport& client, net::Transport& origin, RelayLimits limits, std::atomic<std::int64_t>& pipes,
-          std::function<void()> moved);
+          std::function<void()> moved, share::Account* account);
 
     /// First sends the bytes that were read already, then relays. Returns when both directions have ended or a limit was
     /// reached.
@@ -41,10 +43,14 @@ private:
         net::Transport& to;
         Bytes& count;
         std::string_view first;
+        share::Direction on_line;
     };
     net::awaitable<void> upstream(std::string_view first);
     net::awaitable<bool> relay(Direction& way);
     void watch_reset(net::Transport& half_closed);
+    bool owes(Direction const& way) const { return account_ && account_->owes(way.on_line); }
+    net::awaitable<void> settle(Direction& way);
+    std::size_t most_at_once(Direction const& way, std::size_t most) const;
     net::awaitable<bool> splice(Direction& way);
     net::awaitable<bool> copy(Direction& way);
     net::awaitable<net::Error> pass_on(Direction& way);
@@ -57,6 +63,7 @@ private:
     RelayLimits limits_;
     std::atomic<std::int64_t>& pipes_;
     std::function<void()> moved_;
+    share::Account* const account_;
     net::Deadline idle_;
     net::Deadline total_;
     bool upstream_running_ = false;

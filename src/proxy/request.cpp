@@ -1,6 +1,7 @@
 #include "proxy/request.hpp"
 
 #include "http/hop_by_hop.hpp"
+#include "proxy/line_account.hpp"
 #include "proxy/login_check.hpp"
 #include "proxy/way.hpp"
 
@@ -69,6 +70,11 @@ http::FreshnessOptions Request::freshness_options(std::string_view content_type)
 void Request::record_rule_override(http::Terms const& terms) {
     auto const* why = rule_override(reload_ignored, terms);
     if (*why != '\0') record.say(why);
+}
+
+share::Account* Request::line_account() {
+    if (!account && limits_line(*options)) account = open_account(*this);
+    return account.get();
 }
 
 net::awaitable<bool> Request::outlives(store::Survives what) {

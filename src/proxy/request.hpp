@@ -14,6 +14,7 @@
 #include "proxy/record.hpp"
 #include "proxy/services.hpp"
 #include "proxy/target.hpp"
+#include "share/account.hpp"
 
 namespace garner::proxy {
 
@@ -69,6 +70,7 @@ struct Request {
     bool uploading = false;                    // the request's body is being sent
     cache::FillPtr led;                        // the fill that this request fetches for
     net::WakeHandle waiting;                   // for abort() to wake
+    std::unique_ptr<share::Account> account;   // of what it takes from the line; see line_account()
 
     http::RequestHead const& head() const { return client.head(); }
     /// An https:// request; a CONNECT is none.
@@ -117,6 +119,8 @@ struct Request {
     }
     cache::Query query(cache::Collapse collapse) const { return {key, head(), control, now, collapse}; }
     net::Executor executor() const { return services.worker.io.get_executor(); }
+    /// Opened at the first call. nullptr: the request never waits for the line.
+    share::Account* line_account();
     /// Waits until removals are durable. False: the disk did not confirm in time.
     net::awaitable<bool> outlives(store::Survives what);
 };

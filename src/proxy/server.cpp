@@ -27,6 +27,11 @@ net::WorkerOptions within(Capacity const& capacity, net::WorkerOptions net, std:
     return net;
 }
 
+void configure_line(Shared& shared, Options const& options) {
+    shared.shares.configure(options.share);
+    shared.caps.configure(options.caps);
+}
+
 std::uint32_t connections_allowed(Capacity const& capacity, Options const& options) {
     return std::min(capacity.connections, options.limits.connections);
 }
@@ -50,6 +55,7 @@ Result<void> Server::open(ServerOptions const& server) {
         options_ = options;
     }
     cache_.configure(options->group);
+    configure_line(shared_, *options);
     auto const capacity = capacity_of(raise_file_limit());
     shared_.connections.limit(connections_allowed(capacity, *options));
     shared_.refreshes_max = capacity.refreshes;
@@ -146,6 +152,7 @@ void Server::use(std::shared_ptr<Options const> const& options) {
         options_ = options;
     }
     cache_.configure(options->group);
+    configure_line(shared_, *options);
     for (auto& one : workers_)
         asio::post(one->worker->io, [services = one->services.get(), options, workers = workers_.size()] {
             services->options = options;

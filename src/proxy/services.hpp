@@ -23,6 +23,9 @@
 #include "proxy/refusals.hpp"
 #include "proxy/sampling.hpp"
 #include "proxy/top_lists.hpp"
+#include "share/cap.hpp"
+#include "share/clock.hpp"
+#include "share/shares.hpp"
 #include "util/link.hpp"
 
 namespace garner::auth {
@@ -48,6 +51,8 @@ struct Shared {
     OwnEnds own_ends;
     Refusals refusals;
     ConfigState config;
+    share::Shares shares;   // of the line
+    share::Caps caps;
     h2::Budget http2_memory{64 * MiB};   // shared by all HTTP/2 connections, in addition to the fixed part of each
     std::vector<Services*> workers;      // all of them, by number; complete before the first one runs
 };
@@ -77,6 +82,7 @@ struct Services {
     std::uint32_t refreshing = 0;   // the above, and pumps that only fill the store
     FirstByteTimes first_bytes{};
     TopLists* top = nullptr;   // null: none are kept
+    share::Clock clock{worker.io};
 
     /// Whether lines of this worker are written anywhere.
     bool logs() const { return log && log->writes(worker.number); }

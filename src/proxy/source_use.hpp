@@ -36,6 +36,7 @@ public:
     ~SourceUse() { end(); }
 
     bool of_peer() const { return source_.peer != nullptr; }
+    bool of_sibling() const { return of_peer() && source_.peer->options.type == icp::PeerOptions::Type::sibling; }
 
     /// A new connection was opened with this round-trip time.
     void connected(microseconds rtt) {

@@ -178,6 +178,7 @@ Step Storing::start_fill(store::Object::Parts parts, http::VaryNames vary, std::
     request_.record.cache_status.stored = writer->refusal() == StoreRefusal::none;
     if (writer->refusal() != StoreRefusal::none) request_.record.say(text(writer->refusal()));
     state_.follower.emplace(writer->shared_fill());
+    if (auto const* const account = request_.line_account()) state_.follower->pay_as(account->subject());
     writer->publish_head();
     auto const growing = writer->growing();
     start_pump(std::move(writer), expected);
@@ -194,6 +195,7 @@ void Storing::start_pump(std::unique_ptr<cache::Writer> writer, std::optional<By
     auto const& sources = upstream_.sources();
     if (rest_.may_go_on()) pump->may_resume(std::make_unique<Resumption>(request_, sources.all(), sources.at(), coming));
     if (request_.client.nobody()) pump->keep_until(steady_now() + request_.options->deadlines.fill);
+    if (request_.account) pump->pay_by(request_.account->another());
     FillPump::start(std::move(pump));
 }
 

@@ -167,6 +167,7 @@ net::awaitable<void> Transaction::refuse_head(std::uint16_t status, std::string_
 void Transaction::abort() {
     request_.aborted = request_.close = true;
     request_.waiting.wake(net::Wake::shutdown);
+    if (request_.account) request_.account->abort();
     upstream_.abort();
     tunnel_.abort();
     request_.client.cancel();

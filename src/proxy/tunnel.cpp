@@ -121,14 +121,17 @@ net::awaitable<void> Tunnel::relay(net::Transport& origin, std::string_view from
     auto const& deadlines = request_.options->deadlines;
     RelayLimits limits{.idle = deadlines.tunnel_idle, .total = deadlines.tunnel_total};
     bool const switched = upstream_.has_connection();
+    auto* const account = request_.account.get();
     auto const count = [&, received = Bytes{0}, sent = Bytes{0}]() mutable {
         request_.record.count_traffic(request_);
         if (switched) return upstream_.count_traffic();
         auto const more_received = origin.received() - std::exchange(received, origin.received());
         auto const more_sent = origin.sent() - std::exchange(sent, origin.sent());
         if (!upstream_.sources().peer()) request_.services.counters.add_origin_traffic(more_received, more_sent);
+        if (account) account->charge_both(more_received, more_sent);
     };
-    Relay relay(request_.services.worker, request_.client.transport(), origin, limits, request_.services.shared.pipes, count);
+    Relay relay(request_.services.worker, request_.client.transport(), origin, limits, request_.services.shared.pipes, count,
+                account);
     relay_ = &relay;
     // After a half-close, and while the origin takes nothing, the relay does not read from the client.
     request_.client.watch_reset([&relay] { relay.abort(); });

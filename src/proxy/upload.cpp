@@ -32,6 +32,10 @@ net::awaitable<void> Upload::run(std::function<void(Fault)> faulty) {
         }
         bool const sent = co_await pass_on(piece.data);
         moved_();
+        if (request_.account && request_.account->owes(share::Direction::up)) {
+            auto& account = *request_.account;
+            co_await account.settle(share::Direction::up);
+        }
         // A server that stops reading may have answered already: its response decides, rather than this failure.
         if (!sent || joining_) break;
         if (piece.data.empty()) {
@@ -80,6 +84,7 @@ net::awaitable<void> Upload::join() {
     request_.close = joining_ = true;
     request_.client.cancel();
     exchange_->cancel();
+    if (request_.account) request_.account->abort(share::Direction::up);
     while (running()) {
         net::Waiter waiter(request_.executor());
         joined_ = waiter.handle();

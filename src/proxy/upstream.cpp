@@ -1,6 +1,7 @@
 #include "proxy/upstream.hpp"
 
 #include "net/address.hpp"
+#include "proxy/line_account.hpp"
 #include "proxy/passed_login.hpp"
 #include "proxy/upstream_head.hpp"
 #include "util/one_of.hpp"
@@ -12,6 +13,8 @@ using client::Trouble;
 using http::Method;
 
 namespace {
+
+constexpr char const* cancelled = "The request was cancelled.";
 
 /// True for an error made by the next proxy, not by the origin: Squid marks it. A response that Garner only passes on has a
 /// fwd-status or is a hit (RFC 9211 2.1, 2.3).
@@ -110,6 +113,11 @@ bool Upstream::enter_source() {
 
 net::awaitable<bool> Upstream::ask_current(RequestChanges const& changes) {
     sources_.note_current();
+    if (sources_.is_on_line() && request_.line_account()) {
+        bool const is_wanted = co_await wait_for_line(request_);
+        if (!is_wanted) fail(503, cancelled, FailureKind::other);
+        if (!is_wanted) co_return false;
+    }
     write_upstream_head(request_, sources_, changes, text_);
     write_pool_key(request_, sources_, pool_key_);
     auto const begun = steady_now();
@@ -145,6 +153,7 @@ net::awaitable<void> Upstream::wait_for_turn() {
 void Upstream::begin_exchange(std::unique_ptr<net::Transport> transport, bool reused) {
     exchange_ = std::make_unique<client::Exchange>(std::move(transport), request_.services.worker.buffers.take(), reused,
                                                    request_.options->limits.head);
+    if (request_.account) exchange_->read_at_most(request_.account->piece(share::Direction::down));
 }
 
 /// Returns when the final head has arrived; the request's body is sent meanwhile.
@@ -300,6 +309,7 @@ void Upstream::count_traffic() {
     fetched_ += traffic.received;
     use_.received(traffic.received);
     if (!sources_.peer()) request_.services.counters.add_origin_traffic(traffic.received, traffic.sent);
+    if (request_.account && sources_.is_on_line()) request_.account->charge_both(traffic.received, traffic.sent);
 }
 
 std::string Upstream::peer_text() const {
@@ -320,6 +330,11 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::open_tunnel(std::strin
     for (;;) {
         sources_.note_current();
         std::unique_ptr<net::Transport> transport;
+        if (request_.line_account()) {
+            bool const is_wanted = co_await wait_for_line(request_);
+            if (!is_wanted) fail(503, cancelled, FailureKind::other);
+            if (!is_wanted) co_return nullptr;
+        }
         if (enter_source()) transport = co_await connect();
         if (transport) request_.services.counters.origin_connections.add();
         if (transport && sources_.peer()) transport = co_await connect_through_peer(std::move(transport), early);
@@ -379,7 +394,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::secure_through_peer(st
     }
     bool const timed_out = connected.failure == net::ConnectFailure::timed_out;
     if (connected.failure == net::ConnectFailure::cancelled)
-        fail(503, "The request was cancelled.", FailureKind::other);
+        fail(503, cancelled, FailureKind::other);
     else
         fail(502, "The origin could not be reached through the " + sources_.peer_name() + ": " + connected.reason,
              timed_out ? FailureKind::connect_timeout : FailureKind::tls, FailureCause::connection);

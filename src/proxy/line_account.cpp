@@ -1,0 +1,70 @@
+#include "proxy/line_account.hpp"
+
+#include "proxy/request.hpp"
+
+namespace garner::proxy {
+
+namespace {
+
+using http::Matcher;
+
+std::string subject_of(share::By by, http::RuleRequest const& facts, IpAddress const& network) {
+    bool const has_name = by == share::By::user && facts.identity && !facts.identity->user.empty();
+    return has_name ? share::subject_key(facts.identity->user) : share::subject_key(network);
+}
+
+/// `doubt`: an escape in the URL must neither raise the weight nor evade a cap.
+template <class Rule>
+Rule const* first_match(std::vector<Rule> const& rules, http::RuleRequest const& facts, Matcher::Doubt doubt) {
+    for (auto const& rule : rules)
+        if (rule.match.matches(facts, nullptr, doubt) == Matcher::Result::yes) return &rule;
+    return nullptr;
+}
+
+/// The part of the cap's key that tells apart what it counts together.
+std::string counted_by(share::CapRule const& cap, std::string const& subject, IpEndpoint const& connection) {
+    switch (cap.each) {
+    case share::Each::client: return subject;
+    case share::Each::connection: return connection.text();
+    case share::Each::all: break;
+    }
+    return {};
+}
+
+}   // namespace
+
+LinePlace place_on_line(Options const& options, http::RuleRequest const& facts, IpAddress const& network) {
+    LinePlace place{.subject = subject_of(options.share.by, facts, network)};
+    if (auto const* rule = first_match(options.share.weights, facts, Matcher::Doubt::fails)) place.weight = rule->weight;
+    place.cap = first_match(options.caps, facts, Matcher::Doubt::matches);
+    return place;
+}
+
+std::unique_ptr<share::Account> open_account(Request const& request) {
+    auto const& options = *request.options;
+    auto const place = place_on_line(options, request.facts(), request.client_network());
+    if (!options.share.is_on() && !place.cap) return nullptr;
+    auto& services = request.services;
+    std::shared_ptr<share::Cap> cap;
+    if (place.cap) {
+        auto const whose = counted_by(*place.cap, place.subject, request.client.peer());
+        cap = services.shared.caps.find(place.cap->name, whose);
+    }
+    auto& shares = services.shared.shares;
+    return std::make_unique<share::Account>(shares, services.clock, shares.subject(place.subject, place.weight), std::move(cap));
+}
+
+net::awaitable<bool> wait_for_line(Request& request) {
+    auto& account = *request.account;
+    account.pay_with(
+        [&request](share::Line const& line, share::Direction direction) {
+            return request.led ? request.led->payer(line, direction) : share::SubjectRef();
+        },
+        true);
+    request.watch_client([&account] { account.abort(); });
+    co_await account.settle_before_asking();
+    request.client.unwatch();
+    co_return !request.aborted && (!request.client_gone || request.others_wait());
+}
+
+}   // namespace garner::proxy

@@ -1,0 +1,34 @@
+// Who pays for a request that goes over the line, and how much he may take.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "http/rule_request.hpp"
+#include "proxy/options.hpp"
+#include "share/account.hpp"
+
+namespace garner::proxy {
+
+struct Request;
+
+/// True if any request may have to wait for the line.
+inline bool limits_line(Options const& options) { return options.share.is_on() || !options.caps.empty(); }
+
+struct LinePlace {
+    std::string subject;   // share::subject_key
+    std::uint32_t weight = 1;
+    share::CapRule const* cap = nullptr;   // of the options; nullptr: none applies
+};
+
+/// `network`: of the client's address. Pure.
+LinePlace place_on_line(Options const& options, http::RuleRequest const& facts, IpAddress const& network);
+
+/// nullptr if the request never waits for the line.
+std::unique_ptr<share::Account> open_account(Request const& request);
+
+/// Before a source is asked: once it is, its response comes whether anybody reads it or not. A client that owes waits here.
+/// Request::line_account() has opened the account. False if nobody waits for the response any more.
+net::awaitable<bool> wait_for_line(Request& request);
+
+}   // namespace garner::proxy
