@@ -120,6 +120,22 @@ Form<Bytes> size(Bytes min, Bytes max) {
     return {"size", std::move(describe), std::move(read), [](Bytes const& v) { return in_quotes(size_text(v)); }};
 }
 
+Form<Bytes> rate(Bytes min, Bytes max) {
+    Unit<Bytes> const unit{"rate", R"(write it like "900 Mbit/s" or "12 MiB/s")",
+                           "; units are bit/s, kbit/s, Mbit/s, Gbit/s, B/s, KB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s", parse_rate,
+                           rate_text};
+    auto read = [with_unit = reader_of(unit, min, max)](Reader& reader, Json const& value, Bytes& into) {
+        return with_unit(reader, value.is_number_unsigned() ? Json(value.dump()) : value, into);
+    };
+    auto describe = [min]() -> Description {
+        auto const bytes = type_schema("integer").number("minimum", min);
+        auto const text =
+            type_schema("string").text("pattern", "^[0-9]+([.][0-9]+)? *(([KkMmGg]?[Bb][Ii][Tt]|([KkMmGg][Ii]?)?B)/[Ss])?$");
+        return either_schema(bytes, text);
+    };
+    return {"rate", std::move(describe), std::move(read), [](Bytes const& v) { return in_quotes(rate_text(v)); }};
+}
+
 Form<milliseconds> time(milliseconds min, milliseconds max) {
     Unit<milliseconds> const unit{"time", R"(write it like "300ms", "2s", "5m", "1h" or "7d")", "", parse_time, time_text};
     auto read = [unit, with_unit = reader_of(unit, min, max)](Reader& reader, Json const& value, milliseconds& into) {

@@ -70,6 +70,8 @@ std::string quoted_value(std::string_view text);
 // ---- forms of single values; bounds are inclusive ----
 
 Form<Bytes> size(Bytes min, Bytes max);
+/// Bytes a second.
+Form<Bytes> rate(Bytes min, Bytes max);
 Form<milliseconds> time(milliseconds min, milliseconds max);
 Form<std::uint32_t> count(std::uint32_t min, std::uint32_t max);
 Form<std::uint16_t> port(std::uint16_t min = 1);

@@ -69,6 +69,11 @@ Form<net::ConnectorOptions> connect();
 Form<net::TlsOptions> origin_tls();
 Form<net::PoolOptions> pool();
 
+// ---- share_keys.cpp ----
+
+Form<share::Options> line_share();
+Form<std::vector<share::CapRule>> line_caps();
+
 // ---- auth_keys.cpp ----
 
 Form<auth::Options> logins();

@@ -80,6 +80,11 @@ Table<Config> keys() {
         key<Config>("pool", &Config::pool, pool, "Idle connections to origins."),
         key<Config>("http2", [](Config& c) -> auto& { return c.proxy.http2; }, http2,
                     "HTTP/2 with clients: limits of each connection."),
+        key<Config>("share", [](Config& c) -> auto& { return c.proxy.share; }, line_share,
+                    "Fair shares of the line to the origins."),
+        key<Config>("caps", [](Config& c) -> auto& { return c.proxy.caps; }, line_caps(),
+                    "Rates that clients do not exceed, even if the line is free. The first rule that matches a request applies; "
+                    "without matchers, a rule matches every request."),
         key<Config>("bump", &Config::bump, interception, "Interception of TLS tunnels, only by explicit rules."),
         key<Config>("limits", [](Config& c) -> auto& { return c.proxy.limits; }, limits,
                     "Limits of messages and connections."),

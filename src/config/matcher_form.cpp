@@ -281,7 +281,8 @@ Table<Matcher> matcher_keys() {
                  "`.example.org` for that domain and all its subdomains, or `any`."),
         identity_key("user", &Matcher::user,
                      "Users by the name of their login, without case; `*`: every user who has logged in. Only in `access` and "
-                     "`purge`. A rule asks for the login only if its other matchers match."),
+                     "`purge`, and in `share` and `caps`, which do not ask for a login. A rule asks for the login only if its "
+                     "other matchers match."),
         group_key("Groups of the section `groups` that the user belongs to, like `user`."),
         list_key("method", &Matcher::method, values_of(method()), "Request methods; case-sensitive."),
         list_key("header", &Matcher::header, values_of(field_pattern()),

@@ -14,17 +14,6 @@ using http::AccessRules;
 using http::CachingRule;
 using http::Matcher;
 
-/// The keys of an Inner inside an Outer, as keys of the Outer itself.
-template <class Outer, class Inner>
-Table<Outer> lifted(Table<Inner> const& table, Inner Outer::*member) {
-    Table<Outer> out;
-    for (auto const& row : table) {
-        auto read = [row, member](Reader& reader, Json const& value, Outer& into) { return row.read(reader, value, into.*member); };
-        out.push_back({row.name, read, row.describe, row.required, row.offered});
-    }
-    return out;
-}
-
 Description description_of_access_rule(Form<Matcher> const& match, Table<AccessRule> const& rest) {
     auto const matcher = match.describe().schema;
     auto properties = Schema().object("allow", matcher).object("deny", matcher);
@@ -123,26 +112,25 @@ Form<std::vector<AccessRule>> miss_rules() { return list_of(miss_rule()); }
 Form<CachingRule> caching_rule() {
     Table<Matcher> matching = matcher_keys();
     std::erase_if(matching, [](auto const& row) { return row.name == "destination" || row.name == "user" || row.name == "group"; });
-    Table<CachingRule> table = lifted(matching, &CachingRule::match);
     auto const ttl = time(milliseconds{0}, year);
-    table.insert(table.end(),
-                 {key<CachingRule>("type", &CachingRule::type, list_of(media_type()), "Media type of the response."),
-                  key<CachingRule>("never", &CachingRule::never, flag(), "`true`: matching responses are not stored."),
-                  key<CachingRule>("default_ttl", &CachingRule::default_ttl, ttl, "Replaces `caching.default_ttl`."),
-                  key<CachingRule>("min_ttl", &CachingRule::min_ttl, ttl, "Shorter freshness lifetimes are raised to this."),
-                  key<CachingRule>("max_ttl", &CachingRule::max_ttl, ttl,
-                                   "Longer freshness lifetimes are lowered to this, even if `min_ttl` of any rule raised them."),
-                  key<CachingRule>(
-                      "negative_ttl", &CachingRule::negative_ttl, ttl,
-                      "Replaces `caching.negative_ttl`; also the lifetime of stored error responses without explicit freshness."),
-                  key<CachingRule>("heuristic_factor", &CachingRule::heuristic_factor, fraction(0, 1),
-                                   "Heuristic freshness lifetime as a share of the time since Last-Modified (RFC 9111 4.2.2)."),
-                  key<CachingRule>("reload", &CachingRule::reload,
-                                   one_of<http::Reload>({{"honour", http::Reload::honour}, {"ignore", http::Reload::ignore}}),
-                                   "`ignore`: no-cache, max-age=0 and Pragma of clients do not force a fetch."),
-                  not_for_caching("destination", "destination is not for caching rules"),
-                  not_for_caching("user", "user is only for access and purge"),
-                  not_for_caching("group", "group is only for access and purge")});
+    Table<CachingRule> const settings{
+        key<CachingRule>("type", &CachingRule::type, list_of(media_type()), "Media type of the response."),
+        key<CachingRule>("never", &CachingRule::never, flag(), "`true`: matching responses are not stored."),
+        key<CachingRule>("default_ttl", &CachingRule::default_ttl, ttl, "Replaces `caching.default_ttl`."),
+        key<CachingRule>("min_ttl", &CachingRule::min_ttl, ttl, "Shorter freshness lifetimes are raised to this."),
+        key<CachingRule>("max_ttl", &CachingRule::max_ttl, ttl,
+                         "Longer freshness lifetimes are lowered to this, even if `min_ttl` of any rule raised them."),
+        key<CachingRule>(
+            "negative_ttl", &CachingRule::negative_ttl, ttl,
+            "Replaces `caching.negative_ttl`; also the lifetime of stored error responses without explicit freshness."),
+        key<CachingRule>("heuristic_factor", &CachingRule::heuristic_factor, fraction(0, 1),
+                         "Heuristic freshness lifetime as a share of the time since Last-Modified (RFC 9111 4.2.2)."),
+        key<CachingRule>("reload", &CachingRule::reload,
+                         one_of<http::Reload>({{"honour", http::Reload::honour}, {"ignore", http::Reload::ignore}}),
+                         "`ignore`: no-cache, max-age=0 and Pragma of clients do not force a fetch."),
+        not_for_caching("destination", "destination is not for caching rules"),
+        not_for_caching("user", "user is only for access and purge"),
+        not_for_caching("group", "group is only for access and purge")};
     std::vector<std::string> picking{"type"};
     for (auto const& row : matching) picking.push_back(row.name);
     auto check = [picking](Reader& reader, Json const& value, CachingRule& into) {
@@ -160,16 +148,7 @@ Form<CachingRule> caching_rule() {
         if (std::all_of(items.begin(), items.end(), picks))
             reader.notice("this rule has no setting and no effect", "add a setting such as never or default_ttl");
     };
-    // Lists of matchers are documented once, and not at every key that takes them.
-    auto form = object_of<CachingRule>(std::move(table), check);
-    form.describe = [describe = std::move(form.describe), matching = std::move(matching)] {
-        auto description = describe();
-        auto const is_matcher = [&](KeyNote const& note) {
-            return std::ranges::count(matching, note.path, &Row<Matcher>::name) > 0;
-        };
-        std::erase_if(description.notes, is_matcher);
-        return description;
-    };
+    auto form = matching_rule<CachingRule>(matching, settings, check);
     form.written = "caching rules";
     return form;
 }
