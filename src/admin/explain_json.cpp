@@ -205,6 +205,23 @@ Json ways(icp::Resolution const& resolution, bool of_https) {
     return all;
 }
 
+Json line(Explanation const& explained) {
+    if (!explained.line) return nullptr;
+    auto const& share = explained.options->share;
+    auto const* const cap = explained.line->cap;
+    Json json{{"subject", share::subject_name(explained.line->subject)},
+              {"weight", explained.line->weight},
+              {"down_bytes_per_second", share.down},
+              {"up_bytes_per_second", share.up},
+              {"cap", nullptr}};
+    if (cap)
+        json["cap"] = {{"name", cap->name},
+                       {"each", share::text(cap->each)},
+                       {"down_bytes_per_second", cap->down},
+                       {"up_bytes_per_second", cap->up}};
+    return json;
+}
+
 Json sources(Explanation const& explained) {
     if (!explained.sources) return nullptr;
     auto const& told = *explained.sources;
@@ -256,6 +273,7 @@ Json explain_json(Explanation const& explained) {
     json["failure"] = failure(found);
     json["name_failure"] = name_failure(explained);
     json["sources"] = sources(explained);
+    json["line"] = line(explained);
     return json;
 }
 

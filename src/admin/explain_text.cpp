@@ -5,6 +5,7 @@
 #include "admin/human.hpp"
 #include "admin/json_members.hpp"
 #include "util/numbers.hpp"
+#include "util/units.hpp"
 
 namespace garner::admin {
 
@@ -277,6 +278,24 @@ void sources(Page& page, Json const& all) {
     if (is(sources, "undecided")) page.line("source", "if the rules allow the addresses of the name; otherwise only the origin");
 }
 
+/// "900 Mbit/s down, 20 Mbit/s up"
+std::string rates(Json const& of) {
+    std::string out;
+    for (auto const* way : {"down", "up"}) {
+        auto const rate = static_cast<Bytes>(number_at(of, std::string(way) + "_bytes_per_second"));
+        if (rate > 0) out += (out.empty() ? "" : ", ") + rate_text(rate) + " " + way;
+    }
+    return out.empty() ? "no limit" : out;
+}
+
+void line_of(Page& page, Json const& all) {
+    auto const& line = at(all, "line");
+    if (!line.is_object()) return;
+    page.line("line", filled(line, "{subject} has a share with weight {weight} of: ") + rates(line));
+    auto const& cap = at(line, "cap");
+    if (cap.is_object()) page.line("cap", filled(cap, "{name}: ") + rates(cap) + filled(cap, ", each: {each}"));
+}
+
 }   // namespace
 
 std::vector<ExplainLine> explain_lines(Json const& all) {
@@ -290,6 +309,7 @@ std::vector<ExplainLine> explain_lines(Json const& all) {
     freshness(page, all);
     going_on(page, all);
     sources(page, all);
+    line_of(page, all);
     return page.take();
 }
 

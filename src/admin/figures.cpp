@@ -71,6 +71,9 @@ Figures take_figures(proxy::Server& server) {
     figures.invalidations = server.cache().invalidations().stats();
     if (auto const disk = server.cache().disk().store()) figures.disk = disk->stats();
     figures.log = server.log_stats();
+    figures.share = server.shared().shares.figures();
+    figures.caps = server.shared().caps.figures();
+    figures.cap_count = server.shared().caps.size();
     figures.messages_lost = io::stderr_lines_lost();
     for (auto const& certificate : server.certificates()) {
         auto const [known, is_new] = figures.certificates.try_emplace(certificate.name(), certificate.not_after);

@@ -45,7 +45,10 @@ struct Figures {
     cache::Invalidations::Stats invalidations;
     store::DiskStats disk;
     proxy::AccessLog::Stats log;
-    std::uint64_t messages_lost = 0;   // lines for standard error
+    share::Figures share;                  // of the line
+    std::vector<share::CapFigures> caps;   // in the order of the rules
+    std::size_t cap_count = 0;             // what they count together: clients, connections
+    std::uint64_t messages_lost = 0;       // lines for standard error
     std::vector<icp::PeerStats> peers;
     icp::AgentFigures icp;
     std::optional<proxy::Sampling::Report> what_if;   // empty: memory.what_if is false

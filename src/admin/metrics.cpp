@@ -166,6 +166,55 @@ Json rule_hits(Report const& report) {
     return json;
 }
 
+// ---- the line ----
+
+/// One number for each direction.
+template <class Get>
+Json by_direction(Get get) {
+    Json json = Json::object();
+    for (auto const direction : share::directions) json[share::text(direction)] = get(share::index(direction));
+    return json;
+}
+
+Json line_limits(Report const& report) {
+    return by_direction([&](std::size_t way) { return report.figures.share.rates[way]; });
+}
+Json line_bytes(Report const& report) {
+    return by_direction([&](std::size_t way) { return report.figures.share.lines[way].bytes; });
+}
+Json line_waiting(Report const& report) {
+    return by_direction([&](std::size_t way) { return report.figures.share.lines[way].waiting; });
+}
+Json subject_count(Report const& report) { return report.figures.share.subjects; }
+
+Json subjects(Report const& report) {
+    Json rows = Json::array();
+    for (auto const& subject : report.subjects) {
+        Json row{{"name", subject.name}, {"weight", static_cast<std::uint64_t>(subject.flows[0].weight)}};
+        for (auto const direction : share::directions) {
+            auto const& flow = subject.flows[share::index(direction)];
+            row[std::string(share::text(direction)) + "_bytes"] = flow.bytes;
+            row[std::string(share::text(direction)) + "_bytes_per_second"] = static_cast<std::uint64_t>(flow.bytes_per_second);
+        }
+        row["waiting"] = subject.flows[0].waiting + subject.flows[1].waiting;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+Json caps(Report const& report) {
+    Json rows = Json::array();
+    for (auto const& cap : report.figures.caps)
+        rows.push_back({{"name", cap.name}, {"down_bytes", cap.bytes[0]}, {"up_bytes", cap.bytes[1]}});
+    return rows;
+}
+template <share::Direction Way>
+Json cap_bytes(Report const& report) {
+    Json json = Json::object();
+    for (auto const& cap : report.figures.caps) json[cap.name] = cap.bytes[share::index(Way)];
+    return json;
+}
+
 Json certificate_list(Report const& report) {
     Json rows = Json::array();
     auto const now = wall_now();
@@ -456,6 +505,21 @@ constexpr Metric all_metrics[]{
      "Bytes received from origins, not from peers, counted as they arrive.", "Origins", "received"},
     {"origin.sent_bytes", "garner_origin_sent_bytes_total", "bytes", counter<&Counters::origin_sent>, "Bytes sent to origins.",
      "Origins", "sent"},
+
+    {"share.limit_bytes", "garner_share_limit_bytes{direction}", "bytes", line_limits,
+     "Rate of the line in bytes a second (`share`); 0: not divided."},
+    {"share.bytes", "garner_share_bytes_total{direction}", "bytes", line_bytes,
+     "Bytes to and from origins and parents while `share` or `caps` applies."},
+    {"share.waiting", "garner_share_waiting{direction}", "transfers", line_waiting, "Transfers that wait for their turn."},
+    {"share.subject_count", "garner_share_subjects", "users", subject_count, "Users and networks that are known."},
+    {"share.subjects", "", "list", subjects,
+     "The 100 users and networks with the most bytes since they became known: name, weight, down_bytes, down_bytes_per_second, "
+     "up_bytes, up_bytes_per_second, waiting."},
+    {"caps", "", "list", caps, "Caps in their order: name, down_bytes, up_bytes."},
+    {"", "garner_cap_down_bytes_total{cap}", "bytes", cap_bytes<share::Direction::down>,
+     "Bytes from origins of requests that the cap applied to."},
+    {"", "garner_cap_up_bytes_total{cap}", "bytes", cap_bytes<share::Direction::up>,
+     "Bytes to origins of requests that the cap applied to."},
 
     {"peers.name", "", "text", peer<[](Peer const& peer) { return peer.options.name; }>, "Name."},
     {"peers.type", "", "text", peer<[](Peer const& peer) { return name_of(peer.options.type); }>, "parent or sibling."},

@@ -22,6 +22,7 @@ PageSection top_hosts_section(nlohmann::ordered_json const& stats);
 PageSection top_clients_section(nlohmann::ordered_json const& stats);
 PageSection top_misses_section(nlohmann::ordered_json const& stats);
 PageSection refusals_section(nlohmann::ordered_json const& stats);
+PageSection share_section(nlohmann::ordered_json const& stats);
 PageSection mesh_section(nlohmann::ordered_json const& stats);
 PageSection what_if_section(nlohmann::ordered_json const& stats);
 PageSection disk_section(nlohmann::ordered_json const& stats);

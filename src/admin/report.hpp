@@ -24,7 +24,8 @@ struct Report {
     std::size_t sessions = 0;          // of browsers there
     // Only for /stats.json and the page:
     TopTables top;
-    std::vector<proxy::Refused> refusals;   // latest first
+    std::vector<proxy::Refused> refusals;          // latest first
+    std::vector<share::SubjectFigures> subjects;   // of the line, most bytes first
     std::vector<HistorySeries> history;
 };
 

@@ -405,6 +405,8 @@ Report Routes::whole_report() {
     auto report = this->report();
     report.top = take_top(server_, report.figures.at);
     report.refusals = server_.shared().refusals.latest();
+    constexpr std::size_t subjects_max = 100;
+    report.subjects = server_.shared().shares.largest(subjects_max);
     report.history = history_.all();
     return report;
 }

@@ -1,0 +1,75 @@
+// The section with the shares of the line and the caps.
+#include <algorithm>
+#include <span>
+
+#include "admin/json_members.hpp"
+#include "admin/page_sections.hpp"
+#include "util/units.hpp"
+
+namespace garner::admin {
+
+namespace share_part {
+
+constexpr std::size_t rows_max = 20;
+
+PageFigure rate_at(Json const& stats, std::string const& path) {
+    auto const& value = at(stats, path);
+    auto const rate = value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
+    return {rate == 0 ? "no limit" : rate_text(rate), path, raw_text(value)};
+}
+
+PageLines lines(Json const& stats) {
+    PageLines lines{"Line", {"from origins", "to origins"}};
+    auto const both = [&](char const* name, auto const& figure) { lines.lines.push_back({name, {figure("down"), figure("up")}}); };
+    both("limit", [&](char const* way) { return rate_at(stats, std::string("share.limit_bytes.") + way); });
+    both("moved", [&](char const* way) { return figure_at(stats, std::string("share.bytes.") + way, "bytes"); });
+    both("transfers that wait", [&](char const* way) { return figure_at(stats, std::string("share.waiting.") + way, "requests"); });
+    return lines;
+}
+
+struct Column {
+    char const* title;
+    char const* member;
+    char const* unit;
+};
+
+PageTable table(Json const& list, std::string const& path, PageTable table, std::span<Column const> columns) {
+    for (auto const& column : columns)
+        table.columns.push_back({column.title, path + ".*." + column.member, std::string_view(column.unit) != "text"});
+    for (std::size_t i = 0; list.is_array() && i < std::min(list.size(), rows_max); ++i) {
+        PageTable::Row row{i, {}};
+        for (auto const& column : columns) {
+            auto const& value = at(list[i], column.member);
+            row.cells.push_back({shown(value, column.unit), raw_text(value)});
+        }
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+constexpr Column of_subjects[]{{"user", "name", "text"},          {"weight", "weight", "requests"},
+                               {"down", "down_bytes", "bytes"},   {"down a second", "down_bytes_per_second", "bytes"},
+                               {"up", "up_bytes", "bytes"},       {"up a second", "up_bytes_per_second", "bytes"},
+                               {"waiting", "waiting", "requests"}};
+constexpr Column of_caps[]{{"cap", "name", "text"}, {"down", "down_bytes", "bytes"}, {"up", "up_bytes", "bytes"}};
+
+}   // namespace share_part
+
+PageSection share_section(Json const& stats) {
+    auto const& caps = at(stats, "caps");
+    bool const is_divided =
+        raw_text(at(stats, "share.limit_bytes.down")) != "0" || raw_text(at(stats, "share.limit_bytes.up")) != "0";
+    bool const is_capped = caps.is_array() && !caps.empty();
+    if (!at(stats, "share.limit_bytes").is_object() || (!is_divided && !is_capped)) return {};
+    PageSection section{"share", "Shares of the line"};
+    section.lines.push_back(share_part::lines(stats));
+    section.tables.push_back(share_part::table(at(stats, "share.subjects"), "share.subjects",
+                                               {"share-table", "Users with the most bytes", "Nobody has used the line yet.", {}},
+                                               share_part::of_subjects));
+    if (is_capped)
+        section.tables.push_back(
+            share_part::table(caps, "caps", {"caps-table", "Caps", "No caps are configured.", {}}, share_part::of_caps));
+    return section;
+}
+
+}   // namespace garner::admin
