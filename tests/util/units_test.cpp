@@ -40,6 +40,24 @@ TEST(Units, no_times) {
         EXPECT_FALSE(parse_time(text)) << text;
 }
 
+TEST(Units, rates) {
+    EXPECT_EQ(parse_rate("900 Mbit/s"), 112'500'000u);
+    EXPECT_EQ(parse_rate("1 Gbit/s"), 125'000'000u);
+    EXPECT_EQ(parse_rate("64 kbit/s"), 8'000u);
+    EXPECT_EQ(parse_rate("12 MiB/s"), 12 * MiB);
+    EXPECT_EQ(parse_rate("64 kB/s"), 64'000u);
+    EXPECT_EQ(parse_rate("1.5MB/s"), 1'500'000u);
+    EXPECT_EQ(parse_rate("4096"), 4096u);
+    EXPECT_EQ(parse_rate("0"), 0u);
+    for (char const* text : {"", "900 Mb/s", "900 Mbps", "900 Mbit", "12 MiB", "fast", "-1 Mbit/s", "12 mb/s", "1 Mbit/h"})
+        EXPECT_FALSE(parse_rate(text)) << text;
+    EXPECT_EQ(rate_text(112'500'000), "900 Mbit/s");
+    EXPECT_EQ(rate_text(12 * MiB), "12 MiB/s");
+    EXPECT_EQ(rate_text(0), "0");
+    for (Bytes rate : {Bytes{1}, Bytes{999}, 64 * KiB, Bytes{112'500'000}, Bytes{1'234'567}})
+        EXPECT_EQ(parse_rate(rate_text(rate)), rate) << rate_text(rate);
+}
+
 TEST(Units, the_shortest_text_parses_to_the_same) {
     for (Bytes size : {Bytes{0}, Bytes{1}, 1000 * KiB, 4 * MiB, GiB, Bytes{1'000'000}, Bytes{4097}, Bytes{1} << 62})
         EXPECT_EQ(parse_size(size_text(size)), size) << size_text(size);

@@ -1,0 +1,61 @@
+// Who pays for a request on the line.
+#include "proxy/line_account.hpp"
+
+#include <gtest/gtest.h>
+
+namespace garner::proxy {
+namespace {
+
+http::Matcher from(char const* network) {
+    http::Matcher matcher;
+    matcher.source = {*parse_network(network)};
+    return matcher;
+}
+
+http::RuleRequest request_of(char const* client, http::Identity const* identity = nullptr) {
+    http::RuleRequest facts;
+    facts.client = *parse_ip(client);
+    facts.identity = identity;
+    return facts;
+}
+
+std::string subject_of(Options const& options, http::RuleRequest const& facts) {
+    return share::subject_name(place_on_line(options, facts, facts.client).subject);
+}
+
+TEST(LineAccount, a_user_is_known_by_the_login_else_by_the_network) {
+    http::Identity anna;
+    anna.user = "anna";
+    Options options;
+    EXPECT_EQ(subject_of(options, request_of("10.0.0.7", &anna)), "anna");
+    EXPECT_EQ(subject_of(options, request_of("10.0.0.7")), "10.0.0.7");
+    options.share.by = share::By::source;
+    EXPECT_EQ(subject_of(options, request_of("10.0.0.7", &anna)), "10.0.0.7");
+}
+
+TEST(LineAccount, the_first_rule_that_matches_applies) {
+    Options options;
+    EXPECT_FALSE(limits_line(options));
+    options.share.weights = {{2, from("10.1.0.0/16")}, {3, from("10.0.0.0/8")}};
+    share::CapRule guests, others;
+    guests.name = "guests";
+    guests.match = from("10.9.0.0/16");
+    others.name = "others";
+    options.caps = {guests, others};
+    EXPECT_TRUE(limits_line(options));
+    struct Row {
+        char const* client;
+        unsigned weight;
+        char const* cap;
+    };
+    for (auto const& row : {Row{"10.1.0.1", 2, "others"}, Row{"10.9.0.1", 3, "guests"}, Row{"192.0.2.1", 1, "others"}}) {
+        auto const facts = request_of(row.client);
+        auto const place = place_on_line(options, facts, facts.client);
+        EXPECT_EQ(place.weight, row.weight) << row.client;
+        ASSERT_NE(place.cap, nullptr);
+        EXPECT_EQ(place.cap->name, row.cap) << row.client;
+    }
+}
+
+}   // namespace
+}   // namespace garner::proxy

@@ -1,0 +1,90 @@
+// Users of the line and their caps.
+#include "share/subject.hpp"
+
+#include <gtest/gtest.h>
+
+#include "share/cap.hpp"
+#include "share/shares.hpp"
+
+namespace garner::share {
+namespace {
+
+IpAddress number(std::uint32_t host) { return IpAddress::v4(0x0a000000u + host); }
+
+TEST(Subjects, have_their_name_as_key) {
+    EXPECT_EQ(subject_name(subject_key("anna")), "anna");
+    for (char const* text : {"10.0.0.7", "10.0.0.0", "0.0.0.0", "2001:db8::", "2001:db8:1:2::", "::", "fe80::1", "::1"})
+        EXPECT_EQ(subject_name(subject_key(*parse_ip(text))), text);
+    EXPECT_NE(subject_key("10.0.0.7"), subject_key(*parse_ip("10.0.0.7"))) << "a user may have any name";
+    EXPECT_LE(subject_key(*parse_ip("2001:db8:1:2::")).size(), 15u) << "the key of a network needs no block of its own";
+}
+
+TEST(Subjects, the_longest_idle_leaves_and_those_in_use_stay) {
+    Subjects subjects;
+    auto const kept = subjects.find(subject_key(number(0)));
+    for (std::uint32_t i = 1; i <= 2 * Subjects::most; ++i) subjects.find(subject_key(number(i)));
+    EXPECT_LE(subjects.size(), Subjects::most);
+    EXPECT_GT(subjects.size(), Subjects::most * 9 / 10);
+    EXPECT_EQ(subjects.find(subject_key(number(0))), kept);
+}
+
+TEST(Subjects, a_hundred_thousand_take_at_most_20_MiB) {
+    constexpr Bytes node = sizeof(std::pair<std::string const, Subject>) + 2 * sizeof(void*);   // next, hash
+    EXPECT_LE(heap_block(node) + sizeof(void*), Subjects::bytes_each);
+    EXPECT_LE(Subjects::most * Subjects::bytes_each, 20 * MiB);
+}
+
+TEST(Shares, the_largest_come_first) {
+    Shares shares;
+    for (std::uint32_t i = 1; i <= 300; ++i) {
+        auto const subject = shares.subject(subject_key(number(i)), i % 2 + 1);
+        shares.line(Direction::down).charge(subject->flow(Direction::down), i * 1'000, steady_now());
+        shares.line(Direction::up).charge(subject->flow(Direction::up), 1, steady_now());
+    }
+    auto const largest = shares.largest(100);
+    ASSERT_EQ(largest.size(), 100u);
+    EXPECT_EQ(largest.front().name, "10.0.1.44");
+    EXPECT_EQ(largest.front().bytes(), 300'001u);
+    EXPECT_EQ(largest.front().flows[0].weight, 1);
+    EXPECT_EQ(largest.back().bytes(), 201'001u);
+    EXPECT_EQ(shares.figures().lines[0].bytes, 300u * 301 / 2 * 1'000);
+    EXPECT_EQ(shares.figures().subjects, 300u);
+}
+
+CapRule rule(std::string name, Bytes down) {
+    CapRule rule;
+    rule.name = std::move(name);
+    rule.down = down;
+    return rule;
+}
+
+TEST(Caps, are_one_for_each_client_of_a_rule) {
+    Caps caps;
+    caps.configure({rule("guests", 1'000'000), rule("others", 2'000'000)});
+    auto const one = caps.find("guests", "a");
+    EXPECT_EQ(caps.find("guests", "a"), one);
+    EXPECT_NE(caps.find("guests", "b"), one);
+    EXPECT_NE(caps.find("others", "a"), one);
+    EXPECT_EQ(one->line(Direction::down).rate(), 1'000'000u);
+    EXPECT_EQ(one->line(Direction::up).rate(), 0u);
+    EXPECT_EQ(caps.size(), 3u);
+    EXPECT_EQ(caps.find("unknown", "a"), nullptr);
+}
+
+TEST(Caps, a_reload_changes_the_rates_of_transfers_under_way_and_keeps_the_counts) {
+    Caps caps;
+    caps.configure({rule("guests", 1'000'000), rule("others", 2'000'000)});
+    auto const guest = caps.find("guests", "a"), other = caps.find("others", "a");
+    guest->charge(Direction::down, 500, steady_now());
+    other->charge(Direction::up, 7, steady_now());
+    caps.configure({rule("guests", 3'000'000)});
+    EXPECT_EQ(guest->line(Direction::down).rate(), 3'000'000u);
+    EXPECT_EQ(other->line(Direction::down).rate(), 0u) << "its rule is gone";
+    auto const figures = caps.figures();
+    ASSERT_EQ(figures.size(), 1u);
+    EXPECT_EQ(figures[0].name, "guests");
+    EXPECT_EQ(figures[0].bytes[0], 500u);
+}
+
+}   // namespace
+}   // namespace garner::share

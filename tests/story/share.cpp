@@ -1,0 +1,135 @@
+// The line is shared: users get equal parts, hits are free, caps hold.
+#include <fstream>
+
+#include "story/scene.hpp"
+#include "support/hosts.hpp"
+#include "support/places.hpp"
+#include "support/programs.hpp"
+
+namespace garner::test {
+
+namespace {
+
+double seconds_of(std::function<void()> const& what) {
+    auto const begun = std::chrono::steady_clock::now();
+    what();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+}
+
+Answer stored(std::size_t bytes) { return {.fields = {{"Cache-Control", "max-age=1000"}}, .body = pattern(bytes)}; }
+Answer not_stored(std::size_t bytes) { return {.fields = {{"Cache-Control", "no-store"}}, .body = pattern(bytes)}; }
+
+std::uint64_t on_line(Proxy const& proxy, char const* way) { return proxy.stats()["share"]["bytes"][way].get<std::uint64_t>(); }
+
+}   // namespace
+
+TEST(Share, a_body_takes_the_time_that_the_line_needs_and_a_hit_none) {
+    Origin origin;
+    origin.answer("/stored", stored(1'500'000));
+    origin.answer("/passed", not_stored(1'500'000));
+    Proxy proxy(R"({"share": {"down": "1 MB/s"}})");
+    for (char const* path : {"/stored", "/passed"}) {
+        auto const took = seconds_of([&] { EXPECT_EQ(get(proxy, origin, path).body().size(), 1'500'000u); });
+        EXPECT_GT(took, 0.9) << path;
+        EXPECT_LT(took, 10) << path;
+    }
+    auto const before = on_line(proxy, "down");
+    EXPECT_GT(before, 3'000'000u);
+    EXPECT_LT(before, 3'010'000u);
+    auto const took = seconds_of([&] { EXPECT_TRUE(get(proxy, origin, "/stored").hit()); });
+    EXPECT_LT(took, 0.7);
+    EXPECT_EQ(on_line(proxy, "down"), before) << "a hit is free";
+    auto const share = proxy.stats()["share"];
+    EXPECT_EQ(share["limit_bytes"]["down"], 1'000'000);
+    EXPECT_EQ(share["limit_bytes"]["up"], 0);
+    ASSERT_EQ(share["subjects"].size(), 1u) << share;
+    EXPECT_EQ(share["subjects"][0]["name"], "127.0.0.1");
+    EXPECT_EQ(share["subjects"][0]["down_bytes"], before);
+}
+
+TEST(Share, an_upload_takes_the_time_that_the_line_needs) {
+    Origin origin;
+    origin.answer("/take", not_stored(1));
+    Proxy proxy(R"({"share": {"up": "1 MB/s"}})");
+    auto const took = seconds_of([&] {
+        Client client(proxy, origin);
+        EXPECT_EQ(client.post("/take", pattern(1'500'000)).status(), 200);
+    });
+    EXPECT_GT(took, 0.9);
+    EXPECT_GT(on_line(proxy, "up"), 1'500'000u);
+}
+
+TEST(Share, a_tunnel_takes_the_time_that_the_line_needs) {
+    Origin origin;
+    origin.answer("/passed", not_stored(1'500'000));
+    Proxy proxy(R"({"share": {"down": "1 MB/s"},
+                    "access": [{"allow": {"destination": ["127.0.0.0/8"], "port": ["1-65535"]}}]})");
+    Client client(proxy);
+    ASSERT_EQ(client.connect_to(origin.authority()).status(), 200);
+    auto const took = seconds_of([&] {
+        client.raw("GET /passed HTTP/1.1\r\nHost: " + origin.authority() + "\r\n\r\n");
+        EXPECT_EQ(client.expect().body().size(), 1'500'000u);
+    });
+    EXPECT_GT(took, 0.9);
+    EXPECT_GT(on_line(proxy, "down"), 1'500'000u) << "counted while the tunnel is open";
+}
+
+TEST(Share, a_reload_changes_the_line_under_running_transfers) {
+    Origin origin;
+    origin.answer("/passed", not_stored(4'000'000));
+    Proxy proxy(R"({"share": {"down": "100 kB/s"}})");
+    auto reply = get(proxy, origin, "/passed");
+    EXPECT_FALSE(reply.ends_within(Millis{500}));
+    proxy.reconfigure(R"({"share": {"down": 0}})");
+    proxy.signal(SIGHUP);
+    EXPECT_TRUE(reply.ends_within(Millis{20'000}));
+    EXPECT_EQ(reply.body().size(), 4'000'000u);
+}
+
+TEST(Share, a_transfer_that_waits_ends_with_the_proxy) {
+    Origin origin;
+    origin.answer("/passed", not_stored(4'000'000));
+    origin.answer("/stored", stored(4'000'000));
+    Proxy proxy(R"({"share": {"down": "10 kB/s"}, "deadlines": {"drain": "200ms", "drain_idle": "0s"}})");
+    auto passed = get(proxy, origin, "/passed"), filled = get(proxy, origin, "/stored");
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["share"]["waiting"]["down"] == 2; }));
+    proxy.stop();
+}
+
+TEST(Share, a_cap_holds_while_the_line_is_free) {
+    Origin origin;
+    origin.answer("/passed", not_stored(1'500'000));
+    Proxy proxy(R"({"caps": [{"name": "slow", "url_contains": ["passed"], "down": "1 MB/s"}]})");
+    auto const took = seconds_of([&] { EXPECT_EQ(get(proxy, origin, "/passed").body().size(), 1'500'000u); });
+    EXPECT_GT(took, 0.9);
+    auto const caps = proxy.stats()["caps"];
+    ASSERT_EQ(caps.size(), 1u);
+    EXPECT_EQ(caps[0]["name"], "slow");
+    EXPECT_GT(caps[0]["down_bytes"], 1'500'000);
+    auto const told =
+        run({garner_binary(), "explain", origin.url("/passed"), "--config", proxy.dir().path("garner.json").string()});
+    EXPECT_THAT(told.output, HasSubstr("127.0.0.1 has a share with weight 1 of: no limit"));
+    EXPECT_THAT(told.output, HasSubstr("slow: 8 Mbit/s down, each: client"));
+}
+
+TEST(Share, users_with_1_to_16_connections_get_equal_shares) {
+    NEEDS("python3");
+    NEEDS_HOSTS();
+    TempDir dir;
+    auto const file = dir.path("figures.json").string();
+    constexpr Millis limit{240'000};
+    auto const done = run({"python3", source("tools/bench/share"), "--short", "--binary", garner_binary(), "--json", file}, limit);
+    ASSERT_EQ(done.code, 0) << done.output << done.errors;
+    std::ifstream text(file);
+    auto const figures = nlohmann::json::parse(text);
+    ASSERT_EQ(figures["shares"].size(), 2u);
+    for (auto const& row : figures["shares"]) {
+        EXPECT_GT(row["jain"], 0.95) << row;
+        EXPECT_GT(row["used"], 0.9) << row;
+        EXPECT_LT(row["used"], 1.1) << row;
+        EXPECT_GT(row["lone_used"], 0.9) << row;
+    }
+    EXPECT_NEAR(figures["caps"][0]["used"].get<double>(), 1, 0.1);
+}
+
+}   // namespace garner::test
