@@ -207,7 +207,7 @@ constexpr MemoryPart all_parts[]{
      "1 MiB for each UDP port and worker, 64 MiB for each digest, 22 MiB, and 4 MiB a worker", part::mesh},
     {"logins", "Remembered logins, and logins that wait for their check.", "auth.entries_max x 2 KiB, and 66 MiB", part::logins},
     {"refusals", "The last refused requests of each client.", "64 MiB", part::refusals},
-    {"shares", "Users of the line, and clients and connections with a cap.", "38 MiB with `share` or `caps`", part::shares},
+    {"shares", "Users of the line, and clients and connections with a cap.", "37 MiB with `share` or `caps`", part::shares},
     {"logs", "Lines that wait for the access log and for standard error.", "1 MiB a worker, and 1 MiB", part::logs},
     {"figures", "Lists of the hosts, clients and misses with the most requests, and samples for ratios, percentiles and history.",
      "300 KiB a worker, and 800 KiB", part::figures},

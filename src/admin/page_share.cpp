@@ -64,7 +64,7 @@ PageSection share_section(Json const& stats) {
     PageSection section{"share", "Shares of the line"};
     section.lines.push_back(share_part::lines(stats));
     section.tables.push_back(share_part::table(at(stats, "share.subjects"), "share.subjects",
-                                               {"share-table", "Users with the most bytes", "Nobody has used the line yet.", {}},
+                                               {"share-table", "Users with the most bytes", "No user has used the line yet.", {}},
                                                share_part::of_subjects));
     if (is_capped)
         section.tables.push_back(

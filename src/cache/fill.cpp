@@ -174,6 +174,11 @@ share::SubjectRef Fill::payer(share::Line const& line, share::Direction directio
     return payer;
 }
 
+void Fill::wake_on_joining(net::WakeHandle handle) {
+    MutexLock const lock(mutex_);
+    paying_ = std::move(handle);
+}
+
 std::optional<FetchFailure> Fill::failure_of(Witness const& witness) const {
     MutexLock const lock(mutex_);
     return failed_for_ == witness ? std::optional(failure_) : std::nullopt;
@@ -299,8 +304,13 @@ Follower::~Follower() {
 }
 
 void Follower::pay_as(share::SubjectRef subject) {
-    MutexLock const lock(fill_->mutex_);
-    subject_ = std::move(subject);
+    net::WakeHandle paying;
+    {
+        MutexLock const lock(fill_->mutex_);
+        subject_ = std::move(subject);
+        paying = std::exchange(fill_->paying_, {});
+    }
+    paying.wake(net::Wake::ready);
 }
 
 void Follower::wake_on_change(std::uint64_t seen, net::WakeHandle handle) {

@@ -10,7 +10,7 @@
 #include "http/vary.hpp"
 #include "net/asio.hpp"
 #include "net/wake.hpp"
-#include "share/subject.hpp"
+#include "share/payers.hpp"
 #include "store/disk_store.hpp"
 #include "store/object.hpp"
 #include "util/clock.hpp"
@@ -100,7 +100,7 @@ private:
 };
 
 /// Shared by the workers of leader and followers. All members are thread-safe unless stated otherwise.
-class Fill {
+class Fill : public share::Payers {
 public:
     /// `asked`: the event number at which the request is sent (see UrlHistory).
     Fill(Fetches& home, std::string key, Fingerprint primary, store::ObjectPtr stale, std::uint64_t asked)
@@ -124,8 +124,9 @@ public:
     /// The field names of its Vary, as http::to_string. Only after the head.
     std::string varies_by() const;
     std::size_t followers() const;
-    /// Of the followers' subjects the one whose turn comes first; empty if none has one.
-    share::SubjectRef payer(share::Line const& line, share::Direction direction) const;
+    /// The followers' subject whose turn comes first; empty if none has one.
+    share::SubjectRef payer(share::Line const& line, share::Direction direction) const override;
+    void wake_on_joining(net::WakeHandle handle) override;
     /// The failure that this request, or one with an equal witness, met as leader of the fill.
     std::optional<FetchFailure> failure_of(Witness const&) const;
     /// True when a client has received part of it, or is about to.
@@ -193,6 +194,7 @@ private:
     List<Follower> followers_ GUARDED_BY(mutex_);
     std::size_t follower_count_ GUARDED_BY(mutex_) = 0;
     net::WakeHandle producer_ GUARDED_BY(mutex_);
+    net::WakeHandle paying_ GUARDED_BY(mutex_);              // waits for the line in the name of a follower
     std::vector<IpAddress> beside_ GUARDED_BY(mutex_);       // clients that fetch beside this fill
     std::optional<Witness> failed_for_ GUARDED_BY(mutex_);   // the last leader whose own request may have caused the failure
     FetchFailure failure_ GUARDED_BY(mutex_);                // that leader's failure

@@ -21,7 +21,7 @@ Form<share::Weight> weight() {
     using T = share::Weight;
     return matching_rule<T>(matchers_of_subjects(),
                             {required(key<T>("weight", &T::weight, count(1, 1'000),
-                                             "Share in comparison to users without a rule, who have 1. Matchers: `source`, `user`, "
+                                             "Share relative to users without a rule, which is 1. Matchers: `source`, `user`, "
                                              "`group`; without matchers, the rule matches every user."))},
                             nullptr);
 }
@@ -49,7 +49,7 @@ Form<share::CapRule> cap() {
         {
             key<T>("name", &T::name, text(), "Name in metrics and explanations."),
             key<T>("each", &T::each, one_of<share::Each>({{"client", client}, {"connection", connection}, {"all", all}}),
-                   "What has the rates: each client (user or network, as `share.by` says), each connection of a client, or all "
+                   "Scope of the rates: each client (user or network, as `share.by` says), each connection of a client, or all "
                    "matching clients together."),
             key<T>("down", &T::down, rate(0, rate_max), "Rate from origins; 0: no limit."),
             key<T>("up", &T::up, rate(0, rate_max), "Rate to origins; 0: no limit."),
@@ -68,9 +68,9 @@ Form<share::Options> line_share() {
                "that its queue is here and not at the provider. 0: not divided."),
         key<T>("up", &T::up, rate(0, rate_max), "Rate of the line to origins and parents; 0: not divided."),
         key<T>("by", &T::by, one_of<share::By>({{"user", user}, {"source", source}}),
-               "Who gets a share. `user`: each user by login, if the rules ask for one, otherwise each client address. `source`: "
+               "Subject of a share. `user`: each user by login, if the rules ask for one, otherwise each client address. `source`: "
                "each client address. Addresses of one network count as one (`limits.client_prefix4`, `limits.client_prefix6`)."),
-        key<T>("credit", &T::credit, size(0, GiB), "Bytes that a user who took less than a fair share gets before the others."),
+        key<T>("credit", &T::credit, size(0, GiB), "Bytes by which a user below the fair share is served before the others."),
         key<T>("weights", &T::weights, list_of(weight()), "Users with a larger share. The first rule that matches applies."),
     });
 }

@@ -35,9 +35,7 @@ void FillPump::start(std::unique_ptr<FillPump> pump) {
 /// The follower that has had least pays for each piece, so that none waits for another's debt.
 void FillPump::pay_by(std::unique_ptr<share::Account> account) {
     account_ = std::move(account);
-    account_->pay_with([fill = writer_->shared_fill()](share::Line const& line,
-                                                       share::Direction direction) { return fill->payer(line, direction); },
-                       false);
+    account_->pay_with(writer_->shared_fill(), false);
     exchange_->read_at_most(account_->piece(share::Direction::down));
 }
 

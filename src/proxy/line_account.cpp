@@ -56,14 +56,11 @@ std::unique_ptr<share::Account> open_account(Request const& request) {
 
 net::awaitable<bool> wait_for_line(Request& request) {
     auto& account = *request.account;
-    account.pay_with(
-        [&request](share::Line const& line, share::Direction direction) {
-            return request.led ? request.led->payer(line, direction) : share::SubjectRef();
-        },
-        true);
+    account.pay_with(request.led, true);
     request.watch_client([&account] { account.abort(); });
     co_await account.settle_before_asking();
     request.client.unwatch();
+    account.pay_with(nullptr, false);
     co_return !request.aborted && (!request.client_gone || request.others_wait());
 }
 

@@ -1,4 +1,4 @@
-// Who pays for a request that goes over the line, and how much he may take.
+// The subject that pays for a request that goes over the line, and its cap.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -27,8 +27,8 @@ LinePlace place_on_line(Options const& options, http::RuleRequest const& facts, 
 /// nullptr if the request never waits for the line.
 std::unique_ptr<share::Account> open_account(Request const& request);
 
-/// Before a source is asked: once it is, its response comes whether anybody reads it or not. A client that owes waits here.
-/// Request::line_account() has opened the account. False if nobody waits for the response any more.
+/// Before a source is asked: a client with debts waits, because a response arrives in the kernel before it is read.
+/// Request::line_account() has opened the account. False if the response is no longer wanted.
 net::awaitable<bool> wait_for_line(Request& request);
 
 }   // namespace garner::proxy

@@ -6,13 +6,6 @@
 
 namespace garner::share {
 
-namespace {
-
-// While others may pay, too: how often it is decided who pays. A new one may be served sooner than those before.
-constexpr milliseconds choose_again{20};
-
-}   // namespace
-
 /// The next request of the subject pays what was not paid here.
 Account::~Account() {
     for (auto const direction : directions) {
@@ -27,7 +20,7 @@ std::unique_ptr<Account> Account::another() const { return std::make_unique<Acco
 SubjectRef Account::payer(Direction direction) const {
     if (!others_) return subject_;
     auto const& line = shares_.line(direction);
-    auto other = others_(line, direction);
+    auto other = others_->payer(line, direction);
     if (!other) return subject_;
     bool const own_is_less = with_own_ && line.tag(subject_->flow(direction)) < line.tag(other->flow(direction));
     return own_is_less ? subject_ : other;
@@ -70,11 +63,9 @@ net::awaitable<void> Account::wait_for_share(Direction direction) {
         Line::Place place;
         auto const bytes = side.owed;
         if (!line.enter(flow, place, bytes)) co_return;
-        auto woken = net::Wake::deadline;
-        bool goes_on = true;
-        while (goes_on) {
-            woken = co_await wait(line, place, side);
-            goes_on = woken == net::Wake::deadline && this->payer(direction) == payer;
+        for (bool goes_on = true; goes_on;) {
+            auto const woken = co_await wait(line, place, side);
+            goes_on = woken != net::Wake::shutdown && !line.is_served(place) && this->payer(direction) == payer;
         }
         if (!line.leave(flow, place)) continue;
         side.owed -= bytes;
@@ -89,18 +80,21 @@ net::awaitable<void> Account::wait_for_cap(Direction direction) {
     Line::Place place;
     auto const bytes = side.capped;
     if (side.aborted || !line.enter(flow, place, bytes)) co_return;
-    auto woken = net::Wake::deadline;
-    while (woken == net::Wake::deadline) woken = co_await wait(line, place, side);
+    for (bool goes_on = true; goes_on;) {
+        auto const woken = co_await wait(line, place, side);
+        goes_on = woken != net::Wake::shutdown && !line.is_served(place);
+    }
     if (line.leave(flow, place)) side.capped -= bytes;
 }
 
-/// The line's clock wakes it; should it not, it looks again.
+/// The line's clock wakes it. Without a wake it checks again after a while.
 net::awaitable<net::Wake> Account::wait(Line& line, Line::Place& place, Side& side) {
     net::Waiter waiter(clock_.executor());
     side.waiting = waiter.handle();
+    if (others_) others_->wake_on_joining(waiter.handle());
     line.renew(place, waiter.handle());
     clock_.begin(line);
-    auto const woken = co_await waiter.wait(others_ ? choose_again : net::recheck_interval);
+    auto const woken = co_await waiter.wait(net::recheck_interval);
     clock_.end(line);
     side.waiting = {};
     co_return woken;

@@ -1,7 +1,6 @@
-// What a request, a fill or a tunnel takes from the line: it is charged, and waits before it takes more.
+// The account of a request, a fill or a tunnel: it charges bytes to the line, and waits before more are read.
 #pragma once
 #include <array>
-#include <functional>
 #include <memory>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "net/wake.hpp"
 #include "share/cap.hpp"
 #include "share/clock.hpp"
+#include "share/payers.hpp"
 #include "share/shares.hpp"
 
 namespace garner::share {
@@ -16,9 +16,6 @@ namespace garner::share {
 /// Belongs to one worker; one coroutine may wait for each direction.
 class Account {
 public:
-    /// Somebody else who may pay in this direction; empty: nobody.
-    using Others = std::function<SubjectRef(Line const& line, Direction direction)>;
-
     /// `cap`: null if none applies.
     Account(Shares& shares, Clock& clock, SubjectRef subject, std::shared_ptr<Cap> cap)
         : shares_(shares), clock_(clock), subject_(std::move(subject)), cap_(std::move(cap)) {}
@@ -29,9 +26,9 @@ public:
     /// For a transfer that outlives this account. Debts stay here.
     std::unique_ptr<Account> another() const;
 
-    /// The transfer is for others, too: each piece is charged to the one that has had least. `with_own`: this account's subject is
-    /// one of them. Without it, that subject pays if there are no others.
-    void pay_with(Others others, bool with_own) {
+    /// The transfer is for others, too: each piece is charged to the subject with the least bytes. `with_own`: the account's own
+    /// subject is one of them; otherwise it pays only if there are no others. nullptr: it is for nobody else.
+    void pay_with(std::shared_ptr<Payers> others, bool with_own) {
         others_ = std::move(others);
         with_own_ = with_own;
     }
@@ -46,8 +43,8 @@ public:
     bool owes(Direction direction) const { return sides_[index(direction)].owes(); }
     /// Waits until all that is owed is paid, or until abort().
     net::awaitable<void> settle(Direction direction);
-    /// Before an origin is asked: a subject that owes waits behind its other requests. What it is sent comes without regard to
-    /// the line until somebody reads it.
+    /// Before an origin is asked: a subject with debts waits behind its other requests. The kernel receives the beginning of a
+    /// response before it is read.
     net::awaitable<void> settle_before_asking();
     /// The most to read at once.
     Bytes piece(Direction direction) const;
@@ -74,7 +71,7 @@ private:
     Clock& clock_;
     SubjectRef subject_;
     std::shared_ptr<Cap> cap_;
-    Others others_;
+    std::shared_ptr<Payers> others_;   // nullptr: none
     bool with_own_ = false;
     std::array<Side, 2> sides_;
 };

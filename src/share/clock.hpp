@@ -7,7 +7,7 @@
 
 namespace garner::share {
 
-/// Ticks only while somebody waits. Belongs to one worker.
+/// Ticks only while coroutines wait. Belongs to one worker.
 class Clock {
 public:
     explicit Clock(net::asio::io_context& io) : timer_(io) {}

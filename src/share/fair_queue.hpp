@@ -48,7 +48,7 @@ public:
     std::uint32_t tickets(Flow const& flow) const { return flow.backlog_ ? flow.backlog_->count : 0; }
     std::uint64_t tickets() const { return tickets_; }
 
-    /// The bytes are served without a ticket. Not for a flow that waits.
+    /// Serves bytes without a ticket. The flow must not be waiting.
     void charge(Flow& flow, Bytes bytes) { move_on(flow, bytes); }
     /// True if the flow has had less than the flows that were served last, even with these bytes.
     bool is_behind(Flow const& flow, Bytes bytes) const { return tag_after(flow, bytes) <= now_; }

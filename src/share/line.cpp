@@ -11,7 +11,7 @@ namespace {
 constexpr Bytes piece_max = 64 * KiB;
 constexpr Bytes piece_min = 2 * KiB;
 constexpr milliseconds piece_time{10};   // a piece takes the line for about this long
-// How far those who are behind may overdraw the line instead of waiting for it: the round trips of a short transfer would add up.
+// The limit for flows with credit, which overdraw the line instead of waiting: the waits of a short transfer would add up.
 constexpr milliseconds overdraft_time{20};
 constexpr double recent_seconds = 3;   // the average of "bytes a second"
 
@@ -98,6 +98,11 @@ void Line::renew(Place& place, net::WakeHandle handle) {
         }
     }
     handle.wake(net::Wake::ready);
+}
+
+bool Line::is_served(Place const& place) const {
+    MutexLock const lock(mutex_);
+    return place.is_served;
 }
 
 bool Line::leave(LineFlow& flow, Place& place) {

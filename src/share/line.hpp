@@ -12,13 +12,13 @@
 
 namespace garner::share {
 
-/// What one user has taken in one direction. Guarded by the mutex of its line.
+/// The use of one subject in one direction. Guarded by the mutex of its line.
 class LineFlow : public Flow {
 private:
     friend class Line;
     std::uint32_t owed_ = 0;           // charged by requests that ended before it was paid
     float recent_ = 0;                 // bytes of the last seconds, the latest count most
-    std::uint32_t recent_at_ms_ = 0;   // of the steady clock
+    std::uint32_t recent_at_ms_ = 0;   // on the steady clock
     Bytes total_ = 0;
 };
 
@@ -37,7 +37,7 @@ struct FlowFigures {
     }
 };
 
-/// Bytes are charged after they have moved. What cannot be paid at once is owed: the next read waits for its turn in the queue.
+/// Bytes are charged after they have moved. Unpaid bytes are owed: the next read waits for its turn in the queue.
 /// Thread-safe.
 class Line {
 public:
@@ -48,7 +48,7 @@ public:
         bool is_served = false;
     };
 
-    /// `burst`: what may pass at once after a pause, as time. Without a rate nobody waits.
+    /// `burst`: the bytes that may pass at once after a pause, as time. Without a rate no flow waits.
     struct Settings {
         Bytes rate = 0;   // bytes a second
         milliseconds burst{10};
@@ -64,14 +64,15 @@ public:
     bool charge(LineFlow& flow, Bytes bytes, SteadyTime now);
     /// The bytes are paid by the next one that enters for this flow.
     void leave_debt(LineFlow& flow, Bytes bytes);
-    /// Takes a place for bytes that are owed. False if there is nothing to wait for: nothing is owed, and nobody else waits in the
-    /// name of the flow.
+    /// Takes a place for bytes that are owed. False if there is nothing to wait for: no bytes are owed, and the flow has
+    /// no other place.
     bool enter(LineFlow& flow, Place& place, Bytes bytes);
     /// For a further wait with the same place. Wakes the handle at once if the place was served.
     void renew(Place& place, net::WakeHandle handle);
+    bool is_served(Place const& place) const;
     /// True if it was served: the bytes are paid.
     bool leave(LineFlow& flow, Place& place);
-    /// Wakes those whose turn has come.
+    /// Serves and wakes the places whose turn has come.
     void serve(SteadyTime now);
 
     /// The less, the sooner it is served.

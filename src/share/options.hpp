@@ -15,7 +15,7 @@ inline constexpr Direction directions[]{Direction::down, Direction::up};
 constexpr std::size_t index(Direction direction) { return static_cast<std::size_t>(direction); }
 constexpr char const* text(Direction direction) { return direction == Direction::down ? "down" : "up"; }
 
-/// Who counts as one user. `user`: the login name, if the rules have asked for it, else the source. `source`: the network of the
+/// The subject of a request. `user`: the login name, if the rules have asked for it, else the source. `source`: the network of the
 /// client's address.
 enum class By : std::uint8_t { user, source };
 
@@ -25,7 +25,7 @@ struct Weight {
     http::Matcher match;
 };
 
-/// What a cap counts together: the connections of one client, each connection by itself, or all clients that the rule matches.
+/// The scope of a cap: the connections of one client, each connection by itself, or all clients that the rule matches.
 enum class Each : std::uint8_t { client, connection, all };
 
 constexpr char const* text(Each each) { return each == Each::client ? "client" : each == Each::connection ? "connection" : "all"; }
@@ -42,7 +42,7 @@ struct CapRule {
 };
 
 struct Options {
-    Bytes down = 0;   // bytes a second; 0: not limited, and not divided
+    Bytes down = 0;   // bytes a second; 0: the direction is not divided
     Bytes up = 0;
     By by = By::user;
     Bytes credit = 256 * KiB;

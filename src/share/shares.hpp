@@ -1,4 +1,4 @@
-// The line in both directions, and those who share it.
+// The line in both directions, and its subjects.
 #pragma once
 #include <array>
 #include <string>
@@ -27,7 +27,7 @@ struct Figures {
 /// Thread-safe.
 class Shares {
 public:
-    /// For later bytes. Those who wait for a line without a limit wait no longer.
+    /// For later bytes. Without a limit all waits end.
     void configure(Options const& options);
     Line& line(Direction direction) { return lines_[index(direction)]; }
     Line const& line(Direction direction) const { return lines_[index(direction)]; }

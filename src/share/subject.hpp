@@ -1,4 +1,4 @@
-// Those who share the line: users or networks, by name.
+// Subjects of the line: users or networks, by name.
 #pragma once
 #include <array>
 #include <atomic>
@@ -23,7 +23,7 @@ std::string subject_key(IpAddress const& network);
 /// "anna", "10.0.0.7", "2001:db8::"
 std::string subject_name(std::string_view key);
 
-/// What one user has taken, in both directions. Owned by its table.
+/// The use of one subject in both directions. Owned by its table.
 class Subject : public Link {
 public:
     LineFlow& flow(Direction direction) { return flows_[index(direction)]; }

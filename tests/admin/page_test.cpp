@@ -45,6 +45,9 @@ Report full_report() {
     report.top.clients = {{"10.0.0.7", 10, 1'543, 8}};
     report.top.misses = {{"http://often.example/a?b=c&d", 1, 7, 0, "no-store in response"}};
     report.refusals = {a_refusal("http://games.example/")};
+    report.figures.share.rates = {1'000'000, 0};
+    report.figures.caps = {{"guests", {7'000, 0}}};
+    report.subjects = {{"anna", {share::FlowFigures{.bytes = 2'048, .bytes_per_second = 512, .waiting = 1, .weight = 2}, {}}}};
     proxy::Sampling::Report sampled;
     sampled.policy = "lru";
     sampled.what_if.rate = 0.25;
@@ -71,8 +74,8 @@ std::size_t count(std::string const& text, std::string const& part) {
 TEST(Page, has_its_sections_in_their_order) {
     auto const html = html_of(full_report());
     std::size_t last = 0;
-    for (auto const* id : {"health", "explain", "explanation", "now", "top-hosts", "top-clients", "top-misses", "refusals", "mesh",
-                           "what-if", "disk", "rules", "certificates", "configuration", "counters"}) {
+    for (auto const* id : {"health", "explain", "explanation", "now", "top-hosts", "top-clients", "top-misses", "refusals", "share",
+                           "mesh", "what-if", "disk", "rules", "certificates", "configuration", "counters"}) {
         auto const at = html.find(" id=\"" + std::string(id) + "\"");
         ASSERT_NE(at, html.npos) << id;
         EXPECT_GT(at, last) << id;
@@ -84,6 +87,9 @@ TEST(Page, names_each_figure_by_its_path_with_its_value) {
     auto const html = html_of(full_report());
     for (auto const* figure : {R"(data-stat="requests.total" data-value="1234567" class="large">1,234,567<)",
                                R"(data-stat="top.hosts.0.bytes" data-value="1536" class="number">1.50 KiB<)",
+                               R"(data-stat="share.limit_bytes.down" data-value="1000000">8 Mbit/s<)",
+                               R"(data-stat="share.subjects.0.down_bytes" data-value="2048" class="number">2.00 KiB<)",
+                               R"(data-stat="caps.0.down_bytes" data-value="7000" class="number">6.84 KiB<)",
                                R"(data-stat="top.misses.0.reason" data-value="no-store in response">no-store in response<)",
                                R"(data-stat="history.requests.1m.1" data-value="2.5" class="number">2.50<)",
                                R"(data-stat="history.hit_ratio.1m.1" data-value="null" class="number">-<)",

@@ -36,6 +36,21 @@ net::awaitable<void> transfer(Account& account, Bytes& moved, SteadyTime end) {
     }
 }
 
+/// At most one follower.
+class Followers : public Payers {
+public:
+    SubjectRef payer(Line const&, Direction) const override { return follower_; }
+    void wake_on_joining(net::WakeHandle handle) override { paying_ = std::move(handle); }
+    void join(SubjectRef follower) {
+        follower_ = std::move(follower);
+        paying_.wake(net::Wake::ready);
+    }
+
+private:
+    SubjectRef follower_;
+    net::WakeHandle paying_;
+};
+
 constexpr milliseconds for_a_second{1'000};
 
 TEST(Account, connections_of_a_subject_share_its_part) {
@@ -65,8 +80,8 @@ TEST(Account, a_fill_is_paid_by_the_follower_with_least) {
     line.charge(heavy->flow(Direction::down), 3'600'000'000, steady_now());
     debtor.charge(Direction::down, 1'000);
     ASSERT_TRUE(debtor.owes(Direction::down));
-    bool joined = false;
-    debtor.pay_with([&](Line const&, Direction) { return joined ? light : SubjectRef(); }, false);
+    auto const followers = std::make_shared<Followers>();
+    debtor.pay_with(followers, false);
     EXPECT_EQ(line.figures(light->flow(Direction::down), steady_now()).waiting, 0u);
     bool ended = false;
     auto const wait = [&]() -> net::awaitable<void> {
@@ -76,7 +91,7 @@ TEST(Account, a_fill_is_paid_by_the_follower_with_least) {
     worker.start(wait());
     worker.io.run_for(milliseconds{50});
     EXPECT_EQ(line.figures(heavy->flow(Direction::down), steady_now()).waiting, 1u);
-    joined = true;
+    followers->join(light);
     worker.io.run_for(milliseconds{50});
     EXPECT_EQ(line.figures(heavy->flow(Direction::down), steady_now()).waiting, 0u);
     EXPECT_EQ(line.figures(light->flow(Direction::down), steady_now()).waiting, 1u) << "it waits in the name of the other";
