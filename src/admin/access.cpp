@@ -40,7 +40,8 @@ Reply wrong_token(web::Request const& request, std::string_view next) {
 
 Reply too_many(web::Request const& request, std::string_view next, milliseconds wait) {
     auto const left = std::to_string(std::chrono::ceil<seconds>(wait).count());
-    auto const text = "Too many failed logins from this address: try again in " + left + " s.";
+    auto const text =
+        "This token is not valid. After many failed logins from this address the replies are slow: try again in " + left + " s.";
     auto reply = request.path == "/login" ? login_form(429, next, text) : Reply{429, text + "\n"};
     reply.fields += "Retry-After: " + left + "\r\n";
     return reply;
@@ -53,20 +54,16 @@ void Access::set_tokens(std::vector<Token> tokens) {
     sessions_.keep(tokens_);
 }
 
-/// Until the failures of a client are forgotten, its tokens are not compared, so that guesses stay slow.
+/// A right token is always let in, because its holder may share the address with a client that guesses.
 Token const* Access::check(web::Request const& request, std::string_view text, std::string_view next,
                            std::optional<Reply>& refusal) {
+    if (auto const* const token = token_of(tokens_, text)) return token;
     auto const now = wall_now();
-    if (auto const wait = failures_.blocked(request.client, failures_max, now)) {
-        refusal = too_many(request, next, *wait);
-        return nullptr;
-    }
-    auto const* const token = token_of(tokens_, text);
-    if (token) return token;
+    auto const wait = failures_.blocked(request.client, failures_max, now);
     failures_.note(request.client, now);
     ++logins_failed_;
-    spdlog::warn("admin: a login from {} failed: no token in admin.tokens matches", request.client.text());
-    refusal = wrong_token(request, next);
+    if (!wait) spdlog::warn("admin: a login from {} failed: no token in admin.tokens matches", request.client.text());
+    refusal = wait ? too_many(request, next, *wait) : wrong_token(request, next);
     return nullptr;
 }
 

@@ -14,8 +14,8 @@ namespace garner::admin {
 /// Used by the admin thread only.
 class Access {
 public:
-    static constexpr std::uint32_t failures_max =
-        20;   // failed logins of one client within a minute; then its logins are not checked
+    static constexpr std::uint32_t failures_max = 20;   // failed logins of one client within a minute; then further ones are slow
+    static constexpr milliseconds pause{1'000};         // before the reply to such a one, which has the status 429
     static constexpr std::size_t login_bytes_max = 4 * 1'024;
 
     /// `tokens` empty: each client may do everything.
@@ -25,7 +25,7 @@ public:
     void set_tokens(std::vector<Token> tokens);
     bool needs_tokens() const { return !tokens_.empty(); }
 
-    /// Stores the sender in `visitor`. Returns a refusal for a wrong token, or after too many of them.
+    /// Stores the sender in `visitor`. Returns a refusal for a wrong token.
     std::optional<web::Reply> identify(web::Request const&, Visitor& visitor);
     /// For a reply that goes on: false after the token was removed or its role was reduced, or the session has ended.
     bool holds(Visitor const&) const;

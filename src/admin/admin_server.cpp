@@ -11,6 +11,12 @@ namespace garner::admin {
 
 namespace asio = net::asio;
 
+namespace {
+
+constexpr unsigned too_many_requests = 429;   // after too many failed logins
+
+}   // namespace
+
 Result<std::unique_ptr<AdminServer>> AdminServer::open(Options const& options, proxy::Server& server, int handed,
                                                        FormerTotals const* former) {
     std::unique_ptr<AdminServer> admin(new AdminServer(options, server, former));
@@ -23,6 +29,7 @@ Result<std::unique_ptr<AdminServer>> AdminServer::open(Options const& options, p
     if (!opened) return opened.fault().at("the admin address cannot be " + opened.fault().where);
     admin->http_ = *std::move(opened);
     admin->tick_.emplace(admin->http_->io());
+    admin->pauses_.emplace(admin->http_->io());
     admin->events_.emplace(admin->http_->io(), [&routes = admin->routes_] { return routes.model(); });
     return admin;
 }
@@ -71,6 +78,7 @@ void AdminServer::stop() {
         stopped_ = true;
         tick_->cancel();
         events_->stop();
+        pauses_->stop();
     });
 }
 
@@ -89,8 +97,10 @@ net::awaitable<void> AdminServer::serve(web::HttpConnection& connection) {
         std::function<bool()> const may_stay = [this, &visitor] { return access_.holds(visitor); };
         if (reply->status == 200 && reply->type == Events::type)
             co_await events_->serve(connection, may_stay);
-        else
+        else {
+            if (reply->status == too_many_requests) co_await pauses_->wait(Access::pause);
             co_await connection.send(*reply);
+        }
     }
 }
 

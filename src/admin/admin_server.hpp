@@ -6,6 +6,7 @@
 #include <string>
 
 #include "admin/events.hpp"
+#include "admin/pauses.hpp"
 #include "admin/routes.hpp"
 #include "net/asio.hpp"
 #include "util/prepared.hpp"
@@ -74,6 +75,7 @@ private:
     std::unique_ptr<web::HttpService> http_;
     std::optional<net::Timer> tick_;
     std::optional<Events> events_;
+    std::optional<Pauses> pauses_;
     bool stopped_ = false;
     net::asio::thread_pool patient_{1};   // for requests that may wait; joined before the objects they use are destroyed
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "admin/explain_json.hpp"
+#include "admin/explain_rows.hpp"
 #include "admin/explain_text.hpp"
 #include "admin/figures.hpp"
 #include "admin/human.hpp"
@@ -110,7 +111,7 @@ void explain_url(proxy::Server& server, Explained& out, bool asks_others) {
 Explained explanation_of(proxy::Server& server, std::string const& asked, bool asks_others) {
     using namespace explanation_part;
     Explained out{std::string(trim(asked)), ""};
-    if (explain_id(server, out)) return out;
+    if (explain_id(server, out) || explain_row(server, out)) return out;
     if (parse_ip(out.asked))
         explain_client(server, out);
     else

@@ -53,9 +53,8 @@ void check_workers(Checked const& in) {
 void check_disk(Checked const& in) {
     auto const& disk = in.figures.disk;
     if (disk.state != store::DiskStats::State::failing) return;
-    in.trouble(
-        "the disk tier fails, and Garner answers from memory and from origins" + (disk.trouble.empty() ? "" : ": " + disk.trouble),
-        "check the disk below " + disk.path);
+    in.trouble("the disk tier fails, and Garner answers from memory and from origins",
+               "check the disk below " + disk.path + (disk.trouble.empty() ? "" : ": " + disk.trouble));
 }
 
 /// Without a usual number, a third of all requests is many.

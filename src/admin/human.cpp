@@ -88,4 +88,15 @@ std::size_t columns(std::string_view text) {
     return count;
 }
 
+std::string cut(std::string const& text, std::size_t width) {
+    if (columns(text) <= width) return text;
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        bool const begins = (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80;
+        if (begins && columns(out) + 1 == width) break;
+        out += text[i];
+    }
+    return out + "…";
+}
+
 }   // namespace garner::admin

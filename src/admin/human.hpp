@@ -20,5 +20,7 @@ std::string printable(std::string);
 
 /// The width on a terminal, where a non-ASCII character also takes one column.
 std::size_t columns(std::string_view);
+/// Truncated to this many columns, with "…" at the end.
+std::string cut(std::string const& text, std::size_t width);
 
 }   // namespace garner::admin

@@ -238,6 +238,15 @@ Json history(Report const& report) {
     return json;
 }
 
+Json latest(Report const& report) {
+    Json json = Json::object();
+    for (auto const& series : report.history) {
+        auto const last = chart({series.fine.empty() ? std::nullopt : series.fine.back()});
+        json[series.name] = last.front();
+    }
+    return json;
+}
+
 template <auto Member>
 Json ratios(Report const& report) {
     Json json = Json::object();
@@ -436,6 +445,7 @@ constexpr Metric all_metrics[]{
     {"certificates", "", "list", certificate_list,
      "Certificates that clients or peers are shown, and those of the CA of `bump`: name, not_after, days_left."},
     {"history", "", "charts", history, "The recent values of some figures."},
+    {"latest", "", "a second", latest, "The last value of each of them, which covers 5 s; null before the first."},
 
     {"connections.now", "garner_client_connections", "connections", figure<&Figures::connections_now>, "Open client connections.",
      "Clients", "open"},

@@ -23,9 +23,10 @@ std::string figure(std::string_view name, PageFigure const& figure, std::string 
 // ---- charts ----
 
 std::string path(PageCurve const& curve) {
-    auto const marked = curve.marked ? attribute("class", "marked") : "";
-    return "<path" + attribute("id", curve.id) + marked + attribute("d", curve.path) + ">" + element("title", curve.title) +
-           "</path>";
+    auto const id = curve.id.empty() ? "" : attribute("id", curve.id);
+    auto const kind = curve.kind.empty() ? "" : attribute("class", curve.kind);
+    auto const title = curve.title.empty() ? "" : element("title", curve.title);
+    return "<path" + id + kind + attribute("d", curve.path) + ">" + title + "</path>";
 }
 
 std::string chart(PageCurve const& curve) {
@@ -33,14 +34,31 @@ std::string chart(PageCurve const& curve) {
            path(curve) + "</svg>";
 }
 
-std::string common_chart(PageSection const& section) {
-    if (section.curves.empty()) return {};
-    std::string out = "<svg class=\"tall\" viewBox=\"0 0 120 32\" preserveAspectRatio=\"none\" role=\"img\"" +
-                      attribute("aria-label", section.title + ": hit ratio by memory, a curve for each policy; the next table has "
-                                                              "the values") +
-                      ">";
-    for (auto const& curve : section.curves) out += path(curve);
-    return out + "</svg>\n";
+/// Scrolls by itself where it is wider than the page, also by keyboard.
+std::string scrolling(std::string const& title, std::string const& content) {
+    return "<div class=\"wide\" role=\"region\" tabindex=\"0\"" + attribute("aria-label", title) + ">" + content + "</div>";
+}
+
+std::string text(PagePicture::Text const& text) {
+    auto attributes = attribute("x", std::to_string(text.x)) + attribute("y", std::to_string(text.y));
+    if (!text.id.empty()) attributes += attribute("id", text.id);
+    if (!text.kind.empty()) attributes += attribute("class", text.kind);
+    return figure("text", text.figure, attributes);
+}
+
+std::string picture(PageSection const& section) {
+    if (!section.picture) return {};
+    auto const& picture = *section.picture;
+    auto const width = std::to_string(picture.width), height = std::to_string(picture.height);
+    auto out = "<svg class=\"picture\" role=\"img\"" + attribute("width", width) + attribute("height", height) +
+               attribute("viewBox", "0 0 " + width + " " + height) + attribute("aria-label", picture.title) + ">\n";
+    for (auto const& part : picture.parts) {
+        out += "<g>";
+        for (auto const& line : part.lines) out += path(line);
+        for (auto const& one : part.texts) out += text(one);
+        out += "</g>\n";
+    }
+    return scrolling(section.title + ", picture", out + "</svg>") + "\n";
 }
 
 // ---- figures ----
@@ -62,16 +80,10 @@ std::string tiles(PageSection const& section) {
     return out + "</dl>\n";
 }
 
-/// Numbers, and missing ones, are aligned at the right.
+/// Numbers, missing ones and short texts are aligned at the right.
 bool is_number(PageFigure const& figure) {
-    if (figure.stat.empty()) return true;
-    return figure.value == "null" || figure.value.find_first_not_of("0123456789.-+e") == figure.value.npos;
-}
-
-/// Scrolls by itself where it is wider than the page, also by keyboard.
-std::string scrolling(std::string const& title, std::string const& table) {
-    return "<div class=\"wide\" role=\"region\" tabindex=\"0\"" + attribute("aria-label", title + ", table") + ">" + table +
-           "</div>";
+    constexpr std::size_t short_text = 24;
+    return figure.stat.empty() || figure.text.size() <= short_text;
 }
 
 std::string lines_table(PageLines const& lines) {
@@ -98,7 +110,7 @@ std::string lines(PageSection const& section) {
         auto const title = one.title.empty() ? "" : element("h3", one.title);
         auto const name = one.title.empty() ? section.title : one.title;
         if (one.columns.size() > narrow)
-            wide += title + scrolling(name, lines_table(one)) + "\n";
+            wide += title + scrolling(name + ", table", lines_table(one)) + "\n";
         else
             columns += "<div>" + title + lines_table(one) + "</div>\n";
     }
@@ -121,8 +133,7 @@ std::string path_in(PageTable::Column const& column, std::size_t index) {
 }
 
 std::string link_of(PageTable const& table, PageTable::Row const& row) {
-    if (table.why) return link_to_why(row.cells[*table.why].text);
-    return row.is_trouble ? table.trouble_link : "";
+    return table.why ? link_to_why(table.why_kind + row.cells[*table.why].text) : "";
 }
 
 std::string cell(PageTable const& table, PageTable::Row const& row, std::size_t i) {
@@ -140,8 +151,8 @@ std::string cell(PageTable const& table, PageTable::Row const& row, std::size_t 
 std::string list(PageSection const& section, PageTable const& table) {
     auto out = table.title.empty() ? "" : element("h3", table.title);
     auto const why = table.why ? attribute("data-why", std::to_string(*table.why)) : "";
-    auto const trouble = table.trouble_link.empty() ? "" : attribute("data-trouble", table.trouble_link);
-    std::string inner = "<table data-list" + attribute("id", table.id) + why + trouble + "><thead><tr>";
+    auto const kind = table.why_kind.empty() ? "" : attribute("data-kind", table.why_kind);
+    std::string inner = "<table data-list" + attribute("id", table.id) + why + kind + "><thead><tr>";
     for (auto const& column : table.columns) inner += heading(column);
     inner += "</tr></thead><tbody>\n";
     for (auto const& row : table.rows) {
@@ -149,7 +160,7 @@ std::string list(PageSection const& section, PageTable const& table) {
         for (std::size_t i = 0; i < row.cells.size(); ++i) inner += cell(table, row, i);
         inner += "</tr>\n";
     }
-    out += scrolling(table.title.empty() ? section.title : table.title, inner + "</tbody></table>");
+    out += scrolling((table.title.empty() ? section.title : table.title) + ", table", inner + "</tbody></table>");
     auto const hidden = table.rows.empty() ? "" : " hidden";
     return out + element("p", table.none, " class=\"none\"" + attribute("id", table.id + "-none") + hidden) + "\n";
 }
@@ -166,7 +177,7 @@ std::string words(PageSection const& section) {
 std::string section_part(PageSection const& section) {
     auto out = "<section" + attribute("id", section.id) + attribute("aria-labelledby", section.id + "-title") + ">\n" +
                element("h2", section.title, attribute("id", section.id + "-title")) + "\n" + words(section) + tiles(section) +
-               common_chart(section);
+               picture(section);
     bool const opens = !section.tiles.empty();   // the lists repeat the charts
     out += lines(section);
     if (opens) out += "<details><summary>The figures of the charts</summary>\n";
@@ -178,7 +189,8 @@ std::string section_part(PageSection const& section) {
 std::string health_part(PageHealth const& health) {
     auto out = "<section id=\"health\" aria-label=\"Health\"" + attribute("data-state", health.state) + ">\n" +
                figure("p", health.sentence, " role=\"status\"") + "\n<ul>";
-    for (auto const& item : health.items) out += element("li", item.what + ": " + item.fix);
+    for (auto const& item : health.items)
+        out += "<li>" + (item.what.empty() ? "" : element("strong", item.what + ": ")) + in_html(item.fix) + "</li>";
     return out + "</ul>\n</section>\n";
 }
 
@@ -209,11 +221,10 @@ std::string header(PageModel const& model) {
            "updates</button>\n</header>\n";
 }
 
-constexpr std::string_view head =
-    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Garner</title>\n"
-    "<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"/page.css\">\n"
-    "<script type=\"module\" src=\"/page.js\"></script>\n</head>\n<body>\n";
+constexpr std::string_view head = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                                  "<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"/page.css\">\n"
+                                  "<script type=\"module\" src=\"/page.js\"></script>\n";
 
 constexpr std::string_view end = R"(<p id="more" hidden>New figures have appeared: <a href="/">load the page again</a>.</p>
 </main>
@@ -229,8 +240,10 @@ constexpr std::string_view end = R"(<p id="more" hidden>New figures have appeare
 
 std::string page(PageModel const& model, Explained const* explained) {
     using namespace page_html;
-    std::string out(head);
-    out += header(model) + "<main>\n" + health_part(model.health) + explain_form(explained) + explanation(explained);
+    auto const& state = model.health.state;
+    auto out = std::string(head) + element("title", state.empty() || state == "ok" ? "Garner" : "Garner: " + state);
+    out += "\n</head>\n<body>\n" + header(model) + "<main>\n" + health_part(model.health) + explain_form(explained) +
+           explanation(explained);
     for (auto const& section : model.sections) out += section_part(section);
     out += end;
     return out;

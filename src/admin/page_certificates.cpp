@@ -32,7 +32,8 @@ PageSection certificates_section(Json const& stats) {
                     {{"certificate", "certificates.*.name", false},
                      {"days left", "certificates.*.days_left"},
                      {"end", "certificates.*.not_after"}}};
-    table.trouble_link = "#health";
+    table.why = 0;
+    table.why_kind = "certificate ";
     auto const& list = at(stats, "certificates");
     for (std::size_t i = 0; list.is_array() && i < list.size(); ++i) table.rows.push_back(certificates_part::row(list[i], i));
     auto const end = [&](PageTable::Row const& row) { return number_at(list[row.index], "not_after"); };

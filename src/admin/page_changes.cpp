@@ -18,7 +18,19 @@ void add(PageParts& parts, PageFigure const& figure) {
     if (!figure.stat.empty()) parts["f:" + figure.stat] = text_of(text_and_value(figure.text, figure.value));
 }
 
-void add(PageParts& parts, PageCurve const& curve) { parts["c:" + curve.id] = text_of(curve.path); }
+void add(PageParts& parts, PageCurve const& curve) {
+    if (!curve.id.empty()) parts["c:" + curve.id] = text_of(curve.path);
+}
+
+void add(PageParts& parts, PagePicture const& picture) {
+    for (auto const& part : picture.parts) {
+        for (auto const& line : part.lines) add(parts, line);
+        for (auto const& text : part.texts) {
+            add(parts, text.figure);
+            if (!text.id.empty()) parts["w:" + text.id] = text_of(text.figure.text);
+        }
+    }
+}
 
 Json cell_json(PageTable::Cell const& cell) {
     return cell.value.empty() || cell.value == cell.text ? Json(cell.text) : Json::array({cell.text, cell.value});
@@ -49,7 +61,7 @@ void add(PageParts& parts, PageSection const& section) {
         for (auto const& note : tile.notes) add(parts, note.figure);
         for (auto const& curve : tile.curves) add(parts, curve);
     }
-    for (auto const& curve : section.curves) add(parts, curve);
+    if (section.picture) add(parts, *section.picture);
     for (auto const& lines : section.lines)
         for (auto const& line : lines.lines)
             for (auto const& figure : line.figures) add(parts, figure);

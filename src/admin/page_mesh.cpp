@@ -50,7 +50,8 @@ PageTable peers(Json const& stats) {
     PageTable table{"peers", "Parents and siblings", "No peers are configured.", {}};
     for (auto const& column : columns)
         table.columns.push_back({column.title, std::string("peers.*.") + column.member, std::string_view(column.unit) != "text"});
-    table.trouble_link = "#health";
+    table.why = 0;
+    table.why_kind = "peer ";
     auto const& list = at(stats, "peers");
     for (std::size_t i = 0; list.is_array() && i < list.size(); ++i) table.rows.push_back(row(list[i], i));
     std::ranges::stable_partition(table.rows, &PageTable::Row::is_trouble);
@@ -61,6 +62,8 @@ PageTable peers(Json const& stats) {
 
 PageSection mesh_section(Json const& stats) {
     PageSection section{"mesh", "Origins and peers"};
+    section.picture = mesh_picture(stats);
+    section.folded = "Counters of origins and of queries between caches";
     section.lines.push_back(lines_of(summary_section(stats, "Origins")));
     if (has_mesh(stats)) section.lines.push_back(lines_of(summary_section(stats, "Mesh")));
     if (has_mesh(stats)) section.lines.back().title = "Queries between caches";

@@ -14,12 +14,12 @@ struct PageFigure {
     std::string value = {};   // the value as there
 };
 
-/// The curve of one figure over the last ten minutes, or over sizes.
+/// The curve of one figure over the last ten minutes, in a box of 120 x 32, or a line of a picture.
 struct PageCurve {
-    std::string id;   // unique on the page
+    std::string id;   // unique on the page; empty: it does not change
     std::string title;
-    std::string path;   // SVG path data in a box of 120 x 32
-    bool marked = false;
+    std::string path;        // SVG path data
+    std::string kind = {};   // its class
 };
 
 /// A figure in large print, with others about the same thing in small print.
@@ -32,6 +32,23 @@ struct PageTile {
     PageFigure figure;
     std::vector<Note> notes = {};
     std::vector<PageCurve> curves = {};   // at most one
+};
+
+/// A drawing of lines, boxes and texts. A table beside it has all its figures.
+struct PagePicture {
+    struct Text {
+        int x = 0, y = 0;
+        PageFigure figure;
+        std::string id = {};     // of a text without a value in /stats.json that may change
+        std::string kind = {};   // its class: "end", "middle", "title"
+    };
+    struct Part {
+        std::vector<PageCurve> lines = {};
+        std::vector<Text> texts = {};
+    };
+    std::string title;   // says which table has its figures
+    int width = 0, height = 0;
+    std::vector<Part> parts = {};
 };
 
 /// Named lines with one figure for each column.
@@ -68,7 +85,7 @@ struct PageTable {
     std::vector<Column> columns;
     std::vector<Row> rows = {};
     std::optional<std::size_t> why = std::nullopt;   // each row leads to the explanation of its text in this column
-    std::string trouble_link = {};                   // link of a row with trouble
+    std::string why_kind = {};                       // stands before that text: "peer "
 };
 
 /// A part of the page with a heading. Its members are shown in this order.
@@ -77,7 +94,7 @@ struct PageSection {
     std::string title;
     std::vector<std::string> words = {};   // sentences, in paragraphs
     std::vector<PageTile> tiles = {};
-    std::vector<PageCurve> curves = {};   // together in one chart
+    std::optional<PagePicture> picture = std::nullopt;
     std::vector<PageLines> lines = {};
     std::vector<PageTable> tables = {};
     std::string folded = {};   // if set: the lines are shown on demand, by this name
@@ -89,7 +106,7 @@ struct PageHealth {
     };
     std::string state;
     PageFigure sentence;
-    std::vector<Item> items = {};
+    std::vector<Item> items = {};   // a single one has no `what`: the sentence has it
 };
 
 struct PageModel {

@@ -31,10 +31,10 @@ struct Row {
 
 /// A new figure needs a row here.
 constexpr Row rows[]{
-    {"Requests",
-     "requests.total",
-     "requests",
-     {{"hits", "requests.hit"}, {"refused", "requests.refused"}},
+    {"Requests a second",
+     "latest.requests",
+     "a second",
+     {{"all", "requests.total"}, {"refused", "requests.refused"}},
      "requests",
      "requests a second",
      "a second"},

@@ -43,6 +43,8 @@ PageSection rules_section(Json const& stats) {
                     "",
                     "No access rules are configured: clients on this machine are served.",
                     {{"rule", "rules.*.rule", false}, {"hits", "rules.*.hits"}, {"note", "", false}}};
+    table.why = 0;
+    table.why_kind = "rule ";
     for (auto const i : rules_part::chosen(rules)) table.rows.push_back(rules_part::row(rules[i], i));
     PageSection section{"rules", "Access rules"};
     if (rules.size() > rules_part::rows_max)

@@ -19,6 +19,7 @@ PageHealth health_part(Json const& stats) {
     PageHealth health{text_at(stats, "health.state"), figure_at(stats, "health.sentence", "text")};
     for (auto const& item : at(stats, "health.items"))
         health.items.push_back({text_at(item, "state"), text_at(item, "what"), text_at(item, "fix")});
+    if (health.items.size() == 1) health.items.front().what.clear();
     return health;
 }
 

@@ -66,9 +66,6 @@ std::vector<std::string> words(Json const& stats, std::vector<Row> const& rows) 
     auto const* const doubled = nearest(rows, policy, 2 * size);
     if (present && doubled) all.push_back(doubling(*present, *doubled));
     if (present) all.push_back(best_policy(rows, *present));
-    auto const [least, most] = std::ranges::minmax(rows, {}, &Row::size);
-    all.push_back("The curves are the hit ratios of all policies, from 0 % to 100 %, with " + size_text(least.size) +
-                  " of memory at the left to " + size_text(most.size) + " at the right. The thick one is the policy in use.");
     return all;
 }
 
@@ -95,15 +92,91 @@ PageLines table(ByPolicy const& all, std::string const& running, std::string con
     return lines;
 }
 
-std::vector<PageCurve> curves(ByPolicy const& all, std::string const& running) {
-    std::vector<PageCurve> curves;
-    for (auto const& [policy, rows] : all) {
-        std::vector<double> heights;
-        for (auto const& row : rows) heights.push_back(row.hits);
-        curves.push_back({"curve-what-if-" + policy, policy, path_of(heights, heights.size()), policy == running});
+/// The hit ratios by size, a curve for each policy, and their names in the order of the largest size.
+class Chart {
+public:
+    Chart(ByPolicy const& all, std::vector<Row> const& rows, std::string const& running) : all_(all), running_(running) {
+        auto const [least, most] = std::ranges::minmax(rows, {}, &Row::hits);
+        low_ = std::floor(least.hits * steps) / steps;
+        high_ = std::max(std::ceil(most.hits * steps) / steps, low_ + 2 / steps);
+        if (high_ > 1) low_ -= high_ - 1, high_ = 1;
     }
-    return curves;
-}
+
+    PagePicture picture() const {
+        PagePicture picture{"Hit ratio by memory, a curve for each policy, the one in use thick; the tables below have the figures",
+                            width,
+                            bottom + 30,
+                            {}};
+        picture.parts.push_back(axes());
+        PagePicture::Part curves;
+        for (auto const& [policy, rows] : all_) curves.lines.push_back(curve("curve-what-if-" + policy, policy, rows, ""));
+        auto const ours = all_.find(running_);
+        if (ours != all_.end()) curves.lines.push_back(curve("curve-what-if-in-use", running_, ours->second, "marked"));
+        picture.parts.push_back(std::move(curves));
+        picture.parts.push_back(names());
+        return picture;
+    }
+
+private:
+    static constexpr int left = 64, right = 500, top = 12, bottom = 232, width = 752;
+    static constexpr double steps = 20;   // the scale begins and ends at a multiple of 5 %
+
+    std::size_t sizes() const { return all_.begin()->second.size(); }
+    int x_of(std::size_t i) const {
+        return left + static_cast<int>(i * static_cast<std::size_t>(right - left) / std::max<std::size_t>(sizes() - 1, 1));
+    }
+    int y_of(double ratio) const {
+        return bottom - static_cast<int>(std::lround((ratio - low_) / (high_ - low_) * (bottom - top)));
+    }
+
+    static std::string point(char letter, int x, int y) { return letter + std::to_string(x) + " " + std::to_string(y); }
+
+    PagePicture::Part axes() const {
+        PagePicture::Part part;
+        for (int i = 0; i <= 2; ++i) {
+            int const y = bottom - i * (bottom - top) / 2;
+            part.lines.push_back({"", "", point('M', left, y) + point('L', right, y), "grid"});
+            part.texts.push_back(
+                {left - 8, y + 4, {human_share(low_ + i * (high_ - low_) / 2)}, "what-if-ratio-" + std::to_string(i), "end"});
+        }
+        auto const& rows = all_.begin()->second;
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            part.texts.push_back({x_of(i), bottom + 20, {size_text(rows[i].size)}, "what-if-size-" + std::to_string(i), "middle"});
+        return part;
+    }
+
+    PageCurve curve(std::string id, std::string title, std::vector<Row> const& rows, char const* kind) const {
+        std::string path;
+        for (std::size_t i = 0; i < rows.size(); ++i) path += point(i == 0 ? 'M' : 'L', x_of(i), y_of(rows[i].hits));
+        return {std::move(id), std::move(title), path, kind};
+    }
+
+    /// Curves may end at the same point: each name has a line of its own, and a thin line leads to it.
+    PagePicture::Part names() const {
+        std::vector<std::pair<double, std::string>> ends;
+        for (auto const& [policy, rows] : all_) ends.emplace_back(rows.back().hits, policy);
+        std::ranges::stable_sort(ends, std::ranges::greater(), &std::pair<double, std::string>::first);
+        int const step = std::min(20, (bottom - top) / std::max(static_cast<int>(ends.size()) - 1, 1));
+        PagePicture::Part part;
+        for (std::size_t i = 0; i < ends.size(); ++i) {
+            auto const& [ratio, policy] = ends[i];
+            int const y = top + static_cast<int>(i) * step;
+            auto const number = std::to_string(i);
+            part.lines.push_back(
+                {"curve-what-if-to-" + number, "", point('M', right, y_of(ratio)) + point('L', right + 28, y), "grid"});
+            part.texts.push_back({right + 34,
+                                  y + 4,
+                                  {human_share(ratio) + " " + policy + (policy == running_ ? ", in use" : "")},
+                                  "what-if-name-" + number,
+                                  ""});
+        }
+        return part;
+    }
+
+    ByPolicy const& all_;
+    std::string const& running_;
+    double low_ = 0, high_ = 1;
+};
 
 }   // namespace what_if_part
 
@@ -115,7 +188,7 @@ PageSection what_if_section(Json const& stats) {
     auto const all = by_policy(rows);
     auto const running = text_at(stats, "what_if.policy");
     section.folded = "The figures of the chart";
-    section.curves = curves(all, running);
+    section.picture = Chart(all, rows, running).picture();
     section.lines.push_back(table(all, running, "Hit ratio by memory", "object_hit_ratio", &Row::hits));
     section.lines.push_back(table(all, running, "Byte hit ratio by memory", "byte_hit_ratio", &Row::byte_hits));
     return section;

@@ -71,18 +71,6 @@ std::size_t fit(std::vector<std::size_t>& widths) {
     return 1;
 }
 
-/// Truncates to this many columns, with "…" at the end.
-std::string cut(std::string const& text, std::size_t width) {
-    if (columns(text) <= width) return text;
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        bool const begins = (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80;
-        if (begins && columns(out) + 1 == width) break;
-        out += text[i];
-    }
-    return out + "…";
-}
-
 std::string line_of(Row const& row, std::vector<std::size_t> const& widths, std::size_t gap) {
     std::string out;
     for (std::size_t i = 0; i < row.size(); ++i) {

@@ -49,7 +49,8 @@ TEST(Health, a_failing_disk_is_trouble) {
     expect_ok(scene);
     scene.figures.disk.state = store::DiskStats::State::failing;
     scene.figures.disk.trouble = "no space left on device";
-    expect_one(scene, HealthState::trouble, "no space left on device");
+    expect_one(scene, HealthState::trouble, "the disk tier fails, and Garner answers from memory and from origins");
+    EXPECT_THAT(scene.health().items[0].fix, HasSubstr("no space left on device"));
 }
 
 TEST(Health, a_dead_peer_needs_attention_and_a_silent_one_does_not) {

@@ -85,7 +85,8 @@ TEST(Page, has_its_sections_in_their_order) {
 
 TEST(Page, names_each_figure_by_its_path_with_its_value) {
     auto const html = html_of(full_report());
-    for (auto const* figure : {R"(data-stat="requests.total" data-value="1234567" class="large">1,234,567<)",
+    for (auto const* figure : {R"(data-stat="requests.total" data-value="1234567">1,234,567<)",
+                               R"(data-stat="latest.requests" data-value="4.0" class="large">4.00<)",
                                R"(data-stat="top.hosts.0.bytes" data-value="1536" class="number">1.50 KiB<)",
                                R"(data-stat="share.limit_bytes.down" data-value="1000000">8 Mbit/s<)",
                                R"(data-stat="share.subjects.0.down_bytes" data-value="2048" class="number">2.00 KiB<)",

@@ -40,10 +40,9 @@ function textOf(cell) {
   return Array.isArray(cell) ? cell[0] : cell;
 }
 
-function linkOf(table, trouble, cells) {
-  const { why, trouble: place } = table.dataset;
-  if (why) return "/?url=" + encodeURIComponent(textOf(cells[why])) + "#explanation";
-  return trouble ? place : "";
+function linkOf(table, cells) {
+  const { why, kind = "" } = table.dataset;
+  return why ? "/?url=" + encodeURIComponent(kind + textOf(cells[why])) + "#explanation" : "";
 }
 
 // Rows are renewed in place, so that a link keeps the focus.
@@ -53,7 +52,7 @@ function writeRows(id, rows) {
   const columns = [...table.tHead.rows[0].cells], body = table.tBodies[0];
   while (body.rows.length > rows.length) body.deleteRow(-1);
   rows.forEach(([index, trouble, cells], i) => {
-    const link = linkOf(table, trouble, cells);
+    const link = linkOf(table, cells);
     const row = body.rows[i] || newRow(body, columns);
     row.className = trouble ? "trouble" : "";
     columns.forEach((column, j) => writeCell(row.cells[j], j === 0, column.dataset.path, index, cells[j] ?? "", link));
@@ -63,9 +62,11 @@ function writeRows(id, rows) {
 
 function writeHealth([state, items]) {
   find("#health").dataset.state = state;
+  document.title = state === "ok" ? "Garner" : "Garner: " + state;
   find("#health ul").replaceChildren(...items.map(([what, fix]) => {
-    const item = document.createElement("li");
-    item.textContent = what + ": " + fix;
+    const item = document.createElement("li"), strong = document.createElement("strong");
+    strong.textContent = what && what + ": ";
+    item.append(strong, fix);
     return item;
   }));
 }
