@@ -9,13 +9,19 @@ std::shared_ptr<proxy::Options const> proxy_options(config::Config const& config
     return options;
 }
 
+icp::Options mesh_options(config::Config const& config) {
+    auto options = config.mesh;
+    for (auto const& proxy : config.proxy.pac.proxies) options.watched.push_back({proxy.host, proxy.port});
+    return options;
+}
+
 proxy::ServerOptions server_options(config::Config const& config) {
     proxy::ServerOptions options;
     options.workers = config.workers;
     options.net = {.dns = config.dns, .connect = config.connect, .pool = config.pool};
     options.tls = config.tls;
     options.what_if = config.memory.what_if;
-    options.mesh = config.mesh;
+    options.mesh = mesh_options(config);
     if (config.admin.enabled) {
         auto address = parse_ip(config.admin.address);
         if (address) options.also_closed.push_back({*address, config.admin.port});

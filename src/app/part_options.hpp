@@ -10,6 +10,8 @@
 namespace garner::app {
 
 std::shared_ptr<proxy::Options const> proxy_options(config::Config const&);
+/// With the proxies that PAC files name.
+icp::Options mesh_options(config::Config const&);
 /// Without inherited sockets.
 proxy::ServerOptions server_options(config::Config const&);
 /// `policy`: the running one, also if the configuration has "auto".

@@ -50,7 +50,7 @@ Result<Prepared> Reloading::server(config::Config const& fresh) {
     return parts_.server->prepare(server_options(fresh), proxy_options(fresh));
 }
 
-Result<Prepared> Reloading::mesh(config::Config const& fresh) { return parts_.server->mesh().prepare(fresh.mesh); }
+Result<Prepared> Reloading::mesh(config::Config const& fresh) { return parts_.server->mesh().prepare(mesh_options(fresh)); }
 
 Result<Prepared> Reloading::memory(config::Config const& fresh) {
     bool const other = fresh.memory.policy != running_->memory.policy || fresh.memory.size != running_->memory.size;

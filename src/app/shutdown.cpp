@@ -25,14 +25,15 @@ void log_pending(proxy::Drain::Pending const& pending) {
 }
 
 bool Shutdown::run(proxy::Deadlines const& deadlines) {
-    manager_.stopping(deadlines.drain_delay + deadlines.drain_idle + deadlines.drain + end_patience);
-    parts_.server->mesh().drain();   // ends readiness, too
-    pause(deadlines.drain_delay);
+    auto const accepting = std::max(deadlines.leave, deadlines.drain_delay);
+    manager_.stopping(accepting + deadlines.drain_idle + deadlines.drain + end_patience);
+    parts_.server->mesh().drain();   // ends readiness, too, and takes this proxy out of its PAC files
+    pause(accepting);
     parts_.server->listening().stop();
     return end_parts(end_connections(deadlines));
 }
 
-/// Monitors and balancers send clients elsewhere meanwhile.
+/// Monitors, balancers and PAC files send clients elsewhere meanwhile.
 void Shutdown::pause(milliseconds time) const {
     constexpr milliseconds look{20};
     if (time > look)

@@ -49,6 +49,10 @@ Form<proxy::Log> log();
 Form<proxy::RefusalOptions> refusals();
 Form<std::string> via_name();
 
+// ---- pac_keys.cpp ----
+
+Form<proxy::PacOptions> pac();
+
 // ---- tls_keys.cpp ----
 
 Form<net::ListenTls> listen_tls();

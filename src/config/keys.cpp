@@ -64,6 +64,8 @@ Table<Config> keys() {
                     "loopback may purge, except at an accelerator: behind a TLS terminator on this machine every client has a "
                     "loopback address."),
         key<Config>("refusals", [](Config& c) -> auto& { return c.proxy.refusals; }, refusals, "Requests that the rules refused."),
+        key<Config>("pac", [](Config& c) -> auto& { return c.proxy.pac; }, pac,
+                    "The proxy auto-configuration file (PAC), which each forward listener offers at `/proxy.pac`."),
         key<Config>("private_networks", [](Config& c) -> auto& { return c.proxy.private_closed; },
                     one_of<bool>({{"open", false}, {"closed", true}}),
                     "`closed`: private, shared, multicast, reserved, documentation and benchmark networks and the addresses of "

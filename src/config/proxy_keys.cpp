@@ -196,8 +196,11 @@ Form<proxy::Deadlines> deadlines() {
         key<T>("fill", &T::fill, some, "Time that a collapsed request waits for progress of the fetch it joined."),
         key<T>("tunnel_idle", &T::tunnel_idle, some, "Idle time of a tunnel."),
         key<T>("tunnel_total", &T::tunnel_total, some, "Lifetime of a tunnel."),
+        key<T>("leave", &T::leave, time(milliseconds{0}, 24 * hour),
+               "Time from SIGTERM in which all requests are still answered, but PAC files no longer name this proxy. Browsers "
+               "read a PAC file again after `pac.max_age`."),
         key<T>("drain_delay", &T::drain_delay, time(milliseconds{0}, hour),
-               "Time from SIGTERM, which ends readiness, until the listening sockets are closed."),
+               "Time from SIGTERM, which ends readiness, until the listening sockets are closed; `leave` if that is longer."),
         key<T>("drain_idle", &T::drain_idle, time(milliseconds{0}, hour),
                "Then the time in which an idle connection may send one more request."),
         key<T>("drain", &T::drain, time(milliseconds{0}, hour), "Then the time for requests in progress."),

@@ -25,6 +25,21 @@ PeerOptions listener_of_purges(IpEndpoint const& place) {
     return options;
 }
 
+/// A proxy that is no peer.
+PeerOptions watched_only(WatchedProxy const& place) {
+    PeerOptions options;
+    options.name = place.host + ":" + std::to_string(place.port);
+    options.host = place.host;
+    options.http = place.port;
+    options.icp = 0;
+    options.no_query = true;
+    return options;
+}
+
+bool is_at(Peer const& peer, std::string_view host, std::uint16_t port) {
+    return peer.options.http == port && peer.options.host == host;
+}
+
 /// The equal peer from `before` with its state, or a new one. Both use `tls` from now on.
 std::shared_ptr<Peer> peer_like(PeerOptions const& options, std::shared_ptr<net::TlsContext> tls,
                                 std::span<std::shared_ptr<Peer> const> before) {
@@ -64,6 +79,11 @@ std::shared_ptr<Peer> PeerTable::at(IpEndpoint const& from, Protocol protocol) c
     return nullptr;
 }
 
+bool PeerTable::is_dead(std::string_view host, std::uint16_t port, SteadyTime now) const {
+    auto const found = std::ranges::find_if(watched, [&](auto const& peer) { return is_at(*peer, host, port); });
+    return found != watched.end() && (*found)->view(now).health == Health::dead;
+}
+
 Mesh::Mesh(Options options, PeerContexts contexts, cache::Cache& cache)
     : cache_(cache), peer_table_(make_peer_table(std::move(options), std::move(contexts), nullptr)) {
     note_company();
@@ -91,10 +111,11 @@ Result<std::unique_ptr<Mesh>> Mesh::make(Options options, std::span<net::Worker*
 PeerTablePtr Mesh::make_peer_table(Options options, PeerContexts contexts, PeerTable const* before) {
     check(contexts.size() == options.peers.size());
     auto peer_table = std::make_shared<PeerTable>();
-    std::span<std::shared_ptr<Peer> const> known, purged;
+    std::span<std::shared_ptr<Peer> const> known, purged, watched;
     if (before) {
         known = before->peers;
         purged = before->purged;
+        watched = before->watched;
     }
     for (std::size_t i = 0; i < options.peers.size(); ++i) {
         auto const& peer = options.peers[i];
@@ -103,6 +124,11 @@ PeerTablePtr Mesh::make_peer_table(Options options, PeerContexts contexts, PeerT
     }
     for (auto const& place : options.htcp.purge_to)
         peer_table->purged.push_back(peer_like(listener_of_purges(place), nullptr, purged));
+    for (auto const& place : options.watched) {
+        auto const& peers = peer_table->peers;
+        auto const peer = std::ranges::find_if(peers, [&](auto const& one) { return is_at(*one, place.host, place.port); });
+        peer_table->watched.push_back(peer != peers.end() ? *peer : peer_like(watched_only(place), nullptr, watched));
+    }
     peer_table->options = std::move(options);
     return peer_table;
 }

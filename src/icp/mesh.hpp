@@ -27,10 +27,13 @@ class PeriodicTask;
 struct PeerTable {
     Options options;
     std::vector<std::shared_ptr<Peer>> peers;
-    std::vector<std::shared_ptr<Peer>> purged;   // peers that receive purges: those with HTCP, and htcp.purge_to
+    std::vector<std::shared_ptr<Peer>> purged;    // peers that receive purges: those with HTCP, and htcp.purge_to
+    std::vector<std::shared_ptr<Peer>> watched;   // the peers among options.watched, and others that are used for nothing else
 
     /// The peer at that address; null: none.
     std::shared_ptr<Peer> at(IpEndpoint const& from, Protocol) const;
+    /// True for a watched proxy that cannot be used.
+    bool is_dead(std::string_view host, std::uint16_t port, SteadyTime now) const;
 };
 using PeerTablePtr = std::shared_ptr<PeerTable const>;
 

@@ -91,6 +91,12 @@ struct DirectOptions {
     std::vector<http::Matcher> never;
 };
 
+/// A proxy whose HTTP port is tried every two seconds, whether or not it is a peer.
+struct WatchedProxy {
+    std::string host;
+    std::uint16_t port = 0;
+};
+
 /// No request waits longer than this for peers' replies.
 constexpr milliseconds asking_max{2'000};
 
@@ -107,6 +113,7 @@ struct Options {
     DigestOptions digest;
     std::vector<PeerOptions> peers;
     DirectOptions direct;
+    std::vector<WatchedProxy> watched;   // those of PAC files
     /// True if this cache answers other caches' queries.
     bool has_own_ports() const { return !address.empty() || !htcp.address.empty(); }
 };

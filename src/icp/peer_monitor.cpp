@@ -1,5 +1,7 @@
 #include "icp/peer_monitor.hpp"
 
+#include <algorithm>
+
 #include "icp/mesh.hpp"
 #include "net/address.hpp"
 
@@ -10,6 +12,9 @@ namespace {
 constexpr milliseconds round_time{1'000};
 constexpr milliseconds found_for{60'000};
 constexpr milliseconds lost_for{5'000};
+// A watched proxy that dies is known to be dead after 4 s at most.
+constexpr milliseconds watch_every{1'500};   // so every second round
+constexpr milliseconds watch_limit{1'500};
 
 }   // namespace
 
@@ -31,6 +36,12 @@ void PeerMonitor::look_around() {
     auto const peer_table = mesh_.peer_table();
     for (auto const* list : {&peer_table->peers, &peer_table->purged})
         for (auto const& peer : *list) watches_[peer].wanted_at = now;
+    for (auto& [peer, watch] : watches_) watch.is_watched = false;
+    for (auto const& peer : peer_table->watched) {
+        auto& watch = watches_[peer];
+        watch.wanted_at = now;
+        watch.is_watched = true;
+    }
     // A removed peer is kept while an operation is running for it.
     std::erase_if(watches_, [&](auto const& entry) {
         auto const& watch = entry.second;
@@ -39,8 +50,12 @@ void PeerMonitor::look_around() {
     for (auto const& [peer, watch] : watches_) {
         bool const named = !parse_ip(peer->options.host);
         if (named && !watch.finding && now >= watch.find_at) net::asio::co_spawn(worker_.io, find(peer), net::asio::detached);
-        if (!watch.probing && peer->wants_probe(now)) net::asio::co_spawn(worker_.io, probe(peer), net::asio::detached);
+        if (wants_probe(*peer, watch, now)) net::asio::co_spawn(worker_.io, probe(peer), net::asio::detached);
     }
+}
+
+bool PeerMonitor::wants_probe(Peer const& peer, Watch const& watch, SteadyTime now) const {
+    return !watch.probing && (watch.is_watched ? now >= watch.probe_at : peer.wants_probe(now));
 }
 
 net::awaitable<void> PeerMonitor::find(std::shared_ptr<Peer> peer) {
@@ -59,12 +74,19 @@ net::awaitable<void> PeerMonitor::find(std::shared_ptr<Peer> peer) {
 
 net::awaitable<void> PeerMonitor::probe(std::shared_ptr<Peer> peer) {
     net::ConnectStop stop;
+    auto const now = steady_now();
     watches_[peer].probing = &stop;
-    peer->probed(steady_now());
-    auto const target = peer->target();
+    watches_[peer].probe_at = now + watch_every;
+    peer->probed(now);
+    bool const may_die = watches_[peer].is_watched && peer->view(now).health != Health::dead;
+    auto target = peer->target();
+    if (watches_[peer].is_watched) target.timeout = std::min(target.timeout.value_or(watch_limit), watch_limit);
     net::AddressFilter const all = [](net::Address const&) -> char const* { return nullptr; };
     auto const connected = co_await worker_.connector.connect(target, all, &stop);
-    if (connected.transport) peer->connected(std::nullopt, steady_now());
+    if (connected.transport)
+        peer->connected(std::nullopt, steady_now());
+    else if (may_die && !stopped_)
+        peer->connect_failed(connected.reason, steady_now());
     watches_[peer].probing = nullptr;
 }
 

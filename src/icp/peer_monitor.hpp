@@ -1,4 +1,4 @@
-// Keeps the addresses of peers' names up to date, and probes dead peers.
+// Keeps the addresses of peers' names up to date, and probes dead peers and the proxies of PAC files.
 #pragma once
 #include <memory>
 #include <unordered_map>
@@ -20,7 +20,9 @@ private:
     /// The running operations for one peer.
     struct Watch {
         SteadyTime wanted_at{};   // last seen in the peer_table
-        SteadyTime find_at{};     // when its name is resolved again
+        bool is_watched = false;
+        SteadyTime probe_at{};   // if it is watched
+        SteadyTime find_at{};    // when its name is resolved again
         bool finding = false;
         net::ConnectStop* probing = nullptr;
     };
@@ -29,7 +31,8 @@ private:
     void look_around();
     /// Resolves again every minute, and every few seconds while the name does not resolve.
     net::awaitable<void> find(std::shared_ptr<Peer> peer);
-    /// Tries a connection to the HTTP port of a peer whose connections failed, with its TLS handshake.
+    bool wants_probe(Peer const& peer, Watch const& watch, SteadyTime now) const;
+    /// Tries a connection to the HTTP port of a peer whose connections failed or which is watched, with its TLS handshake.
     net::awaitable<void> probe(std::shared_ptr<Peer> peer);
 
     std::unordered_map<std::shared_ptr<Peer>, Watch> watches_;

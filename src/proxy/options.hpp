@@ -56,7 +56,8 @@ struct Deadlines {
     milliseconds tunnel_idle{600'000};
     milliseconds tunnel_total{86'400'000};
     // SIGTERM, in this order:
-    milliseconds drain_delay{0};        // connections are still accepted
+    milliseconds leave{0};              // PAC files no longer name this proxy; all is still answered
+    milliseconds drain_delay{0};        // the least time in which connections are still accepted
     milliseconds drain_idle{1'000};     // an idle connection may send one more request
     milliseconds drain{10'000};         // running transactions may take this long
     milliseconds handover{3'600'000};   // after a takeover: instead of `drain`
@@ -103,6 +104,30 @@ struct RefusalOptions {
     std::string page = "garner.internal";   // its host, by plain HTTP; empty: there is none
 };
 
+/// A proxy that a PAC file names.
+struct PacProxy {
+    bool secure = false;   // over TLS
+    std::string host;      // in lower case, IPv6 without brackets
+    std::uint16_t port = 0;
+    friend bool operator==(PacProxy const&, PacProxy const&) = default;
+};
+
+/// Hosts for which a PAC file names no proxy.
+struct PacDirect {
+    std::string host = {};                             // "www.example", or ".example" with all names below it
+    std::optional<IpNetwork> network = std::nullopt;   // instead of `host`: addresses as hosts of URLs
+};
+
+/// The proxy auto-configuration file of the forward listeners.
+struct PacOptions {
+    std::vector<PacProxy> proxies;   // empty: where the client has reached this proxy
+    std::vector<PacDirect> direct;
+    bool last_direct = false;   // without a proxy, if none can be reached
+    bool spread = false;        // each host has an order of its own
+    milliseconds max_age{300'000};
+    bool wpad = false;   // also at /wpad.dat
+};
+
 struct Options {
     std::vector<Listen> listen{Listen{"127.0.0.1", 3128, std::nullopt}};
     Limits limits;
@@ -113,6 +138,7 @@ struct Options {
     http::AccessRules access;
     std::shared_ptr<RuleHits> rule_hits;   // of `access`; set by the server
     RefusalOptions refusals;
+    PacOptions pac;
     bool logins = false;                    // auth.sources is not empty
     http::AccessRules purge;                // clients that may PURGE; empty: clients on loopback, no client at accelerators
     bool private_closed = false;            // destinations in private networks need a rule that names `destination`

@@ -7,6 +7,7 @@
 #include "icp/peer.hpp"
 #include "proxy/internal.hpp"
 #include "proxy/login_check.hpp"
+#include "proxy/pac_answer.hpp"
 #include "proxy/refusals_page.hpp"
 
 namespace garner::proxy {
@@ -134,6 +135,10 @@ bool OwnAnswers::may_read_https() const {
 net::awaitable<void> OwnAnswers::answer_internally() {
     if (is_refusals_page(request_.target, request_.head().method, *request_.options)) co_return co_await send_refusals();
     if (request_.target.path == root_path) co_return co_await send_root();
+    if (is_pac_path(request_.target.path)) {
+        PacAnswer pac(request_, writer_);
+        co_return co_await pac.run();
+    }
     auto const method = request_.head().method;
     auto* mesh = request_.services.mesh;
     bool const wants_digest = request_.target.path == digest_path && (method == Method::get || method == Method::head);

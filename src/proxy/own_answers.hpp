@@ -1,4 +1,4 @@
-// Requests that the proxy itself answers: PURGE, OPTIONS and TRACE at the last hop, and paths for other caches.
+// Requests that the proxy itself answers: PURGE, OPTIONS and TRACE at the last hop, and its own paths.
 #pragma once
 #include "proxy/request.hpp"
 #include "proxy/response_writer.hpp"

@@ -208,7 +208,7 @@ net::awaitable<void> ResponseWriter::own_answer(std::uint16_t status, std::strin
     head.append(extra);   // challenges may be longer than a patch
     Patch patch;
     patch.status = request_.record.cache_status;
-    patch.content_length = body.size();
+    if (status != 304) patch.content_length = body.size();   // RFC 9110 8.6: in a 304 it would be that of the 200
     auto tail = patch_of(patch);
     request_.head_sent = true;
     Gather<3> pieces;

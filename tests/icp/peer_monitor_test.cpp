@@ -189,5 +189,28 @@ TEST_F(PeerMonitors, follows_the_roster) {
     EXPECT_EQ(mesh_->peer_table()->peers.size(), 0u);
 }
 
+TEST_F(PeerMonitors, sees_the_death_and_the_return_of_a_watched_proxy) {
+    auto port = std::make_unique<Port>();
+    auto const number = port->number();
+    auto const peer = start(a_parent("127.0.0.1", number));
+    std::uint16_t closed = 0;
+    {
+        Port const other;
+        closed = other.number();
+    }
+    Options watching;
+    watching.peers = {a_parent("127.0.0.1", number)};
+    watching.watched = {{"127.0.0.1", number}, {"127.0.0.1", closed}};
+    test::made(mesh_->prepare(watching))();
+    auto const is_dead = [&](std::uint16_t number) { return mesh_->peer_table()->is_dead("127.0.0.1", number, steady_now()); };
+    EXPECT_EQ(mesh_->peer_table()->watched.front(), peer);
+    EXPECT_TRUE(soon([&] { return is_dead(closed); }, 4s)) << "no peer, but watched";
+    EXPECT_FALSE(is_dead(number));
+    port.reset();
+    EXPECT_TRUE(soon([&] { return is_dead(number); }, 4s));
+    EXPECT_EQ(peer->view(steady_now()).health, Health::dead);
+    EXPECT_FALSE(mesh_->peer_table()->is_dead("127.0.0.2", number, steady_now())) << "not watched";
+}
+
 }   // namespace
 }   // namespace garner::icp
