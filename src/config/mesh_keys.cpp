@@ -99,6 +99,25 @@ Form<icp::PeerTls> peer_tls() {
         check);
 }
 
+Form<std::string> service_name() {
+    auto const accept = [](std::string const& text, std::string&) {
+        auto const dot = text.find("._");
+        constexpr std::size_t name_max = 253;
+        return text.starts_with('_') && dot != text.npos && dot > 1 && text.find('.', dot + 2) != text.npos &&
+               text.size() <= name_max && text.find("..") == text.npos && http::HostPattern::is_valid(text);
+    };
+    return checked("service", "the name of a service", R"(write it like "_http._tcp.caches.example")", accept);
+}
+
+/// The host and the port of a peer come from the configuration or from DNS.
+void check_place(Reader& reader, Json const& value, icp::PeerOptions const& peer) {
+    bool const has_srv = value.contains("srv");
+    if (!has_srv && !value.contains("host")) reader.fault("has neither host nor srv", R"(add "host": "cache.example")");
+    if (has_srv && value.contains("host"))
+        reader.fault({"srv"}, "stands beside host " + in_quotes(peer.host), "remove one of them: DNS names the hosts of srv");
+    if (has_srv && value.contains("http")) reader.fault({"http"}, "stands beside srv, whose records have the ports", "remove it");
+}
+
 /// peers[].https must neither send https:// URLs in clear text without that word, nor ask for what a sibling cannot do.
 void check_https(Reader& reader, icp::PeerOptions const& peer) {
     using enum icp::Https;
@@ -113,7 +132,8 @@ void check_https(Reader& reader, icp::PeerOptions const& peer) {
 
 Form<icp::PeerOptions> peer() {
     using T = icp::PeerOptions;
-    auto const check = [](Reader& reader, Json const&, T& peer) {
+    auto const check = [](Reader& reader, Json const& value, T& peer) {
+        check_place(reader, value, peer);
         check_https(reader, peer);
         bool const parent = peer.type == T::Type::parent;
         auto const only_parent = [&](bool given, char const* name) {
@@ -132,7 +152,13 @@ Form<icp::PeerOptions> peer() {
             required(key<T>("name", &T::name, text(), "Name in logs and metrics.")),
             key<T>("type", &T::type, one_of<T::Type>({{"parent", T::Type::parent}, {"sibling", T::Type::sibling}}),
                    "`parent`: fetches misses for this proxy. `sibling`: serves only objects that it has."),
-            required(key<T>("host", &T::host, host_name(), "Host name or IP address.")),
+            key<T>("host", &T::host, host_name(), "Host name or IP address."),
+            key<T>(
+                "srv", &T::srv, service_name(),
+                "Instead of `host` and `http`: a service such as `_http._tcp.caches.example`, whose servers are in DNS (SRV "
+                "records, "
+                "RFC 2782). Each server is a peer with these options, named `NAME/HOST:PORT`. Priority and weight of the records "
+                "decide between them; DNS is asked again after their TTL (1 s to 1 min)."),
             key<T>("http", &T::http, port(), "HTTP port."),
             key<T>("tls", &T::tls, peer_tls,
                    "Given, also as `{}`: requests, tunnels, digests and liveness checks reach the HTTP port over TLS."),

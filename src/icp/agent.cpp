@@ -11,6 +11,7 @@
 #include "icp/https.hpp"
 #include "icp/mesh.hpp"
 #include "icp/icp_message.hpp"
+#include "icp/srv_peers.hpp"
 #include "net/waiter.hpp"
 #include "util/counted.hpp"
 #include "util/one_of.hpp"
@@ -133,6 +134,7 @@ net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* wa
     std::vector<PeerView> views;
     for (auto const& peer : peer_table->peers)
         if (takes_part(question, peer->options)) views.push_back(peer->view(begun));
+    mark_standby(views);
     question.turn = mesh_.next_turn();
     auto whom = plan(question, views);
     if (whom.ask.empty()) {

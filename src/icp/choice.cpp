@@ -5,6 +5,7 @@
 
 #include "icp/https.hpp"
 #include "icp/score.hpp"
+#include "icp/srv_peers.hpp"
 
 namespace garner::icp {
 
@@ -87,6 +88,7 @@ std::vector<std::size_t> Choice::parents(Health health) const {
     std::vector<std::size_t> found;
     for (std::size_t place = 0; place < views_.size(); ++place)
         if (views_[place].health == health && !views_[place].full && may_fetch(place)) found.push_back(place);
+    order_servers(views_, question_.turn, found);
     return found;
 }
 
@@ -162,22 +164,30 @@ void Choice::groups(std::vector<std::size_t> const& parents) {
     auto const group_of = [&](std::size_t place) -> std::string const& { return views_[place].options->group; };
     for (auto const leader : parents) {
         if (group_of(leader).empty() || used_[leader]) continue;
-        std::vector<std::pair<double, std::size_t>> members;
+        struct Member {
+            bool preferred;
+            double score;
+            std::size_t place;
+            auto operator<=>(Member const&) const = default;
+        };
+        std::vector<Member> members;
         for (auto const place : parents) {
             auto const& options = *views_[place].options;
             if (options.group != group_of(leader)) continue;
-            members.emplace_back(rendezvous_score(question_.url, options.name, options.weight), place);
+            auto const score = rendezvous_score(question_.url, options.name, scaled_weight(options));
+            members.push_back({!views_[place].standby, score, place});
         }
         std::sort(members.begin(), members.end(), std::greater<>{});
-        for (auto const& member : members) add(member.second, Hierarchy::carp);
+        for (auto const& member : members) add(member.place, Hierarchy::carp);
     }
 }
 
 void Choice::in_turn(std::vector<std::size_t> const& parents) {
-    std::vector<std::size_t> those;
+    std::vector<std::size_t> those, standby;
     for (auto const place : parents)
-        if (views_[place].options->round_robin) those.push_back(place);
+        if (views_[place].options->round_robin) (views_[place].standby ? standby : those).push_back(place);
     for (std::size_t i = 0; i < those.size(); ++i) add(those[(question_.turn + i) % those.size()], Hierarchy::roundrobin_parent);
+    for (auto const place : standby) add(place, Hierarchy::roundrobin_parent);
 }
 
 /// Used without a query. A query in clear text must not name an https:// URL.

@@ -37,6 +37,7 @@ struct PeerView {
     PeerOptions const* options = nullptr;
     Health health = Health::alive;
     bool full = false;         // has reached max_connections
+    bool standby = false;      // another server of the same service goes before it
     bool askable = true;       // takes queries at a known address
     bool has_digest = false;   // its digest is present
     std::optional<microseconds> query_rtt = {};

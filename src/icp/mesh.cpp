@@ -8,6 +8,7 @@
 #include "icp/peer_monitor.hpp"
 #include "icp/digest_fetcher.hpp"
 #include "icp/digest_publisher.hpp"
+#include "icp/service_monitor.hpp"
 #include "util/check.hpp"
 
 namespace garner::icp {
@@ -25,6 +26,16 @@ PeerOptions listener_of_purges(IpEndpoint const& place) {
     return options;
 }
 
+/// One, or the servers of a service.
+std::vector<PeerOptions> peers_of(PeerOptions const& configured, KnownServices const& services) {
+    if (configured.srv.empty()) return {configured};
+    std::vector<PeerOptions> all;
+    auto const known = services.find(configured.srv);
+    if (known == services.end()) return all;
+    for (auto const& target : known->second) all.push_back(server_of(configured, target));
+    return all;
+}
+
 /// A proxy that is no peer.
 PeerOptions watched_only(WatchedProxy const& place) {
     PeerOptions options;
@@ -36,7 +47,7 @@ PeerOptions watched_only(WatchedProxy const& place) {
     return options;
 }
 
-bool is_at(Peer const& peer, std::string_view host, std::uint16_t port) {
+bool serves_at(Peer const& peer, std::string_view host, std::uint16_t port) {
     return peer.options.http == port && peer.options.host == host;
 }
 
@@ -80,12 +91,12 @@ std::shared_ptr<Peer> PeerTable::at(IpEndpoint const& from, Protocol protocol) c
 }
 
 bool PeerTable::is_dead(std::string_view host, std::uint16_t port, SteadyTime now) const {
-    auto const found = std::ranges::find_if(watched, [&](auto const& peer) { return is_at(*peer, host, port); });
+    auto const found = std::ranges::find_if(watched, [&](auto const& peer) { return serves_at(*peer, host, port); });
     return found != watched.end() && (*found)->view(now).health == Health::dead;
 }
 
 Mesh::Mesh(Options options, PeerContexts contexts, cache::Cache& cache)
-    : cache_(cache), peer_table_(make_peer_table(std::move(options), std::move(contexts), nullptr)) {
+    : cache_(cache), peer_table_(make_peer_table(std::move(options), contexts, {}, nullptr)), contexts_(std::move(contexts)) {
     note_company();
 }
 Mesh::~Mesh() = default;
@@ -103,12 +114,14 @@ Result<std::unique_ptr<Mesh>> Mesh::make(Options options, std::span<net::Worker*
     }
     mesh->handed_ = nullptr;
     mesh->tasks_.push_back(std::make_unique<PeerMonitor>(*mesh, *workers.front()));
+    mesh->tasks_.push_back(std::make_unique<ServiceMonitor>(*mesh, *workers.front()));
     mesh->tasks_.push_back(std::make_unique<DigestFetcher>(*mesh, *workers.front()));
     mesh->tasks_.push_back(std::make_unique<DigestPublisher>(*mesh, *workers.front()));
     return mesh;
 }
 
-PeerTablePtr Mesh::make_peer_table(Options options, PeerContexts contexts, PeerTable const* before) {
+PeerTablePtr Mesh::make_peer_table(Options options, PeerContexts const& contexts, KnownServices const& services,
+                                   PeerTable const* before) {
     check(contexts.size() == options.peers.size());
     auto peer_table = std::make_shared<PeerTable>();
     std::span<std::shared_ptr<Peer> const> known, purged, watched;
@@ -117,16 +130,16 @@ PeerTablePtr Mesh::make_peer_table(Options options, PeerContexts contexts, PeerT
         purged = before->purged;
         watched = before->watched;
     }
-    for (std::size_t i = 0; i < options.peers.size(); ++i) {
-        auto const& peer = options.peers[i];
-        peer_table->peers.push_back(peer_like(peer, std::move(contexts[i]), known));
-        if (peer.htcp != 0) peer_table->purged.push_back(peer_table->peers.back());
-    }
+    for (std::size_t i = 0; i < options.peers.size(); ++i)
+        for (auto const& peer : peers_of(options.peers[i], services)) {
+            peer_table->peers.push_back(peer_like(peer, contexts[i], known));
+            if (peer.htcp != 0) peer_table->purged.push_back(peer_table->peers.back());
+        }
     for (auto const& place : options.htcp.purge_to)
         peer_table->purged.push_back(peer_like(listener_of_purges(place), nullptr, purged));
     for (auto const& place : options.watched) {
         auto const& peers = peer_table->peers;
-        auto const peer = std::ranges::find_if(peers, [&](auto const& one) { return is_at(*one, place.host, place.port); });
+        auto const peer = std::ranges::find_if(peers, [&](auto const& one) { return serves_at(*one, place.host, place.port); });
         peer_table->watched.push_back(peer != peers.end() ? *peer : peer_like(watched_only(place), nullptr, watched));
     }
     peer_table->options = std::move(options);
@@ -184,8 +197,22 @@ Result<Prepared> Mesh::prepare(Options fresh) {
 }
 
 void Mesh::replace(Options options, PeerContexts contexts) {
-    peer_table_ = make_peer_table(std::move(options), std::move(contexts), peer_table_.get());
+    contexts_ = std::move(contexts);
+    peer_table_ = make_peer_table(std::move(options), contexts_, services_, peer_table_.get());
     note_company();
+}
+
+void Mesh::use_servers(std::string const& service, std::vector<net::SrvTarget> targets) {
+    MutexLock const lock(mutex_);
+    services_[service] = std::move(targets);
+    peer_table_ = make_peer_table(peer_table_->options, contexts_, services_, peer_table_.get());
+    note_company();
+}
+
+std::vector<net::SrvTarget> Mesh::servers(std::string_view service) const {
+    MutexLock const lock(mutex_);
+    auto const known = services_.find(service);
+    return known == services_.end() ? std::vector<net::SrvTarget>() : known->second;
 }
 
 /// Sets the flags that requests of a proxy without peers read instead of the peer table.

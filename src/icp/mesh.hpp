@@ -1,12 +1,14 @@
 // This process's view of the mesh: the current peers, the measured origins, and an agent on every worker.
 #pragma once
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "cache/cache.hpp"
+#include "http/access_rules.hpp"
 #include "icp/agent.hpp"
 #include "icp/changed_urls.hpp"
 #include "icp/htcp_auth.hpp"
@@ -15,6 +17,7 @@
 #include "icp/peer.hpp"
 #include "icp/peer_contexts.hpp"
 #include "icp/replay_guard.hpp"
+#include "icp/srv_peers.hpp"
 #include "net/worker.hpp"
 #include "util/mutex.hpp"
 #include "util/result.hpp"
@@ -25,7 +28,7 @@ class PeriodicTask;
 
 /// The current peers with their options. Immutable; a peer that is unchanged in the next table keeps its state.
 struct PeerTable {
-    Options options;
+    Options options;   // as configured: its peers include services, in place of their servers
     std::vector<std::shared_ptr<Peer>> peers;
     std::vector<std::shared_ptr<Peer>> purged;    // peers that receive purges: those with HTCP, and htcp.purge_to
     std::vector<std::shared_ptr<Peer>> watched;   // the peers among options.watched, and others that are used for nothing else
@@ -66,6 +69,15 @@ public:
     /// has changed. Running connections keep their TLS contexts. For 2 s replies to running queries, and queries of other
     /// caches, are received at the former ports, too.
     Result<Prepared> prepare(Options fresh);
+    /// DNS names these servers of a service (`peers[].srv`): later requests use them. An unchanged one keeps its state.
+    void use_servers(std::string const& service, std::vector<net::SrvTarget> targets);
+    /// The service's servers as last given; empty if DNS has named none.
+    std::vector<net::SrvTarget> servers(std::string_view service) const;
+    using OwnAddresses = std::function<std::shared_ptr<http::OwnAddresses const>()>;
+    /// Before start(). A server of a service that listens at one of these addresses is this process, and no peer.
+    void set_own(OwnAddresses own) { own_ = std::move(own); }
+    /// May be null.
+    std::shared_ptr<http::OwnAddresses const> own() const { return own_ ? own_() : nullptr; }
 
     PeerTablePtr peer_table() const;
     /// True when there is no peer, and no rule that forbids the origin.
@@ -102,11 +114,15 @@ private:
     void on_workers(void (Agent::*what)());
     void replace(Options options, PeerContexts contexts) REQUIRES(mutex_);
     void note_company() REQUIRES(mutex_);
-    static PeerTablePtr make_peer_table(Options options, PeerContexts contexts, PeerTable const* before);
+    static PeerTablePtr make_peer_table(Options options, PeerContexts const& contexts, KnownServices const& services,
+                                        PeerTable const* before);
 
     cache::Cache& cache_;
     mutable Mutex mutex_;
     PeerTablePtr peer_table_ GUARDED_BY(mutex_);
+    PeerContexts contexts_ GUARDED_BY(mutex_);   // of peer_table_->options.peers
+    KnownServices services_ GUARDED_BY(mutex_);
+    OwnAddresses own_;
     Published published_ GUARDED_BY(mutex_);
     std::atomic<bool> digest_wanted_{false};
     std::atomic<bool> draining_{false};

@@ -48,6 +48,7 @@ struct PeerOptions {
     std::string name;
     Type type = Type::parent;
     std::string host;   // a name or an IP literal
+    std::string srv;    // instead of `host` and `http`: the service whose servers are peers with these options
     std::uint16_t http = 3128;
     std::uint16_t icp = 3130;      // 0: no ICP queries
     std::uint16_t htcp = 0;        // not 0: queried by HTCP at this port, instead of ICP
@@ -66,6 +67,9 @@ struct PeerOptions {
     milliseconds connect_timeout{2'000};
     std::optional<PeerTls> tls = std::nullopt;   // given: TLS at its HTTP port
     std::optional<Https> https = std::nullopt;   // not given: https_of() decides
+    // Of a server that DNS has named for `srv` (RFC 2782):
+    std::uint16_t srv_priority = 0;
+    std::uint16_t srv_weight = 0;
     /// The login of each client is sent, and not one of this proxy.
     bool passes_login() const { return login == "pass"; }
     friend bool operator==(PeerOptions const&, PeerOptions const&) = default;

@@ -11,7 +11,7 @@ namespace {
 bool is_parent(PeerView const& view) { return view.options->type == PeerOptions::Type::parent; }
 
 bool is_asked(Question const& question, PeerView const& view) {
-    return can_be_asked(question, view) && !view.full && binding_of(*view.options, question.host) != Binding::none;
+    return can_be_asked(question, view) && !view.full && !view.standby && binding_of(*view.options, question.host) != Binding::none;
 }
 
 }   // namespace

@@ -59,6 +59,11 @@ struct DnsChannel::Query {
     Done done;
 };
 
+struct DnsChannel::SrvQuery {
+    DnsChannel& channel;
+    SrvDone done;
+};
+
 Result<std::unique_ptr<DnsChannel>> DnsChannel::make(asio::io_context& io, DeadlineWheel& wheel,
                                                      std::vector<std::string> const& servers, milliseconds limit) {
     initialise_library();
@@ -129,9 +134,39 @@ void DnsChannel::ask(std::string const& host, Done done) {
         ares_freeaddrinfo(found);
         query->done(std::move(result));
     };
-    if (running_++ == 0) tick_.arm(tick_length);
+    begin_query();
     auto* query = new Query{*this, std::move(done)};   // c-ares calls back exactly once
     ares_getaddrinfo(channel_, host.c_str(), nullptr, &hints, finished, query);
+}
+
+void DnsChannel::begin_query() {
+    if (running_++ == 0) tick_.arm(tick_length);
+}
+
+namespace {
+
+SrvReply srv_reply(int status, std::string_view message) {
+    if (status == ARES_ENODATA) return {{}, "the name has no SRV record"};
+    if (status != ARES_SUCCESS) return {{}, failed(status).failure};
+    auto answer = parse_srv_answer(message);
+    if (!answer) return {{}, "DNS server sent an invalid response"};
+    return {*std::move(answer), ""};
+}
+
+}   // namespace
+
+void DnsChannel::ask_srv(std::string const& service, SrvDone done) {
+    constexpr int class_internet = 1, type_srv = 33;
+    auto finished = [](void* argument, int status, int, unsigned char* message, int size) {
+        std::unique_ptr<SrvQuery> query(static_cast<SrvQuery*>(argument));
+        --query->channel.running_;
+        auto const* text = reinterpret_cast<char const*>(message);
+        auto reply = srv_reply(status, text ? std::string_view(text, static_cast<std::size_t>(size)) : std::string_view());
+        query->done(std::move(reply));
+    };
+    begin_query();
+    auto* query = new SrvQuery{*this, std::move(done)};
+    ares_query(channel_, service.c_str(), class_internet, type_srv, finished, query);
 }
 
 DnsAnswer DnsChannel::answer(int status, ares_addrinfo const* found) {

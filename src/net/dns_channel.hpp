@@ -8,6 +8,7 @@
 
 #include "net/asio.hpp"
 #include "net/deadline.hpp"
+#include "net/srv_answer.hpp"
 #include "util/clock.hpp"
 #include "util/result.hpp"
 
@@ -23,10 +24,16 @@ struct DnsAnswer {
     bool about_the_name = true;       // false: the failure is local and must not be remembered
 };
 
+struct SrvReply {
+    SrvAnswer answer;
+    std::string failure;   // text for messages; empty if there is an answer
+};
+
 /// One per worker; not thread-safe. Must be destroyed before the io_context and the wheel.
 class DnsChannel {
 public:
     using Done = std::function<void(DnsAnswer)>;
+    using SrvDone = std::function<void(SrvReply)>;
 
     /// `servers`: in the syntax of the key dns.servers; empty: those of /etc/resolv.conf. All tries together end within
     /// about `limit`. The fault names the key. From any thread.
@@ -38,6 +45,8 @@ public:
     /// Queries AAAA and A together, over UDP, and over TCP when the answer is truncated. Calls `done` once, possibly before
     /// this returns.
     void ask(std::string const& host, Done done);
+    /// Like ask(), for the servers of a service such as "_http._tcp.caches.example".
+    void ask_srv(std::string const& service, SrvDone done);
 
     /// Running queries end with the failure "shutting down".
     void cancel();
@@ -47,6 +56,8 @@ public:
 private:
     struct Watch;
     struct Query;
+    struct SrvQuery;
+    void begin_query();
     DnsChannel(asio::io_context&, DeadlineWheel&);
     int open_all(std::vector<std::string> const& servers, milliseconds limit);
     int open(milliseconds timeout, int tries, std::vector<std::string> const& servers);

@@ -46,6 +46,13 @@ struct Resolver::Lookup {
     std::vector<WakeHandle> waiting;
 };
 
+/// Shared by c-ares and the waiting coroutine.
+struct Resolver::SrvLookup {
+    SrvReply reply{{}, "DNS server did not respond"};
+    bool done = false;
+    WakeHandle waiting;
+};
+
 Resolver::Resolver(asio::io_context& io, DeadlineWheel& wheel, NameCache& cache, ResolverOptions const& options)
     : io_(io), wheel_(wheel), cache_(cache) {
     auto opened = open_channel(options);
@@ -93,6 +100,26 @@ awaitable<NamesPtr> Resolver::resolve(std::string_view host, WakeHandle* waiting
     // The query continues; if it is still answered, the next request finds the answer in the cache.
     if (!lookup->too_late) lookup->too_late = cache.store_failure(lookup->host, "DNS server did not respond");
     co_return lookup->too_late;
+}
+
+awaitable<SrvReply> Resolver::resolve_srv(std::string service) {
+    auto lookup = std::make_shared<SrvLookup>();
+    if (stopped_) {
+        lookup->reply.failure = "shutting down";
+        co_return lookup->reply;
+    }
+    drop_former();
+    channel_->ask_srv(service, [lookup](SrvReply reply) {
+        lookup->reply = std::move(reply);
+        lookup->done = true;
+        lookup->waiting.wake(Wake::ready);
+    });
+    if (lookup->done) co_return lookup->reply;
+    Waiter waiter(io_.get_executor());
+    lookup->waiting = waiter.handle();
+    co_await waiter.wait(lookup_limit);
+    auto reply = lookup->reply;
+    co_return reply;
 }
 
 NamesPtr Resolver::known(std::string_view host) {

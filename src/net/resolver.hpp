@@ -17,6 +17,7 @@ namespace garner::net {
 
 class DnsChannel;
 struct DnsAnswer;
+struct SrvReply;
 
 /// One per worker; not thread-safe. Concurrent lookups of one name share a query. Names are used unchanged, without search
 /// domains. May be destroyed while resolve() waits: the wait then ends with a failure.
@@ -30,6 +31,9 @@ public:
     /// brackets) and localhost (RFC 6761 6.3) are answered at once. `host` must live until the first suspension. During the
     /// wait, `*waiting` wakes it early; the failure is then "cancelled".
     awaitable<NamesPtr> resolve(std::string_view host, WakeHandle* waiting = nullptr);
+
+    /// The servers of a service (RFC 2782), always from DNS. Takes at most `lookup_limit`.
+    awaitable<SrvReply> resolve_srv(std::string service);
 
     /// For a reload, from any thread: a channel to the servers of these options. The fault names the key.
     Result<std::unique_ptr<DnsChannel>> open_channel(ResolverOptions const&) const;
@@ -51,6 +55,7 @@ public:
 
 private:
     struct Lookup;
+    struct SrvLookup;
     NamesPtr known(std::string_view host);
     std::shared_ptr<Lookup> ask();
     void finish(Lookup&, DnsAnswer);

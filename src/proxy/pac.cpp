@@ -63,7 +63,7 @@ function times(a, b) {
 }
 )";
 
-std::string quoted(std::string_view text) {
+std::string js_text(std::string_view text) {
     std::string out = "\"";
     for (char const c : text) {
         if (c == '"' || c == '\\') out += '\\';
@@ -74,7 +74,7 @@ std::string quoted(std::string_view text) {
 
 std::string array_of(std::string_view name, std::span<std::string const> texts) {
     std::string out = "var " + std::string(name) + " = [";
-    for (auto const& text : texts) out += (out.ends_with('[') ? "" : ", ") + quoted(text);
+    for (auto const& text : texts) out += (out.ends_with('[') ? "" : ", ") + js_text(text);
     return out + "];\n";
 }
 

@@ -15,9 +15,9 @@ using http::Name;
 
 namespace {
 
-constexpr std::string_view type = "application/x-ns-proxy-autoconfig";
+constexpr std::string_view pac_type = "application/x-ns-proxy-autoconfig";
 
-/// The same for the same text in every process.
+/// Equal texts have equal tags in every process.
 std::string etag_of(std::string_view text) {
     constexpr std::uint64_t seed = 0;
     char digits[16];
@@ -94,7 +94,7 @@ net::awaitable<void> PacAnswer::send(std::string const& text) {
     auto const extra =
         "Cache-Control: max-age=" + std::to_string(age) + "\r\nETag: " + etag + "\r\nX-Content-Type-Options: nosniff\r\n";
     if (has_etag(request_.head().fields, etag)) co_return co_await writer_.own_answer(304, "", "", extra);
-    co_await writer_.own_answer(200, type, text, extra);
+    co_await writer_.own_answer(200, pac_type, text, extra);
 }
 
 }   // namespace garner::proxy

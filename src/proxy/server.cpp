@@ -74,6 +74,7 @@ Result<void> Server::open(ServerOptions const& server) {
     (*listens)();
     own_ = std::make_unique<OwnPlaces>(shared_.workers);
     block_own_places(server.also_closed);
+    mesh_->set_own([this] { return own_->now(); });
     return {};
 }
 

@@ -286,5 +286,29 @@ TEST(Resolver, a_stop_ends_the_queries_of_former_servers) {
     EXPECT_EQ(silent->failure, "shutting down");
 }
 
+TEST(Resolver, finds_the_servers_of_a_service) {
+    ResolverScene scene;
+    scene.dns.set("_http._tcp.caches.test", {.servers = {{20, 1, 3129, "b.test"}, {10, 5, 3128, "a.test"}}, .ttl = 7});
+    auto const reply = scene.loop.run(scene.resolver().resolve_srv("_http._tcp.caches.test"));
+    EXPECT_EQ(reply.failure, "");
+    EXPECT_EQ(reply.answer, (SrvAnswer{{{10, 5, 3128, "a.test"}, {20, 1, 3129, "b.test"}}, seconds{7}}));
+    scene.dns.set("_http._tcp.large.test", {.servers = {{1, 1, 1, "a.test"}}, .truncated_on_udp = true});
+    EXPECT_EQ(scene.loop.run(scene.resolver().resolve_srv("_http._tcp.large.test")).answer.targets.size(), 1u) << "over TCP";
+}
+
+TEST(Resolver, says_why_it_has_no_servers) {
+    ResolverScene scene;
+    auto const failure = [&](std::string const& name) { return scene.loop.run(scene.resolver().resolve_srv(name)).failure; };
+    scene.dns.set("_http._tcp.empty.test", {});
+    scene.dns.set("_http._tcp.broken.test", {.kind = test::FakeDns::Name::servfail});
+    scene.dns.set("_http._tcp.garbage.test", {.kind = test::FakeDns::Name::garbage});
+    EXPECT_EQ(failure("_http._tcp.empty.test"), "the name has no SRV record");
+    EXPECT_EQ(failure("_http._tcp.none.test"), "no such host");
+    EXPECT_NE(failure("_http._tcp.broken.test"), "");
+    EXPECT_NE(failure("_http._tcp.garbage.test"), "");
+    scene.resolver().stop();
+    EXPECT_EQ(failure("_http._tcp.empty.test"), "shutting down");
+}
+
 }   // namespace
 }   // namespace garner::net

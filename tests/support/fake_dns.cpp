@@ -14,7 +14,7 @@ namespace garner::test {
 
 namespace {
 
-constexpr std::uint16_t type_a = 1, type_cname = 5, type_aaaa = 28;
+constexpr std::uint16_t type_a = 1, type_cname = 5, type_aaaa = 28, type_srv = 33;
 
 sockaddr_in loopback(std::uint16_t port) {
     sockaddr_in address{};
@@ -60,6 +60,12 @@ void put_record(std::string& out, std::string const& owner, std::uint16_t type, 
     put16(out, ttl & 0xffff);
     put16(out, static_cast<unsigned>(data.size()));
     out += data;
+}
+
+std::string packed(FakeDns::Server const& server) {
+    std::string out;
+    for (unsigned const number : {server.priority, server.weight, server.port}) put16(out, number);
+    return out + wire_name(server.host);
 }
 
 std::string packed(int family, std::string const& address) {
@@ -180,9 +186,15 @@ std::string FakeDns::reply_to(std::string_view query, bool tcp) {
             put_record(records, host, type_cname, name.alias_ttl, wire_name(owner));
             ++count;
         }
+        for (auto const& server : name.servers) {
+            if (type != type_srv) break;
+            put_record(records, owner, type, name.ttl, packed(server));
+            ++count;
+        }
         auto const& addresses = type == type_a ? name.v4 : name.v6;
         for (auto const& address :
              std::span(addresses).first(name.rotates ? std::min<std::size_t>(1, addresses.size()) : addresses.size())) {
+            if (type == type_srv) break;
             put_record(records, owner, type, name.ttl, packed(type == type_a ? AF_INET : AF_INET6, address));
             ++count;
         }

@@ -13,10 +13,16 @@ namespace garner::test {
 
 class FakeDns {
 public:
+    /// A server of a service (RFC 2782).
+    struct Server {
+        std::uint16_t priority = 0, weight = 0, port = 0;
+        std::string host{};
+    };
     struct Name {
         enum Kind { answers, nxdomain, servfail, silent, garbage } kind = answers;
         std::vector<std::string> v4{};
         std::vector<std::string> v6{};
+        std::vector<Server> servers{};
         std::uint32_t ttl = 60;
         std::string alias{};   // CNAME with alias_ttl; the records belong to this name
         std::uint32_t alias_ttl = 60;

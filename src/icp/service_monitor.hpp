@@ -1,0 +1,34 @@
+// Asks DNS for the servers of the services that are peers (peers[].srv).
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "icp/periodic_task.hpp"
+#include "net/srv_answer.hpp"
+
+namespace garner::icp {
+
+/// Asks again when an answer has expired. Without an answer all stays as it is.
+class ServiceMonitor final : public PeriodicTask {
+public:
+    ServiceMonitor(Mesh& mesh, net::Worker& worker) : PeriodicTask(mesh, worker) {}
+
+private:
+    struct Watch {
+        SteadyTime ask_at{};
+        bool asking = false;
+        bool failed = false;   // the last query: its failure was logged
+    };
+
+    net::awaitable<void> run() override;
+    void look_around();
+    net::awaitable<void> ask(std::string service);
+    net::awaitable<bool> is_this_proxy(net::SrvTarget target);
+    net::awaitable<std::vector<net::SrvTarget>> without_own(std::vector<net::SrvTarget> targets);
+    void use(std::string const& service, std::vector<net::SrvTarget> targets);
+
+    std::map<std::string, Watch> watches_;
+};
+
+}   // namespace garner::icp
