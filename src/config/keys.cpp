@@ -102,8 +102,12 @@ Table<Config> keys() {
                     "`delete` prevents clients from claiming another address or changing the responses of other clients. `auto`: "
                     "accelerators delete the fields, forward proxies keep them. Proxy is always deleted, and a response to a "
                     "request with a method override is never stored."),
-        key<Config>("forwarded_trusted", [](Config& c) -> auto& { return c.proxy.forwarded_trusted; }, list_of(network()),
-                    "Networks of gateways whose fields `forwarded_received` does not delete."),
+        key<Config>("forwarded_trust", [](Config& c) -> auto& { return c.proxy.forwarded_trust; }, list_of(network()),
+                    "Networks of gateways that name the client of each request in X-Forwarded-For or, if that is missing, in Forwarded. "
+                    "The client is the last address there that is not in these networks; rules, logins, limits of requests and the "
+                    "access log use it. An address of loopback or of this machine counts as the gateway's. `forwarded_received` does "
+                    "not delete the fields of these gateways.")
+            .was("forwarded_trusted"),
         key<Config>("via", [](Config& c) -> auto& { return c.proxy.via_name; }, via_name(),
                     "Name of this proxy in Via; empty: a name that is unique to the process."),
         key<Config>("log", [](Config& c) -> auto& { return c.proxy.log; }, log, "Logs."),

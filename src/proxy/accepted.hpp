@@ -53,7 +53,8 @@ struct Accepted {
     IpEndpoint peer;
     Seat seat;
     std::shared_ptr<ListenPoint const> point;
-    std::shared_ptr<Client const> outside = nullptr;   // inside a tunnel: the client of the tunnel
+    std::shared_ptr<Client const> outside = nullptr;            // inside a tunnel: the client of the tunnel
+    std::shared_ptr<net::ProxyHeader const> header = nullptr;   // see Client::header
 };
 
 }   // namespace garner::proxy

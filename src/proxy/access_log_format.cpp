@@ -31,9 +31,9 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(ResultTag::count
 };
 static_assert(!tag_names.back().empty());
 
-// Twelve text fields, and the bytes between them.
+// Sixteen text fields, and the bytes between them.
 static_assert(LogFieldLimits::url + LogFieldLimits::referer + LogFieldLimits::user_agent + LogFieldLimits::cache_status +
-                  8 * LogFieldLimits::other + 1 * KiB <
+                  12 * LogFieldLimits::other + 1 * KiB <
               std::tuple_size_v<LineBuffer>);
 
 /// Bytes that a format writes without escaping.
@@ -254,6 +254,8 @@ void json_line(Line& line, LogEntry const& entry) {
     line.member("content_type", entry.content_type);
     line.member("referer", entry.referer, LogFieldLimits::referer);
     line.member("user_agent", entry.user_agent, LogFieldLimits::user_agent);
+    if (!entry.proxy_authority.empty()) line.member("proxy_authority", entry.proxy_authority);
+    if (!entry.proxy_unique_id.empty()) line.member("proxy_unique_id", entry.proxy_unique_id);
     if (!entry.trace.empty()) line.member("trace", entry.trace);
     line.member("reason", entry.reason);
     line.member("cache_status", entry.cache_status, LogFieldLimits::cache_status);

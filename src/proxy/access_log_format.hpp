@@ -59,6 +59,8 @@ struct LogEntry {
     std::string_view content_type;
     std::string_view referer;
     std::string_view user_agent;
+    std::string_view proxy_authority;   // of the PROXY header before the connection; empty: none
+    std::string_view proxy_unique_id;
     std::string_view trace;          // the trace id of traceparent; empty: none
     std::string_view reason;         // Garner's own reason: the rule that decided
     std::string_view cache_status;   // sent to the client (RFC 9211)
@@ -81,7 +83,7 @@ using LineBuffer = std::array<char, 16 * KiB>;
 /// The line with its newline, inside the buffer. Allocates nothing.
 ///   squid     Squid's default logformat: time.ms elapsed client tag/status bytes method url user hierarchy/peer type
 ///   combined  Apache's; in UTC, with the id as ident
-///   json      one object a line, valid UTF-8; the only one with trace, reason, cache status and the way to the peer; the id, if any,
+///   json      one object a line, valid UTF-8; the only one with trace, TLVs of PROXY headers, reason, cache status and the way to the peer; the id, if any,
 ///             is its last member
 std::string_view format_line(LogFormat, LogEntry const&, LineBuffer&);
 

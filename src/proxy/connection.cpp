@@ -48,6 +48,7 @@ std::shared_ptr<Client const> Connection::describe_client() const {
     Client client{.peer = accepted_.peer, .listener = accepted_.point->port, .secure = accepted_.transport->secure()};
     auto const* tls = accepted_.transport->tls();
     client.http2 = tls && tls->http2();
+    client.header = accepted_.header;
     if (tls) client.certificate = tls->peer_names();
     return std::make_shared<Client const>(std::move(client));
 }

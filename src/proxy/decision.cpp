@@ -122,15 +122,6 @@ Fingerprint fingerprint_of(http::Fields const& fields) {
     return all;
 }
 
-IpAddress named_client(Options const& options, http::RequestHead const& request, IpAddress const& peer) {
-    if (options.forwarded_trusted.empty() || !is_among(peer, options.forwarded_trusted)) return peer;
-    auto const* field = request.fields.find("X-Forwarded-For");
-    if (!field) return peer;
-    auto const comma = field->value.rfind(',');
-    auto const last = comma == npos ? field->value : field->value.substr(comma + 1);
-    return parse_ip(trim(last)).value_or(peer);
-}
-
 http::FreshnessOptions freshness_options(Caching const& caching, http::RuleRequest const& facts, std::string_view content_type) {
     http::FreshnessOptions freshness;
     auto clamp = [](milliseconds time) {
@@ -152,11 +143,11 @@ http::FreshnessOptions freshness_options(Caching const& caching, http::RuleReque
     return freshness;
 }
 
-bool drops_gateway_fields(Options const& options, bool accelerated, IpAddress const& client) {
+bool drops_gateway_fields(Options const& options, bool accelerated, IpAddress const& sender) {
     using enum ForwardedReceived;
     auto const received = options.forwarded_received;
     bool const drops = received == remove || (received == by_listener && accelerated);
-    return drops && !is_among(client, options.forwarded_trusted);
+    return drops && !is_among(sender, options.forwarded_trust);
 }
 
 bool rule_forbids_storing(Caching const& caching, http::RuleRequest const& facts, std::string_view content_type) {

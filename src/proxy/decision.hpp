@@ -100,13 +100,11 @@ bool hears_of(cache::KnownFailure const&, http::RequestHead const&, http::Reques
 /// conditions.
 Fingerprint fingerprint_of(http::Fields const&);
 
-/// The client named last in X-Forwarded-For by a peer of `forwarded_trusted`; otherwise the peer.
-IpAddress named_client(Options const&, http::RequestHead const&, IpAddress const& peer);
-
 /// The freshness options for this media type, from the options and their rules; without targeted fields.
 http::FreshnessOptions freshness_options(Caching const&, http::RuleRequest const&, std::string_view content_type);
-/// True when the client's http::is_gateway_field fields are removed before the origin is asked.
-bool drops_gateway_fields(Options const&, bool accelerated, IpAddress const& client);
+/// True when the request's http::is_gateway_field fields are removed before the origin is asked. `sender`: the other end of the
+/// connection.
+bool drops_gateway_fields(Options const&, bool accelerated, IpAddress const& sender);
 
 bool rule_forbids_storing(Caching const&, http::RuleRequest const&, std::string_view content_type);
 

@@ -103,8 +103,10 @@ std::string forwarded_line(ForwardedField kind, std::string_view client) {
     return line;
 }
 
+std::string sender_text(Client const& client) { return client.gateway ? client.gateway->address.text() : client.text; }
+
 std::string forwarded_lines(Client const& client, std::string_view host, http::Fields const* kept) {
-    auto lines = forwarded_line(ForwardedField::x_forwarded_for, client.text);
+    auto lines = forwarded_line(ForwardedField::x_forwarded_for, sender_text(client));
     if (!kept || !kept->find("X-Forwarded-Proto")) append_line(lines, "X-Forwarded-Proto", client.secure ? "https" : "http");
     if (!kept || !kept->find("X-Forwarded-Host")) append_line(lines, "X-Forwarded-Host", host);
     return lines;

@@ -40,6 +40,8 @@ void append_peer_login(std::string_view login, std::string& out);
 
 /// A Forwarded (RFC 7239) or X-Forwarded-For line with its CRLF; empty for none.
 std::string forwarded_line(ForwardedField kind, std::string_view client);
+/// The address for these lines: a client that a gateway has named is in the fields that the gateway has written.
+std::string sender_text(Client const& client);
 /// X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host, each with its CRLF. The last two are left out where `kept`
 /// (client fields that are passed on) has them. `host` comes from the cache key: a client's own Host value is in no key.
 std::string forwarded_lines(Client const& client, std::string_view host, http::Fields const* kept);

@@ -145,8 +145,8 @@ struct Options {
     std::vector<http::AccessRule> misses;   // access rules for cache misses (Squid: miss_access); no matching rule allows
     ForwardedField forwarded = ForwardedField::by_listener;
     ForwardedReceived forwarded_received = ForwardedReceived::by_listener;
-    std::vector<IpNetwork> forwarded_trusted;   // clients whose gateway fields are always passed on
-    std::string via_name;                       // empty: Server sets "garner-" and a random number, unique to this process
+    std::vector<IpNetwork> forwarded_trust;   // gateways: their fields name the client, and are always passed on
+    std::string via_name;                     // empty: Server sets "garner-" and a random number, unique to this process
     Log log;
     share::Options share;
     std::vector<share::CapRule> caps;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/asio/error.hpp>
+#include <memory>
 
 #include "proxy/admission.hpp"
 
@@ -28,6 +29,8 @@ net::awaitable<void> ProxyHeaderConnection::run() {
     if (parse.fault != ProxyHeaderFault::none) co_return;
     auto accepted = hand_over();
     accepted.peer = client_of(parse.header);
+    if (!parse.header.authority.empty() || !parse.header.unique_id.empty())
+        accepted.header = std::make_shared<net::ProxyHeader const>(parse.header);
     if (admit_named(services_, accepted)) start_protocol(services_, std::move(accepted));
 }
 

@@ -3,6 +3,7 @@
 #include "http/hop_by_hop.hpp"
 #include "proxy/line_account.hpp"
 #include "proxy/login_check.hpp"
+#include "proxy/named_client.hpp"
 #include "proxy/way.hpp"
 
 namespace garner::proxy {
@@ -42,6 +43,8 @@ Request::Request(Services& services, ClientStream& client, FixedOrigin const* on
       bumped_origin(if_kind(only_origin, FixedOrigin::Kind::bumped)),
       intercepted_origin(if_kind(only_origin, FixedOrigin::Kind::intercepted)), scratch(scratch), options(options),
       target(scratch.target), record(scratch.record, options->via_name), close(!http::keeps_alive(client.head())) {
+    bool const may_be_named = !options->forwarded_trust.empty() && !bumped_origin && !client.nobody();
+    if (may_be_named) client.set_client(client_of_request(client.client(), client.head().fields, *options, services.own.get()));
     identity = bound_identity(services, client, bumped_origin || client.nobody());
     for (auto* text : {&target.url, &target.plain_url, &target.host_field, &target.path}) text->clear();
     target.secure = client.client()->secure;
@@ -57,7 +60,7 @@ std::shared_ptr<Client const> Request::kept_client() const { return with_identit
 
 IpAddress Request::client_network() const {
     auto const& limits = options->limits;
-    return first_bits(named_client(*options, head(), client.peer().address), limits.client_prefix4, limits.client_prefix6);
+    return first_bits(client.peer().address, limits.client_prefix4, limits.client_prefix6);
 }
 
 http::FreshnessOptions Request::freshness_options(std::string_view content_type) const {

@@ -100,7 +100,7 @@ struct Request {
     long accepted_fault() const { return bumped_origin ? bumped_origin->accepted_fault : 0; }
     /// The client with the identity of this request, for requests that continue it without the client.
     std::shared_ptr<Client const> kept_client() const;
-    /// Addresses of one network count as one client. A gateway that is trusted to name its clients does not count itself.
+    /// Addresses of one network count as one client.
     IpAddress client_network() const;
     /// The freshness options for a response of this media type. The view in them lives as long as the request.
     http::FreshnessOptions freshness_options(std::string_view content_type) const;

@@ -37,7 +37,8 @@ StoreRefusal Storing::why_not_stored(http::ResponseHead const& response, http::R
     how.has_own_ttl = freshness.default_ttl > 0 || freshness.min_ttl > 0;
     how.combinable = is_combinable(response);
     how.what = what;
-    bool const passes_gateway = !drops_gateway_fields(options, request_.target.accelerated, request_.client.peer().address);
+    bool const passes_gateway =
+        !drops_gateway_fields(options, request_.target.accelerated, request_.client.client()->sender().address);
     how.overrides_method = passes_gateway && http::has_method_override(request_.head().fields);
     how.represents_target = request_.head().method == Method::post && http::represents_target(response, request_.target.uri);
     auto refusal = http::why_not_store(request_.head(), request_.control, response, control, how);

@@ -43,7 +43,7 @@ std::string lines_for_peer(Request const& request, icp::PeerOptions const& peer)
 std::string lines_of_forwarding(Request const& request, bool anew) {
     auto const& client = *request.client.client();
     auto const kind = request.options->forwarded;
-    if (kind != ForwardedField::by_listener) return forwarded_line(kind, client.text);
+    if (kind != ForwardedField::by_listener) return forwarded_line(kind, sender_text(client));
     if (!request.target.accelerated) return {};
     return forwarded_lines(client, request.target.host_field, anew ? nullptr : &request.head().fields);
 }
@@ -76,7 +76,8 @@ void write_upstream_head(Request const& request, Sources const& sources, Request
     extras.range_lines = changes.range_lines;
     extras.upgrade = request.wants_upgrade();
     extras.strip_range = http::is_excessive_range(request.head().fields);
-    extras.strip_gateway = drops_gateway_fields(*request.options, request.target.accelerated, request.client.peer().address);
+    extras.strip_gateway =
+        drops_gateway_fields(*request.options, request.target.accelerated, request.client.client()->sender().address);
     auto const forwarded = lines_of_forwarding(request, extras.strip_gateway);
     extras.forwarded_lines = forwarded;
     extras.max_forwards = max_forwards_of(request.head());
@@ -94,7 +95,7 @@ std::string connect_head(Request const& request, Sources const& sources) {
         if (field.id == Name::via || equals_ignoring_case(field.name, "User-Agent"))
             text.append(field.name).append(": ").append(field.value).append("\r\n");
     append_via(text, request.options->via_name);
-    text += forwarded_line(request.options->forwarded, request.client.client()->text);
+    text += forwarded_line(request.options->forwarded, sender_text(*request.client.client()));
     append_login(request, sources.current().peer->options, text);
     return text += "\r\n";
 }

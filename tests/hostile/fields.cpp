@@ -87,7 +87,7 @@ TEST(HostileFields, an_accelerator_writes_what_gateways_say_itself) {
     for (auto name :
          {"X_Forwarded_Proto", "X-Real-IP", "X-Original-URL", "X-Rewrite-URL", "X-Host", "X-HTTP-Method-Override", "Proxy"})
         EXPECT_FALSE(head.has(name)) << name;
-    Proxy trusting(Proxy::Setup{.patch = R"({"forwarded_trusted": ["127.0.0.0/8"]})", .accelerates = origin.url()});
+    Proxy trusting(Proxy::Setup{.patch = R"({"forwarded_trust": ["127.0.0.0/8"]})", .accelerates = origin.url()});
     auto const trusted = asked(trusting);
     EXPECT_EQ(trusted.field("X-Forwarded-For"), "10.0.0.1, 127.0.0.1");
     EXPECT_EQ(trusted.field("X-Forwarded-Host"), "evil.example");

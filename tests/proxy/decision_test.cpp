@@ -32,17 +32,6 @@ TEST(Decision, requests_are_told_apart_by_their_fields) {
               of(asks({{"Host", "a"}})));
 }
 
-TEST(Decision, a_trusted_gateway_names_its_client) {
-    Options options;
-    auto const gateway = IpAddress::v4(10, 0, 0, 1), client = IpAddress::v4(192, 0, 2, 7);
-    auto const asked = asks({{"X-Forwarded-For", "203.0.113.9, 192.0.2.7"}});
-    EXPECT_EQ(named_client(options, asked, gateway), gateway);
-    options.forwarded_trusted.push_back(*parse_network("10.0.0.0/8"));
-    EXPECT_EQ(named_client(options, asked, gateway), client);
-    EXPECT_EQ(named_client(options, asked, client), client) << "any client can write the field";
-    EXPECT_EQ(named_client(options, asks({{"X-Forwarded-For", "unknown"}}), gateway), gateway);
-}
-
 TEST(Decision, what_comes_of_a_lookup) {
     auto const object = stored();
     auto const open = stored(true);
