@@ -68,6 +68,7 @@ Form<cache::GroupOptions> group();
 
 // ---- net_keys.cpp ----
 
+Form<net::ProxyProtocol> proxy_protocol_out();
 Form<net::ResolverOptions> dns();
 Form<net::ConnectorOptions> connect();
 Form<net::TlsOptions> origin_tls();

@@ -185,6 +185,9 @@ Form<icp::PeerOptions> peer() {
             key<T>("round_robin", &T::round_robin, flag(),
                    "`true`: used in turn with other peers that have this key, if no other criterion decides."),
             key<T>("proxy_only", &T::proxy_only, flag(), "`true`: responses are not stored."),
+            key<T>("proxy_protocol", &T::proxy_protocol, proxy_protocol_out(),
+                   "Version of the PROXY protocol that tells the peer's HTTP port the client's address. Such connections are not "
+                   "kept for other requests."),
             key<T>("connections_max", &T::max_connections, count(0, million), "Simultaneous connections; 0: no limit.")
                 .was("max_connections"),
             key<T>(

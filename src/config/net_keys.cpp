@@ -25,6 +25,11 @@ Form<net::ResolverOptions> dns() {
         check);
 }
 
+Form<net::ProxyProtocol> proxy_protocol_out() {
+    using enum net::ProxyProtocol;
+    return one_of<net::ProxyProtocol>({{"off", off}, {"v1", v1}, {"v2", v2}});
+}
+
 Form<net::ConnectorOptions> connect() {
     using T = net::ConnectorOptions;
     return object_of<T>({

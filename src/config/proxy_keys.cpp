@@ -16,7 +16,7 @@ Form<net::Intercept> way_of_interception() {
 }
 
 /// The address that a client has connected to takes the place of these keys.
-void check_interception(Reader& reader, Json const&, proxy::Listen& listen) {
+void check_interception(Reader& reader, proxy::Listen const& listen) {
     if (listen.intercept == net::Intercept::off) return;
     auto const clash = [&](bool given, std::string const& key, std::string const& why) {
         if (given) reader.fault({"intercept"}, "cannot be used together with " + key + ": " + why, "remove one of them");
@@ -24,6 +24,12 @@ void check_interception(Reader& reader, Json const&, proxy::Listen& listen) {
     clash(listen.origin.has_value(), "origin", "the client chooses the server");
     clash(listen.tls.has_value(), "tls", "clients expect the certificate of the server that they connect to");
     clash(!listen.proxy_protocol.empty(), "proxy_protocol", "the kernel diverts connections of clients, not of a load balancer");
+}
+
+void check_proxy_header_out(Reader& reader, Json const& value, proxy::Listen const& listen) {
+    if (listen.origin_proxy_protocol == net::ProxyProtocol::off || value.contains("origin")) return;
+    reader.fault({"origin_proxy_protocol"}, "is for accelerators only: this listener has no origin",
+                 "add origin, or remove this key");
 }
 
 }   // namespace
@@ -59,8 +65,14 @@ Form<proxy::Listen> listen() {
                 "this address matches no rule that allows, and bypasses the cache. `garner intercept --print` prints the rules of "
                 "the "
                 "firewall."),
+            key<proxy::Listen>("origin_proxy_protocol", &proxy::Listen::origin_proxy_protocol, proxy_protocol_out(),
+                               "With `origin`: version of the PROXY protocol that tells the origin the client's address. Such "
+                               "connections are not kept for other requests."),
         },
-        check_interception);
+        [](Reader& reader, Json const& value, proxy::Listen& listen) {
+            check_interception(reader, listen);
+            check_proxy_header_out(reader, value, listen);
+        });
 }
 
 Form<proxy::Http2> http2() {

@@ -63,7 +63,8 @@ struct PeerOptions {
     bool proxy_only = false;       // its responses are not stored here
     std::uint32_t max_connections = 0;   // concurrent connections to it; 0: no limit
     std::string login;                   // "user:password", sent as Proxy-Authorization (Basic), or "pass"
-    std::string group;                   // parents of one group share the URLs by rendezvous hashing
+    net::ProxyProtocol proxy_protocol = net::ProxyProtocol::off;   // at its HTTP port
+    std::string group;                                             // parents of one group share the URLs by rendezvous hashing
     milliseconds connect_timeout{2'000};
     std::optional<PeerTls> tls = std::nullopt;   // given: TLS at its HTTP port
     std::optional<Https> https = std::nullopt;   // not given: https_of() decides

@@ -6,6 +6,7 @@
 
 #include "icp/digest.hpp"
 #include "icp/peer_lookup.hpp"
+#include "net/proxy_protocol.hpp"
 #include "util/check.hpp"
 
 namespace garner::icp {
@@ -175,7 +176,8 @@ net::ConnectTarget Peer::target() const {
             .port = options.http,
             .tls = tls(),
             .server_name = options.tls ? options.tls->server_name : std::string(),
-            .timeout = options.connect_timeout};
+            .timeout = options.connect_timeout,
+            .preface = net::proxy_header(options.proxy_protocol, std::nullopt, {})};
 }
 
 // ---- addresses ----

@@ -59,7 +59,7 @@ public:
     std::shared_ptr<net::TlsContext> tls() const;
     /// For later connections; null only if the options have no TLS.
     void set_tls(std::shared_ptr<net::TlsContext> tls);
-    /// Its HTTP port, with TLS and its time limit.
+    /// Its HTTP port, with TLS and its time limit, for a connection without a client.
     net::ConnectTarget target() const;
 
     // ---- addresses ----

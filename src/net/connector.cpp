@@ -148,6 +148,7 @@ awaitable<bool> Connector::attempt(ConnectTarget const& target, NamesPtr const& 
     co_await run(race, stop);
     race->close_all_but_the_winner();
     take_result(*race, result);
+    if (result.transport && !target.preface.empty()) send_preface(target.preface, result);
     if (!result.transport || !target.tls) co_return false;
     co_return co_await begin_tls(target, race->give_up, stop, result);
 }
@@ -194,6 +195,17 @@ void Connector::take_result(Race& race, Connected& result) {
     race.winner->socket.set_option(asio::ip::tcp::no_delay(true), ignored);
     report_drained(race.winner->socket.native_handle());
     result.transport = std::make_unique<Transport>(std::move(race.winner->socket), wheel_);
+}
+
+/// The buffer of a new socket has room for it.
+void Connector::send_preface(std::string preface, Connected& result) {
+    iovec part{preface.data(), preface.size()};
+    std::span<iovec> parts(&part, 1);
+    auto const sent = result.transport->try_write(parts);
+    if (!sent.error) return;
+    result.failure = ConnectFailure::refused;
+    result.reason = "the connection was closed before the PROXY header: " + sent.error.message();
+    result.transport.reset();
 }
 
 awaitable<bool> Connector::begin_tls(ConnectTarget const& target, SteadyTime give_up, ConnectStop* stop, Connected& result) {

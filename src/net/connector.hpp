@@ -35,6 +35,7 @@ struct ConnectTarget {
     std::shared_ptr<TlsContext> tls = nullptr;   // null: plain TCP
     std::string server_name = {};                // for SNI and the certificate; empty: the host
     std::optional<milliseconds> timeout = {};    // replaces the timeout of the options
+    std::string preface = {};                    // the first bytes of the connection, before TLS: a PROXY header
     Verification verification = Verification::required;
     /// With `reported`: the only result (X509_V_ERR_...) other than X509_V_OK that is accepted; 0: all.
     long accepted_fault = 0;
@@ -90,6 +91,7 @@ private:
                             Connected& result);
     awaitable<void> run(std::shared_ptr<Race> race, ConnectStop* stop);
     void take_result(Race& race, Connected& result);
+    static void send_preface(std::string preface, Connected& result);
     awaitable<bool> begin_tls(ConnectTarget const& target, SteadyTime give_up, ConnectStop* stop, Connected& result);
 
     asio::io_context& io_;

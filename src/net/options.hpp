@@ -50,6 +50,9 @@ struct ListenTls {
     friend bool operator==(ListenTls const&, ListenTls const&) = default;
 };
 
+/// The PROXY protocol of connections to another server.
+enum class ProxyProtocol : std::uint8_t { off, v1, v2 };
+
 struct PoolOptions {
     std::uint32_t idle_per_origin = 64;   // per worker
     std::uint32_t idle_total = 4'096;     // per worker

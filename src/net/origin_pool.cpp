@@ -49,7 +49,7 @@ std::unique_ptr<Transport> OriginPool::take(std::string_view key) {
 }
 
 void OriginPool::give(std::string_view key, std::unique_ptr<Transport> transport) {
-    if (options_.idle_per_origin == 0 || options_.idle_total == 0) return;
+    if (options_.idle_per_origin == 0 || options_.idle_total == 0 || !is_shared(key)) return;
     auto origin = origins_.find(key);
     if (origin == origins_.end()) origin = origins_.try_emplace(std::string(key)).first;
     transport->watch_idle();

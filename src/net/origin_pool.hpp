@@ -35,6 +35,9 @@ public:
     /// Closes the connections beyond these options, the oldest first.
     void reconfigure(PoolOptions const& options);
 
+    /// Connections that begin with a PROXY header belong to one client: they have an empty key, under which nothing is kept.
+    static bool is_shared(std::string_view key) { return !key.empty(); }
+
     /// The connection most recently given under this key; those that the peer has closed are discarded. nullptr when there
     /// is none. Allocates nothing.
     std::unique_ptr<Transport> take(std::string_view key);

@@ -168,4 +168,40 @@ ProxyHeaderParse parse_proxy_header(std::string_view bytes) {
     return {};
 }
 
+// ---- writing ----
+
+namespace {
+
+std::string header_v1(IpEndpoint const& source, IpEndpoint const& destination) {
+    return "PROXY " + std::string(source.address.is_v4() ? "TCP4 " : "TCP6 ") + source.address.text() + " " +
+           destination.address.text() + " " + std::to_string(source.port) + " " + std::to_string(destination.port) + "\r\n";
+}
+
+void append_address(IpAddress const& address, std::string& out) {
+    auto const bytes = std::string_view(reinterpret_cast<char const*>(address.bytes.data()), address.bytes.size());
+    out += bytes.substr(address.is_v4() ? 12 : 0);
+}
+
+std::string header_v2(IpEndpoint const& source, IpEndpoint const& destination) {
+    bool const v4 = source.address.is_v4();
+    std::string out(v2_begin);
+    out += '\x21';
+    out += static_cast<char>(v4 ? tcp4 : tcp6);
+    append_big_endian(static_cast<std::uint16_t>(v4 ? 12 : 36), out);
+    for (auto const* end : {&source, &destination}) append_address(end->address, out);
+    for (auto const* end : {&source, &destination}) append_big_endian(end->port, out);
+    return out;
+}
+
+}   // namespace
+
+std::string proxy_header(ProxyProtocol version, std::optional<IpEndpoint> const& source, IpEndpoint destination) {
+    if (version == ProxyProtocol::off) return {};
+    bool const v1 = version == ProxyProtocol::v1;
+    if (!source) return v1 ? "PROXY UNKNOWN\r\n" : std::string(v2_begin) + std::string("\x20\0\0\0", 4);
+    bool const v4 = source->address.is_v4();
+    if (destination.address.is_v4() != v4) destination.address = v4 ? IpAddress::v4(0u) : IpAddress();
+    return v1 ? header_v1(*source, destination) : header_v2(*source, destination);
+}
+
 }   // namespace garner::net

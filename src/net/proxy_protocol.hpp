@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "net/options.hpp"
 #include "util/ip.hpp"
 
 namespace garner::net {
@@ -38,5 +39,9 @@ struct ProxyHeaderParse {
 /// Reads the beginning of a connection. Incomplete: all bytes belong to the header, and more are needed. A refusal never changes
 /// with more bytes. Pure.
 ProxyHeaderParse parse_proxy_header(std::string_view bytes);
+
+/// The header of a connection for this client; without `source`, of one without a client (UNKNOWN, LOCAL). Empty if `version` is off.
+/// A `destination` of another address family than the source is left open. Pure.
+std::string proxy_header(ProxyProtocol version, std::optional<IpEndpoint> const& source, IpEndpoint destination);
 
 }   // namespace garner::net

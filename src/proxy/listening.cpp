@@ -30,6 +30,7 @@ Result<std::shared_ptr<FixedOrigin const>> accelerated_origin(Listen const& list
     auto const uri = http::parse_absolute(origin->text, refused);
     if (!uri) return Fault{.what = refused.refusal};
     origin->uri = *uri;
+    origin->proxy_protocol = listen.origin_proxy_protocol;
     return std::shared_ptr<FixedOrigin const>(std::move(origin));
 }
 

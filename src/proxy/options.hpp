@@ -30,6 +30,7 @@ struct Listen {
     std::optional<net::ListenTls> tls = std::nullopt;
     std::vector<IpNetwork> proxy_protocol = {};   // connections from there begin with a PROXY header
     net::Intercept intercept = net::Intercept::off;
+    net::ProxyProtocol origin_proxy_protocol = net::ProxyProtocol::off;
     friend bool operator==(Listen const&, Listen const&) = default;
 };
 

@@ -9,6 +9,7 @@
 #include "cache/key.hpp"
 #include "http/message.hpp"
 #include "http/uri.hpp"
+#include "net/options.hpp"
 #include "util/ip.hpp"
 
 namespace garner::proxy {
@@ -31,6 +32,7 @@ struct FixedOrigin : std::enable_shared_from_this<FixedOrigin> {
     std::string text;   // "http://127.0.0.1:8000"
     http::Uri uri;      // into text
     Kind kind = Kind::accelerated;
+    net::ProxyProtocol proxy_protocol = net::ProxyProtocol::off;   // of connections to it
     // Only if it is bumped:
     /// The client has accepted the origin's certificate with this error, X509_V_ERR_... Responses are not stored, and connections not
     /// pooled. 0: the certificate is valid, or must be.

@@ -230,7 +230,8 @@ std::unique_ptr<net::Transport> Upstream::take_pooled() {
 
 net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect() {
     auto const peer = sources_.current().peer;
-    auto const where = peer ? peer->target() : origin_target(request_);
+    auto where = peer ? peer->target() : origin_target(request_);
+    where.preface = proxy_header(request_, sources_);
     net::AddressFilter filter = [this, &peer](net::Address const& address) -> char const* {
         if (peer) return nullptr;
         auto decision = request_.permits(request_.facts(), net::to_ip(address));

@@ -3,6 +3,7 @@
 #include "http/range.hpp"
 #include "icp/https.hpp"
 #include "net/origin_pool.hpp"
+#include "net/proxy_protocol.hpp"
 #include "proxy/head_writer.hpp"
 #include "proxy/passed_login.hpp"
 #include "proxy/via.hpp"
@@ -100,7 +101,24 @@ std::string connect_head(Request const& request, Sources const& sources) {
     return text += "\r\n";
 }
 
+namespace {
+
+net::ProxyProtocol proxy_protocol(Request const& request, Sources const& sources) {
+    if (auto const& peer = sources.current().peer) return peer->options.proxy_protocol;
+    return request.accelerated_origin ? request.accelerated_origin->proxy_protocol : net::ProxyProtocol::off;
+}
+
+}   // namespace
+
+std::string proxy_header(Request const& request, Sources const& sources) {
+    auto const version = proxy_protocol(request, sources);
+    auto const& client = *request.client.client();
+    if (request.client.nobody()) return net::proxy_header(version, std::nullopt, {});
+    return net::proxy_header(version, client.peer, {request.client.own_address(), client.listener});
+}
+
 void write_pool_key(Request const& request, Sources const& sources, std::string& out) {
+    if (proxy_protocol(request, sources) != net::ProxyProtocol::off) return out.clear();
     auto const& authority = request.target.uri.authority;
     auto const& destination = request.target.destination;
     auto const address = destination ? destination->text() : std::string();

@@ -26,6 +26,9 @@ void write_upstream_head(Request const&, Sources const&, RequestChanges const&, 
 std::string connect_head(Request const&, Sources const&);
 
 /// The key of pooled connections that requests to the current source may share.
+/// Empty if the connection belongs to this client alone.
 void write_pool_key(Request const&, Sources const&, std::string& out);
+/// The PROXY header of a connection to the current source; empty: none.
+std::string proxy_header(Request const&, Sources const&);
 
 }   // namespace garner::proxy

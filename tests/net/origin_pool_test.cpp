@@ -30,6 +30,15 @@ struct PoolScene {
     }
 };
 
+TEST(OriginPool, keeps_no_connection_of_one_client) {
+    PoolScene scene;
+    OriginPool pool(scene.options);
+    pool.give("", scene.connection());
+    EXPECT_EQ(pool.size(), 0u);
+    EXPECT_EQ(pool.take(""), nullptr);
+    EXPECT_TRUE(PoolScene::is_closed(scene.pairs.back()));
+}
+
 TEST(OriginPool, what_was_given_last_is_taken_first) {
     PoolScene scene;
     OriginPool pool(scene.options);

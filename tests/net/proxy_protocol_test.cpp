@@ -128,4 +128,30 @@ TEST(ProxyHeader, with_any_changed_byte_fails_its_checksum_or_is_malformed) {
     }
 }
 
+TEST(ProxyHeader, that_is_written_is_read) {
+    IpEndpoint const v4{*parse_ip("192.0.2.7"), 40'000}, v6{*parse_ip("2001:db8::7"), 40'001}, own{*parse_ip("198.51.100.1"), 443};
+    for (auto const version : {ProxyProtocol::v1, ProxyProtocol::v2})
+        for (auto const& source : {v4, v6}) {
+            auto const header = proxy_header(version, source, own);
+            auto const parse = parse_proxy_header(header);
+            ASSERT_EQ(parse.state, ProxyHeaderParse::State::complete) << header;
+            EXPECT_EQ(parse.size, header.size());
+            EXPECT_EQ(parse.header.source, source);
+        }
+    EXPECT_EQ(proxy_header(ProxyProtocol::v1, v4, own), "PROXY TCP4 192.0.2.7 198.51.100.1 40000 443\r\n");
+    EXPECT_EQ(proxy_header(ProxyProtocol::v1, v6, own), "PROXY TCP6 2001:db8::7 :: 40001 443\r\n") << "of one family";
+    EXPECT_EQ(proxy_header(ProxyProtocol::v1, v4, {*parse_ip("2001:db8::1"), 443}), "PROXY TCP4 192.0.2.7 0.0.0.0 40000 443\r\n");
+    EXPECT_EQ(proxy_header(ProxyProtocol::off, v4, own), "");
+}
+
+TEST(ProxyHeader, of_a_connection_without_a_client_names_none) {
+    for (auto const version : {ProxyProtocol::v1, ProxyProtocol::v2}) {
+        auto const header = proxy_header(version, std::nullopt, {});
+        auto const parse = parse_proxy_header(header);
+        EXPECT_EQ(parse.state, ProxyHeaderParse::State::complete);
+        EXPECT_EQ(parse.size, header.size());
+        EXPECT_FALSE(parse.header.source);
+    }
+}
+
 }   // namespace garner::net

@@ -1,4 +1,4 @@
-// Clients behind gateways that speak HTTP: with HAProxy before Garner.
+// Clients behind gateways that speak HTTP, and PROXY headers to origins and peers: with HAProxy on either side of Garner.
 #include "story/scene.hpp"
 #include "support/programs.hpp"
 
@@ -119,6 +119,64 @@ TEST_F(Gateways, HAProxy_before_an_accelerator_names_its_visitors) {
                 StartsWith("HTTP/1.1 200 "));
     EXPECT_EQ(client_of(proxy, "/page"), "192.0.2.7") << "what the visitor claims comes before";
     EXPECT_THAT(exchanged(gateway.port, header_of("203.0.113.9") + request_for("/denied")), StartsWith("HTTP/1.1 403 "));
+}
+
+TEST_F(Gateways, HAProxy_behind_an_accelerator_learns_the_visitor) {
+    NEEDS("haproxy");
+    HttpBalancer inner("http-request set-header X-Seen %[src]:%[src_port]", origin.port());
+    for (auto const* version : {"v1", "v2"}) {
+        auto const port = free_port();
+        auto listen = listening_for_headers(port);
+        listen[0]["origin"] = "http://127.0.0.1:" + std::to_string(inner.port);
+        listen[0]["origin_proxy_protocol"] = version;
+        nlohmann::json const patch{{"listen", listen}};
+        Proxy proxy(Proxy::Setup{.patch = patch.dump(), .port = port});
+        for (auto const* visitor : {"192.0.2.7", "192.0.2.8"}) {
+            auto const path = std::string("/") + version + visitor;
+            EXPECT_THAT(exchanged(port, header_of(visitor) + request_for(path)), StartsWith("HTTP/1.1 200 ")) << version;
+            EXPECT_EQ(origin.last(path).head.field("X-Seen"), std::string(visitor) + ":40000") << version;
+        }
+    }
+}
+
+TEST_F(Gateways, visitors_of_one_gateway_share_no_connection_to_the_origin) {
+    NEEDS("haproxy");
+    HttpBalancer inner("http-request set-header X-Seen %[src]", origin.port());
+    auto const port = free_port();
+    nlohmann::json const patch{{"listen",
+                                {{{"address", "127.0.0.1:" + std::to_string(port)},
+                                  {"origin", "http://127.0.0.1:" + std::to_string(inner.port)},
+                                  {"origin_proxy_protocol", "v2"}}}},
+                               {"forwarded_trust", {"127.0.0.1"}}};
+    Proxy proxy(Proxy::Setup{.patch = patch.dump(), .port = port});
+    Client gateway("127.0.0.1", port);
+    for (auto const* visitor : {"192.0.2.7", "192.0.2.8", "192.0.2.9"}) {
+        auto const path = std::string("/") + visitor;
+        EXPECT_EQ(gateway.get(path, {{"X-Forwarded-For", visitor}}).status(), 200);
+        EXPECT_EQ(origin.last(path).head.field("X-Seen"), visitor);
+    }
+    EXPECT_EQ(gateway.connections(), 1);
+    EXPECT_EQ(proxy.stats()["origin"]["reused"], 0);
+}
+
+TEST_F(Gateways, a_peer_learns_the_client_also_of_a_tunnel) {
+    auto const parent_port = free_port(), child_port = free_port();
+    nlohmann::json const of_parent{{"listen", listening_for_headers(parent_port)}, {"access", allowing_named_clients()}};
+    Proxy parent(Proxy::Setup{.patch = of_parent.dump(), .port = parent_port});
+    nlohmann::json const peer{{"name", "parent"}, {"host", "127.0.0.1"}, {"http", parent_port},
+                              {"icp", 0},         {"no_query", true},    {"proxy_protocol", "v2"}};
+    nlohmann::json of_child{{"listen", listening_for_headers(child_port)}, {"access", allowing_named_clients()}};
+    of_child["peers"].push_back(peer);
+    of_child["direct"]["never"].push_back("all");
+    Proxy child(Proxy::Setup{.patch = of_child.dump(), .port = child_port});
+    for (auto const* client : {"192.0.2.7", "192.0.2.8"}) {
+        auto const path = std::string("/") + client;
+        EXPECT_THAT(exchanged(child_port, header_of(client) + request_for(origin.url(path))), StartsWith("HTTP/1.1 200 "));
+        EXPECT_EQ(client_of(parent, path), client);
+    }
+    auto const tunnel = header_of("192.0.2.9") + "CONNECT " + origin.authority() + " HTTP/1.1\r\nHost: x\r\n\r\n";
+    EXPECT_THAT(exchanged(child_port, tunnel + request_for("/tunnelled")), HasSubstr("page"));
+    EXPECT_EQ(client_of(parent, origin.authority()), "192.0.2.9");
 }
 
 TEST_F(Gateways, the_JSON_log_has_what_a_PROXY_header_says_beside_the_address) {
