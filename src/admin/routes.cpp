@@ -12,6 +12,7 @@
 #include "admin/form_fields.hpp"
 #include "admin/json_members.hpp"
 #include "admin/metrics.hpp"
+#include "admin/own_name.hpp"
 #include "admin/page.hpp"
 #include "admin/page_sections.hpp"
 #include "admin/web_files.hpp"
@@ -76,19 +77,6 @@ Reply refused(unsigned status, std::string const& text) { return {status, text +
 /// URLs and text from origins are bytes, which may be invalid UTF-8.
 Reply in_json(Json const& json, int indent = -1) {
     return {200, json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n", "application/json"};
-}
-
-/// A name that an attacker points here (DNS rebinding) would give a foreign page's script the rights of the admin page:
-/// accepted are only the literal address and the names that the operator has configured.
-bool is_own_name(std::string_view host, IpEndpoint const& own, std::span<std::string const> names) {
-    http::UriError error;
-    auto const authority = http::parse_authority(host, error);
-    auto const is_it = [&](std::string const& name) { return equals_ignoring_case(name, authority->host); };
-    if (authority && std::any_of(names.begin(), names.end(), is_it)) return true;   // on any port
-    auto const address = authority ? parse_ip(authority->host) : std::nullopt;
-    if (!address) return false;
-    std::uint16_t const port = authority->port ? authority->port : 80;
-    return IpEndpoint{*address, port} == own;
 }
 
 bool has_field(web::Request const& request) { return request.value("Garner-Admin") == "1"; }

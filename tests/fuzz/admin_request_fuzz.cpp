@@ -1,15 +1,30 @@
-// Requests to the admin address: the login form, cookie, query and credentials. No crash; values lie in the input or are decoded from it,
-// only the right secrets open sessions and equal tokens, and a login leads to no other site.
+// Requests to the admin address: the login form, cookie, query, Host and credentials. No crash; values lie in the input or are decoded
+// from it, only the right secrets open sessions and equal tokens, a login leads to no other site, and no other name is accepted as Host.
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "admin/form_fields.hpp"
+#include "admin/own_name.hpp"
 #include "admin/roles.hpp"
 #include "fuzzed.hpp"
 #include "util/text.hpp"
 
 using namespace garner;
+
+namespace {
+
+/// Only the address with its port, or the name with or without a port. An address may be written in several ways.
+void check_host(std::string_view text) {
+    static std::vector<std::string> const names{"gate.example"};
+    IpEndpoint const own{IpAddress::v4(127, 0, 0, 1), 3131};
+    if (!admin::is_own_name(text, own, names)) return;
+    auto const name = lower_case(text.substr(0, text.rfind(':')));
+    bool const is_address = text.ends_with(":3131") && name.find_first_not_of("0123456789abcdef.:[]") == name.npos;
+    check(is_address || name == names.front() || lower_case(text) == names.front());
+}
+
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     fuzz::Exact const bytes({reinterpret_cast<char const*>(data), size});
@@ -25,6 +40,9 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     auto const token = admin::bearer_token(text);
     check(fuzz::lies_inside(token, text));
     for (char const c : token) check(c > ' ' && c < 0x7f && c != '"' && c != ',');
+
+    check_host(text);
+    check_host(value);
 
     auto const next = admin::form_value(text, "next");
     if (admin::is_page_target(next)) {
