@@ -1,6 +1,7 @@
 // Debian's Prometheus scrapes a proxy that has peers, a disk and certificates: the queries of the dashboard and of the alerts find series.
 #include <regex>
 #include <set>
+#include <sstream>
 
 #include "story/tls/secure_listener.hpp"
 #include "support/places.hpp"
@@ -73,7 +74,34 @@ std::set<std::string> alert_selectors() {
     return selectors;
 }
 
+/// The expressions of all alerts with values instead of filters, so that each has a value while no alert fires. Prometheus has no values
+/// of the hour before.
+std::vector<std::string> alert_values() {
+    std::vector<std::string> values;
+    std::istringstream lines(read_file(source("etc/alerts.yml")));
+    for (std::string line; std::getline(lines, line);) {
+        auto const at = line.find("expr: ");
+        if (at == line.npos) continue;
+        auto expression = line.substr(at + std::string_view("expr: ").size());
+        if (expression == "|")
+            for (expression.clear(); std::getline(lines, line) && line.find(": ") == line.npos;) expression += line;
+        expression = std::regex_replace(expression, std::regex(" (<|>|>=|==) "), " $1 bool ");
+        values.push_back(std::regex_replace(expression, std::regex(" offset [0-9]+[mh]"), ""));
+    }
+    return values;
+}
+
 }   // namespace
+
+TEST(Prometheus, promtool_sees_each_alert_fire_and_none_without_a_problem) {
+    NEEDS("promtool");
+    TempDir dir;
+    auto const rules = source("etc/alerts.yml");
+    auto const file = dir.write("test.yml", filled_in(read_file(source("tests/data/alerts_test.yml")), {{"RULES", rules}}));
+    auto const tested = run({"promtool", "test", "rules", file});
+    EXPECT_EQ(tested.code, 0) << tested.output << tested.errors;
+    EXPECT_THAT(tested.output, HasSubstr("SUCCESS"));
+}
 
 TEST(Prometheus, promtool_takes_the_alerts) {
     NEEDS("promtool");
@@ -102,6 +130,8 @@ TEST(Prometheus, finds_series_for_each_query_and_alert) {
     for (auto const& query : dashboard_queries()) EXPECT_TRUE(eventually([&] { return prometheus.has(query); })) << query;
     EXPECT_GT(alert_selectors().size(), 10u);
     for (auto const& selector : alert_selectors()) EXPECT_TRUE(prometheus.has(selector)) << selector;
+    EXPECT_EQ(alert_values().size(), 11u);
+    for (auto const& value : alert_values()) EXPECT_TRUE(eventually([&] { return prometheus.has(value); })) << value;
     EXPECT_TRUE(eventually([&] { return prometheus.has("ALERTS{alertname=\"GarnerRestarted\"}"); }));
 }
 
