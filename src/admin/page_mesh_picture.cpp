@@ -11,7 +11,7 @@ namespace garner::admin {
 namespace mesh_picture_part {
 
 constexpr int box_width = 176, box_height = 80, gap = 16, tier_gap = 40, columns_max = 4;
-constexpr int width = columns_max * box_width + (columns_max - 1) * gap;
+constexpr int left = 1, width = columns_max * box_width + (columns_max - 1) * gap + 2 * left;
 constexpr std::size_t peers_max = 12;   // of each type; the table has all
 
 struct Place {
@@ -42,17 +42,17 @@ PageCurve link(int x, int y, int to_x, int to_y) {
 /// A box with a title and a line for each row.
 template <std::size_t Count>
 PagePicture::Part part(Json const& stats, Place at, PageFigure title, std::array<Row, Count> const& rows) {
-    constexpr int left = 10, first = 19, step = 18;
+    constexpr int margin = 10, first = 19, step = 18;
     constexpr std::size_t title_columns = 20;
     title.text = cut(title.text, title_columns);
     PagePicture::Part part;
     part.lines.push_back(box(at));
-    part.texts.push_back({at.x + left, at.y + first, std::move(title), "", "title"});
+    part.texts.push_back({at.x + margin, at.y + first, std::move(title), "", "title"});
     int y = at.y + first;
     for (auto const& row : rows) {
         y += step;
-        part.texts.push_back({at.x + left, y, {row.title}});
-        part.texts.push_back({at.x + box_width - left, y, figure_at(stats, row.stat, row.unit), "", "end"});
+        part.texts.push_back({at.x + margin, y, {row.title}});
+        part.texts.push_back({at.x + box_width - margin, y, figure_at(stats, row.stat, row.unit), "", "end"});
     }
     return part;
 }
@@ -109,7 +109,7 @@ class Drawing {
 public:
     explicit Drawing(Json const& stats)
         : stats_(stats), parents_(peers_of(stats, "parent")),
-          siblings_(peers_of(stats, "sibling")), us_{siblings_.empty() ? (width - box_width) / 2 : 0,
+          siblings_(peers_of(stats, "sibling")), us_{siblings_.empty() ? (width - box_width) / 2 : left,
                                                      rows_of(above(), columns_max) * (box_height + gap) - gap + tier_gap},
           below_(us_.y + std::max(1, rows_of(beside(), columns_max - 1)) * (box_height + gap) - gap + tier_gap) {}
 
@@ -132,18 +132,18 @@ private:
     int beside() const { return static_cast<int>(siblings_.size()); }
 
     PagePicture::Part upstream(int i) const {
-        auto const at = place(i, above(), 1, columns_max, -1);
+        auto const at = place(i, above(), 1, columns_max, siblings_.empty() ? -1 : left);
         auto made =
             i == 0 ? part(stats_, at, {"Origins"}, of_origins) : peer(stats_, at, parents_[static_cast<std::size_t>(i - 1)]);
         return linked(std::move(made), link(us_.middle_x(), us_.y, at.middle_x(), at.y + box_height));
     }
     PagePicture::Part sibling(int i) const {
-        auto const at = place(i, beside(), us_.y, columns_max - 1, box_width + gap);
+        auto const at = place(i, beside(), us_.y, columns_max - 1, left + box_width + gap);
         return linked(peer(stats_, at, siblings_[static_cast<std::size_t>(i)]),
                       link(us_.x + box_width, us_.middle_y(), at.x, at.middle_y()));
     }
     PagePicture::Part downstream(int i) const {
-        auto const at = place(i, 2, below_, columns_max, siblings_.empty() ? -1 : 0);
+        auto const at = place(i, 2, below_, columns_max, siblings_.empty() ? -1 : left);
         auto made = i == 0 ? part(stats_, at, {"Clients"}, of_clients) : part(stats_, at, {"Other caches"}, of_askers);
         return linked(std::move(made), link(us_.middle_x(), us_.y + box_height, at.middle_x(), at.y));
     }
