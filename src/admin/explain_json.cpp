@@ -248,13 +248,13 @@ Json explain_json(Explanation const& explained) {
     json["status"] = explained.status ? Json(explained.status) : Json(nullptr);
     json["undecided"] = explained.undecided();
     json["request"] = {{"method", explained.method}, {"url", explained.url}};
-    json["listener"] = {{"address", explained.listener},
+    json["listener"] = {{"address", explained.listener.address},
                         {"kind", explained.partition == proxy::Partition::forward ? "forward" : "accelerator"},
-                        {"origin", explained.origin.empty() ? Json(nullptr) : Json(explained.origin)}};
-    if (!explained.destination.empty()) {
+                        {"origin", explained.listener.origin.empty() ? Json(nullptr) : Json(explained.listener.origin)}};
+    if (!explained.listener.destination.empty()) {
         json["listener"]["kind"] = "intercepting";
-        json["listener"]["origin"] = explained.destination;
-        json["listener"]["unverified"] = explained.unverified;
+        json["listener"]["origin"] = explained.listener.destination;
+        json["listener"]["unverified"] = explained.listener.unverified;
     }
     json["access"] = access(explained);
     json["interception"] = explained.interception.empty() ? Json(nullptr) : Json(explained.interception);

@@ -37,6 +37,23 @@ char const* why_tunnelled(std::string_view interception) {
     return "the contents of the tunnel are neither inspected nor cached";
 }
 
+/// The first one that intercepts; empty if none does.
+std::string intercepting_listener(Server const& server) {
+    auto const places = server.listen_addresses();
+    auto const found = std::ranges::find_if(places, [](auto const& one) { return one.intercept != net::Intercept::off; });
+    return found == places.end() ? std::string() : found->address;
+}
+
+/// Matches NameCheck. Without a query to DNS an unknown name counts as unverified.
+bool is_unverified(Server& server, Target const& target, bool asks_dns) {
+    std::string const host(target.uri.authority.host);
+    if (auto const literal = parse_ip(host)) return *literal != *target.destination;
+    if (server.name_history().has(host, *target.destination, steady_now())) return false;
+    auto const names = asks_dns ? resolve_on_worker(server, host) : net::NamesPtr();
+    auto const leads = [&](net::Address const& address) { return net::to_ip(address) == *target.destination; };
+    return !names || std::ranges::none_of(names->addresses, leads);
+}
+
 /// Builds the explanation of one question.
 class Explainer {
 public:
@@ -93,18 +110,12 @@ private:
         return would_refuse(parsed.refusal ? parsed.refusal : "incomplete head");
     }
 
-    bool choose_listener() { return question_.intercepted ? choose_intercepting() : choose_proxy(); }
-
-    bool choose_intercepting() {
-        auto const places = server_.listen_addresses();
-        auto const found = std::ranges::find_if(places, [](auto const& one) { return one.intercept != net::Intercept::off; });
-        if (found == places.end()) return fault("no listener intercepts");
-        out_.listener = found->address;
-        origin_ = intercepted_origin(uri_.scheme, {*question_.intercepted, uri_.authority.port});
-        return true;
-    }
-
-    bool choose_proxy() {
+    bool choose_listener() {
+        if (question_.intercepted) {
+            out_.listener.address = intercepting_listener(server_);
+            origin_ = intercepted_origin(uri_.scheme, {*question_.intercepted, uri_.authority.port});
+            return !out_.listener.address.empty() || fault("no listener intercepts");
+        }
         std::string there;
         for (auto const& place : server_.listen_addresses()) {
             if (place.intercept != net::Intercept::off) continue;
@@ -115,8 +126,8 @@ private:
             if (meant) {
                 origin_ = place.origin;
                 target_.secure = place.secure;
-                out_.listener = place.address;
-                out_.origin = origin_ ? origin_->text : std::string();
+                out_.listener.address = place.address;
+                out_.listener.origin = origin_ ? origin_->text : std::string();
                 return true;
             }
             there += " " + place.origin->text;
@@ -128,7 +139,7 @@ private:
 
     /// "127.0.0.1:3128", "[::]:3128"
     std::uint16_t port_of_listener() const {
-        auto const digits = std::string_view(out_.listener).substr(out_.listener.rfind(':') + 1);
+        auto const digits = std::string_view(out_.listener.address).substr(out_.listener.address.rfind(':') + 1);
         return static_cast<std::uint16_t>(parse_decimal(digits).value_or(0));
     }
 
@@ -139,32 +150,17 @@ private:
         return !refusal || would_refuse(refusal);
     }
 
-    /// Matches NameCheck. Without a query to DNS an unknown name counts as unverified.
-    bool is_unverified() {
-        auto const& destination = *target_.destination;
-        std::string const host(target_.uri.authority.host);
-        if (auto const literal = parse_ip(host)) return *literal != destination;
-        if (server_.name_history().has(host, destination, steady_now())) return false;
-        auto const names = question_.asks_others ? resolve_on_worker(server_, host) : net::NamesPtr();
-        auto const leads = [&](net::Address const& address) { return net::to_ip(address) == destination; };
-        return !names || std::ranges::none_of(names->addresses, leads);
-    }
-
-    /// A client of an intercepted connection logs in to no proxy.
-    void note_interception() {
-        if (!target_.destination) return;
-        out_.destination = target_.destination->text();
-        out_.unverified = target_.unverified = is_unverified();
-        if (!identity_) identity_ = std::make_shared<http::Identity const>();
-    }
-
     void decide() {
         auto const& options = *out_.options;
         out_.url = target_.url;
         out_.partition = target_.partition();
         client_ = {.peer = {question_.client, 0}, .listener = port_of_listener(), .secure = target_.secure};
         identity_ = identity_of(question_, server_.logins(), out_.now);
-        note_interception();
+        if (target_.destination) {
+            out_.listener.destination = target_.destination->text();
+            out_.listener.unverified = target_.unverified = is_unverified(server_, target_, question_.asks_others);
+            if (!identity_) identity_ = std::make_shared<http::Identity const>();   // such a client logs in to no proxy
+        }
         facts_ = rule_request(request_, target_, client_, out_.now);
         facts_.identity = identity_.get();
         control_ = http::parse_request_cache_control(request_.fields);

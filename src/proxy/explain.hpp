@@ -45,6 +45,14 @@ enum class Outcome : std::uint8_t {
 };
 std::string_view name_of(Outcome);
 
+/// The listener that gets the request.
+struct ListenerExplanation {
+    std::string address = {};       // "127.0.0.1:3128"
+    std::string origin = {};        // of an accelerator
+    std::string destination = {};   // of an intercepted connection: "192.0.2.7"; empty: the client knows the proxy
+    bool unverified = false;        // the host does not lead to it
+};
+
 /// Of a request that goes over the line, while `share` or `caps` applies.
 struct LineExplanation {
     std::optional<LinePlace> line;
@@ -56,11 +64,8 @@ struct Explanation : LineExplanation {
     WallTime now{};
     std::shared_ptr<Options const> options;   // the views and pointers below point into these
     std::string method;
-    std::string url;           // normal form
-    std::string listener;      // "127.0.0.1:3128"
-    std::string origin;        // of an accelerator
-    std::string destination;   // of an intercepted connection: "192.0.2.7"; empty: the client knows the proxy
-    bool unverified = false;   // the host does not lead to it
+    std::string url;   // normal form
+    ListenerExplanation listener;
     Partition partition = Partition::forward;
 
     http::Decision access;                         // needs_destination: the name would have to be resolved

@@ -20,7 +20,7 @@ proxy::Explanation stale_page() {
     explained.now = from_unix_seconds(1'000'100);
     explained.method = "GET";
     explained.url = "http://example.com/page";
-    explained.listener = "127.0.0.1:3128";
+    explained.listener.address = "127.0.0.1:3128";
     explained.access.verdict = http::Decision::Verdict::allow;
     explained.access.rule = "default: clients on loopback";
     store::Object::Parts parts;
