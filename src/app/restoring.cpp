@@ -23,7 +23,7 @@ constexpr int lower_priority = 10;
 }   // namespace
 
 Restoring::Restoring(cache::Cache& cache, int descriptor, std::string from, Pace pace, std::uint64_t former, Asks asks)
-    : descriptor_(descriptor), from_(std::move(from)), wanted_(cache.wanted()), restoration_(std::in_place, cache, former) {
+    : descriptor_(descriptor), from_(std::move(from)), wanted_(cache.wanted), restoration_(std::in_place, cache, former) {
     if (asks == Asks::yes) wanted_.begin([this](std::string_view key) { return ask(key); });
     thread_ = std::thread([this, pace] { run(pace); });
 }

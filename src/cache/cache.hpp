@@ -74,7 +74,7 @@ public:
         fetches_.supersession().tell(key, head, vary, by);
     }
 
-    Wanted& wanted() { return wanted_; }
+    Wanted wanted;
     MemoryTier& memory() { return memory_; }
     MemoryTier const& memory() const { return memory_; }
     DiskTier const& disk() const { return disk_; }
@@ -114,7 +114,6 @@ private:
     DiskTier disk_;
     MemoryTier memory_;
     Fetches fetches_;
-    Wanted wanted_;
 };
 
 /// Neither memory nor disk stores longer bodies.

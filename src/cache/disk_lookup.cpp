@@ -50,7 +50,7 @@ store::ObjectPtr DiskLookup::unless_invalidated(store::ObjectPtr loaded) {
 net::awaitable<store::ObjectPtr> DiskLookup::load(std::string_view key) {
     auto loaded = co_await cache_.disk_.load(key, executor_);
     from_disk_ = static_cast<bool>(loaded);
-    if (!loaded && asks_former_) loaded = co_await cache_.wanted_.load(key, executor_);
+    if (!loaded && asks_former_) loaded = co_await cache_.wanted.load(key, executor_);
     co_return unless_invalidated(std::move(loaded));
 }
 

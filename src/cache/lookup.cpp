@@ -99,7 +99,7 @@ Lookup Cache::look_for_whole(Query const& query) {
     shard.policy().requested(variant.empty() ? query.key.fingerprint : memory_.fingerprint_of(variant));
     // A use of a variant counts as a use of its marker: an evicted marker would make all variants unreachable.
     if (marker) shard.policy().used_along(marker.slot, marker.object->cost());
-    bool const is_unchanged = !found && wanted_.is_on() && shard.touched.may_restore(query.key.fingerprint);
+    bool const is_unchanged = !found && wanted.is_on() && shard.touched.may_restore(query.key.fingerprint);
     auto result = found ? answer_from(shard, found, query) : lookup_absent(shard, query, variant);
     result.removed = removed;
     result.may_be_former = is_unchanged && !removed && result.lead;

@@ -22,7 +22,7 @@ bool is_useful(store::Object::Parts const& parts) {
 }   // namespace
 
 Restoration::Restoration(Cache& cache, std::uint64_t former)
-    : memory_(cache.memory()), wanted_(cache.wanted()), begin_(begin_behind(cache, former)),
+    : memory_(cache.memory()), wanted_(cache.wanted), begin_(begin_behind(cache, former)),
       reserve_(memory_.budget().capacity() / reserve_part), restored_(memory_.shards_.size()) {
     for (auto const& shard : memory_.shards_) {
         MutexLock const lock(shard->mutex);

@@ -30,12 +30,12 @@ Options small() {
 /// A process that takes over, and the former one, which answers when the test says so.
 struct WantedObjects : ::testing::Test {
     WantedObjects() {
-        cache.wanted().begin([this](std::string_view key) {
+        cache.wanted.begin([this](std::string_view key) {
             asked.emplace_back(key);
             return true;
         });
     }
-    ~WantedObjects() override { cache.wanted().end(); }
+    ~WantedObjects() override { cache.wanted.end(); }
 
     /// Begins a request.
     void request(std::string_view url, Ask with = {}) {
@@ -165,7 +165,7 @@ TEST_F(WantedObjects, that_come_by_themselves_answer_the_request) {
 TEST_F(WantedObjects, do_not_delay_a_request_when_no_more_come) {
     former.store("fa");
     request("fa");
-    cache.wanted().end();
+    cache.wanted.end();
     run();
     EXPECT_EQ(found.kind, Lookup::Kind::absent);
     EXPECT_TRUE(found.lead);
@@ -175,7 +175,7 @@ TEST_F(WantedObjects, do_not_delay_a_request_when_no_more_come) {
 }
 
 TEST_F(WantedObjects, do_not_delay_a_request_that_cannot_ask) {
-    cache.wanted().begin([](std::string_view) { return false; });
+    cache.wanted.begin([](std::string_view) { return false; });
     request("fa");
     EXPECT_EQ(found.kind, Lookup::Kind::absent);
     EXPECT_TRUE(found.lead);
@@ -186,7 +186,7 @@ TEST_F(WantedObjects, delay_a_request_for_a_limited_time) {
     request("fa");
     io.restart();
     io.run_for(milliseconds{2'000});
-    EXPECT_FALSE(cache.wanted().waits_for("fa"));
+    EXPECT_FALSE(cache.wanted.waits_for("fa"));
     answer();
     EXPECT_EQ(body(), "-");
 }
