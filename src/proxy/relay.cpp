@@ -54,10 +54,11 @@ bool is_reset(net::Transport& connection) {
 Relay::Relay(net::Worker& worker, net::Transport& client, net::Transport& origin, RelayLimits limits,
              std::atomic<std::int64_t>& pipes, std::function<void()> moved, share::Account* account)
     : worker_(worker), client_(client), origin_(origin), limits_(limits), pipes_(pipes), moved_(std::move(moved)),
-      account_(account), idle_(
-                             worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this),
+      idle_(
+          worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this),
       total_(
-          worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this) {}
+          worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this),
+      account_(account) {}
 
 void Relay::abort() {
     aborted_ = true;

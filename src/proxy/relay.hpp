@@ -63,9 +63,9 @@ private:
     RelayLimits limits_;
     std::atomic<std::int64_t>& pipes_;
     std::function<void()> moved_;
-    share::Account* const account_;
     net::Deadline idle_;
     net::Deadline total_;
+    share::Account* const account_;
     bool upstream_running_ = false;
     bool aborted_ = false;
     net::WakeHandle joined_;
