@@ -192,9 +192,8 @@ private:
     void explain_line() {
         auto const& options = *out_.options;
         if (!limits_line(options) || !forwards()) return;
-        auto const client = named_client(options, request_, question_.client);
-        out_.line =
-            place_on_line(options, facts_, first_bits(client, options.limits.client_prefix4, options.limits.client_prefix6));
+        auto const& limits = options.limits;
+        out_.line = place_on_line(options, facts_, first_bits(question_.client, limits.client_prefix4, limits.client_prefix6));
     }
 
     bool forwards() const { return is_fetch() || out_.outcome == Outcome::passed || out_.outcome == Outcome::tunnelled; }
