@@ -37,6 +37,11 @@ char const* why_tunnelled(std::string_view interception) {
     return "the contents of the tunnel are neither inspected nor cached";
 }
 
+/// The port in "127.0.0.1:3128", "[::]:3128".
+std::uint16_t port_of(std::string_view address) {
+    return static_cast<std::uint16_t>(parse_decimal(address.substr(address.rfind(':') + 1)).value_or(0));
+}
+
 /// The first one that intercepts; empty if none does.
 std::string intercepting_listener(Server const& server) {
     auto const places = server.listen_addresses();
@@ -137,12 +142,6 @@ private:
                                    : "no accelerator has the origin of this URL; there are accelerators for" + there);
     }
 
-    /// "127.0.0.1:3128", "[::]:3128"
-    std::uint16_t port_of_listener() const {
-        auto const digits = std::string_view(out_.listener.address).substr(out_.listener.address.rfind(':') + 1);
-        return static_cast<std::uint16_t>(parse_decimal(digits).value_or(0));
-    }
-
     bool read_target_of_request() {
         framing_ = http::request_framing(request_);
         if (framing_.refusal) return would_refuse(framing_.refusal);
@@ -154,7 +153,7 @@ private:
         auto const& options = *out_.options;
         out_.url = target_.url;
         out_.partition = target_.partition();
-        client_ = {.peer = {question_.client, 0}, .listener = port_of_listener(), .secure = target_.secure};
+        client_ = {.peer = {question_.client, 0}, .listener = port_of(out_.listener.address), .secure = target_.secure};
         identity_ = identity_of(question_, server_.logins(), out_.now);
         if (target_.destination) {
             out_.listener.destination = target_.destination->text();
