@@ -7,7 +7,9 @@
 #include <boost/beast/http/fields.hpp>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "admin/compressed.hpp"
 #include "admin/explanation.hpp"
@@ -143,14 +145,78 @@ TEST(Page, tells_the_health_first_with_what_to_do) {
     auto const html = html_of(report);
     EXPECT_THAT(html, HasSubstr("<section id=\"health\" aria-label=\"Health\" data-state=\"attention\">"));
     EXPECT_THAT(html, HasSubstr(">Attention: parent campus is dead.</p>"));
-    EXPECT_THAT(html, HasSubstr("<li>parent campus is dead: start it</li>"));
+    EXPECT_THAT(html, HasSubstr("<ul><li>start it</li></ul>")) << "the sentence has the problem";
+    EXPECT_THAT(html, HasSubstr("<title>Garner: attention</title>"));
+    report.health.items.push_back({HealthState::attention, "the certificate ends in 3 days", "renew it"});
+    EXPECT_THAT(html_of(report), HasSubstr("<li><strong>parent campus is dead: </strong>start it</li>"
+                                           "<li><strong>the certificate ends in 3 days: </strong>renew it</li>"));
+    EXPECT_THAT(html_of(full_report()), HasSubstr("<title>Garner</title>"));
 }
 
 TEST(Page, has_dead_peers_first_and_marked) {
     auto const html = html_of(full_report());
     auto const dead = html.find("<tr class=\"trouble\"><th data-stat=\"peers.1.name\"");
     ASSERT_NE(dead, html.npos);
-    EXPECT_GT(html.find("data-stat=\"peers.0.name\""), dead);
+    EXPECT_GT(html.find("<th data-stat=\"peers.0.name\""), dead);
+}
+
+TEST(Page, draws_the_mesh_with_the_state_of_each_peer) {
+    auto const html = html_of(full_report());
+    auto const begin = html.find("<svg class=\"picture\"");
+    ASSERT_NE(begin, html.npos);
+    auto const picture = html.substr(begin, html.find("</svg>", begin) - begin);
+    for (auto const* text : {">Origins<", ">This cache<", ">Clients<", ">Other caches<", ">campus<", ">next door<", ">parent<",
+                             ">sibling<", "data-stat=\"peers.0.state\" data-value=\"alive\"",
+                             "data-stat=\"peers.1.state\" data-value=\"dead\"", "data-stat=\"icp.queries\" data-value=\"4321\""})
+        EXPECT_THAT(picture, HasSubstr(text));
+    EXPECT_EQ(count(picture, "class=\"link\""), 5u) << "origins, two peers, clients, other caches";
+}
+
+TEST(Page, draws_at_most_12_peers_of_a_type_and_the_dead_ones_first) {
+    auto report = full_report();
+    for (int i = 0; i < 40; ++i) report.figures.peers.push_back(a_peer("p" + std::to_string(i), icp::PeerOptions::Type::parent));
+    report.figures.peers.back().health = icp::Health::dead;
+    auto const model = page_model(stats_json(report));
+    auto const mesh = std::ranges::find(model.sections, "mesh", &PageSection::id);
+    ASSERT_NE(mesh, model.sections.end());
+    ASSERT_TRUE(mesh->picture);
+    EXPECT_EQ(mesh->picture->parts.size(), 1u + 12 + 1 + 2 + 1);
+    EXPECT_EQ(mesh->picture->parts[1].texts.front().figure.text, "p39");
+    for (auto const& part : mesh->picture->parts)
+        for (auto const& text : part.texts) {
+            EXPECT_LT(text.x, mesh->picture->width);
+            EXPECT_LT(text.y, mesh->picture->height);
+        }
+}
+
+TEST(Page, draws_the_policies_with_a_scale_and_their_names_in_order) {
+    auto const html = html_of(full_report());
+    for (auto const* text :
+         {R"(id="what-if-ratio-0" class="end">25.0 %<)", R"(id="what-if-ratio-2" class="end">100.0 %<)",
+          R"(id="what-if-size-1" class="middle">2.00 MiB<)", R"(id="what-if-name-0">62.5 % gdsf<)",
+          R"(id="what-if-name-1">37.5 % lru, in use<)", R"(<path id="curve-what-if-in-use" class="marked" d="M64 232L500)"})
+        EXPECT_THAT(html, HasSubstr(text));
+}
+
+TEST(Page, gives_each_row_its_reason) {
+    auto report = full_report();
+    report.figures.peers[1].options.name = "next <door>";
+    auto const html = html_of(report);
+    for (auto const* link : {"/?url=peer%20campus#explanation", "/?url=peer%20next%20%3Cdoor%3E#explanation",
+                             "/?url=certificate%20CN%20%3D%20gate.example#explanation", "/?url=often.example#explanation"})
+        EXPECT_THAT(html, HasSubstr("href=\"" + std::string(link) + "\""));
+}
+
+/// The script renews all figures of one path with one text. Names are cut in the picture, and lists are renewed by rows.
+TEST(Page, shows_a_figure_that_is_there_twice_with_the_same_text) {
+    auto const html = html_of(full_report());
+    std::map<std::string, std::string> texts;
+    std::regex const figure("data-stat=\"([^\"]+)\" data-value=\"[^\"]*\"[^>]*>([^<]*)<");
+    for (std::sregex_iterator at(html.begin(), html.end(), figure), end; at != end; ++at) {
+        auto const stat = (*at)[1].str(), text = (*at)[2].str();
+        if (!stat.ends_with(".name")) EXPECT_EQ(texts.try_emplace(stat, text).first->second, text) << stat;
+    }
+    EXPECT_GT(texts.size(), 100u);
 }
 
 TEST(Page, says_what_twice_the_memory_would_bring) {
