@@ -15,14 +15,14 @@ namespace garner::house {
 using Sources = std::map<std::string, std::string>;
 
 inline std::map<std::string, int, std::less<>> const layers{
-    {"main", 8},          {"app", 7},    {"control", 1}, {"takeover", 2}, {"config", 6}, {"admin", 6}, {"proxy", 5},  {"seen", 5},
-    {"seen_commands", 5}, {"icp", 4},    {"bump", 4},    {"catalog", 4},  {"cache", 3},  {"sim", 3},   {"papers", 3}, {"redis", 3},
-    {"client", 2},        {"h2", 2},     {"web", 2},     {"store", 2},    {"crawl", 2},  {"auth", 2},  {"share", 2},  {"import", 2},
-    {"http", 1},          {"policy", 1}, {"net", 1},     {"io", 1},       {"util", 0},
+    {"main", 8},          {"app", 7},    {"control", 1}, {"takeover", 2}, {"config", 6},  {"admin", 6}, {"proxy", 5}, {"seen", 5},
+    {"seen_commands", 5}, {"icp", 4},    {"group", 4},   {"bump", 4},     {"catalog", 4}, {"cache", 3}, {"sim", 3},   {"papers", 3},
+    {"redis", 3},         {"client", 2}, {"h2", 2},      {"web", 2},      {"store", 2},   {"crawl", 2}, {"auth", 2},  {"share", 2},
+    {"import", 2},        {"http", 1},   {"policy", 1},  {"net", 1},      {"io", 1},      {"util", 0},
 };
 
 inline std::set<std::string, std::less<>> const modules_without_asio{
-    "http", "policy", "crawl", "papers", "redis", "sim", "catalog", "seen_commands", "bump", "h2", "auth", "import"};
+    "http", "policy", "crawl", "papers", "redis", "sim", "catalog", "seen_commands", "bump", "h2", "auth", "import", "group"};
 
 /// "" for a file in no module; main.cpp has a layer of its own.
 inline std::string_view module_of(std::string_view path) {

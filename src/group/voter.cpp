@@ -1,0 +1,182 @@
+#include "group/voter.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "group/mutant.hpp"
+
+namespace garner::group {
+
+Voter::Voter(Settings settings, std::uint64_t instance, Time now, std::size_t most)
+    : settings_(std::move(settings)), instance_(instance), started_(now), most_(most) {}
+
+// ---- connections ----
+
+bool Voter::receive(Link link, Message const& message, Time now) {
+    auto& connection = connections_[link];
+    if (auto const* hello = std::get_if<Hello>(&message)) return !connection.open && welcome(link, connection, *hello);
+    if (!connection.open) return false;
+    if (auto const* poll = std::get_if<Poll>(&message)) return polled(link, connection, *poll, now);
+    auto const* one = std::get_if<Append>(&message);
+    if (one) append(link, connection, one->notice);
+    return one != nullptr;
+}
+
+void Voter::closed(Link link) { connections_.erase(link); }
+
+std::string Voter::why_not(Hello const& hello) const {
+    auto const& own = settings_.identity;
+    auto const& other = hello.identity;
+    if (hello.version != protocol_version)
+        return "this voter speaks version " + std::to_string(protocol_version) + " of the protocol, and the member version " +
+               std::to_string(hello.version);
+    if (own.name != other.name) return "the group has another name (group.name)";
+    if (own.voters != other.voters) return "the lists of voters differ (group.voters)";
+    if (own.lease != other.lease)
+        return "the lease is " + std::to_string(own.lease.count()) + " ms here and " + std::to_string(other.lease.count()) +
+               " ms in the member (group.lease)";
+    return {};
+}
+
+bool Voter::welcome(Link link, Connection& connection, Hello const& hello) {
+    set_ready(link, connection);
+    auto why = why_not(hello);
+    if (!why.empty()) {
+        connection.replies.push_back(Refused{.id = {}, .why = std::move(why)});
+        return false;
+    }
+    bool const goes_on = hello.instance == instance_ && hello.sequence + 1 >= first_ && hello.sequence <= latest();
+    connection.open = true;
+    connection.sent = goes_on && !is_mutant(Mutant::reconnect_skips) ? hello.sequence : latest();
+    connection.member = {.process = hello.process, .name = hello.member, .address = hello.address, .domain = hello.domain};
+    connection.member.acknowledged = connection.sent;
+    connection.replies.push_back(Welcome{.instance = instance_, .sequence = connection.sent});
+    return true;
+}
+
+void Voter::set_ready(Link link, Connection& connection) {
+    if (!connection.is_ready) ready_.push_back(link);
+    connection.is_ready = true;
+}
+
+std::vector<Voter::Link> Voter::take_ready() {
+    if (std::exchange(has_news_, false))
+        for (auto& [link, connection] : connections_)
+            if (connection.open) set_ready(link, connection);
+    for (auto const link : ready_)
+        if (auto const found = connections_.find(link); found != connections_.end()) found->second.is_ready = false;
+    return std::exchange(ready_, {});
+}
+
+bool Voter::is_too_late(Link link) const {
+    auto const found = connections_.find(link);
+    return found != connections_.end() && found->second.open && found->second.sent + 1 < first_;
+}
+
+std::optional<Message> Voter::next(Link link) {
+    auto const found = connections_.find(link);
+    if (found == connections_.end() || is_too_late(link)) return std::nullopt;
+    auto& connection = found->second;
+    std::optional<Message> message;
+    if (!connection.replies.empty()) {
+        message = std::move(connection.replies.front());
+        connection.replies.pop_front();
+    } else if (!connection.states.empty() && connection.states.front().latest <= connection.sent) {
+        message = connection.states.front();
+        connection.states.pop_front();
+    } else if (connection.open && connection.sent < latest()) {
+        message = news_for(connection);
+    }
+    return message;
+}
+
+News Voter::news_for(Connection& connection) const {
+    News news{.first = connection.sent + 1};
+    for (std::size_t bytes = 0; connection.sent < latest() && bytes < news_bytes; ++connection.sent) {
+        auto const& notice = log_[connection.sent + 1 - first_];
+        bytes += bytes_of(notice);
+        news.notices.push_back(notice);
+    }
+    return news;
+}
+
+// ---- the list ----
+
+void Voter::append(Link link, Connection& connection, Notice const& notice) {
+    auto const [known, is_new] = sequences_.try_emplace(notice.id, latest() + 1);
+    if (is_new) log_.push_back(notice);
+    waiting_.push_back({.id = notice.id, .sequence = known->second, .link = link});
+    if (waiting_.size() > most_) waiting_.pop_front();   // its submitter waits for a lease instead
+    connection.replies.push_back(Stored{notice.id});
+    set_ready(link, connection);
+    if (!is_new) return;
+    has_news_ = true;
+    while (log_.size() > most_) forget_oldest();
+}
+
+void Voter::forget_oldest() {
+    sequences_.erase(log_.front().id);
+    log_.pop_front();
+    ++first_;
+}
+
+// ---- acknowledgements ----
+
+bool Voter::polled(Link link, Connection& connection, Poll const& poll, Time now) {
+    auto& member = connection.member;
+    bool const valid = poll.applied <= connection.sent && poll.applied >= member.acknowledged;
+    if (!valid || connection.states.size() == states_max) return false;
+    member.acknowledged = poll.applied;
+    member.heard = now;
+    connection.states.push_back({.number = poll.number, .latest = latest()});
+    set_ready(link, connection);
+    acknowledge(member.process, is_mutant(Mutant::confirmed_when_sent) ? connection.sent : poll.applied, now);
+    confirm(now);
+    return true;
+}
+
+void Voter::acknowledge(std::uint64_t process, std::uint64_t sequence, Time now) {
+    auto const [known, is_new] = acknowledged_.try_emplace(process);
+    auto& last = known->second;
+    if (!is_new) by_sequence_.erase({last.sequence, process});
+    // A late message of an earlier connection takes nothing back.
+    last = {.sequence = std::max(last.sequence, sequence), .heard = now};
+    by_sequence_.insert({last.sequence, process});
+}
+
+/// Of all that may hold a lease. A process that was not heard for a lease holds none.
+std::uint64_t Voter::acknowledged_by_all(Time now) {
+    while (!by_sequence_.empty()) {
+        auto const [sequence, process] = *by_sequence_.begin();
+        if (acknowledged_.at(process).heard + settings_.times.lease >= now) return sequence;
+        acknowledged_.erase(process);
+        by_sequence_.erase(by_sequence_.begin());
+    }
+    return latest();
+}
+
+void Voter::confirm(Time now) {
+    // Members may hold leases of the process before.
+    bool const is_new = now <= started_ + settings_.times.lease && !is_mutant(Mutant::confirmed_after_start);
+    if (waiting_.empty() || is_new) return;
+    auto const all = acknowledged_by_all(now);
+    while (!waiting_.empty() && waiting_.front().sequence <= all) {
+        auto const& one = waiting_.front();
+        if (auto const found = connections_.find(one.link); found != connections_.end()) {
+            found->second.replies.push_back(Confirmed{one.id});
+            set_ready(one.link, found->second);
+        }
+        waiting_.pop_front();
+    }
+}
+
+// ---- figures ----
+
+std::vector<Voter::MemberState> Voter::members() const {
+    std::vector<MemberState> all;
+    for (auto const& [link, connection] : connections_)
+        if (connection.open) all.push_back(connection.member);
+    return all;
+}
+
+}   // namespace garner::group

@@ -1,0 +1,99 @@
+// A voter of a group: keeps the list of invalidations and sends it to the members. Without I/O, clock and threads.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "group/message.hpp"
+#include "group/settings.hpp"
+
+namespace garner::group {
+
+/// The caller gives each connection a number of its own, and the time, which never goes back, to every function.
+class Voter {
+public:
+    using Link = std::uint64_t;
+    static constexpr std::size_t log_default = 1'000'000;
+    /// `instance`: random, not 0. `most`: the list forgets the oldest beyond.
+    Voter(Settings settings, std::uint64_t instance, Time now, std::size_t most = log_default);
+
+    /// False: the message violates the protocol, or the member is refused. The caller sends what next() has, and closes.
+    [[nodiscard]] bool receive(Link, Message const&, Time now);
+    void closed(Link);
+    /// The next message to send on this connection. Ask when it can take more: the list itself is the queue. The caller puts a
+    /// random nonce into Welcome.
+    std::optional<Message> next(Link);
+    /// Connections for which next() may have something, since the last call.
+    std::vector<Link> take_ready();
+    /// The connection lags so far that notices for it were forgotten. The caller closes it.
+    bool is_too_late(Link) const;
+
+    std::uint64_t instance() const { return instance_; }
+    std::uint64_t latest() const { return first_ + log_.size() - 1; }
+    std::size_t held() const { return log_.size(); }
+
+    struct MemberState {
+        std::uint64_t process = 0;
+        std::string name = {}, address = {}, domain = {};
+        std::uint64_t acknowledged = 0;
+        Time heard = never;
+    };
+    /// Those that are connected.
+    std::vector<MemberState> members() const;
+
+private:
+    struct Connection {
+        bool open = false;
+        bool is_ready = false;
+        MemberState member;
+        std::uint64_t sent = 0;        // sequence of the last notice
+        std::deque<Message> replies;   // in order
+        std::deque<State> states;      // each waits until its notices were sent
+    };
+    /// The last acknowledgement of a process, on any connection.
+    struct Acknowledged {
+        std::uint64_t sequence = 0;
+        Time heard = never;
+    };
+    struct Waiting {
+        NoticeId id;
+        std::uint64_t sequence = 0;
+        Link link = 0;
+    };
+    static constexpr std::size_t news_bytes = 64 << 10;
+    static constexpr std::size_t states_max = 256;
+
+    std::string why_not(Hello const&) const;
+    bool welcome(Link, Connection&, Hello const&);
+    bool polled(Link, Connection&, Poll const&, Time now);
+    void append(Link, Connection&, Notice const&);
+    void forget_oldest();
+    void set_ready(Link, Connection&);
+    News news_for(Connection&) const;
+    void acknowledge(std::uint64_t process, std::uint64_t sequence, Time now);
+    std::uint64_t acknowledged_by_all(Time now);
+    void confirm(Time now);
+
+    Settings const settings_;
+    std::uint64_t const instance_;
+    Time const started_;
+    std::size_t const most_;
+    std::deque<Notice> log_;
+    std::uint64_t first_ = 1;   // sequence of the first one in log_
+    std::unordered_map<NoticeId, std::uint64_t, NoticeIdHash> sequences_;
+    std::map<Link, Connection> connections_;
+    std::vector<Link> ready_;
+    bool has_news_ = false;                                           // since take_ready()
+    std::map<std::uint64_t, Acknowledged> acknowledged_;              // by process
+    std::set<std::pair<std::uint64_t, std::uint64_t>> by_sequence_;   // sequence, process
+    std::deque<Waiting> waiting_;                                     // for confirmation, in the order of arrival
+};
+
+}   // namespace garner::group
