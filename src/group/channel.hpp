@@ -10,7 +10,7 @@
 namespace garner::group {
 
 inline constexpr std::size_t frame_bytes_max = 1 << 20;         // after its length
-inline constexpr std::size_t first_frame_bytes_max = 4 << 10;   // of a Hello or its answer
+inline constexpr std::size_t first_frame_bytes_max = 4 << 10;   // the first one of each direction
 
 /// Signs the messages of one side and checks those of the other. The key depends on the nonces of both sides, and each signature on
 /// the direction and the number of the frame: a recorded frame is valid nowhere else.

@@ -111,6 +111,8 @@ bool Member::welcomed(std::size_t voter, Welcome const& welcome, Time now) {
     known.sequence = welcome.sequence;
     known.connected = true;
     known.refusal.clear();
+    link.acknowledges = 0;
+    link.must_acknowledge = false;
     link.phase = Link::Phase::open;
     for (auto const& one : submissions_)
         if (!one.over) actions_.send(voter, Append{one.notice});
@@ -136,7 +138,6 @@ bool Member::refused(std::size_t voter, Refused const& refusal, Time now) {
 void Member::poll(std::size_t voter, Time now) {
     auto& link = links_[voter];
     link.next_poll = now + settings_.times.poll();
-    link.must_acknowledge = false;
     if (link.unanswered.size() == unanswered_max) return;   // silence() is near
     link.unanswered.push_back({.number = ++link.polls, .sent = now});
     actions_.send(voter, Poll{.number = link.polls, .applied = link.known.sequence});
@@ -149,7 +150,8 @@ bool Member::answered(std::size_t voter, State const& state, Time now) {
     if (polls.empty() || polls.front().number != state.number || state.latest > link.known.sequence) return false;
     link.known.as_of = is_mutant(Mutant::age_from_arrival) ? now : std::max(link.known.as_of, polls.front().sent);
     polls.pop_front();
-    if (link.must_acknowledge && polls.empty()) poll(voter, now);
+    if (state.number >= link.acknowledges) link.acknowledges = 0;
+    if (link.must_acknowledge) acknowledge(voter, now);
     return true;
 }
 
@@ -158,10 +160,17 @@ bool Member::news(std::size_t voter, News const& list, Time now) {
     if (list.first != link.known.sequence + 1 || list.notices.empty()) return false;
     for (auto const& notice : list.notices) apply_once(notice, now);
     link.known.sequence += list.notices.size();
-    // One acknowledgement at a time: under load each is for many notices.
-    link.must_acknowledge = true;
-    if (link.unanswered.empty()) poll(voter, now);
+    acknowledge(voter, now);
     return true;
+}
+
+/// One at a time: under load each is for many notices.
+void Member::acknowledge(std::size_t voter, Time now) {
+    auto& link = links_[voter];
+    link.must_acknowledge = link.acknowledges != 0;
+    if (link.must_acknowledge) return;
+    poll(voter, now);
+    link.acknowledges = link.polls;
 }
 
 /// Copies arrive from each voter. A second one would only outdate what was fetched since.
@@ -204,7 +213,7 @@ void Member::renew(Time now) {
     current_until_ = common_as_of() + settings_.times.held();
 }
 
-/// What a voter skipped was submitted before `skipped`: a majority stored it within the time to store, or never. The trusted voters
+/// The notices that were skipped had been submitted before `skipped`: a majority stored it within the time to store, or never. The trusted voters
 /// have sent all that was accepted until then, so nothing is missing.
 void Member::trust_again(Time now) {
     auto const complete = common_as_of();
@@ -215,14 +224,13 @@ void Member::trust_again(Time now) {
     }
 }
 
-/// At the start, and after a majority of the voters restarted: what was submitted before is outdated by the watermark.
+/// At the start, and after a majority of the voters restarted: the watermark stands for all that was submitted before.
 void Member::trust_anew(Time now) {
     auto const count = std::ranges::count_if(links_, [&](auto const& link) { return holds(link, now); });
     if (static_cast<std::size_t>(count) < settings_.majority()) return;
     ++watermarks_;
     if (!is_mutant(Mutant::no_watermark)) actions_.raise_watermark();
-    for (auto& link : links_)
-        if (holds(link, now)) link.known.trusted = true;
+    for (auto& link : links_) link.known.trusted = link.known.instance != 0;
 }
 
 // ---- submissions ----

@@ -51,12 +51,12 @@ public:
     /// The member is current until then. It may become so again later.
     Time current_until() const { return current_until_; }
 
-    /// What is known about a voter.
+    /// A voter as this member knows it.
     struct VoterState {
         bool connected = false;       // and welcomed
         bool trusted = false;         // its list has all that this member must know
         std::uint64_t instance = 0;   // 0: none heard yet
-        std::uint64_t sequence = 0;   // of the last notice applied
+        std::uint64_t sequence = 0;   // the last notice that was applied
         Time as_of = never;           // that list was complete then
         std::string refusal = {};     // of the connection
     };
@@ -77,7 +77,8 @@ private:
         Time next_poll = never;
         std::uint64_t polls = 0;
         std::deque<Polled> unanswered;
-        bool must_acknowledge = false;
+        std::uint64_t acknowledges = 0;   // number of the last poll that was sent for News; 0: it was answered
+        bool must_acknowledge = false;    // News came after it
     };
     struct Submission {
         Notice notice;
@@ -96,6 +97,7 @@ private:
 
     void connect(std::size_t voter, Time now);
     void poll(std::size_t voter, Time now);
+    void acknowledge(std::size_t voter, Time now);
     bool welcomed(std::size_t voter, Welcome const&, Time now);
     bool answered(std::size_t voter, State const&, Time now);
     bool news(std::size_t voter, News const&, Time now);

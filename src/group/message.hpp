@@ -31,8 +31,8 @@ struct Hello {
     Nonce nonce{};
     Identity identity = {};
     std::uint64_t process = 0;    // of the member: random, new with each start
-    std::uint64_t instance = 0;   // of the voter, that the member knows; 0: none
-    std::uint64_t sequence = 0;   // of the last notice that it has from there
+    std::uint64_t instance = 0;   // known to the member, of the voter; 0: none
+    std::uint64_t sequence = 0;   // the last notice of that instance that it has
     std::string member = {};
     std::string address = {};   // of its proxy
     std::string domain = {};

@@ -1,4 +1,4 @@
-// What the members and voters of a group must know about it.
+// The settings of a group that its members and voters use.
 #pragma once
 #include <cstddef>
 #include <cstdint>

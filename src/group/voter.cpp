@@ -144,7 +144,7 @@ void Voter::acknowledge(std::uint64_t process, std::uint64_t sequence, Time now)
     by_sequence_.insert({last.sequence, process});
 }
 
-/// Of all that may hold a lease. A process that was not heard for a lease holds none.
+/// The lowest sequence of all processes that may hold a lease. A process that was not heard for a lease holds none.
 std::uint64_t Voter::acknowledged_by_all(Time now) {
     while (!by_sequence_.empty()) {
         auto const [sequence, process] = *by_sequence_.begin();

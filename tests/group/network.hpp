@@ -30,7 +30,7 @@ inline Moment distance(Place a, Place b) {
     return 500 * us + root((x * x + y * y) * 10'000);
 }
 
-/// What a direction of a connection carries.
+/// One direction of a connection carries these, in order.
 struct Wire {
     enum class Kind : std::uint8_t { begin, established, message, end };
     Kind kind = Kind::message;

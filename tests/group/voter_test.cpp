@@ -118,6 +118,7 @@ TEST(Group, one_member_is_a_group) {
 
 TEST(Group, a_member_without_a_majority_is_cut_off_within_a_lease_and_comes_back_without_a_watermark) {
     Group group(3);
+    group.pass(seconds(4));
     group.cut[0] = group.cut[1] = true;
     group.pass(seconds(2));
     EXPECT_FALSE(group.is_current());
@@ -194,6 +195,7 @@ TEST(Group, a_list_that_has_forgotten_what_a_member_missed_costs_it_a_watermark)
 
 TEST(Group, voters_that_restart_one_after_another_cost_no_watermark) {
     Group group(3);
+    group.pass(seconds(4));
     for (std::size_t seat = 0; seat < 3; ++seat) {
         group.start(seat);
         group.member->disconnected(seat, group.now);
@@ -208,6 +210,7 @@ TEST(Group, voters_that_restart_one_after_another_cost_no_watermark) {
 
 TEST(Group, a_majority_that_restarts_costs_a_watermark) {
     Group group(3);
+    group.pass(seconds(4));
     for (std::size_t seat = 0; seat < 2; ++seat) {
         group.start(seat);
         group.member->disconnected(seat, group.now);
