@@ -81,7 +81,7 @@ std::optional<InterceptedBegin> InterceptedConnection::take_hello() {
     if (reading.state == State::needs_more) return std::nullopt;
     if (reading.state == State::not_tls) return Begin::not_tls;
     if (reading.state == State::malformed) {
-        services_.shared.handshake_failures.note(client(), point().port, std::string("ClientHello with ") + reading.reason);
+        services_.shared.handshake_failures.note(client(), own_endpoint(), std::string("ClientHello with ") + reading.reason);
         return Begin::malformed;
     }
     if (services_.shared.own_ends.has(peer())) return Begin::loop;
