@@ -62,7 +62,7 @@ constexpr char const* no_rewriting = "Garner rewrites no URLs; remove it, or kee
 constexpr char const* no_icap = "Garner passes no messages to ICAP or eCAP services; remove it, or keep Squid for these clients";
 constexpr char const* no_fields = "Garner changes no fields but those of `forwarded` and `forwarded_received`";
 constexpr char const* no_responses = "Garner's rules see no response";
-constexpr char const* no_forwarded_clients = "Garner's rules see the address of the connection, or that of a PROXY header, only";
+constexpr char const* by_forwarded_trust = "write the networks of the gateways as `forwarded_trust`";
 constexpr char const* no_pools = "Garner does not limit rates";
 constexpr char const* no_outgoing = "Garner chooses no source address and marks no packets; use the routes of the system";
 constexpr char const* by_bump = "write `bump` and its CA, as in docs/guides/interception.md";
@@ -74,7 +74,7 @@ constexpr auto rows = std::to_array<Directive>({
     {"accept_filter", drop, own_connections},
     {"access_log", take_access_log},
     {"acl", acl},
-    {"acl_uses_indirect_client", human, no_forwarded_clients},
+    {"acl_uses_indirect_client", human, by_forwarded_trust},
     {"adaptation_access", human, no_icap},
     {"adaptation_masterx_shared_names", human, no_icap},
     {"adaptation_meta", human, no_icap},
@@ -183,7 +183,7 @@ constexpr auto rows = std::to_array<Directive>({
     {"eui_lookup", drop, "Garner does not see hardware addresses"},
     {"extension_methods", drop, "Garner accepts every method"},
     {"external_acl_type", take_external_acl_type},
-    {"follow_x_forwarded_for", human, no_forwarded_clients},
+    {"follow_x_forwarded_for", human, by_forwarded_trust},
     {"force_request_body_continuation", drop, own_connections},
     {"forward_log", drop, obsolete},
     {"forward_max_tries", drop, own_connections},
