@@ -11,7 +11,7 @@ namespace {
 
 using Kind = cache::Invalidation::Kind;
 
-constexpr std::size_t length_bytes = 2, fixed_bytes = 8 + 8 + 1 + 1 + 2;
+constexpr std::size_t notice_length_bytes = 2, fixed_bytes = 8 + 8 + 1 + 1 + 2;
 constexpr std::uint8_t soft_bit = 1;
 
 }   // namespace
@@ -33,9 +33,9 @@ void append_to(std::string& bytes, Notice const& notice) {
 }
 
 std::optional<Notice> take_notice(std::string_view& bytes) {
-    if (bytes.size() < length_bytes) return std::nullopt;
+    if (bytes.size() < notice_length_bytes) return std::nullopt;
     std::size_t const size = read_big_endian<std::uint16_t>(bytes);
-    auto const rest = bytes.substr(length_bytes);
+    auto const rest = bytes.substr(notice_length_bytes);
     if (size < fixed_bytes || rest.size() < size) return std::nullopt;
     auto const own = rest.substr(0, size);
     bytes = rest.substr(size);
