@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::string fault_of(std::string const& pac) { return told(load("{\n\"pac\": " + pac + "}")); }
+std::string fault_of_pac(std::string const& pac) { return told(load("{\n\"pac\": " + pac + "}")); }
 
 TEST(PacKeys, all_are_read) {
     auto const loaded = load(R"({"pac": {"proxies": ["https://Gate1.example:3129", "http://[2001:DB8::1]:3128", "http://g/"],
@@ -31,26 +31,26 @@ TEST(PacKeys, all_are_read) {
 }
 
 TEST(PacKeys, a_proxy_is_an_origin) {
-    EXPECT_EQ(fault_of(R"({"proxies": ["https://gate.example:3129/path"]})"),
+    EXPECT_EQ(fault_of_pac(R"({"proxies": ["https://gate.example:3129/path"]})"),
               "test.json:2: pac.proxies[0]: \"https://gate.example:3129/path\" has a path (write it like "
               "\"https://gate1.example:3129\" or \"http://10.0.0.1:3128\", without a path)\n");
     for (auto const* bad : {"gate.example:3128", "socks5://gate.example:1080", "http://user@gate.example", "http://a;b:80"})
-        EXPECT_THAT(fault_of(R"({"proxies": [")" + std::string(bad) + R"("]})"), StartsWith("test.json:2: pac.proxies[0]: "))
+        EXPECT_THAT(fault_of_pac(R"({"proxies": [")" + std::string(bad) + R"("]})"), StartsWith("test.json:2: pac.proxies[0]: "))
             << bad;
 }
 
 TEST(PacKeys, what_is_direct_is_a_host_or_a_network) {
-    EXPECT_THAT(fault_of(R"({"direct": ["10.0.0.1/8"]})"),
+    EXPECT_THAT(fault_of_pac(R"({"direct": ["10.0.0.1/8"]})"),
                 HasSubstr("pac.direct[0]: \"10.0.0.1/8\" has bits set after its prefix"));
-    EXPECT_THAT(fault_of(R"({"direct": ["http://a"]})"), HasSubstr("pac.direct[0]: "));
-    EXPECT_THAT(fault_of(R"({"last": "first"})"), HasSubstr("pac.last: "));
+    EXPECT_THAT(fault_of_pac(R"({"direct": ["http://a"]})"), HasSubstr("pac.direct[0]: "));
+    EXPECT_THAT(fault_of_pac(R"({"last": "first"})"), HasSubstr("pac.last: "));
 }
 
 TEST(PacKeys, the_file_has_a_greatest_size) {
     std::string many;
     for (int i = 0; i < 300; ++i) many += (i ? ", \"host" : "\"host") + std::to_string(i) + ".campus.example\"";
-    EXPECT_THAT(fault_of(R"({"direct": [)" + many + "]}"), HasSubstr("pac.direct: makes a PAC file of "));
-    EXPECT_THAT(fault_of(R"({"direct": [)" + many + "]}"), HasSubstr("more than 8 KiB (name domains and wider networks"));
+    EXPECT_THAT(fault_of_pac(R"({"direct": [)" + many + "]}"), HasSubstr("pac.direct: makes a PAC file of "));
+    EXPECT_THAT(fault_of_pac(R"({"direct": [)" + many + "]}"), HasSubstr("more than 8 KiB (name domains and wider networks"));
 }
 
 }   // namespace
