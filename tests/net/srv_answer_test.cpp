@@ -10,9 +10,9 @@ namespace {
 
 using Targets = std::vector<SrvTarget>;
 
-void put(std::string& out, unsigned number) { append_big_endian(static_cast<std::uint16_t>(number), out); }
+void put_number(std::string& out, unsigned number) { append_big_endian(static_cast<std::uint16_t>(number), out); }
 
-std::string wire_name(std::string_view host) {
+std::string srv_wire_name(std::string_view host) {
     std::string out;
     while (!host.empty()) {
         auto const label = host.substr(0, host.find('.'));
@@ -23,12 +23,12 @@ std::string wire_name(std::string_view host) {
     return out + '\0';
 }
 
-std::string record(std::string const& owner, unsigned type, std::uint32_t ttl, std::string const& data) {
+std::string srv_record(std::string const& owner, unsigned type, std::uint32_t ttl, std::string const& data) {
     auto out = owner;
-    put(out, type);
-    put(out, 1);
+    put_number(out, type);
+    put_number(out, 1);
     append_big_endian(ttl, out);
-    put(out, static_cast<unsigned>(data.size()));
+    put_number(out, static_cast<unsigned>(data.size()));
     return out + data;
 }
 
@@ -36,71 +36,72 @@ std::string const question_name("\xc0\x0c", 2);
 
 std::string srv(unsigned priority, unsigned weight, unsigned port, std::string const& name, std::uint32_t ttl = 60) {
     std::string data;
-    for (auto const number : {priority, weight, port}) put(data, number);
-    return record(question_name, 33, ttl, data + name);
+    for (auto const number : {priority, weight, port}) put_number(data, number);
+    return srv_record(question_name, 33, ttl, data + name);
 }
 
-std::string message(std::vector<std::string> const& records) {
+std::string srv_message(std::vector<std::string> const& records) {
     std::string out;
-    for (auto const number : {7u, 0x8580u, 1u, static_cast<unsigned>(records.size()), 0u, 0u}) put(out, number);
-    out += wire_name("_http._tcp.caches.example");
-    put(out, 33);
-    put(out, 1);
+    for (auto const number : {7u, 0x8580u, 1u, static_cast<unsigned>(records.size()), 0u, 0u}) put_number(out, number);
+    out += srv_wire_name("_http._tcp.caches.example");
+    put_number(out, 33);
+    put_number(out, 1);
     for (auto const& one : records) out += one;
     return out;
 }
 
 TEST(SrvAnswer, has_the_targets_in_order_and_the_shortest_ttl) {
-    auto const answer =
-        parse_srv_answer(message({srv(20, 0, 3129, wire_name("Gate2.Example"), 30), srv(10, 60, 3128, wire_name("gate1.example")),
-                                  srv(10, 60, 3128, wire_name("gate1.example"))}));
+    auto const answer = parse_srv_answer(
+        srv_message({srv(20, 0, 3129, srv_wire_name("Gate2.Example"), 30), srv(10, 60, 3128, srv_wire_name("gate1.example")),
+                     srv(10, 60, 3128, srv_wire_name("gate1.example"))}));
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->targets, (Targets{{10, 60, 3128, "gate1.example"}, {20, 0, 3129, "gate2.example"}}));
     EXPECT_EQ(answer->ttl, seconds{30});
 }
 
 TEST(SrvAnswer, of_a_service_that_is_not_offered_is_empty) {
-    auto const answer = parse_srv_answer(message({srv(0, 0, 0, wire_name(""))}));
+    auto const answer = parse_srv_answer(srv_message({srv(0, 0, 0, srv_wire_name(""))}));
     ASSERT_TRUE(answer);
     EXPECT_TRUE(answer->targets.empty());
 }
 
 TEST(SrvAnswer, follows_pointers_that_lead_back) {
     auto const caches = std::string("\x05gate1\xc0\x17", 8);   // caches.example in the question
-    auto const answer = parse_srv_answer(message({srv(0, 1, 80, caches)}));
+    auto const answer = parse_srv_answer(srv_message({srv(0, 1, 80, caches)}));
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->targets, (Targets{{0, 1, 80, "gate1.caches.example"}}));
     for (auto const& loop : {std::string("\xc0\x40", 2), std::string("\xc0\xff", 2), std::string("\xff\xff", 2)})
-        EXPECT_FALSE(parse_srv_answer(message({srv(0, 1, 80, loop)}))) << "a pointer to itself or ahead";
+        EXPECT_FALSE(parse_srv_answer(srv_message({srv(0, 1, 80, loop)}))) << "a pointer to itself or ahead";
 }
 
 TEST(SrvAnswer, ignores_other_records_but_for_their_ttl) {
-    auto const alias = record(question_name, 5, 5, wire_name("other.example"));
-    auto const answer = parse_srv_answer(message({alias, srv(0, 1, 80, wire_name("gate1.example"))}));
+    auto const alias = srv_record(question_name, 5, 5, srv_wire_name("other.example"));
+    auto const answer = parse_srv_answer(srv_message({alias, srv(0, 1, 80, srv_wire_name("gate1.example"))}));
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->targets.size(), 1u);
     EXPECT_EQ(answer->ttl, seconds{5});
-    EXPECT_FALSE(parse_srv_answer(message({alias}))) << "no SRV record";
+    EXPECT_FALSE(parse_srv_answer(srv_message({alias}))) << "no SRV record";
 }
 
 TEST(SrvAnswer, drops_hosts_that_are_no_names) {
-    auto const answer = parse_srv_answer(message(
-        {srv(0, 1, 80, wire_name("a b.example")), srv(0, 1, 80, wire_name("a/b")), srv(0, 1, 0, wire_name("gate1.example"))}));
+    auto const answer =
+        parse_srv_answer(srv_message({srv(0, 1, 80, srv_wire_name("a b.example")), srv(0, 1, 80, srv_wire_name("a/b")),
+                                      srv(0, 1, 0, srv_wire_name("gate1.example"))}));
     ASSERT_TRUE(answer);
     EXPECT_TRUE(answer->targets.empty());
 }
 
 TEST(SrvAnswer, that_is_cut_anywhere_is_refused) {
-    auto const whole = message({srv(0, 1, 80, wire_name("gate1.example")), srv(0, 1, 80, wire_name("gate2.example"))});
+    auto const whole = srv_message({srv(0, 1, 80, srv_wire_name("gate1.example")), srv(0, 1, 80, srv_wire_name("gate2.example"))});
     for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(parse_srv_answer(whole.substr(0, size))) << size;
-    auto longer = srv(0, 1, 80, wire_name("gate1.example") + "x");
-    EXPECT_FALSE(parse_srv_answer(message({longer}))) << "bytes behind the name";
+    auto longer = srv(0, 1, 80, srv_wire_name("gate1.example") + "x");
+    EXPECT_FALSE(parse_srv_answer(srv_message({longer}))) << "bytes behind the name";
 }
 
 TEST(SrvAnswer, has_a_greatest_number_of_targets) {
     std::vector<std::string> records;
-    for (unsigned i = 0; i < 200; ++i) records.push_back(srv(200 - i, 1, 80, wire_name("g" + std::to_string(i))));
-    auto const answer = parse_srv_answer(message(records));
+    for (unsigned i = 0; i < 200; ++i) records.push_back(srv(200 - i, 1, 80, srv_wire_name("g" + std::to_string(i))));
+    auto const answer = parse_srv_answer(srv_message(records));
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->targets.size(), srv_targets_max);
     EXPECT_EQ(answer->targets.front().priority, 1) << "those to be used first";

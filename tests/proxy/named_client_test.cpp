@@ -8,8 +8,8 @@ namespace {
 
 using Lines = std::vector<std::pair<std::string, std::string>>;
 
-std::vector<IpNetwork> const trusted{*parse_network("10.0.0.0/8"), *parse_network("127.0.0.0/8")};
-std::vector<IpAddress> const own{IpAddress::v4(192, 0, 2, 1)};
+std::vector<IpNetwork> const trusted_networks{*parse_network("10.0.0.0/8"), *parse_network("127.0.0.0/8")};
+std::vector<IpAddress> const own_places{IpAddress::v4(192, 0, 2, 1)};
 
 http::Fields fields_of(Lines const& lines) {
     http::Fields fields;
@@ -17,25 +17,26 @@ http::Fields fields_of(Lines const& lines) {
     return fields;
 }
 
-std::string named(Lines const& lines, std::string const& sender = "10.0.0.1") {
-    return named_client(fields_of(lines), *parse_ip(sender), trusted, own).text();
+std::string named_by(Lines const& lines, std::string const& sender = "10.0.0.1") {
+    return named_client(fields_of(lines), *parse_ip(sender), trusted_networks, own_places).text();
 }
 
-std::string by_x_forwarded_for(std::string const& value) { return named({{"X-Forwarded-For", value}}); }
-std::string by_forwarded(std::string const& value) { return named({{"Forwarded", value}}); }
+std::string by_x_forwarded_for(std::string const& value) { return named_by({{"X-Forwarded-For", value}}); }
+std::string by_forwarded(std::string const& value) { return named_by({{"Forwarded", value}}); }
 
 TEST(NamedClient, is_the_last_address_that_is_no_gateway) {
     EXPECT_EQ(by_x_forwarded_for("203.0.113.9, 198.51.100.7"), "198.51.100.7") << "a client can write what comes before";
     EXPECT_EQ(by_x_forwarded_for("203.0.113.9, 198.51.100.7, 10.0.0.2,10.0.0.3"), "198.51.100.7");
     EXPECT_EQ(by_x_forwarded_for("10.0.0.2, 10.0.0.3"), "10.0.0.2") << "a gateway's own request";
-    EXPECT_EQ(named({{"x-forwarded-for", "203.0.113.9"}, {"X-Forwarded-For", "198.51.100.7"}}), "198.51.100.7");
+    EXPECT_EQ(named_by({{"x-forwarded-for", "203.0.113.9"}, {"X-Forwarded-For", "198.51.100.7"}}), "198.51.100.7");
     EXPECT_EQ(by_x_forwarded_for("2001:db8::7"), "2001:db8::7");
 }
 
 TEST(NamedClient, is_the_sender_unless_that_is_trusted) {
-    EXPECT_EQ(named({{"X-Forwarded-For", "203.0.113.9"}}, "198.51.100.7"), "198.51.100.7");
-    EXPECT_EQ(named({}), "10.0.0.1");
-    EXPECT_EQ(named_client(fields_of({{"X-Forwarded-For", "203.0.113.9"}}), *parse_ip("10.0.0.1"), {}, own).text(), "10.0.0.1");
+    EXPECT_EQ(named_by({{"X-Forwarded-For", "203.0.113.9"}}, "198.51.100.7"), "198.51.100.7");
+    EXPECT_EQ(named_by({}), "10.0.0.1");
+    EXPECT_EQ(named_client(fields_of({{"X-Forwarded-For", "203.0.113.9"}}), *parse_ip("10.0.0.1"), {}, own_places).text(),
+              "10.0.0.1");
 }
 
 TEST(NamedClient, is_never_a_local_address) {
@@ -62,7 +63,7 @@ TEST(NamedClient, is_in_Forwarded_if_the_other_field_is_missing) {
     EXPECT_EQ(by_forwarded("for=\"203.0.113.9, for=1.2.3.4\", for=198.51.100.7"), "198.51.100.7") << "a comma in quotes";
     for (auto const* odd : {"for=unknown", "for=_x", "proto=https", "for", "for=\"", "", "for=198.51.100.7, proto=http"})
         EXPECT_EQ(by_forwarded(odd), "10.0.0.1") << odd;
-    EXPECT_EQ(named({{"Forwarded", "for=203.0.113.9"}, {"X-Forwarded-For", "198.51.100.7"}}), "198.51.100.7");
+    EXPECT_EQ(named_by({{"Forwarded", "for=203.0.113.9"}, {"X-Forwarded-For", "198.51.100.7"}}), "198.51.100.7");
 }
 
 TEST(NamedClient, is_found_among_any_number_of_addresses) {
@@ -74,8 +75,8 @@ TEST(NamedClient, is_found_among_any_number_of_addresses) {
 
 struct Behind : ::testing::Test {
     Behind() {
-        options.forwarded_trust = trusted;
-        addresses.interfaces = own;
+        options.forwarded_trust = trusted_networks;
+        addresses.interfaces = own_places;
         auto client = std::make_shared<Client>(Client{.peer = {*parse_ip("10.0.0.1"), 4711}, .listener = 3128});
         client->identity = std::make_shared<http::Identity const>();
         last = client;

@@ -12,26 +12,26 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-std::vector<PacProxy> const two{{true, "gate1.example", 3129}, {false, "gate2.example", 3128}};
+std::vector<PacProxy> const both_gates{{true, "gate1.example", 3129}, {false, "gate2.example", 3128}};
 
 TEST(Pac, names_the_proxies_in_their_order) {
-    auto const text = pac_text({}, two);
+    auto const text = pac_text({}, both_gates);
     EXPECT_EQ(text, "var proxies = [\"HTTPS gate1.example:3129\", \"PROXY gate2.example:3128\"];\n\n"
                     "function FindProxyForURL(url, host) {\n  return proxies.join(\"; \");\n}\n");
     PacOptions direct;
     direct.last_direct = true;
-    EXPECT_THAT(pac_text(direct, two), HasSubstr("return proxies.concat(\"DIRECT\").join(\"; \");"));
+    EXPECT_THAT(pac_text(direct, both_gates), HasSubstr("return proxies.concat(\"DIRECT\").join(\"; \");"));
     EXPECT_THAT(pac_text({}, std::vector<PacProxy>{{false, "2001:db8::1", 80}}), HasSubstr("\"PROXY [2001:db8::1]:80\""));
 }
 
 TEST(Pac, has_only_the_functions_that_it_needs) {
     PacOptions options;
-    EXPECT_THAT(pac_text(options, two), Not(HasSubstr("isDirect")));
+    EXPECT_THAT(pac_text(options, both_gates), Not(HasSubstr("isDirect")));
     options.spread = true;
-    EXPECT_THAT(pac_text(options, two), HasSubstr("order(h)"));
-    EXPECT_THAT(pac_text(options, std::vector{two[0]}), Not(HasSubstr("order"))) << "one proxy has one order";
+    EXPECT_THAT(pac_text(options, both_gates), HasSubstr("order(h)"));
+    EXPECT_THAT(pac_text(options, std::vector{both_gates[0]}), Not(HasSubstr("order"))) << "one proxy has one order";
     options.direct = {{.host = ".campus.example"}, {.network = parse_network("10.0.0.0/8")}};
-    auto const text = pac_text(options, two);
+    auto const text = pac_text(options, both_gates);
     EXPECT_THAT(text, HasSubstr("var hosts = [\".campus.example\"];\nvar networks = [\"10.0.0.0/8\"];"));
     for (auto const* slow : {"dnsResolve", "isInNet", "isResolvable", "myIpAddress"}) EXPECT_THAT(text, Not(HasSubstr(slow)));
 }
@@ -39,14 +39,14 @@ TEST(Pac, has_only_the_functions_that_it_needs) {
 TEST(Pac, keeps_a_text_of_the_configuration_inside_its_quotes) {
     PacOptions options;
     options.direct = {{.host = "a\"];alert(1)//.example"}};
-    EXPECT_THAT(pac_text(options, two), HasSubstr(R"(["a\"];alert(1)//.example"])"));
+    EXPECT_THAT(pac_text(options, both_gates), HasSubstr(R"(["a\"];alert(1)//.example"])"));
 }
 
 TEST(Pac, leaves_out_what_cannot_be_used_unless_nothing_would_be_left) {
-    EXPECT_EQ(usable_proxies(two, {true, false}, false), std::vector{two[1]});
-    EXPECT_EQ(usable_proxies(two, {false, false}, false), two);
-    EXPECT_EQ(usable_proxies(two, {true, true}, false), two) << "without any proxy the browser would go direct";
-    EXPECT_TRUE(usable_proxies(two, {true, true}, true).empty());
+    EXPECT_EQ(usable_proxies(both_gates, {true, false}, false), std::vector{both_gates[1]});
+    EXPECT_EQ(usable_proxies(both_gates, {false, false}, false), both_gates);
+    EXPECT_EQ(usable_proxies(both_gates, {true, true}, false), both_gates) << "without any proxy the browser would go direct";
+    EXPECT_TRUE(usable_proxies(both_gates, {true, true}, true).empty());
 }
 
 TEST(Pac, names_the_proxy_as_the_client_does_if_that_is_a_plain_name) {

@@ -62,7 +62,7 @@ nlohmann::json listening_for_headers(std::uint16_t port) {
     return {{{"address", "127.0.0.1:" + std::to_string(port)}, {"proxy_protocol", {"127.0.0.1"}}}};
 }
 
-constexpr auto trusting = R"({"forwarded_trust": ["127.0.0.0/8", "10.0.0.0/8"],
+constexpr auto trusting_loopback = R"({"forwarded_trust": ["127.0.0.0/8", "10.0.0.0/8"],
     "access": [{"deny": {"source": "203.0.113.0/24"}},
                {"allow": {"source": ["192.0.2.0/24", "127.0.0.1"], "destination": ["127.0.0.0/8"], "port": ["1-65535"]}},
                {"deny": "all"}]})";
@@ -70,7 +70,7 @@ constexpr auto trusting = R"({"forwarded_trust": ["127.0.0.0/8", "10.0.0.0/8"],
 }   // namespace
 
 TEST_F(Gateways, one_that_is_trusted_names_the_client_for_rules_and_log) {
-    Proxy proxy(trusting);
+    Proxy proxy(trusting_loopback);
     auto const status = [&](std::string const& path, Fields fields) { return get(proxy, origin, path, fields).status(); };
     EXPECT_EQ(status("/plain", {}), 200);
     EXPECT_EQ(client_of(proxy, "/plain"), "127.0.0.1");
@@ -83,7 +83,7 @@ TEST_F(Gateways, one_that_is_trusted_names_the_client_for_rules_and_log) {
 }
 
 TEST_F(Gateways, each_request_of_a_connection_has_its_own_client) {
-    Proxy proxy(trusting);
+    Proxy proxy(trusting_loopback);
     Client gateway(proxy, origin);
     for (auto const* client : {"192.0.2.7", "192.0.2.8"}) {
         auto const path = std::string("/") + client;
@@ -105,7 +105,7 @@ TEST_F(Gateways, no_other_client_is_believed) {
 }
 
 TEST_F(Gateways, a_client_that_is_named_may_not_purge_as_a_local_one) {
-    Proxy proxy(trusting);
+    Proxy proxy(trusting_loopback);
     EXPECT_EQ(Client(proxy, origin).send("PURGE", "/page", {{"X-Forwarded-For", "192.0.2.7"}}).status(), 403);
     EXPECT_EQ(Client(proxy, origin).send("PURGE", "/page").status(), 404) << "the gateway itself is a local client";
 }

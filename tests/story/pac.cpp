@@ -16,22 +16,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string at(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
+std::string port_text(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 
 std::string pac_of(Proxy const& proxy, std::string const& path = "/proxy.pac") {
     return Client("127.0.0.1", proxy.port()).get(path).body();
 }
 
-std::string names(std::vector<std::uint16_t> const& ports) {
+std::string proxies_line(std::vector<std::uint16_t> const& ports) {
     std::string list;
-    for (auto const port : ports) list += (list.empty() ? "\"PROXY " : ", \"PROXY ") + at(port) + "\"";
+    for (auto const port : ports) list += (list.empty() ? "\"PROXY " : ", \"PROXY ") + port_text(port) + "\"";
     return "var proxies = [" + list + "];";
 }
 
 /// `more`: further members, each after a comma.
 std::string with_proxies(std::vector<std::uint16_t> const& ports, std::string const& more = "") {
     std::string list;
-    for (auto const port : ports) list += (list.empty() ? "\"http://" : ", \"http://") + at(port) + "\"";
+    for (auto const port : ports) list += (list.empty() ? "\"http://" : ", \"http://") + port_text(port) + "\"";
     return R"({"pac": {"proxies": [)" + list + "]" + more + "}}";
 }
 
@@ -51,7 +51,7 @@ std::string spread_order(std::vector<std::string> proxies, std::string const& ho
     return out + "DIRECT";
 }
 
-std::vector<std::string> lines_of(std::string const& text) {
+std::vector<std::string> pac_lines(std::string const& text) {
     std::vector<std::string> lines;
     std::istringstream in(text);
     for (std::string line; std::getline(in, line);) lines.push_back(line);
@@ -93,9 +93,9 @@ TEST(Pac, a_forward_listener_names_itself_as_the_client_has_reached_it) {
     EXPECT_EQ(reply.status(), 200);
     EXPECT_EQ(reply.field("Content-Type"), "application/x-ns-proxy-autoconfig");
     EXPECT_EQ(reply.field("Cache-Control"), "max-age=300");
-    EXPECT_THAT(reply.body(), StartsWith(names({proxy.port()})));
+    EXPECT_THAT(reply.body(), StartsWith(proxies_line({proxy.port()})));
     EXPECT_THAT(client.get("/proxy.pac", {{"Host", "Gate.Example"}}).body(), HasSubstr("\"PROXY gate.example:80\""));
-    EXPECT_THAT(client.get("/proxy.pac", {{"Host", "a'b:99"}}).body(), StartsWith(names({proxy.port()})));
+    EXPECT_THAT(client.get("/proxy.pac", {{"Host", "a'b:99"}}).body(), StartsWith(proxies_line({proxy.port()})));
     EXPECT_EQ(client.head("/proxy.pac").field("Content-Length"), std::to_string(reply.body().size()));
     EXPECT_EQ(client.post("/proxy.pac", "x").status(), 405);
 }
@@ -149,7 +149,7 @@ TEST(Pac, gives_libpacparser_the_same_answers_for_ten_thousand_URLs) {
         expected.push_back(direct ? "DIRECT" : spread_order(spread_proxies, host));
     }
     auto const told = run({"pactester", "-p", file, "-f", dir.write("urls", urls)}, Millis{120'000});
-    auto const lines = lines_of(told.output);
+    auto const lines = pac_lines(told.output);
     ASSERT_EQ(lines.size(), expected.size()) << told.errors;
     int wrong = 0;
     for (int i = 0; i < count; ++i)
@@ -182,13 +182,13 @@ TEST(Pac, leaves_out_a_dead_proxy_within_five_seconds_and_takes_it_back) {
     Proxy::Setup setup{.port = free_port()};
     setup.patch = with_proxies({port, setup.port});
     Proxy proxy(setup);
-    EXPECT_THAT(pac_of(proxy), StartsWith(names({port, proxy.port()})));
+    EXPECT_THAT(pac_of(proxy), StartsWith(proxies_line({port, proxy.port()})));
     other->kill();
     auto const died = Clock::now();
-    ASSERT_TRUE(eventually([&] { return pac_of(proxy).starts_with(names({proxy.port()})); }));
+    ASSERT_TRUE(eventually([&] { return pac_of(proxy).starts_with(proxies_line({proxy.port()})); }));
     EXPECT_LT(Clock::now() - died, 5s);
     other = std::make_unique<Proxy>(Proxy::Setup{.port = port});
-    EXPECT_TRUE(eventually([&] { return pac_of(proxy).starts_with(names({port, proxy.port()})); }));
+    EXPECT_TRUE(eventually([&] { return pac_of(proxy).starts_with(proxies_line({port, proxy.port()})); }));
 }
 
 TEST(Pac, leaves_out_a_peer_that_no_longer_answers) {
@@ -200,7 +200,7 @@ TEST(Pac, leaves_out_a_peer_that_no_longer_answers) {
     setup.patch = patch.dump();
     Proxy proxy(setup);
     other->kill();
-    EXPECT_TRUE(eventually([&] { return pac_of(proxy).starts_with(names({proxy.port()})); }));
+    EXPECT_TRUE(eventually([&] { return pac_of(proxy).starts_with(proxies_line({proxy.port()})); }));
     EXPECT_TRUE(proxy.says("parent \"next\"")) << "the watched proxy is the peer";
 }
 
@@ -214,10 +214,10 @@ TEST(Pac, no_longer_names_a_proxy_that_leaves_and_still_answers) {
     patch["deadlines"] = {{"leave", "3s"}, {"drain_idle", "100ms"}};
     setup.patch = patch.dump();
     Proxy proxy(setup);
-    ASSERT_THAT(pac_of(proxy), StartsWith(names({proxy.port(), port})));
+    ASSERT_THAT(pac_of(proxy), StartsWith(proxies_line({proxy.port(), port})));
     proxy.signal(SIGTERM);
     auto const left = Clock::now();
-    ASSERT_TRUE(eventually([&] { return pac_of(proxy).starts_with(names({port})); }));
+    ASSERT_TRUE(eventually([&] { return pac_of(proxy).starts_with(proxies_line({port})); }));
     EXPECT_LT(Clock::now() - left, 2s);
     EXPECT_EQ(get(proxy, origin, "/page").body(), "here");
     EXPECT_EQ(proxy.ended(), 0);
