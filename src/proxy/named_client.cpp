@@ -92,7 +92,7 @@ std::shared_ptr<Client const> client_of_request(std::shared_ptr<Client const> co
     client->gateway = is_sender ? std::nullopt : std::optional(sender);
     client->peer = is_sender ? sender : IpEndpoint{named, 0};
     client->text = named.text();
-    client->identity = nullptr;   // of another client, perhaps
+    client->identity = nullptr;   // may be another client's
     client->generation = 0;
     return client;
 }

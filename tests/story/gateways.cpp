@@ -117,7 +117,7 @@ TEST_F(Gateways, HAProxy_before_an_accelerator_names_its_visitors) {
     HttpBalancer gateway("option forwardfor", proxy.accelerator());
     EXPECT_THAT(exchanged(gateway.port, header_of("192.0.2.7") + request_for("/page", "X-Forwarded-For: 198.51.100.9\r\n")),
                 StartsWith("HTTP/1.1 200 "));
-    EXPECT_EQ(client_of(proxy, "/page"), "192.0.2.7") << "what the visitor claims comes before";
+    EXPECT_EQ(client_of(proxy, "/page"), "192.0.2.7") << "a visitor's own claim comes before it";
     EXPECT_THAT(exchanged(gateway.port, header_of("203.0.113.9") + request_for("/denied")), StartsWith("HTTP/1.1 403 "));
 }
 
