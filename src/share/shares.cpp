@@ -4,11 +4,19 @@
 
 namespace garner::share {
 
+namespace {
+
+// A process that gets its processor late loses what does not fit.
+constexpr milliseconds burst{20};
+
+}   // namespace
+
 void Shares::configure(Options const& options) {
     auto const now = steady_now();
     for (auto const direction : directions) {
         Line::Settings settings;
         settings.rate = options.rate(direction);
+        settings.burst = burst;
         settings.credit = options.credit;
         line(direction).configure(settings, now);
     }
