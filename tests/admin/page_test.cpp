@@ -90,7 +90,7 @@ TEST(Page, names_each_figure_by_its_path_with_its_value) {
     for (auto const* figure : {R"(data-stat="requests.total" data-value="1234567">1,234,567<)",
                                R"(data-stat="latest.requests" data-value="4.0" class="large">4.00<)",
                                R"(data-stat="top.hosts.0.bytes" data-value="1536" class="number">1.50 KiB<)",
-                               R"(data-stat="share.limit_bytes.down" data-value="1000000">8 Mbit/s<)",
+                               R"(data-stat="share.limit_bytes.down" data-value="1000000" class="number">8 Mbit/s<)",
                                R"(data-stat="share.subjects.0.down_bytes" data-value="2048" class="number">2.00 KiB<)",
                                R"(data-stat="caps.0.down_bytes" data-value="7000" class="number">6.84 KiB<)",
                                R"(data-stat="top.misses.0.reason" data-value="no-store in response">no-store in response<)",
@@ -192,9 +192,9 @@ TEST(Page, draws_at_most_12_peers_of_a_type_and_the_dead_ones_first) {
 TEST(Page, draws_the_policies_with_a_scale_and_their_names_in_order) {
     auto const html = html_of(full_report());
     for (auto const* text :
-         {R"(id="what-if-ratio-0" class="end">25.0 %<)", R"(id="what-if-ratio-2" class="end">100.0 %<)",
+         {R"(id="what-if-ratio-0" class="end">25.0 %<)", R"(id="what-if-ratio-2" class="end">65.0 %<)",
           R"(id="what-if-size-1" class="middle">2.00 MiB<)", R"(id="what-if-name-0">62.5 % gdsf<)",
-          R"(id="what-if-name-1">37.5 % lru, in use<)", R"(<path id="curve-what-if-in-use" class="marked" d="M64 232L500)"})
+          R"(id="what-if-name-1">37.5 % lru, in use<)", R"(<path id="curve-what-if-in-use" class="marked" d="M64 232L500 )"})
         EXPECT_THAT(html, HasSubstr(text));
 }
 
