@@ -15,8 +15,9 @@
 namespace garner::app {
 namespace {
 
-constexpr Bytes first_part = 10;         // denominator
-constexpr Bytes trim_after = 16 * MiB;   // freed: glibc keeps what lies between used blocks
+constexpr Bytes first_part = 10;             // denominator
+constexpr int bytes_on_the_way = 64 * KiB;   // an answer waits for the bytes before it
+constexpr Bytes trim_after = 16 * MiB;       // freed: glibc keeps what lies between used blocks
 constexpr milliseconds reader_patience{10'000}, look_at_phase{5}, look_at_socket{100};
 
 }   // namespace
@@ -24,7 +25,9 @@ constexpr milliseconds reader_patience{10'000}, look_at_phase{5}, look_at_socket
 ObjectSender::ObjectSender(cache::MemoryTier& memory, int socket)
     : memory_(memory), socket_(socket), walk_(memory),
       writer_(random_bits(), [this](std::string_view bytes) { return send(bytes); }), all_(memory.stats().cached),
-      thread_([this] { run(); }) {}
+      thread_([this] { run(); }) {
+    ::setsockopt(socket_, SOL_SOCKET, SO_SNDBUF, &bytes_on_the_way, sizeof bytes_on_the_way);
+}
 
 ObjectSender::~ObjectSender() {
     stopped_ = true;
@@ -79,6 +82,7 @@ void ObjectSender::send_rest() {
         answer_wants();
         goes_on = walk_.next(some);
         send_some(some);
+        writer_.flush();   // what waits here would delay the next answer
     }
     answer_wants();
     if (writer_.flush())
