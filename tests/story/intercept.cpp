@@ -57,7 +57,7 @@ struct Networks {
                        "address add 10.8.0.1/24 dev wan0\naddress add fd08::1/64 dev wan0 nodad\n"
                        "link set lan0 up\nlink set wan0 up\n");
         ip(client, "link set lo up\naddress add 10.7.0.2/24 dev eth0\naddress add fd07::2/64 dev eth0 nodad\nlink set eth0 up\n"
-                   "route add default via 10.7.0.1\n-6 route add default via fd07::1\n");
+                   "route add default via 10.7.0.1\nroute add ::/0 via fd07::1\n");
         ip(far, "link set lo up\n" + addresses_of_origin() + "link set eth0 up\n");
     }
     Namespace client, router, far;
