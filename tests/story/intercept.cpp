@@ -313,7 +313,7 @@ TEST_P(Intercept, a_client_that_connects_to_the_proxy_itself_is_refused) {
 TEST_P(Intercept, a_firewall_that_diverts_the_proxy_itself_makes_no_endless_loop) {
     bool const by_redirect = GetParam() == std::string("redirect");   // else the listener gets connections to itself
     NEEDS("openssl");
-    auto const rules = dir.write("output", "table ip all {\nchain output {\ntype nat hook output priority dstnat\n"
+    auto const rules = dir.write("output", "table ip mistake {\nchain outgoing {\ntype nat hook output priority -100\n"
                                            "ip daddr 10.8.0.0/24 tcp dport { 80, 443 } redirect to :" +
                                                std::to_string(port) + "\n}\n}\n");
     auto const done = networks->router.run([&] { return run({"nft", "-f", rules}); });
