@@ -4,6 +4,7 @@
 
 #include "icp/mesh.hpp"
 #include "net/address.hpp"
+#include "util/one_of.hpp"
 
 namespace garner::icp {
 
@@ -83,9 +84,10 @@ net::awaitable<void> PeerMonitor::probe(std::shared_ptr<Peer> peer) {
     if (watches_[peer].is_watched) target.timeout = std::min(target.timeout.value_or(watch_limit), watch_limit);
     net::AddressFilter const all = [](net::Address const&) -> char const* { return nullptr; };
     auto const connected = co_await worker_.connector.connect(target, all, &stop);
+    using enum net::ConnectFailure;   // a failure of DNS here says nothing about clients
     if (connected.transport)
         peer->connected(std::nullopt, steady_now());
-    else if (may_die && !stopped_)
+    else if (may_die && !stopped_ && is_one_of<refused, unreachable, timed_out, tls>(connected.failure))
         peer->connect_failed(connected.reason, steady_now());
     watches_[peer].probing = nullptr;
 }

@@ -254,8 +254,10 @@ void json_line(Line& line, LogEntry const& entry) {
     line.member("content_type", entry.content_type);
     line.member("referer", entry.referer, LogFieldLimits::referer);
     line.member("user_agent", entry.user_agent, LogFieldLimits::user_agent);
-    if (!entry.proxy_authority.empty()) line.member("proxy_authority", entry.proxy_authority);
-    if (!entry.proxy_unique_id.empty()) line.member("proxy_unique_id", entry.proxy_unique_id);
+    if (auto const* header = entry.proxy_header) {
+        if (!header->authority.empty()) line.member("proxy_authority", header->authority);
+        if (!header->unique_id.empty()) line.member("proxy_unique_id", header->unique_id);
+    }
     if (!entry.trace.empty()) line.member("trace", entry.trace);
     line.member("reason", entry.reason);
     line.member("cache_status", entry.cache_status, LogFieldLimits::cache_status);

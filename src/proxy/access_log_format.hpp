@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "icp/source.hpp"
+#include "net/proxy_protocol.hpp"
 #include "proxy/options.hpp"
 #include "util/bytes.hpp"
 #include "util/clock.hpp"
@@ -59,13 +60,12 @@ struct LogEntry {
     std::string_view content_type;
     std::string_view referer;
     std::string_view user_agent;
-    std::string_view proxy_authority;   // of the PROXY header before the connection; empty: none
-    std::string_view proxy_unique_id;
-    std::string_view trace;          // the trace id of traceparent; empty: none
-    std::string_view reason;         // Garner's own reason: the rule that decided
-    std::string_view cache_status;   // sent to the client (RFC 9211)
-    std::string_view rule;           // the access rule that refused, as the client was told; empty for other responses
-    std::string_view id;             // the id in the error page that was sent; empty for other responses
+    net::ProxyHeader const* proxy_header = nullptr;   // with which the connection began; null: none with TLVs
+    std::string_view trace;                           // the trace id of traceparent; empty: none
+    std::string_view reason;                          // Garner's own reason: the rule that decided
+    std::string_view cache_status;                    // sent to the client (RFC 9211)
+    std::string_view rule;   // the access rule that refused, as the client was told; empty for other responses
+    std::string_view id;     // the id in the error page that was sent; empty for other responses
 };
 
 /// The most bytes a field takes in a line, after escaping.

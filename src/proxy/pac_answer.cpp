@@ -25,6 +25,10 @@ std::string etag_of(std::string_view text) {
     return '"' + std::string(digits, end) + '"';
 }
 
+bool listens_on(http::OwnAddresses const& own, std::uint16_t port) {
+    return std::ranges::any_of(own.listening, [port](IpEndpoint const& endpoint) { return endpoint.port == port; });
+}
+
 bool has_etag(http::Fields const& request, std::string_view etag) {
     auto const known = request.first(Name::if_none_match);
     return trim(known) == "*" || known.find(etag) != npos;
@@ -77,10 +81,12 @@ bool PacAnswer::is_dead(PacProxy const& proxy) const {
     return mesh && mesh->peer_table()->is_dead(proxy.host, proxy.port, steady_now());
 }
 
-/// By the name that the client has used, or because all its addresses are those of this machine's listeners.
+/// By the host that the client has used, or because all its addresses are those of this machine's listeners.
 net::awaitable<bool> PacAnswer::is_this_proxy(PacProxy const& proxy) {
-    if (proxy.host == reached().host) co_return true;
     auto const own = request_.services.own;
+    auto const here = reached();
+    bool const has_port = proxy.port == here.port || (own && listens_on(*own, proxy.port));
+    if (proxy.host == here.host && has_port) co_return true;
     auto const names = co_await request_.services.worker.resolver.resolve(proxy.host, &request_.waiting);
     request_.waiting = {};
     co_return own && names->failure.empty() && std::ranges::all_of(names->addresses, [&](net::Address const& address) {

@@ -218,10 +218,7 @@ void Record::log(Request const& request, milliseconds elapsed) const {
     if (auto const* referer = head.fields.find("Referer")) entry.referer = logged_url(request, referer->value);
     if (auto const* agent = head.fields.find("User-Agent")) entry.user_agent = agent->value;
     if (request.options->log.format == LogFormat::json) entry.trace = trace_of(head);
-    if (auto const& header = request.client.client()->header) {
-        entry.proxy_authority = header->authority;
-        entry.proxy_unique_id = header->unique_id;
-    }
+    entry.proxy_header = request.client.client()->header.get();
     entry.reason = texts.reason;
     entry.id = texts.id;
     entry.rule = texts.rule;

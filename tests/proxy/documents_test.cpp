@@ -50,8 +50,8 @@ TEST(Documents, name_every_member_of_the_JSON_format) {
     entry.id = "1066036250.603-9f3a0c1d";   // only lines of error pages have an id
     entry.peer_reach = "TLS";               // only lines of requests to peers have it
     entry.trace = "4bf92f3577b34da6a3ce929d0e0e4736";
-    entry.proxy_authority = "www.example.org";   // only connections that began with a PROXY header have these
-    entry.proxy_unique_id = "7F0001:9C40";
+    net::ProxyHeader const header{.authority = "www.example.org", .unique_id = "7F0001:9C40"};
+    entry.proxy_header = &header;   // only connections that began with one have it
     auto const line = nlohmann::json::parse(format_line(LogFormat::json, entry, buffer));
     for (auto const& member : line.items()) names.insert(member.key());
     EXPECT_EQ(test::documented_names(log_document, "The json format"), names);

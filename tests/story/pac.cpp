@@ -74,9 +74,9 @@ std::pair<std::string, bool> host_of(int i, std::mt19937& draw) {
 }
 
 constexpr auto spread =
-    R"({"pac": {"proxies": ["https://gate1.example:3129", "http://gate2.example:3128", "http://[2001:db8::1]:3128"],
+    R"({"pac": {"proxies": ["https://gate1.example:3129", "http://gate2.example:3128", "http://gate3.example:80"],
     "direct": [".campus.example", "only.example", "10.0.0.0/8", "172.16.0.0/12", "2001:db8::/32"], "last": "direct", "spread": true}})";
-std::vector<std::string> const spread_proxies{"HTTPS gate1.example:3129", "PROXY gate2.example:3128", "PROXY [2001:db8::1]:3128"};
+std::vector<std::string> const spread_proxies{"HTTPS gate1.example:3129", "PROXY gate2.example:3128", "PROXY gate3.example:80"};
 
 void serve_page(Origin& origin) {
     origin.otherwise([](Hand& hand) {
@@ -228,16 +228,21 @@ TEST(Pac, leads_Chromium_past_a_dead_proxy_and_one_that_dies) {
     NEEDS("chromium");
     Origin origin;
     serve_page(origin);
+    TempDir dir;
+    auto const site = "http://site.test:" + std::to_string(origin.port());   // Chromium asks no proxy for addresses of loopback
+    nlohmann::json const names{{"dns", {{"hosts_file", dir.write("hosts", "127.0.0.1 site.test\n")}}}};
     auto const dead = free_port(), dying = free_port();
-    auto first = std::make_unique<Proxy>(Proxy::Setup{.port = dying});
+    auto first = std::make_unique<Proxy>(Proxy::Setup{.patch = names.dump(), .port = dying});
     Proxy::Setup setup{.port = free_port()};
-    setup.patch = with_proxies({dead, dying, setup.port});
+    auto patch = nlohmann::json::parse(with_proxies({dead, dying, setup.port}));
+    patch.merge_patch(names);
+    setup.patch = patch.dump();
     Proxy proxy(setup);
     DevTools browser("", {"--proxy-pac-url=" + proxy.url() + "/proxy.pac"});
-    EXPECT_EQ(browser.open(origin.url("/one")), "the page has come");
+    EXPECT_EQ(browser.open(site + "/one"), "the page has come");
     EXPECT_EQ(first->logged("/one").status, 200) << "through the first proxy that lives";
     first->kill();
-    EXPECT_EQ(browser.open(origin.url("/two")), "the page has come");
+    EXPECT_EQ(browser.open(site + "/two"), "the page has come");
     EXPECT_EQ(proxy.logged("/two").status, 200) << "through the next one";
 }
 
