@@ -40,7 +40,7 @@ constexpr char const* about_explain =
     "asks the peers, as it does for a client's request.";
 
 constexpr char const* about_intercept =
-    "Prints or checks the firewall for listeners with listen[].intercept.\n"
+    "Prints or checks the firewall for intercepted connections.\n"
     "The rules of nftables divert TCP connections to the ports 80 and 443 that pass this machine. The first listener that serves "
     "IPv4 gets those of IPv4, and likewise for IPv6.";
 

@@ -20,7 +20,7 @@ namespace {
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-constexpr std::size_t lines_max = 46, overview_lines_max = 30;
+constexpr std::size_t lines_max = 46, overview_lines_max = 31;
 
 CommandDescription const& program() {
     static auto const description = describe_commands();
