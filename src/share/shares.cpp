@@ -7,7 +7,7 @@ namespace garner::share {
 namespace {
 
 // A process that gets its processor late loses what does not fit.
-constexpr milliseconds burst{20};
+constexpr milliseconds line_burst{20};
 
 }   // namespace
 
@@ -16,7 +16,7 @@ void Shares::configure(Options const& options) {
     for (auto const direction : directions) {
         Line::Settings settings;
         settings.rate = options.rate(direction);
-        settings.burst = burst;
+        settings.burst = line_burst;
         settings.credit = options.credit;
         line(direction).configure(settings, now);
     }
