@@ -38,9 +38,9 @@ Result<Endpoint> endpoint_of(std::string_view text) {
 /// The reason why a listener with this option is not translated; nullptr: it is.
 char const* refusal_of(std::string_view option) {
     constexpr std::array<std::pair<std::string_view, char const*>, 8> refused{{
-        {"intercept", "set `intercept` of a listener, as in docs/guides/intercept.md"},
-        {"transparent", "set `intercept` of a listener, as in docs/guides/intercept.md"},
-        {"tproxy", "set `intercept` of a listener, as in docs/guides/intercept.md"},
+        {"intercept", "set `intercept` of a listener, as in docs/guides/interception-proxy.md"},
+        {"transparent", "set `intercept` of a listener, as in docs/guides/interception-proxy.md"},
+        {"tproxy", "set `intercept` of a listener, as in docs/guides/interception-proxy.md"},
         {"accel", "write an accelerator: a listener with `origin`, as in docs/guides/accelerator.md"},
         {"vhost", "write an accelerator: a listener with `origin`, as in docs/guides/accelerator.md"},
         {"defaultsite", "write an accelerator: a listener with `origin`, as in docs/guides/accelerator.md"},

@@ -422,7 +422,7 @@ TEST(Import, lines_continue_and_conditions_and_macros_are_resolved) {
 TEST(Import, the_report_has_a_line_for_each_directive_that_is_not_translated) {
     EXPECT_EQ(report("coredump_dir /\nhttp_port 3129 intercept\nssl_bump peek all\ncache_mem 512 MB\nnew_thing 1\n"),
               "squid.conf:1: dropped: coredump_dir: Garner has no such files\n"
-              "squid.conf:2: needs you: http_port: set `intercept` of a listener, as in docs/guides/intercept.md\n"
+              "squid.conf:2: needs you: http_port: set `intercept` of a listener, as in docs/guides/interception-proxy.md\n"
               "squid.conf:3: needs you: ssl_bump: write `bump` and its CA, as in docs/guides/interception.md\n"
               "squid.conf:5: needs you: new_thing: Squid 5 and Garner know no such directive; remove it\n"
               "5 lines: 1 translated, 1 dropped, 3 need you\n");
