@@ -13,7 +13,6 @@ constexpr std::size_t record_head = 5;   // type, version, length (RFC 8446 5.1)
 constexpr std::size_t record_content_max = 16 * 1024;
 constexpr std::size_t message_head = 4;   // type, length (RFC 8446 4)
 constexpr std::size_t server_name_max = 255;
-constexpr char type_handshake = 22;
 constexpr char type_client_hello = 1;
 
 ClientHelloReading malformed(char const* reason) { return {State::malformed, reason}; }
@@ -163,7 +162,7 @@ ClientHelloReading read_client_hello(std::string_view bytes) {
     auto rest = bytes.substr(0, client_hello_max);
     std::string message;
     for (bool is_first = true;; is_first = false) {
-        bool const is_record = (rest.empty() || rest[0] == type_handshake) && (rest.size() < 2 || rest[1] == 3);
+        bool const is_record = (rest.empty() || rest[0] == tls_handshake) && (rest.size() < 2 || rest[1] == 3);
         if (!is_record) return is_first ? ClientHelloReading{State::not_tls} : malformed("another record inside the message");
         if (rest.size() < record_head) return more_than(bytes.size());
         auto const length = Parts(rest.substr(3)).number(2);

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "net/client_hello.hpp"
 #include "net/iovecs.hpp"
 #include "net/tls_context.hpp"
 #include "net/tls_session.hpp"
@@ -77,8 +78,7 @@ awaitable<Error> Transport::accept_tls(std::shared_ptr<TlsServerContext const> c
     co_return co_await shake_hands(left);
 }
 
-/// RFC 8446 5.1: a handshake record begins with 22.
-bool Transport::is_clear_text() { return tls_->input().bytes().front() != 0x16; }
+bool Transport::is_clear_text() { return tls_->input().bytes().front() != tls_handshake; }
 
 awaitable<Error> Transport::shake_hands(milliseconds limit) {
     auto give_up = steady_now() + limit;

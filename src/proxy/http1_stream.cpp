@@ -6,6 +6,7 @@
 
 #include "net/address.hpp"
 #include "net/carrier.hpp"
+#include "net/client_hello.hpp"
 
 namespace garner::proxy {
 
@@ -13,13 +14,12 @@ namespace asio = net::asio;
 
 namespace {
 constexpr std::size_t idle_buffer = 4 * KiB;
-constexpr char tls_handshake = 0x16;   // RFC 8446 5.1
 
 /// The refusal for a client that speaks TLS or SOCKS to this port, recognised by the first byte. A SOCKS hello may contain
 /// no line end, so the parser would wait for one. Null: it may be HTTP.
 char const* other_protocol(char first) {
     switch (first) {
-    case tls_handshake: return "this port accepts plain HTTP, not TLS: use http:// in the address of the proxy";
+    case net::tls_handshake: return "this port accepts plain HTTP, not TLS: use http:// in the address of the proxy";
     case 0x04:
     case 0x05: return "this port is an HTTP proxy, not a SOCKS server: set the client's proxy type to HTTP";   // RFC 1928 3
     default: return nullptr;
@@ -30,7 +30,7 @@ char const* other_protocol(char first) {
 
 bool Http1Stream::speaks_other_protocol() const { return begun() && other_protocol(input()[begin_]); }
 
-bool Http1Stream::speaks_tls() const { return begun() && input()[begin_] == tls_handshake; }
+bool Http1Stream::speaks_tls() const { return begun() && input()[begin_] == net::tls_handshake; }
 
 void Http1Stream::make_room() {
     if (begin_ == end_) begin_ = end_ = 0;

@@ -13,7 +13,6 @@ namespace garner::proxy {
 
 namespace {
 
-constexpr char tls_handshake = 0x16;                                           // the type of the first record (RFC 8446 5.1)
 constexpr std::string_view access_denied{"\x15\x03\x01\x00\x02\x02\x31", 7};   // a fatal alert (RFC 8446 6.2)
 constexpr milliseconds alert_limit{1'000};
 constexpr char const* direct_refusal = "this port takes only connections to other servers that the firewall diverts "
@@ -67,7 +66,7 @@ std::optional<InterceptedBegin> InterceptedConnection::look() {
     auto const count = ::recv(transport().descriptor(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return std::nullopt;
     if (count <= 0) return Begin::closed;
-    return first == tls_handshake ? take_hello() : std::optional(Begin::http);
+    return first == net::tls_handshake ? take_hello() : std::optional(Begin::http);
 }
 
 std::optional<InterceptedBegin> InterceptedConnection::take_hello() {
