@@ -28,14 +28,16 @@ struct ServedByDns : ::testing::Test {
     }
     std::set<std::string> peers() const {
         std::set<std::string> names;
-        for (auto const& peer : child->stats()["peers"]) names.insert(peer["name"].get<std::string>());
+        auto const stats = child->stats();
+        for (auto const& peer : stats["peers"]) names.insert(peer["name"].get<std::string>());
         return names;
     }
     std::string peer(Proxy const& parent, std::string const& host) const {
         return "caches/" + host + ":" + std::to_string(parent.port());
     }
-    bool has(std::set<std::string> const& names) const {
-        return eventually([&] { return peers() == names; });
+    ::testing::AssertionResult has(std::set<std::string> const& names) const {
+        if (eventually([&] { return peers() == names; })) return ::testing::AssertionSuccess();
+        return ::testing::AssertionFailure() << "peers are " << ::testing::PrintToString(peers());
     }
     int status(std::string const& path) { return get(*child, origin, path).status(); }
 
