@@ -86,7 +86,7 @@ void ObjectSender::send_rest() {
     }
     answer_wants();
     if (writer_.flush())
-        spdlog::info("takeover: {} objects of memory, {}, sent; the last part in {}", writer_.objects(), size_text(writer_.bytes()),
+        spdlog::info("takeover: {} objects of memory sent, {} bytes; the last part in {}", writer_.objects(), writer_.bytes(),
                      time_text(std::chrono::duration_cast<milliseconds>(steady_now() - begun)));
     else
         spdlog::warn("takeover: the new process has received only a part of the objects in memory");

@@ -20,6 +20,8 @@ namespace disk {
 namespace {
 
 constexpr milliseconds start_patience{50};
+constexpr milliseconds lock_patience{500};
+constexpr milliseconds lock_pause{10};
 constexpr milliseconds end_patience{1'000};
 constexpr milliseconds look_every{100};
 constexpr int looks_a_try = 30;   // retry interval after an error, in looks
@@ -55,7 +57,7 @@ OpenStore::Mishap OpenStore::mishap() {
 
 Result<void> LogStore::start(Start const& how) {
     std::string trouble;
-    auto const opening = open_file(how.when, how.known, trouble);
+    auto const opening = open_unlocked(how, trouble);
     Fault in_use{.what = file_name() + " is in use by another process",
                  .mend = "stop that process, or choose another disk.path",
                  .where = "disk.path"};
@@ -109,6 +111,17 @@ void LogStore::pay_at_the_end() {
     if (made_->tombstones.flush()) return;
     made_->log.wait_until_settled(Log::Reaches::file, end_patience);   // makes room in the buffers
     if (!made_->tombstones.flush()) make_all_void();
+}
+
+/// A process that is killed closes its connections before its lock is released.
+LogStore::Opening LogStore::open_unlocked(Start const& how, std::string& trouble) {
+    auto const give_up = steady_now() + lock_patience;
+    while (true) {
+        auto const opening = open_file(how.when, how.known, trouble);
+        bool const waits = opening == Opening::in_use && how.refuses == Refuses::another_process && steady_now() < give_up;
+        if (!waits) return opening;
+        std::this_thread::sleep_for(lock_pause);
+    }
 }
 
 LogStore::Opening LogStore::open_file(StoreFile::When when, StoreFile::Known const& known, std::string& trouble) {

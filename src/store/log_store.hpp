@@ -133,6 +133,7 @@ private:
     std::string notes_name() const { return options().path + "/invalidations"; }
     void open_notes(StoreFile::When when);
     enum class Opening : std::uint8_t { done, in_use, failed };
+    Opening open_unlocked(Start const& how, std::string& trouble);
     Opening open_file(StoreFile::When when, StoreFile::Known const& known, std::string& trouble);
     void tell_options();
     void say(std::string trouble);

@@ -77,7 +77,7 @@ TEST(Reload, is_refused_for_a_value_with_which_a_takeover_would_fail) {
     auto const taken = listen_on("127.0.0.1");
     auto const place = "127.0.0.1:" + std::to_string(taken.port);
     std::vector<std::pair<std::string, std::string>> const cases{
-        {R"({"user": "no-such-user"})", "user: there is no user no-such-user on this machine; create it"},
+        {R"({"user": "no-such-user"})", "user: there is no user no-such-user on this machine (create it"},
         {R"({"user": "root", "seen": {"address": ")" + place + R"("}})", "seen.address: cannot listen on " + place},
         {R"({"seen": {"address": "127.0.0.1:)" + std::to_string(free_port()) + R"(", "path": "/no/such/place/set"}})",
          "seen.path: there is no directory /no/such/place"},

@@ -154,7 +154,7 @@ void reload(Operated& operated, std::size_t number) {
     std::vector<json> const changes{
         {{"listen", again ? json{usual} : json{usual, other}}}, {{"disk", {{"size", again ? "64 MiB" : "96 MiB"}}}},
         {{"memory", {{"policy", again ? "garner" : "lru"}}}},   {{"via", again ? "one" : "other"}},
-        {{"icp", {{"timeout_max", again ? "3s" : "2s"}}}},      {{"pool", {{"idle_max", again ? 20 : 10}}}},
+        {{"icp", {{"timeout", again ? "2s" : "1s"}}}},          {{"pool", {{"idle_max", again ? 20 : 10}}}},
     };
     proxy.reconfigure(changes[number % changes.size()].dump());
     auto const done = operated.service.run({"reload"});
