@@ -13,7 +13,7 @@ namespace {
 
 using proxy::RuleQuestion;
 
-Form<IpAddress> address() {
+Form<IpAddress> ip_address() {
     auto parse = [](std::string const& text, IpAddress& into, std::string&) {
         auto const read = parse_ip(text);
         if (read) into = *read;
@@ -106,7 +106,7 @@ Form<RuleTest> rule_test() {
                         "`allow`, `deny`, `login` (a login would be asked for) or `undecided` (the address is missing), and the "
                         "name or place of the rule that decides: `\"deny exams\"`, `\"allow access[2]\"`.")),
         key<T>(
-            "source", [](T & t) -> auto& { return t.question.source; }, address(), "Address of the client; default: 127.0.0.1."),
+            "source", [](T & t) -> auto& { return t.question.source; }, ip_address(), "Address of the client; default: 127.0.0.1."),
         key<T>(
             "at", [](T & t) -> auto& { return t.question.at; }, moment(),
             "Time: `\"Mon 09:00\"` in local time, `\"2026-11-23T09:30:10Z\"`; default: now."),
@@ -122,7 +122,7 @@ Form<RuleTest> rule_test() {
             "method", [](T & t) -> auto& { return t.question.method; }, text(),
             "Method; default: CONNECT for https, as browsers send it, else GET."),
         key<T>(
-            "destination", [](T & t) -> auto& { return t.question.destination; }, address(),
+            "destination", [](T & t) -> auto& { return t.question.destination; }, ip_address(),
             "Address of the origin; default: not known, unless the host is an address. Without it a rule with `destination` gives "
             "`undecided`."),
         key<T>(
