@@ -35,7 +35,7 @@ struct Operated {
     }
 
     TempDir disk;
-    std::uint16_t const icp = free_port(), htcp = free_port(), second = free_port();
+    std::uint16_t const icp = free_port(), htcp = free_port();
     Service service{patch()};
     std::size_t before = 0, resident_before = 0;
 };
@@ -44,7 +44,7 @@ struct Operated {
 class AskingSquid {
 public:
     AskingSquid(Operated const& operated, std::uint16_t port)
-        : squid_("cache deny all\n" + sibling(port, operated.icp, "by-icp") + sibling(port, operated.htcp, "by-htcp htcp")) {}
+        : squid_("store_miss deny all\n" + sibling(port, operated.icp, "by-icp") + sibling(port, operated.htcp, "by-htcp htcp")) {}
     std::string request(std::string const& url, std::string const& body) const {
         pause_for(20ms);
         return wrong(squid_.client().get(url), body);
@@ -149,12 +149,16 @@ private:
 void reload(Operated& operated, std::size_t number) {
     auto& proxy = operated.service.proxy();
     auto const usual = json{{"address", "127.0.0.1:" + std::to_string(proxy.port())}};
-    auto const other = json{{"address", "127.0.0.1:" + std::to_string(operated.second)}};
+    // A former process keeps the sockets of a removed address for some seconds.
+    auto const other = json{{"address", "127.0.0.1:" + std::to_string(free_port())}};
     bool const again = number / 6 % 2;
     std::vector<json> const changes{
-        {{"listen", again ? json{usual} : json{usual, other}}}, {{"disk", {{"size", again ? "64 MiB" : "96 MiB"}}}},
-        {{"memory", {{"policy", again ? "garner" : "lru"}}}},   {{"via", again ? "one" : "other"}},
-        {{"icp", {{"timeout", again ? "2s" : "1s"}}}},          {{"pool", {{"idle_max", again ? 20 : 10}}}},
+        {{"listen", again ? json::array({usual}) : json::array({usual, other})}},
+        {{"disk", {{"size", again ? "64 MiB" : "96 MiB"}}}},
+        {{"memory", {{"policy", again ? "garner" : "lru"}}}},
+        {{"via", again ? "one" : "other"}},
+        {{"icp", {{"timeout", again ? "2s" : "1s"}}}},
+        {{"pool", {{"idle_max", again ? 20 : 10}}}},
     };
     proxy.reconfigure(changes[number % changes.size()].dump());
     auto const done = operated.service.run({"reload"});
