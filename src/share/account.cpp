@@ -64,8 +64,8 @@ net::awaitable<void> Account::wait_for_share(Direction direction) {
         auto const bytes = side.owed;
         if (!line.enter(flow, place, bytes)) co_return;
         for (bool goes_on = true; goes_on;) {
-            auto const woken = co_await wait(line, place, side);
-            goes_on = woken != net::Wake::shutdown && !line.is_served(place) && this->payer(direction) == payer;
+            co_await wait(line, place, side);
+            goes_on = !side.aborted && !line.is_served(place) && this->payer(direction) == payer;
         }
         if (!line.leave(flow, place)) continue;
         side.owed -= bytes;
@@ -81,23 +81,22 @@ net::awaitable<void> Account::wait_for_cap(Direction direction) {
     auto const bytes = side.capped;
     if (side.aborted || !line.enter(flow, place, bytes)) co_return;
     for (bool goes_on = true; goes_on;) {
-        auto const woken = co_await wait(line, place, side);
-        goes_on = woken != net::Wake::shutdown && !line.is_served(place);
+        co_await wait(line, place, side);
+        goes_on = !side.aborted && !line.is_served(place);
     }
     if (line.leave(flow, place)) side.capped -= bytes;
 }
 
 /// The line's clock wakes it. Without a wake it checks again after a while.
-net::awaitable<net::Wake> Account::wait(Line& line, Line::Place& place, Side& side) {
+net::awaitable<void> Account::wait(Line& line, Line::Place& place, Side& side) {
     net::Waiter waiter(clock_.executor());
     side.waiting = waiter.handle();
     if (others_) others_->wake_on_joining(waiter.handle());
     line.renew(place, waiter.handle());
     clock_.begin(line);
-    auto const woken = co_await waiter.wait(net::recheck_interval);
+    co_await waiter.wait(net::recheck_interval);
     clock_.end(line);
     side.waiting = {};
-    co_return woken;
 }
 
 void Account::abort(Direction direction) {

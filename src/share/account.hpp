@@ -65,7 +65,7 @@ private:
     SubjectRef payer(Direction direction) const;
     net::awaitable<void> wait_for_share(Direction direction);
     net::awaitable<void> wait_for_cap(Direction direction);
-    net::awaitable<net::Wake> wait(Line& line, Line::Place& place, Side& side);
+    net::awaitable<void> wait(Line& line, Line::Place& place, Side& side);
 
     Shares& shares_;
     Clock& clock_;

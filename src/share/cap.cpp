@@ -33,7 +33,8 @@ void Caps::configure(std::vector<CapRule> rules) {
     rules_ = std::move(rules);
     std::erase_if(totals_, [this](auto const& entry) {
         mutex_.assert_held();
-        return !rule_named(entry.first);
+        bool const is_used = entry.second.use_count() > 1;   // by caps, which a rule of the same name would take over
+        return !is_used && !rule_named(entry.first);
     });
     for (auto const& rule : rules_)
         if (auto& totals = totals_[rule.name]; !totals) totals = std::make_shared<CapTotals>();

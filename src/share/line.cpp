@@ -21,7 +21,10 @@ std::uint32_t clock_ms(SteadyTime now) {
     return static_cast<std::uint32_t>(std::chrono::duration_cast<milliseconds>(now.time_since_epoch()).count());
 }
 
+/// The clock of one worker may be read just before that of another: less than a minute backwards is no time.
 double recent_after(float recent, std::uint32_t since_ms) {
+    constexpr std::uint32_t backwards = UINT32_MAX - 60'000;
+    if (since_ms > backwards) return static_cast<double>(recent);
     return static_cast<double>(recent) * std::exp(-static_cast<double>(since_ms) / 1e3 / recent_seconds);
 }
 
@@ -76,6 +79,10 @@ void Line::note(LineFlow& flow, Bytes bytes, SteadyTime now) {
 
 void Line::leave_debt(LineFlow& flow, Bytes bytes) {
     MutexLock const lock(mutex_);
+    add_debt(flow, bytes);
+}
+
+void Line::add_debt(LineFlow& flow, Bytes bytes) {
     flow.owed_ = static_cast<std::uint32_t>(std::min<Bytes>(flow.owed_ + bytes, UINT32_MAX));
 }
 
@@ -109,7 +116,7 @@ bool Line::leave(LineFlow& flow, Place& place) {
     MutexLock const lock(mutex_);
     if (place.is_served) return true;
     queue_.remove(flow, place);
-    flow.owed_ += static_cast<std::uint32_t>(place.old_debt);
+    add_debt(flow, place.old_debt);
     return false;
 }
 

@@ -84,6 +84,7 @@ public:
 private:
     bool may_pass(LineFlow const& flow, Bytes bytes) const REQUIRES(mutex_);
     void note(LineFlow& flow, Bytes bytes, SteadyTime now) REQUIRES(mutex_);
+    void add_debt(LineFlow& flow, Bytes bytes) REQUIRES(mutex_);
     void serve_all(std::vector<net::WakeHandle>& woken) REQUIRES(mutex_);
 
     std::atomic<Bytes> rate_{0};
