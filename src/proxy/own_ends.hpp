@@ -39,11 +39,12 @@ private:
     }
     void remove(IpEndpoint const& end) EXCLUDES(mutex_) {
         MutexLock const lock(mutex_);
-        ends_.erase({end.address, end.port});
+        ends_.erase(ends_.find({end.address, end.port}));
     }
 
     mutable Mutex mutex_;
-    std::set<std::pair<IpAddress, std::uint16_t>> ends_ GUARDED_BY(mutex_);
+    // The kernel gives one local endpoint to several connections if they have different destinations.
+    std::multiset<std::pair<IpAddress, std::uint16_t>> ends_ GUARDED_BY(mutex_);
 };
 
 }   // namespace garner::proxy
