@@ -117,11 +117,12 @@ std::string LoginCheck::fields(State state) const {
     return "Retry-After: " + std::to_string(retry_after_.count()) + "\r\n";
 }
 
-/// A Negotiate token is used once, so its result is the connection's. A proxy in between shares one connection among its users,
-/// and the streams of HTTP/2 do not wait for each other.
+/// A Negotiate token is used once, so its result is the connection's. A proxy or gateway in between shares one connection among
+/// its users, also among those with one address, and the streams of HTTP/2 do not wait for each other.
 bool LoginCheck::may_bind() const {
     auto const& client = *request_.client.client();
-    return request_.identity->source == "negotiate" && !client.http2 && !request_.head().fields.has(Name::via);
+    bool const is_shared = client.http2 || client.gateway || request_.head().fields.has(Name::via);
+    return request_.identity->source == "negotiate" && !is_shared;
 }
 
 std::shared_ptr<http::Identity const> bound_identity(Services const& services, ClientStream const& stream, bool is_inside_tunnel) {
