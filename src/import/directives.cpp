@@ -57,13 +57,14 @@ constexpr char const* own_log = "Garner's log has no such setting";
 constexpr char const* no_helpers = "Garner starts no helpers";
 constexpr char const* no_ftp = "Garner fetches by http and https only";
 constexpr char const* no_snmp = "Garner has no SNMP; /metrics of the admin address is for Prometheus";
-constexpr char const* no_wccp = "Garner takes no redirected connections (WCCP)";
+constexpr char const* no_wccp = "Garner does not speak WCCP; let nftables divert connections (docs/guides/interception-proxy.md)";
+constexpr char const* intercepts = "Garner verifies each host, and connects to the destination of the client";
 constexpr char const* no_rewriting = "Garner rewrites no URLs; remove it, or keep Squid for these clients";
 constexpr char const* no_icap = "Garner passes no messages to ICAP or eCAP services; remove it, or keep Squid for these clients";
 constexpr char const* no_fields = "Garner changes no fields but those of `forwarded` and `forwarded_received`";
 constexpr char const* no_responses = "Garner's rules see no response";
 constexpr char const* by_forwarded_trust = "write the networks of the gateways as `forwarded_trust`";
-constexpr char const* no_pools = "Garner does not limit rates";
+constexpr char const* by_share = "write `share` or `caps`, as in docs/guides/gateway.md";
 constexpr char const* no_outgoing = "Garner chooses no source address and marks no packets; use the routes of the system";
 constexpr char const* by_bump = "write `bump` and its CA, as in docs/guides/interception.md";
 constexpr char const* obsolete = "Squid 5 has no such directive either";
@@ -123,11 +124,11 @@ constexpr auto rows = std::to_array<Directive>({
     {"check_hostnames", drop, "Garner checks host names as HTTP defines them"},
     {"chroot", drop, "use the sandbox of systemd"},
     {"client_db", drop, "Garner always counts the connections of a client"},
-    {"client_delay_access", human, no_pools},
-    {"client_delay_initial_bucket_level", human, no_pools},
-    {"client_delay_parameters", human, no_pools},
-    {"client_delay_pools", human, no_pools},
-    {"client_dst_passthru", drop, no_wccp},
+    {"client_delay_access", human, by_share},
+    {"client_delay_initial_bucket_level", human, by_share},
+    {"client_delay_parameters", human, by_share},
+    {"client_delay_pools", human, by_share},
+    {"client_dst_passthru", drop, intercepts},
     {"client_idle_pconn_timeout", take_time, "deadlines.keep_alive", 1, year},
     {"client_ip_max_connections", take_count, "limits.connections_per_client", 1, 10'000'000},
     {"client_lifetime", take_time, "deadlines.tunnel_total", 1, year},
@@ -145,12 +146,12 @@ constexpr auto rows = std::to_array<Directive>({
     {"cpu_affinity_map", drop, "Garner pins no threads"},
     {"dead_peer_timeout", drop, own_peers},
     {"debug_options", drop, "log.level has the severity of messages"},
-    {"delay_access", human, no_pools},
-    {"delay_class", human, no_pools},
-    {"delay_initial_bucket_level", human, no_pools},
-    {"delay_parameters", human, no_pools},
-    {"delay_pool_uses_indirect_client", human, no_pools},
-    {"delay_pools", human, no_pools},
+    {"delay_access", human, by_share},
+    {"delay_class", human, by_share},
+    {"delay_initial_bucket_level", human, by_share},
+    {"delay_parameters", human, by_share},
+    {"delay_pool_uses_indirect_client", human, by_share},
+    {"delay_pools", human, by_share},
     {"deny_info", reason},
     {"detect_broken_pconn", drop, own_connections},
     {"digest_bits_per_entry", drop, own_digest},
@@ -211,7 +212,7 @@ constexpr auto rows = std::to_array<Directive>({
     {"high_page_fault_warning", drop, own_log},
     {"high_response_time_warning", drop, own_log},
     {"hopeless_kid_revival_delay", drop, "Garner is one process"},
-    {"host_verify_strict", drop, no_wccp},
+    {"host_verify_strict", drop, intercepts},
     {"hostname_aliases", drop, "Garner knows its own addresses"},
     {"hosts_file", take_file, "dns.hosts_file"},
     {"htcp_access", access, "htcp_access"},
@@ -329,8 +330,8 @@ constexpr auto rows = std::to_array<Directive>({
     {"request_header_replace", human, no_fields},
     {"request_start_timeout", drop, "deadlines.head is for the whole head"},
     {"request_timeout", take_time, "deadlines.head", 1, year},
-    {"response_delay_pool", human, no_pools},
-    {"response_delay_pool_access", human, no_pools},
+    {"response_delay_pool", human, by_share},
+    {"response_delay_pool_access", human, by_share},
     {"retry_on_error", drop, own_connections},
     {"send_hit", human, "a hit is served to every client that `access` allows"},
     {"server_http11", drop, obsolete},
@@ -362,7 +363,7 @@ constexpr auto rows = std::to_array<Directive>({
     {"tcp_recv_bufsize", drop, own_connections},
     {"test_reachability", drop, own_peers},
     {"tls_outgoing_options", take_tls},
-    {"tproxy_uses_indirect_client", drop, no_wccp},
+    {"tproxy_uses_indirect_client", drop, no_outgoing},
     {"udp_incoming_address", take_udp, "address"},
     {"udp_outgoing_address", drop, own_peers},
     {"umask", drop, own_files},
