@@ -80,8 +80,8 @@ void Restoring::tell(SteadyTime begun) const {
     auto const time = std::chrono::duration_cast<milliseconds>(steady_now() - begun);
     auto const& [added, bytes, useless, overtaken] = restoration_->figures();
     if (!stream_.is_known()) return spdlog::warn("{}: no objects of this version; memory starts empty", from_);
-    spdlog::info("{}: {} objects, {} bytes, in memory after {}; {} stale, {} changed since", from_, added, bytes,
-                 time_text(time), useless, overtaken);
+    spdlog::info("{}: {} objects, {} bytes, in memory after {}; {} stale, {} changed since", from_, added, bytes, time_text(time),
+                 useless, overtaken);
     if (restoration_->is_full()) spdlog::info("{}: memory.size has no room for the others", from_);
     if (stream_.damaged() > 0) spdlog::warn("{}: {} bytes are damaged; their objects are left out", from_, stream_.damaged());
 }
