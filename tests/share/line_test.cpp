@@ -114,6 +114,14 @@ TEST(Line, counts_bytes_and_their_rate) {
     EXPECT_EQ(all.line.figures().bytes, 10'000'000u);
 }
 
+TEST(Line, keeps_the_rate_if_another_worker_has_read_the_clock_before) {
+    ALine all;
+    for (int ms = 0; ms < 20'000; ms += 10) all.line.charge(all.light, 5'000, at(ms));
+    EXPECT_NEAR(all.line.figures(all.light, at(19'985)).bytes_per_second, 500'000, 10'000);
+    all.line.charge(all.light, 5'000, at(19'980));
+    EXPECT_NEAR(all.line.figures(all.light, at(20'000)).bytes_per_second, 500'000, 10'000);
+}
+
 TEST(Line, a_slow_line_is_read_in_small_pieces) {
     Line line;
     EXPECT_EQ(line.piece(), 64 * KiB);

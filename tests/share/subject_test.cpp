@@ -86,5 +86,19 @@ TEST(Caps, a_reload_changes_the_rates_of_transfers_under_way_and_keeps_the_count
     EXPECT_EQ(figures[0].bytes[0], 500u);
 }
 
+TEST(Caps, of_a_rule_that_comes_back_are_counted_again) {
+    Caps caps;
+    caps.configure({rule("guests", 1'000)});
+    auto const cap = caps.find("guests", "a");
+    cap->charge(Direction::down, 3, steady_now());
+    caps.configure({});
+    EXPECT_EQ(caps.find("guests", "a"), nullptr);
+    caps.configure({rule("guests", 1'000)});
+    EXPECT_EQ(caps.find("guests", "a"), cap);
+    cap->charge(Direction::down, 5, steady_now());
+    ASSERT_EQ(caps.figures().size(), 1u);
+    EXPECT_EQ(caps.figures()[0].bytes[0], 8u);
+}
+
 }   // namespace
 }   // namespace garner::share
