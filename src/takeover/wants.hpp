@@ -14,7 +14,9 @@ std::string want(std::string_view key);
 /// Reads them from blocks of any size.
 class Wants {
 public:
-    void add(std::string_view bytes) { bytes_ += bytes; }
+    void add(std::string_view bytes) {
+        if (!invalid_) bytes_ += bytes;
+    }
     /// The next key; nothing: it needs more bytes. After an invalid length there are no more.
     std::optional<std::string> next();
 
