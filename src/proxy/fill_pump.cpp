@@ -36,6 +36,7 @@ void FillPump::start(std::unique_ptr<FillPump> pump) {
 void FillPump::pay_by(std::unique_ptr<share::Account> account) {
     account_ = std::move(account);
     account_->pay_with(writer_->shared_fill(), false);
+    account_->wait_unless([this] { return !worth_finishing(); });
     exchange_->read_at_most(account_->piece(share::Direction::down));
 }
 

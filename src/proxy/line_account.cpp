@@ -64,4 +64,15 @@ net::awaitable<bool> wait_for_line(Request& request) {
     co_return !request.aborted && (!request.client_gone || request.others_wait());
 }
 
+/// No write shows meanwhile that the client has disconnected. A watch needs a request that is complete.
+net::awaitable<bool> pay_for_piece(Request& request) {
+    auto& account = *request.account;
+    bool const watches = !request.uploading;
+    if (watches) request.watch_client([&account] { account.abort(); });
+    co_await account.settle(share::Direction::down);
+    if (watches) request.client.unwatch();
+    if (request.client_gone) request.close = true;
+    co_return !request.client_gone;
+}
+
 }   // namespace garner::proxy

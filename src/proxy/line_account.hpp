@@ -31,4 +31,7 @@ std::unique_ptr<share::Account> open_account(Request const& request);
 /// Request::line_account() has opened the account. False if the response is no longer wanted.
 net::awaitable<bool> wait_for_line(Request& request);
 
+/// While the response is sent: waits until what has been received is paid. False: the client has disconnected.
+net::awaitable<bool> pay_for_piece(Request& request);
+
 }   // namespace garner::proxy

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "proxy/line_account.hpp"
 #include "util/gather.hpp"
 #include "util/text.hpp"
 
@@ -85,7 +86,10 @@ net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBod
         if (!sent) co_return false;
         upstream_.count_traffic();
         auto* const account = request_.account.get();
-        if (account && account->owes(share::Direction::down)) co_await account->settle(share::Direction::down);
+        if (account && account->owes(share::Direction::down)) {
+            bool const goes_on = co_await pay_for_piece(request_);
+            if (!goes_on) co_return false;
+        }
     }
     pieces.add(request_.client.behind_body(upstream_.exchange().trailers()));
     bool sent = true;

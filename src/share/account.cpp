@@ -63,13 +63,17 @@ net::awaitable<void> Account::wait_for_share(Direction direction) {
         Line::Place place;
         auto const bytes = side.owed;
         if (!line.enter(flow, place, bytes)) co_return;
+        bool ends = false;
         for (bool goes_on = true; goes_on;) {
             co_await wait(line, place, side);
-            goes_on = !side.aborted && !line.is_served(place) && this->payer(direction) == payer;
+            ends = side.aborted || is_useless();
+            goes_on = !ends && !line.is_served(place) && this->payer(direction) == payer;
         }
-        if (!line.leave(flow, place)) continue;
-        side.owed -= bytes;
-        co_return;
+        if (line.leave(flow, place)) {
+            side.owed -= bytes;
+            co_return;
+        }
+        if (ends) co_return;
     }
 }
 
@@ -82,7 +86,7 @@ net::awaitable<void> Account::wait_for_cap(Direction direction) {
     if (side.aborted || !line.enter(flow, place, bytes)) co_return;
     for (bool goes_on = true; goes_on;) {
         co_await wait(line, place, side);
-        goes_on = !side.aborted && !line.is_served(place);
+        goes_on = !side.aborted && !is_useless() && !line.is_served(place);
     }
     if (line.leave(flow, place)) side.capped -= bytes;
 }

@@ -1,6 +1,7 @@
 // The account of a request, a fill or a tunnel: it charges bytes to the line, and waits before more are read.
 #pragma once
 #include <array>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -33,6 +34,9 @@ public:
         with_own_ = with_own;
     }
 
+    /// Waits end when the condition is true. It is evaluated each second.
+    void wait_unless(std::function<bool()> useless) { useless_ = std::move(useless); }
+
     /// Bytes have moved.
     void charge(Direction direction, Bytes bytes);
     void charge_both(Bytes down, Bytes up) {
@@ -41,7 +45,7 @@ public:
     }
     /// True: settle() would wait.
     bool owes(Direction direction) const { return sides_[index(direction)].owes(); }
-    /// Waits until all that is owed is paid, or until abort().
+    /// Waits until all that is owed is paid, until abort(), or until the wait is useless.
     net::awaitable<void> settle(Direction direction);
     /// Before an origin is asked: a subject with debts waits behind its other requests. The kernel receives the beginning of a
     /// response before it is read.
@@ -63,6 +67,7 @@ private:
         bool owes() const { return owed > 0 || capped > 0; }
     };
     SubjectRef payer(Direction direction) const;
+    bool is_useless() const { return useless_ && useless_(); }
     net::awaitable<void> wait_for_share(Direction direction);
     net::awaitable<void> wait_for_cap(Direction direction);
     net::awaitable<void> wait(Line& line, Line::Place& place, Side& side);
@@ -73,6 +78,7 @@ private:
     std::shared_ptr<Cap> cap_;
     std::shared_ptr<Payers> others_;   // nullptr: none
     bool with_own_ = false;
+    std::function<bool()> useless_;   // empty: no wait is
     std::array<Side, 2> sides_;
 };
 
