@@ -123,7 +123,8 @@ std::vector<WantedLine> wanted_lines(std::span<InterceptedFamily const> families
 bool has_line(std::string_view output, std::string_view line) {
     while (!output.empty()) {
         auto const one = output.substr(0, output.find('\n'));
-        if (one.find(line) != npos) return true;
+        auto const at = one.find(line);
+        if (at != npos && (at + line.size() == one.size() || one[at + line.size()] == ' ')) return true;   // no prefix of a port
         output.remove_prefix(std::min(one.size() + 1, output.size()));
     }
     return false;

@@ -89,7 +89,7 @@ net::awaitable<bool> PacAnswer::is_this_proxy(PacProxy const& proxy) {
     if (proxy.host == here.host && has_port) co_return true;
     auto const names = co_await request_.services.worker.resolver.resolve(proxy.host, &request_.waiting);
     request_.waiting = {};
-    co_return own && names->failure.empty() && std::ranges::all_of(names->addresses, [&](net::Address const& address) {
+    co_return own && !names->addresses.empty() && std::ranges::all_of(names->addresses, [&](net::Address const& address) {
         return http::is_own_listener(net::to_ip(address), proxy.port, *own);
     });
 }

@@ -79,6 +79,8 @@ TEST(InterceptRules, a_wanted_line_is_found_in_the_output_of_its_command) {
     EXPECT_TRUE(has_line("0:\tfrom all lookup local\n32765:\tfrom all fwmark 0x6761 lookup 26465\n", wanted[6].line));
     EXPECT_FALSE(has_line("0:\tfrom all lookup local\n", wanted[6].line));
     EXPECT_FALSE(has_line("", wanted.front().line));
+    EXPECT_TRUE(has_line("\t\ttcp dport 80 redirect to :3129\n", "tcp dport 80 redirect to :3129"));
+    EXPECT_FALSE(has_line("\t\ttcp dport 80 redirect to :31290\n", "tcp dport 80 redirect to :3129"));
 }
 
 }   // namespace
