@@ -80,7 +80,8 @@ Result<std::shared_ptr<TlsContext>> TlsContext::make(TlsOptions const& options, 
     SSL_CTX_sess_set_new_cb(context, [](SSL* ssl, SSL_SESSION* ticket) {
         auto* owner = static_cast<TlsContext*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
         auto* const server_name = static_cast<std::string const*>(SSL_get_app_data(ssl));
-        if (!server_name) return 0;   // the server is not verified: its ticket must not replace a verification
+        bool const verifies = SSL_CTX_get_verify_mode(SSL_get_SSL_CTX(ssl)) != SSL_VERIFY_NONE;
+        if (verifies && SSL_get_verify_result(ssl) != X509_V_OK) return 0;   // the ticket would replace a verification
         owner->remember(*server_name, ticket);
         return 1;   // the context now owns the ticket
     });
@@ -155,11 +156,11 @@ SSL* TlsContext::new_session(std::string const& server_name, Verification verifi
         SSL_free(ssl);
         return nullptr;
     }
+    SSL_set_app_data(ssl, const_cast<std::string*>(&server_name));
     if (verification == Verification::reported) {
         SSL_set_verify(ssl, SSL_VERIFY_NONE, nullptr);
         return ssl;
     }
-    SSL_set_app_data(ssl, const_cast<std::string*>(&server_name));
     if (Ticket ticket{ticket_for(server_name)}) SSL_set_session(ssl, ticket.get());
     return ssl;
 }

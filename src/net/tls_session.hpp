@@ -23,7 +23,7 @@ struct SessionIdentity;
 /// A client's reaction to a server certificate that cannot be verified.
 enum class Verification : bool {
     required,   // the handshake fails, unless the configuration turns verification off
-    reported    // the handshake continues; verify_result() has the error. Such sessions are neither resumed nor resumable.
+    reported    // the handshake continues; verify_result() has the error. It resumes no session, and can be resumed if verified.
 };
 
 /// Why a handshake with a client failed, for counters.

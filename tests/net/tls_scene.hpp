@@ -43,6 +43,7 @@ struct TlsScene {
         if (!context) context = test::made(TlsContext::make(tls));
         Connector connector(loop.io, loop.wheel, resolver, options);
         ConnectTarget target{.host = host, .port = port, .tls = context, .server_name = server_name};
+        target.verification = verification;
         AddressFilter all;
         return loop.run(connector.connect(target, all, stop));
     }
@@ -76,6 +77,7 @@ struct TlsScene {
     Resolver resolver{loop.io, loop.wheel, cache, dns};
     ConnectorOptions options;
     TlsOptions tls;
+    Verification verification = Verification::required;
     std::shared_ptr<TlsContext> context;
     Error error;
 };

@@ -195,6 +195,26 @@ TEST_P(TlsResumption, a_ticket_outlives_a_reset_connection) {
     EXPECT_EQ(server.resumed, 2);
 }
 
+TEST_P(TlsResumption, only_a_valid_certificate_leaves_tickets_when_errors_are_reported) {
+    TlsScene scene;
+    TlsServer server(good(), say_hello, {.max_version = GetParam()});
+    auto const connect = [&](Verification verification, std::string const& server_name) {
+        scene.verification = verification;
+        auto result = scene.connect(server.port(), "127.0.0.1", server_name);
+        if (!result.transport) return false;
+        scene.read(*result.transport, 5);
+        result.transport->close_with_reset();
+        return true;
+    };
+    EXPECT_TRUE(connect(Verification::reported, "elsewhere.test"));
+    EXPECT_FALSE(connect(Verification::required, "elsewhere.test"));
+    EXPECT_TRUE(connect(Verification::reported, "origin.test"));
+    EXPECT_TRUE(connect(Verification::reported, "origin.test"));
+    EXPECT_EQ(server.resumed, 0);
+    EXPECT_TRUE(connect(Verification::required, "origin.test"));
+    EXPECT_EQ(server.resumed, 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Versions, TlsResumption, testing::Values(TLS1_2_VERSION, TLS1_3_VERSION));
 
 std::string patterned(std::size_t size) {
