@@ -79,6 +79,12 @@ void TlsBuffer::append(std::string_view bytes) {
     end_ += bytes.size();
 }
 
+void TlsBuffer::reserve(std::size_t size) {
+    size = std::min(size, batch_max());
+    auto const held = end_ - begin_;
+    if (size_ < size) make_room(size - held);
+}
+
 void TlsBuffer::consume(std::size_t count) {
     begin_ += count;
     check(begin_ <= end_);

@@ -35,6 +35,8 @@ public:
     std::span<char> room();
     void added(std::size_t count);
     void append(std::string_view bytes);
+    /// Takes memory for so many bytes in all, at most batch_max(). Growing with each record would copy the bytes again.
+    void reserve(std::size_t size);
     void consume(std::size_t count);
 
 private:

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int ticket_batches_max = 8;
 constexpr std::size_t unsent_answers_max = 256 * 1024;   // for a peer that causes replies and reads nothing
+constexpr std::size_t record_overhead = 64;              // at most: header, nonce, tag and type (RFC 8446 5.2, RFC 5288 3)
 
 /// The next record's plaintext: a view of the first part if that fills a record, else a copy of several parts, valid until
 /// the next call on this thread. The first part is not empty.
@@ -33,6 +34,15 @@ std::string_view next_record(std::span<iovec> parts) {
         size += count;
     }
     return {gathered.data(), size};
+}
+
+/// Memory for the records of these parts, and for later ones if `more` follows.
+void reserve(TlsBuffer& output, std::span<iovec const> parts, bool more) {
+    std::size_t size = 0;
+    for (auto const& part : parts) size += part.iov_len;
+    auto const records = size / TlsSession::record_max;
+    if (records == 0) return;
+    output.reserve(more ? output.batch_max() : output.bytes().size() + size + (records + 1) * record_overhead);
 }
 
 }   // namespace
@@ -124,6 +134,7 @@ IoResult Transport::decrypt(std::span<char> into) {
 }
 
 IoResult Transport::try_write_tls(std::span<iovec>& parts, bool more) {
+    reserve(tls_->output(), parts, more);
     std::size_t written = 0;
     for (;;) {
         while (!parts.empty() && tls_->output().bytes().size() < tls_->output().batch_max()) {

@@ -510,6 +510,21 @@ TEST(TlsBuffer, holds_what_came_in_order_and_memory_only_meanwhile) {
     EXPECT_EQ(buffer.bytes().data(), nullptr);
 }
 
+TEST(TlsBuffer, does_not_move_what_it_has_reserved_memory_for) {
+    std::string const record(16'406, 'x');
+    for (std::size_t const size : {6 * record.size(), std::size_t{1'000'000}}) {
+        TlsBuffer buffer;
+        buffer.reserve(size);
+        buffer.append(record);
+        auto const* const begin = buffer.bytes().data();
+        while (buffer.bytes().size() < std::min(size, buffer.batch_max())) buffer.append(record);
+        EXPECT_EQ(buffer.bytes().data(), begin);
+        buffer.consume(record.size());
+        buffer.reserve(size);
+        EXPECT_EQ(buffer.bytes().data(), begin + record.size());
+    }
+}
+
 TEST(TlsBuffer, peers_that_do_not_read_hold_few_large_ones) {
     std::vector<std::unique_ptr<TlsBuffer>> held;
     std::string const much(TlsBuffer::medium + 1, 'x');
