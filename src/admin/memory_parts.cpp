@@ -123,7 +123,7 @@ MemoryUse dns_names(Sources const& from) {
     auto const intercepts = [](auto const& one) { return one.intercept != net::Intercept::off; };
     bool const has_history = std::ranges::any_of(from.options->listen, intercepts);
     return {CountedBytes<net::Names>::sum() + from.shared().name_history.bytes(),
-            from.server.names().bytes_max() + (has_history ? net::NameHistory::bytes_max() : 0)};
+            from.server.network().names().bytes_max() + (has_history ? net::NameHistory::bytes_max() : 0)};
 }
 
 Bytes own_digests(icp::Mesh const& mesh) {
@@ -200,8 +200,8 @@ constexpr MemoryPart all_parts[]{
     {"tls", "TLS sessions, their ciphertext, and session tickets of origins and peers.",
      "the limit of open files x 352 KiB, 20 MiB a worker, and 240 MiB of tickets for origins and for each peer with TLS",
      part::tls},
-    {"interception", "Minted certificates, and hosts that are spliced because clients refused them.",
-     "bump.certificates x 3 KiB, and 32 MiB", part::interception},
+    {"interception", "Minted certificates, those of their origins, and hosts that are spliced because clients refused them.",
+     "bump.certificates x 6 KiB, and 32 MiB", part::interception},
     {"dns_names", "Remembered answers of DNS servers.", "dns.entries_max x 1.5 KiB", part::dns_names},
     {"mesh", "UDP datagrams, cache digests, measured origins, purges and queries.",
      "1 MiB for each UDP port and worker, 64 MiB for each digest, 22 MiB, and 4 MiB a worker", part::mesh},

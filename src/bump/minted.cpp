@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "net/certificate_text.hpp"
 #include "util/hash.hpp"
 
 namespace garner::bump {
@@ -18,17 +19,37 @@ MintedCertificates::Pointer MintedCertificates::find(std::string_view origin, Wa
     return entry && entry->is_good(now) && now < entry->verified + verified_for ? entry->certificate : nullptr;
 }
 
-MintedCertificates::Pointer MintedCertificates::renew(std::string_view origin, Likeness const& likeness, WallTime now) {
+void MintedCertificates::note_verified(std::string_view origin, VerifiedOrigin noted) {
+    MutexLock const lock(mutex_);
+    entries_.get(origin, most_).noted = std::move(noted);
+}
+
+VerifiedOrigin MintedCertificates::take_verified(std::string_view origin, WallTime now) {
+    MutexLock const lock(mutex_);
+    auto* const entry = entries_.use(origin);
+    if (!entry || !entry->noted.certificate) return {};
+    auto noted = std::exchange(entry->noted, {});
+    bool const is_good = now < noted.at + verified_for && now < net::not_after(noted.certificate.get());
+    return is_good ? noted : VerifiedOrigin{};
+}
+
+MintedCertificates::Pointer MintedCertificates::renew(std::string_view origin, Likeness const& likeness, WallTime verified,
+                                                      WallTime now) {
     MutexLock const lock(mutex_);
     auto* const entry = entries_.use(origin);
     if (!entry || !entry->is_good(now) || entry->likeness != hash_of(likeness)) return nullptr;
-    entry->verified = now;
+    entry->verified = verified;
     return entry->certificate;
 }
 
-void MintedCertificates::add(std::string_view origin, Likeness const& likeness, Pointer certificate, WallTime now) {
+void MintedCertificates::add(std::string_view origin, Likeness const& likeness, Pointer certificate, WallTime verified,
+                             WallTime now) {
     MutexLock const lock(mutex_);
-    entries_.get(origin, most_) = {std::move(certificate), hash_of(likeness), std::chrono::floor<std::chrono::days>(now), now};
+    auto& entry = entries_.get(origin, most_);
+    entry.certificate = std::move(certificate);
+    entry.likeness = hash_of(likeness);
+    entry.day = std::chrono::floor<std::chrono::days>(now);
+    entry.verified = verified;
 }
 
 void MintedCertificates::resize(std::size_t most) {

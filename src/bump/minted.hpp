@@ -12,25 +12,37 @@
 #include "util/mutex.hpp"
 #include "util/random_bits.hpp"
 
+typedef struct x509_st X509;
+
 namespace garner::bump {
+
+/// The certificate of an origin, and when a connection has verified it.
+struct VerifiedOrigin {
+    std::shared_ptr<X509> certificate;   // null: it is not known
+    WallTime at{};
+};
 
 /// Thread-safe. Certificates of valid origins by "host:port"; the least recently used ones are evicted.
 class MintedCertificates {
 public:
     using Pointer = std::shared_ptr<net::Certificate const>;
     static constexpr std::chrono::hours verified_for{1};
-    static constexpr std::size_t certificate_bytes = 3 * 1024;   // approximately
+    static constexpr std::size_t certificate_bytes = 6 * 1024;   // approximately, with the origin's
 
     /// `most`: the number of certificates, at least 1.
     explicit MintedCertificates(std::size_t most) : most_(most) {}
 
-    /// The certificate of an origin that was verified within the last `verified_for`. nullptr: verify the origin (again), and call
-    /// renew().
+    /// The certificate of an origin that was verified within the last `verified_for`. nullptr: take_verified(), or verify the
+    /// origin (again), and call renew().
     Pointer find(std::string_view origin, WallTime now) EXCLUDES(mutex_);
-    /// The origin was verified and has this likeness. Returns a certificate of the same day with the
+    /// A connection for a request has verified the origin.
+    void note_verified(std::string_view origin, VerifiedOrigin) EXCLUDES(mutex_);
+    /// What was noted within the last `verified_for`, unless the certificate has expired. It is no longer known afterwards.
+    VerifiedOrigin take_verified(std::string_view origin, WallTime now) EXCLUDES(mutex_);
+    /// The origin was verified then and has this likeness. Returns a certificate of the same day with the
     /// same likeness, which find() returns again, or nullptr: mint a certificate and add() it.
-    Pointer renew(std::string_view origin, Likeness const&, WallTime now) EXCLUDES(mutex_);
-    void add(std::string_view origin, Likeness const&, Pointer, WallTime now) EXCLUDES(mutex_);
+    Pointer renew(std::string_view origin, Likeness const&, WallTime verified, WallTime now) EXCLUDES(mutex_);
+    void add(std::string_view origin, Likeness const&, Pointer, WallTime verified, WallTime now) EXCLUDES(mutex_);
 
     /// After a change of `bump.certificates`: applies at the next add().
     void resize(std::size_t most) EXCLUDES(mutex_);
@@ -44,6 +56,7 @@ private:
         std::uint64_t likeness = 0;    // its hash under seed_
         std::chrono::sys_days day{};   // on which the leaf key was made
         WallTime verified{};
+        VerifiedOrigin noted;
         bool is_good(WallTime now) const;
     };
     std::uint64_t hash_of(Likeness const&) const;

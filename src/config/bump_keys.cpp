@@ -133,7 +133,7 @@ Form<bump::Options> interception() {
                    "minted certificate of a host twice within 10 minutes, the host is spliced for this client for 24 hours, and up "
                    "to 7 days if that repeats. `all`: also for all clients while it is for three of them."),
             key<T>("certificates", &T::certificates, count(1, million),
-                   "Maximum number of minted certificates in memory, about 3 KiB each."),
+                   "Maximum number of minted certificates in memory, about 6 KiB each with those of the origins."),
         },
         check_rules);
 }

@@ -92,10 +92,13 @@ net::awaitable<void> BumpedTunnel::run(std::optional<FixedOrigin::Refusal> refus
 net::awaitable<BumpedTunnel::Shown> BumpedTunnel::show_origin(FixedOrigin& origin) {
     Shown shown{interception_->minted->find(request_.target.url, request_.now), true};
     if (shown.certificate) co_return shown;
+    auto const verified = interception_->minted->take_verified(request_.target.url, request_.now);
+    if (verified.certificate) shown.certificate = certificate_for(verified);
+    if (shown.certificate) co_return shown;
     auto const found = co_await verify_origin();
     shown.is_valid = found.is_valid();
     if (shown.is_valid)
-        shown.certificate = certificate_for(found.certificate.get());
+        shown.certificate = certificate_for({found.certificate, request_.now});
     else if (found.certificate)
         shown = show_invalid(found, origin);
     else
@@ -134,15 +137,16 @@ std::shared_ptr<net::Certificate const> BumpedTunnel::mint_for_page() const {
     return interception_->authority->mint(bump::likeness_of_host(host(), request_.now), bump::Signer::ca, request_.now);
 }
 
-std::shared_ptr<net::Certificate const> BumpedTunnel::certificate_for(X509* verified) const {
+std::shared_ptr<net::Certificate const> BumpedTunnel::certificate_for(bump::VerifiedOrigin const& verified) const {
     auto& authority = *interception_->authority;
     auto& minted = *interception_->minted;
     auto const& key = request_.target.url;
     auto const now = request_.now;
-    auto const likeness = bump::for_valid_origin(bump::likeness_of(verified), host(), authority.constraints(), now);
-    if (auto same = minted.renew(key, likeness, now)) return same;
+    auto const likeness =
+        bump::for_valid_origin(bump::likeness_of(verified.certificate.get()), host(), authority.constraints(), now);
+    if (auto same = minted.renew(key, likeness, verified.at, now)) return same;
     auto certificate = authority.mint(likeness, bump::Signer::ca, now);
-    minted.add(key, likeness, certificate, now);
+    minted.add(key, likeness, certificate, verified.at, now);
     return certificate;
 }
 

@@ -49,7 +49,7 @@ private:
     void pool(std::unique_ptr<net::Transport> transport);
     Shown show_invalid(OriginCertificate const& found, FixedOrigin& origin) const;
     std::shared_ptr<net::Certificate const> mint_for_page() const;
-    std::shared_ptr<net::Certificate const> certificate_for(X509* verified) const;
+    std::shared_ptr<net::Certificate const> certificate_for(bump::VerifiedOrigin const& verified) const;
     net::awaitable<net::Error> accept(Shown const& shown);
     net::awaitable<void> serve(std::shared_ptr<FixedOrigin> const& origin);
     net::awaitable<void> find_user();

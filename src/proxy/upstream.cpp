@@ -1,6 +1,10 @@
 #include "proxy/upstream.hpp"
 
+#include <openssl/x509_vfy.h>
+
 #include "net/address.hpp"
+#include "net/tls_session.hpp"
+#include "proxy/interception.hpp"
 #include "proxy/line_account.hpp"
 #include "proxy/passed_login.hpp"
 #include "proxy/upstream_head.hpp"
@@ -37,6 +41,18 @@ net::ConnectTarget origin_target(Request const& request) {
     where.accepted_fault = request.accepted_fault();
     if (where.accepted_fault != 0) where.verification = net::Verification::reported;
     return where;
+}
+
+/// A tunnel to this origin can be decrypted without a connection that only verifies its certificate.
+void note_verified(Request const& request, net::Transport const& origin) {
+    auto const& interception = request.services.interception;
+    auto const* const session = origin.tls();
+    if (!interception || !interception->minted || !session || session->verify_result() != X509_V_OK) return;
+    auto const& authority = request.target.uri.authority;
+    std::string place;
+    http::append_host(authority, place);
+    place.append(":").append(std::to_string(authority.port));
+    interception->minted->note_verified(place, {session->peer_certificate(), wall_now()});
 }
 
 /// The failure if the parent that gets the client's own login asks for another one.
@@ -133,6 +149,8 @@ net::awaitable<bool> Upstream::ask_current(RequestChanges const& changes) {
         if (!transport) co_return false;
         auto& counters = request_.services.counters;
         (reused ? counters.origin_reused : counters.origin_connections).add();
+        bool const is_origin = !sources_.peer() || sources_.is_tunnelled();
+        if (!reused && is_origin && request_.is_https()) note_verified(request_, *transport);
         begin_exchange(std::move(transport), reused);
         auto const trouble = co_await send_request(changes);
         if (trouble == Trouble::none) co_return true;

@@ -37,7 +37,7 @@ double bytes_each(Authority& authority, Likeness const& likeness, std::size_t co
     auto const before = ::mallinfo2().uordblks;
     for (std::size_t i = 0; i < count; ++i)
         minted.add("host-" + std::to_string(i) + ".example.org:443", likeness, authority.mint(likeness, Signer::ca, wall_now()),
-                   wall_now());
+                   wall_now(), wall_now());
     return static_cast<double>(::mallinfo2().uordblks - before) / static_cast<double>(count);
 }
 

@@ -73,8 +73,9 @@ def bump_port(peer):
 
 
 def make_hosts(folder, count):
-    """Names for as many origins, in the form of /etc/hosts; origin.pem is valid for all of them."""
-    (folder / "hosts").write_text("".join(f"127.0.0.1 h{number}.bench.test\n" for number in range(count)))
+    """Names for twice as many origins, in the form of /etc/hosts; origin.pem is valid for all of them."""
+    names = [f"{kind}{number}.bench.test" for kind in "hf" for number in range(count)]
+    (folder / "hosts").write_text("".join(f"127.0.0.1 {name}\n" for name in names))
 
 
 def make_authority(folder):
