@@ -75,7 +75,7 @@ Figures take_figures(proxy::Server& server) {
     figures.caps = server.shared().caps.figures();
     figures.cap_count = server.shared().caps.size();
     figures.messages_lost = io::stderr_lines_lost();
-    for (auto const& certificate : server.certificates()) {
+    for (auto const& certificate : proxy::with_all_places(server.certificates())) {
         auto const [known, is_new] = figures.certificates.try_emplace(certificate.name(), certificate.not_after);
         if (!is_new) known->second = std::min(known->second, certificate.not_after);
     }

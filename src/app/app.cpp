@@ -11,6 +11,7 @@
 #include "app/part_options.hpp"
 #include "app/waiting_keys.hpp"
 #include "io/stderr_log.hpp"
+#include "proxy/trusted_certificates.hpp"
 #include "store/disk_format.hpp"
 #include "util/exit_code.hpp"
 #include "util/units.hpp"
@@ -29,7 +30,7 @@ void log(ReloadReport const& report) {
     io::stderr_lines(lines);
     if (report.refused()) return;
     for (auto const& change : report.changes) spdlog::info("changed: {}", change.text());
-    for (auto const& one : report.certificates) spdlog::info("new certificate: {}", one);
+    for (auto const& line : report.certificate_lines()) spdlog::info("{}", line);
     spdlog::info("{}", report.summary());
 }
 
@@ -156,7 +157,7 @@ ReloadReport App::apply(config::Loaded fresh, bool unconfirmed) {
         return report;
     }
     fit(fresh.config);
-    auto const shown = parts_.server->certificates();
+    auto const shown = parts_.server->certificates(), trusted = proxy::trusted_certificates(*parts_.server);
     if (auto const applied = reloading_.apply(loaded_.config, fresh.config); !applied) {
         // The faults of a named file have its lines.
         report = {.faults = load(line_, config::NamedFiles::reloaded).faults, .notices = {}, .changes = {}};
@@ -165,7 +166,8 @@ ReloadReport App::apply(config::Loaded fresh, bool unconfirmed) {
     }
     auto const& save = fresh.config.memory.save;
     if (save != loaded_.config.memory.save) MemoryFile(save).discard();   // this process may have removed its objects
-    report.certificates = proxy::new_certificates(shown, parts_.server->certificates());
+    report.note_certificates(shown, parts_.server->certificates());
+    report.note_certificates(trusted, proxy::trusted_certificates(*parts_.server));
     loaded_ = std::move(fresh);
     parts_.server->config_state().applied(report.pending(), unconfirmed);
     return report;

@@ -7,9 +7,11 @@ namespace {
 
 constexpr std::size_t changes_shown = 1'000;
 
-std::string keys(std::size_t count) { return std::to_string(count) + (count == 1 ? " key" : " keys"); }
+std::string counted(std::size_t count, std::string const& what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
 
-std::string certificate_line(std::string const& text) { return "new certificate: " + text; }
+std::string keys(std::size_t count) { return counted(count, "key"); }
 
 std::string joined(std::vector<std::string> const& names) {
     constexpr std::size_t most = 20;
@@ -19,6 +21,19 @@ std::string joined(std::vector<std::string> const& names) {
 }
 
 }   // namespace
+
+void ReloadReport::note_certificates(std::span<proxy::UsedCertificate const> before,
+                                     std::span<proxy::UsedCertificate const> after) {
+    for (auto& text : proxy::new_certificates(before, after)) new_certificates.push_back(std::move(text));
+    for (auto& text : proxy::new_certificates(after, before)) removed_certificates.push_back(std::move(text));
+}
+
+std::vector<std::string> ReloadReport::certificate_lines() const {
+    std::vector<std::string> lines;
+    for (auto const& one : new_certificates) lines.push_back("new certificate: " + one);
+    for (auto const& one : removed_certificates) lines.push_back("removed certificate: " + one);
+    return lines;
+}
 
 std::vector<std::string> ReloadReport::pending() const {
     std::vector<std::string> names;
@@ -31,10 +46,11 @@ std::string ReloadReport::summary(bool shown_only) const {
     auto const waiting = pending();
     auto const now = changes.size() - waiting.size();
     std::string text = shown_only ? "a reload would change " : "configuration reloaded: ";
-    text += now > 0 ? keys(now) : certificates.empty() ? "nothing" : "no key";
+    auto const added = new_certificates.size(), removed = removed_certificates.size();
+    text += now > 0 ? keys(now) : added + removed == 0 ? "nothing" : "no key";
     if (!shown_only) text += " changed";
-    if (auto const count = certificates.size(); count > 0)
-        text += "; " + std::to_string(count) + (count == 1 ? " new certificate" : " new certificates");
+    if (added > 0) text += "; " + counted(added, "new certificate");
+    if (removed > 0) text += "; " + counted(removed, "removed certificate");
     if (waiting.empty()) return text;
     return text + "; " + keys(waiting.size()) + (waiting.size() == 1 ? " waits" : " wait") + " for a takeover: " + joined(waiting);
 }
@@ -54,7 +70,7 @@ std::vector<std::string> ReloadReport::lines(bool shown_only) const {
     }
     for (std::size_t i = 0; i < changes.size() && i < changes_shown; ++i) lines.push_back(changes[i].text());
     if (changes.size() > changes_shown) lines.push_back("... and " + std::to_string(changes.size() - changes_shown) + " more");
-    for (auto const& one : certificates) lines.push_back(certificate_line(one));
+    for (auto& line : certificate_lines()) lines.push_back(std::move(line));
     lines.push_back(summary(shown_only));
     return lines;
 }

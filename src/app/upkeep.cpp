@@ -50,7 +50,8 @@ void Upkeep::warn_of_handshakes() {
 }
 
 void Upkeep::warn_of_certificates() {
-    for (auto const& warning : certificates_.due(server_.certificates(), wall_now())) spdlog::warn("{}", warning);
+    auto const certificates = proxy::with_all_places(server_.certificates());
+    for (auto const& warning : certificates_.due(certificates, wall_now())) spdlog::warn("{}", warning);
 }
 
 /// glibc keeps memory that is freed between blocks in use: after a burst of connections more than is in use.

@@ -108,6 +108,12 @@ Certificate::Certificate(std::vector<std::shared_ptr<X509>> const& chain, std::s
     }
 }
 
+std::string Certificate::fingerprint() const {
+    std::string all = fingerprint_of(leaf_.get());
+    for (int i = 0; i < sk_X509_num(intermediates_.get()); ++i) all += fingerprint_of(sk_X509_value(intermediates_.get(), i));
+    return all;
+}
+
 bool Certificate::matches(std::string_view server_name) const {
     auto const name = lower_case(server_name);
     return std::ranges::count(names_, name) > 0 || std::ranges::count(names_, wildcard_for(name)) > 0;

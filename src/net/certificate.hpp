@@ -32,7 +32,8 @@ public:
     std::string const& subject() const { return subject_; }
     /// The end of the leaf's validity period.
     WallTime not_after() const { return not_after_; }
-    std::string fingerprint() const { return fingerprint_of(leaf_.get()); }
+    /// Differs if the leaf or an intermediate does.
+    std::string fingerprint() const;
     /// Compares the name (in any case, without the root's dot) with names(). "*.example.org" matches exactly one label in
     /// place of the asterisk (RFC 6125 6.4.3).
     bool matches(std::string_view server_name) const;

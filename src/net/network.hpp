@@ -21,6 +21,7 @@ public:
     /// For a reload of all workers. The fault names the key.
     Result<Prepared> prepare(WorkerOptions const& fresh, TlsOptions const& tls, std::span<Worker* const> workers);
     NameCache& names() { return names_; }
+    TlsContext const& tls() const { return *tls_; }
 
 private:
     Network(WorkerOptions const& options, TlsOptions const& tls) : options_(options), tls_options_(tls), names_(options.dns) {}

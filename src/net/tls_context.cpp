@@ -11,6 +11,7 @@
 
 #include "net/certificate.hpp"
 #include "net/tls_fault.hpp"
+#include "net/trust_store.hpp"
 #include "util/check.hpp"
 #include "util/ip.hpp"
 #include "util/lru_map.hpp"
@@ -98,6 +99,10 @@ Result<std::shared_ptr<TlsContext>> TlsContext::make(TlsOptions const& options, 
 }
 
 std::shared_ptr<Certificate const> const& TlsContext::own_certificate() const { return inside_->own; }
+
+std::vector<std::shared_ptr<X509>> TlsContext::authorities() const {
+    return inside_->trusts_system ? std::vector<std::shared_ptr<X509>>() : trusted_by(inside_->context);
+}
 
 /// OpenSSL refuses keys below its security level.
 bool TlsContext::accepts_own_certificate() const {

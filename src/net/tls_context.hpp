@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "net/options.hpp"
 #include "net/tls_session.hpp"
@@ -11,6 +12,7 @@
 
 typedef struct ssl_st SSL;
 typedef struct ssl_session_st SSL_SESSION;
+typedef struct x509_st X509;
 
 namespace garner::net {
 
@@ -26,6 +28,8 @@ public:
 
     /// Shown to servers; null: none.
     std::shared_ptr<Certificate const> const& own_certificate() const;
+    /// The certificates of ca_file; empty if the system's are trusted.
+    std::vector<std::shared_ptr<X509>> authorities() const;
     /// Never 0, and no other context of this process has it: connections of two contexts must not be confused.
     std::uint64_t id() const { return id_; }
 

@@ -8,6 +8,7 @@
 
 #include "net/client_ca.hpp"
 #include "net/client_hello.hpp"
+#include "net/trust_store.hpp"
 #include "util/check.hpp"
 #include "util/text.hpp"
 
@@ -150,6 +151,8 @@ void TlsServerContext::add(std::vector<std::shared_ptr<Certificate const>> certi
 }
 
 TlsServerContext::~TlsServerContext() { SSL_CTX_free(context_); }
+
+std::vector<std::shared_ptr<X509>> TlsServerContext::client_authorities() const { return trusted_by(context_); }
 
 SSL* TlsServerContext::new_session() const {
     auto* const ssl = SSL_new(context_);

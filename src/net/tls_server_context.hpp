@@ -46,6 +46,8 @@ public:
     /// The certificate for the name in SNI; the first one for an unknown or empty name.
     Certificate const& certificate_for(std::string_view server_name) const;
     std::vector<std::shared_ptr<Certificate const>> const& certificates() const { return certificates_; }
+    /// The certificates of client_ca; empty without one.
+    std::vector<std::shared_ptr<X509>> client_authorities() const;
     bool http2() const { return http2_; }
 
 private:

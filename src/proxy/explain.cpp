@@ -267,7 +267,7 @@ private:
         if (auto const literal = parse_ip(host)) return judge_address(*literal);
         std::string name;
         net::write_cached_form(host, name);
-        out_.name_failure = server_.names().failure_of(name);
+        out_.name_failure = server_.network().names().failure_of(name);
     }
 
     /// Matches RequestCheck::check_names: a login is asked for if an address needs one, and none is allowed without.

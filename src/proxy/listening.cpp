@@ -242,12 +242,22 @@ std::vector<IpEndpoint> Listening::endpoints() const {
     return all;
 }
 
-std::vector<ShownCertificate> Listening::certificates() const {
-    std::vector<ShownCertificate> all;
+std::vector<UsedCertificate> Listening::certificates() const {
+    std::vector<UsedCertificate> all;
     for (auto const& one : open_now()) {
         if (!one.point->tls) continue;
         for (auto const& shown : one.point->tls->certificates())
             all.push_back({shown->subject(), one.endpoint.text(), shown->not_after(), shown->fingerprint()});
+    }
+    return all;
+}
+
+std::vector<UsedCertificate> Listening::client_authorities() const {
+    std::vector<UsedCertificate> all;
+    for (auto const& one : open_now()) {
+        if (!one.point->tls) continue;
+        for (auto const& authority : one.point->tls->client_authorities())
+            all.push_back(used_certificate(authority.get(), "client_ca of " + one.endpoint.text()));
     }
     return all;
 }

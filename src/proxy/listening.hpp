@@ -55,7 +55,9 @@ public:
     std::vector<ListenAddress> addresses() const;
     std::vector<IpEndpoint> endpoints() const;
     /// The certificates that clients are shown now.
-    std::vector<ShownCertificate> certificates() const;
+    std::vector<UsedCertificate> certificates() const;
+    /// Those that verify client certificates.
+    std::vector<UsedCertificate> client_authorities() const;
 
 private:
     using Sockets = std::vector<std::shared_ptr<Listener>>;   // at least one for each worker

@@ -4,7 +4,6 @@
 #include <boost/asio/post.hpp>
 #include <thread>
 
-#include "net/certificate_text.hpp"
 #include "proxy/capacity.hpp"
 #include "proxy/request_places.hpp"
 #include "proxy/rule_hits.hpp"
@@ -216,7 +215,7 @@ std::shared_ptr<Options const> Server::options() const {
     return options_;
 }
 
-std::vector<ShownCertificate> Server::certificates() const {
+std::vector<UsedCertificate> Server::certificates() const {
     auto shown = listening_->certificates();
     auto const peer_table = mesh_->peer_table();
     for (auto const& peer : peer_table->peers) {
@@ -225,10 +224,8 @@ std::vector<ShownCertificate> Server::certificates() const {
             shown.push_back({own->subject(), "to peer " + peer->options.name, own->not_after(), own->fingerprint()});
     }
     if (auto const now = interception(); now && now->authority)
-        for (auto const& one : now->authority->chain())
-            shown.push_back(
-                {net::subject_of(one.get()), "bump.ca_chain", net::not_after(one.get()), net::fingerprint_of(one.get())});
-    return with_all_places(std::move(shown));
+        for (auto const& one : now->authority->chain()) shown.push_back(used_certificate(one.get(), "bump.ca_chain"));
+    return shown;
 }
 
 std::vector<Counters const*> Server::counters() const {

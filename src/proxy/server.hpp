@@ -52,8 +52,9 @@ public:
     /// to later requests, and `net`, `tls` and `also_closed` of `fresh`. Other members of `fresh` and the log's path have no
     /// effect.
     Result<Prepared> prepare(ServerOptions const& fresh, std::shared_ptr<Options const> options);
-    /// The certificates that clients and peers are shown now, and those of the CA of `bump`: each with all its places.
-    std::vector<ShownCertificate> certificates() const;
+    /// The certificates that clients and peers are shown now, and those of the CA of `bump`.
+    /// For those that verify others see trusted_certificates.hpp.
+    std::vector<UsedCertificate> certificates() const;
     /// Never null after open_interception().
     std::shared_ptr<Interception const> interception() const;
     /// Checks the logins of all workers' requests.
@@ -80,7 +81,7 @@ public:
     std::shared_ptr<Options const> options() const;
     AccessLog::Stats log_stats() const { return log_ ? log_->stats() : AccessLog::Stats{}; }
     net::NameHistory& name_history() { return shared_.name_history; }
-    net::NameCache& names() { return network_->names(); }
+    net::Network& network() { return *network_; }
     icp::Mesh& mesh() { return *mesh_; }
     /// For code that must run on a worker; until stop().
     net::Worker& first_worker() { return *workers_.front()->worker; }

@@ -22,12 +22,30 @@ TEST(ReloadReport, of_an_applied_configuration) {
 TEST(ReloadReport, of_new_certificates) {
     std::string const text = "CN = a.example (192.0.2.1:3129), valid until Thu, 26 Nov 2026 10:00:00 GMT";
     ReloadReport report;
-    report.certificates = {text};
+    report.new_certificates = {text};
     EXPECT_THAT(report.lines(false),
                 ElementsAre("new certificate: " + text, "configuration reloaded: no key changed; 1 new certificate"));
     report.changes = {change("via")};
-    report.certificates.push_back(text);
+    report.new_certificates.push_back(text);
     EXPECT_EQ(report.summary(), "configuration reloaded: 1 key changed; 2 new certificates");
+}
+
+TEST(ReloadReport, of_replaced_and_of_removed_certificates) {
+    auto const end = from_unix_seconds(1'900'000'000);
+    auto const place = "client_ca of 192.0.2.1:3129";
+    proxy::UsedCertificate const former{"CN = A", place, end, "1"}, renewed{"CN = A", place, end, "2"};
+    std::vector const before{former}, after{renewed};
+    auto const text = former.name() + ", valid until Sun, 17 Mar 2030 17:46:40 GMT";
+    ReloadReport report;
+    report.note_certificates(before, before);
+    EXPECT_THAT(report.lines(false), ElementsAre("configuration reloaded: nothing changed"));
+    report.note_certificates(before, after);
+    EXPECT_THAT(report.lines(false),
+                ElementsAre("new certificate: " + text, "removed certificate: " + text,
+                            "configuration reloaded: no key changed; 1 new certificate; 1 removed certificate"));
+    ReloadReport fewer;
+    fewer.note_certificates(after, {});
+    EXPECT_EQ(fewer.summary(), "configuration reloaded: no key changed; 1 removed certificate");
 }
 
 TEST(ReloadReport, of_keys_that_wait_for_a_takeover) {

@@ -72,6 +72,14 @@ TEST(Certificate, a_chain_and_its_key_are_read) {
     EXPECT_LE(certificate->not_after(), wall_now() + seconds{3'600});
 }
 
+TEST(Certificate, another_intermediate_changes_the_fingerprint) {
+    auto const& [root, middle, leaf] = family();
+    PemFiles const alone(leaf.pem(), leaf.key_pem()), chain(leaf.pem() + middle.pem(), leaf.key_pem());
+    auto const fingerprint = [](PemFiles const& files) { return test::made(read_certificate(files.names))->fingerprint(); };
+    EXPECT_EQ(fingerprint(chain), fingerprint(chain));
+    EXPECT_NE(fingerprint(chain), fingerprint(alone));
+}
+
 TEST(Certificate, without_a_subject_has_its_first_name) {
     IssuedCertificate const one({.common_name = "", .names = "DNS:Proxy.test,DNS:other.test"});
     EXPECT_EQ(subject_of(one.x509()), "without subject, proxy.test");

@@ -16,7 +16,7 @@ WallTime const end = from_unix_seconds(1'900'000'000);
 
 TEST(CertificateWatch, warns_once_at_each_of_five_steps_and_at_the_end) {
     CertificateWatch watch;
-    std::vector<ShownCertificate> const one{{"CN = a.example", "192.0.2.1:3129", end}};
+    std::vector<UsedCertificate> const one{{"CN = a.example", "192.0.2.1:3129", end}};
     std::vector<int> warned;
     for (int left = 40; left >= -3; --left)
         for (int look = 0; look < 2; ++look)
@@ -26,8 +26,8 @@ TEST(CertificateWatch, warns_once_at_each_of_five_steps_and_at_the_end) {
 
 TEST(CertificateWatch, names_the_certificate_and_where_it_is_shown) {
     CertificateWatch watch;
-    std::vector<ShownCertificate> const two{{"CN = a.example", "192.0.2.1:3129", end},
-                                            {"CN = a.example", "to peer campus", end - std::chrono::days(2)}};
+    std::vector<UsedCertificate> const two{{"CN = a.example", "192.0.2.1:3129", end},
+                                           {"CN = a.example", "to peer campus", end - std::chrono::days(2)}};
     auto const now = end - std::chrono::days(5) - seconds(1);
     EXPECT_THAT(watch.due(two, now),
                 ElementsAre(StartsWith("the certificate CN = a.example (192.0.2.1:3129) expires in 5 days, on "),
@@ -35,7 +35,7 @@ TEST(CertificateWatch, names_the_certificate_and_where_it_is_shown) {
     EXPECT_THAT(watch.due(two, now), IsEmpty());
 }
 
-TEST(ShownCertificates, of_one_subject_and_end_are_one_with_all_places) {
+TEST(UsedCertificates, of_one_subject_and_end_are_one_with_all_places) {
     auto const later = end + std::chrono::days(1);
     auto const all = with_all_places({{"CN = a.example", "192.0.2.1:3129", end},
                                       {"CN = a.example", "192.0.2.1:3130", later},
@@ -45,14 +45,16 @@ TEST(ShownCertificates, of_one_subject_and_end_are_one_with_all_places) {
     EXPECT_EQ(all[1].name(), "CN = a.example (192.0.2.1:3130)");
 }
 
-TEST(ShownCertificates, are_new_unless_the_same_certificate_was_shown_before) {
-    ShownCertificate const first{"CN = a.example", "192.0.2.1:3129", end, "1"},
+TEST(UsedCertificates, are_new_unless_the_same_certificate_was_used_at_the_same_place_before) {
+    UsedCertificate const first{"CN = a.example", "192.0.2.1:3129", end, "1"},
         renewed{"CN = a.example", "192.0.2.1:3129", end, "2"};
     std::vector const before{first}, after{first, renewed};
     EXPECT_THAT(new_certificates(before, before), IsEmpty());
     EXPECT_THAT(new_certificates(after, before), IsEmpty());
     EXPECT_THAT(new_certificates(before, after),
                 ElementsAre("CN = a.example (192.0.2.1:3129), valid until Sun, 17 Mar 2030 17:46:40 GMT"));
+    std::vector const elsewhere{UsedCertificate{"CN = a.example", "client_ca of 192.0.2.1:3129", end, "1"}};
+    EXPECT_EQ(new_certificates(before, elsewhere).size(), 1u);
     EXPECT_EQ(with_all_places({first, renewed}).size(), 2u);
 }
 

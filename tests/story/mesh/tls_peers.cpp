@@ -248,8 +248,29 @@ TEST_F(TlsPeers, new_contents_of_the_same_files_are_taken_too) {
     Proxy proxy(child(parent));
     EXPECT_EQ(get(proxy, origin, "/page").body(), "x");
     child_files.write(Certificate("stranger.test"));   // the parent trusts the former one
-    reload(proxy, proxy.configuration(), "configuration reloaded");
+    reload(proxy, proxy.configuration(), "configuration reloaded: no key changed; 1 new certificate; 1 removed certificate");
+    EXPECT_TRUE(proxy.says("new certificate: CN = stranger.test (to peer campus), valid until ")) << proxy.errors();
     EXPECT_EQ(get(proxy, origin, "/page").status(), 502) << "a kept connection has the former certificate";
+}
+
+TEST_F(TlsPeers, other_authorities_in_the_same_file_are_taken_and_named) {
+    Origin origin;
+    origin.answer("/page", no_store("x"));
+    Proxy parent(secure_parent());
+    TempDir dir;
+    auto const authorities = dir.write("parents.pem", parent_files.certificate.pem());
+    Proxy proxy(child(parent, {{"tls", {{"ca_file", authorities}}}}));
+    EXPECT_EQ(get(proxy, origin, "/page").body(), "x");
+    auto const trust = [&](CertificateFiles const& trusted) {
+        dir.write("parents.pem", trusted.certificate.pem());
+        reload(proxy, proxy.configuration(), "configuration reloaded: no key changed; 1 new certificate; 1 removed certificate");
+    };
+    trust(origin_files);
+    EXPECT_TRUE(proxy.says("new certificate: CN = origin.test (ca_file of peer campus), valid until ")) << proxy.errors();
+    EXPECT_TRUE(proxy.says("removed certificate: CN = parent.test (ca_file of peer campus), valid until ")) << proxy.errors();
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 502) << "a kept connection was verified by the former authority";
+    trust(parent_files);
+    EXPECT_TRUE(eventually([&] { return get(proxy, origin, "/page").body() == "x"; }, 30s));
 }
 
 TEST_F(TlsPeers, a_faulty_file_changes_nothing) {

@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include <atomic>
+#include <filesystem>
 #include <future>
 #include <nlohmann/json.hpp>
 
@@ -85,6 +86,19 @@ TEST_F(Interception, a_bumped_page_is_stored_and_shared_with_absolute_form) {
     EXPECT_TRUE(client.get(url_of("bumped.test", origin, "/page?secret=1")).hit());
     EXPECT_EQ(proxy.logged("/page", 2).all["http"], "2.0");   // the query is not logged
     EXPECT_TRUE(proxy.says("decrypts HTTPS to all hosts")) << proxy.errors();
+}
+
+TEST_F(Interception, a_host_that_a_request_has_verified_is_not_connected_to_for_its_certificate) {
+    NEEDS("curl");
+    auto const certificate = issued("DNS:bumped.test");
+    Origin origin({.certificate = &certificate});
+    origin.answer("/page", {.fields = {{"Cache-Control", "max-age=600"}, {"Connection", "close"}}, .body = "page"});
+    Proxy proxy(patch(bump_all));
+    auto const url = url_of("bumped.test", origin, "/page");
+    Client client(proxy);
+    EXPECT_EQ(client.get(url).body(), "page");
+    EXPECT_EQ(curl(proxy, {url}).output, "page");
+    EXPECT_EQ(origin.connections(), 1u);
 }
 
 TEST_F(Interception, without_the_root_curl_refuses_the_certificate_and_is_spliced_after_two_refusals) {
@@ -296,6 +310,27 @@ TEST_F(Interception, a_reload_takes_another_CA) {
     proxy.signal(SIGHUP);
     ASSERT_TRUE(eventually([&] { return proxy.errors().find("configuration reloaded") != std::string::npos; }));
     EXPECT_EQ(curl(proxy, newer + "/root.pem", {url}).output, "page");   // no certificate of the old CA is left
+    EXPECT_EQ(curl(proxy, root, {url}).code, 60);
+}
+
+TEST_F(Interception, a_reload_takes_another_CA_from_the_same_files) {
+    NEEDS("curl");
+    auto const certificate = issued("DNS:bumped.test");
+    Origin origin({.certificate = &certificate});
+    origin.answer("/page", fresh("page"));
+    auto const newer = dir.path("newer").string();
+    ASSERT_EQ(run({garner_binary(), "ca", "init", newer, "--any-host"}).code, 0);
+    Proxy proxy(patch(bump_all));
+    auto const url = url_of("bumped.test", origin, "/page");
+    EXPECT_EQ(curl(proxy, {url}).output, "page");
+    for (std::string const file : {"/chain.pem", "/ca.key"})
+        std::filesystem::copy_file(newer + file, ca + file, std::filesystem::copy_options::overwrite_existing);
+    proxy.signal(SIGHUP);
+    ASSERT_TRUE(eventually([&] { return proxy.says("configuration reloaded: no key changed; "); })) << proxy.errors();
+    for (auto const* change : {"new", "removed"})
+        EXPECT_TRUE(proxy.says(change + std::string(" certificate: O = Garner"))) << proxy.errors();
+    EXPECT_TRUE(proxy.says(" (bump.ca_chain), valid until ")) << proxy.errors();
+    EXPECT_TRUE(eventually([&] { return curl(proxy, newer + "/root.pem", {url}).output == "page"; }));
     EXPECT_EQ(curl(proxy, root, {url}).code, 60);
 }
 

@@ -1,4 +1,6 @@
 // Certificates of clients: required, optional, in rules and in the log.
+#include <signal.h>
+
 #include "story/tls/secure_listener.hpp"
 
 namespace garner::test {
@@ -52,6 +54,38 @@ TEST_F(ClientCertificates, optional_ones_decide_by_rules) {
     EXPECT_EQ(curl(proxy, &alice, origin.url("/page")).output, "hello200");
     EXPECT_THAT(curl(proxy, nullptr, origin.url("/page")).output, EndsWith("403"));
     EXPECT_NE(curl(proxy, &mallory, origin.url("/page")).code, 0);
+}
+
+TEST_F(ClientCertificates, a_reload_takes_other_authorities_from_the_same_file) {
+    NEEDS("curl");
+    NEEDS("openssl");
+    origin.answer("/page", fresh("hello"));
+    auto const authorities = files.dir.write("clients.pem", alice.certificate.pem());
+    Proxy proxy(Proxy::Setup{.tls = files.tls(R"(, "client_ca": ")" + authorities + "\"")});
+    auto const session = files.dir.path("session").string();
+    auto const with_ticket = [&](std::string const& options) {
+        return run({"sh", "-c",
+                    "printf 'GET " + origin.url("/page") +
+                        " HTTP/1.0\\r\\n\\r\\n' | openssl s_client -ign_eof -connect 127.0.0.1:" + std::to_string(proxy.secure()) +
+                        " " + options + " " + session + " 2>&1"},
+                   30s)
+            .output;
+    };
+    EXPECT_EQ(curl(proxy, &alice, origin.url("/page")).output, "hello200");
+    EXPECT_NE(curl(proxy, &mallory, origin.url("/page")).code, 0);
+    EXPECT_THAT(with_ticket("-cert " + alice.chain() + " -key " + alice.key() + " -sess_out"), HasSubstr("hello"));
+    EXPECT_THAT(with_ticket("-sess_in"), HasSubstr("hello")) << "the ticket replaces the certificate";
+
+    files.dir.write("clients.pem", mallory.certificate.pem());
+    proxy.signal(SIGHUP);
+    ASSERT_TRUE(eventually([&] { return proxy.says("configuration reloaded: "); })) << proxy.errors();
+    EXPECT_TRUE(proxy.says("no key changed; 1 new certificate; 1 removed certificate")) << proxy.errors();
+    auto const place = " (client_ca of 127.0.0.1:" + std::to_string(proxy.secure()) + "), valid until ";
+    EXPECT_TRUE(proxy.says("new certificate: CN = mallory.example.net" + place)) << proxy.errors();
+    EXPECT_TRUE(proxy.says("removed certificate: CN = alice.example.org" + place)) << proxy.errors();
+    EXPECT_TRUE(eventually([&] { return curl(proxy, &mallory, origin.url("/page")).output == "hello200"; }));
+    EXPECT_NE(curl(proxy, &alice, origin.url("/page")).code, 0);
+    EXPECT_THAT(with_ticket("-sess_in"), Not(HasSubstr("hello"))) << "it was made for the former authority";
 }
 
 }   // namespace garner::test

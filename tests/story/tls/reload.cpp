@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include "story/tls/secure_listener.hpp"
+#include "support/issued_certificate.hpp"
 
 namespace garner::test {
 
@@ -50,6 +51,21 @@ TEST_F(TlsReload, a_key_of_another_certificate_changes_nothing) {
     reload(proxy, "listen[1].tls.certificates[0].key: " + files.key());
     EXPECT_TRUE(proxy.says("configuration not reloaded")) << proxy.errors();
     EXPECT_EQ(shown(proxy), files.certificate.pem());
+}
+
+TEST_F(TlsReload, another_authority_of_origins_in_the_same_file_is_taken_and_named) {
+    IssuedCertificate const trust({.common_name = "Origins", .is_ca = true});
+    IssuedCertificate const issued({.names = "IP:127.0.0.1"}, &trust);
+    Certificate const of_origin(issued.pem(), issued.key_pem());
+    Origin secure({.certificate = &of_origin});
+    secure.answer("/page", no_store("hello"));
+    auto const trusted = files.dir.write("trusted.pem", files.certificate.pem());
+    Proxy proxy(Proxy::Setup{.patch = R"({"tls": {"ca_file": ")" + trusted + "\"}}", .tls = files.tls()});
+    EXPECT_EQ(get(proxy, secure, "/page").status(), 502);
+    files.dir.write("trusted.pem", trust.pem());
+    reload(proxy, "configuration reloaded: no key changed; 1 new certificate; 1 removed certificate");
+    EXPECT_TRUE(proxy.says("new certificate: CN = Origins (tls.ca_file), valid until ")) << proxy.errors();
+    EXPECT_TRUE(eventually([&] { return get(proxy, secure, "/page").body() == "hello"; }));
 }
 
 TEST_F(TlsReload, client_certificates_can_be_required_later) {
