@@ -57,6 +57,10 @@ struct SlowHttp2 : Http2Attack {
     SlowHttp2() : Http2Attack(R"({"deadlines": {"head": "300ms"}})") {}
 };
 
+struct UnreadHttp2 : Http2Attack {
+    UnreadHttp2() : Http2Attack(R"({"deadlines": {"body": "1s"}})") {}
+};
+
 }   // namespace
 
 TEST_F(Http2Attack, streams_that_are_reset_at_once) {
@@ -106,6 +110,19 @@ TEST_F(Http2Attack, windows_of_zero_hold_no_other_client_up) {
     }
     for (int i = 0; i < 100; ++i) EXPECT_EQ(victim.get("/page").body(), "x");
     EXPECT_EQ(origin.requests("/film"), 1u);
+}
+
+TEST_F(UnreadHttp2, a_response_of_which_nothing_is_taken_is_reset_and_the_connection_stays) {
+    origin.answer("/film", fresh(pattern(3'000'000)));
+    origin.answer("/later", fresh("served all the same"));
+    RawHttp2 client(proxy.secure(), number(4, 2) + number(0));
+    ASSERT_TRUE(client.request(1, "/film"));
+    auto const reset = frame(rst_frame, no_flag, 1, number(0)).substr(0, 9);   // with any code
+    EXPECT_TRUE(client.receives(reset, 1));
+    ASSERT_TRUE(client.request(3, "/later"));
+    ASSERT_TRUE(client.send(frame(window_frame, no_flag, 3, number(1'000))));
+    EXPECT_TRUE(client.receives("served all the same", 1));
+    EXPECT_EQ(victim.get("/page").body(), "x");
 }
 
 TEST_F(Http2Attack, more_streams_than_allowed_are_refused_and_the_others_answered) {

@@ -42,6 +42,15 @@ TEST_F(TlsListener, a_forward_proxy_over_TLS_shares_its_cache_with_the_plain_lis
     EXPECT_EQ(origin.requests("/page"), 1u);
 }
 
+TEST_F(TlsListener, the_line_at_the_start_says_how_to_point_a_browser_at_it) {
+    Proxy proxy(Proxy::Setup{.tls = files.tls()});
+    auto const port = std::to_string(proxy.secure());
+    EXPECT_TRUE(proxy.says("127.0.0.1:" + port + " (TLS)")) << proxy.errors();
+    EXPECT_TRUE(proxy.says("; proxy over TLS: chromium --proxy-server=https://NAME:" + port + ", or \"HTTPS NAME:" + port +
+                           "\" in a PAC file, or: curl -x https://NAME:" + port + " "))
+        << proxy.errors();
+}
+
 TEST_F(TlsListener, an_accelerator_over_TLS_tells_its_origin_so_and_keeps_its_objects_apart) {
     origin.answer("/page", fresh("hello"));
     Proxy proxy(Proxy::Setup{.accelerates = origin.url(), .tls = files.tls(), .secure_origin = origin.url()});
@@ -141,6 +150,11 @@ TEST_F(TlsListener, clear_HTTP_gets_a_reason_in_clear) {
     EXPECT_TRUE(client.closed_by_proxy());
     EXPECT_EQ(metric(proxy, R"(garner_tls_handshakes_total{result="clear_text"})"), "1");
     expect_listener_in_logs(proxy, proxy.secure(), "the client does not speak TLS");
+    EXPECT_EQ(Client("127.0.0.1", proxy.secure()).get("http://example.test/").status(), 400);
+    pause_for(2'500ms);
+    auto const errors = proxy.errors();
+    std::string const notice = "TLS handshakes with clients that failed";
+    EXPECT_EQ(errors.find(notice), errors.rfind(notice)) << "more than one in a minute: " << errors;
 }
 
 TEST_F(TlsListener, TLS_to_a_plain_port_gets_a_reason_in_clear) {
