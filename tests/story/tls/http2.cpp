@@ -195,7 +195,7 @@ TEST_F(Http2, nghttp_gets_pages_from_an_accelerator_and_uploads_with_trailers) {
 TEST_F(Http2, nghttp_gets_pages_through_the_forward_proxy) {
     NEEDS("nghttp");
     origin.answer("/page", fresh("hello"));
-    Proxy proxy(forward);
+    Proxy proxy(Proxy::Setup{.patch = R"({"workers": 1})", .tls = files.tls()});   // one worker: its log lines are in order
     auto arguments = of_origin();
     arguments.push_back(secure_url(proxy, "/page"));
     EXPECT_EQ(nghttp(arguments), "hello");
