@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "config/auth_files.hpp"
 #include "config/bump_files.hpp"
@@ -263,11 +264,6 @@ void try_files_of_reload(Reader& reader, Config const& config) {
     try_read_files(reader, config, own);
     try_hosts_of_reload(reader, config.dns.hosts_file, own);
     try_memory_file(reader, config.memory.save, own);
-}
-
-std::optional<garner::Fault> access_log_fault(Config const& config) {
-    Rights rights(config);
-    return log_fault(config, rights);
 }
 
 void try_files(Reader& reader, Config const& config) {

@@ -1,10 +1,7 @@
 // Checks if the files named in a configuration are usable.
 #pragma once
-#include <optional>
-
 #include "config/config.hpp"
 #include "config/reader.hpp"
-#include "util/result.hpp"
 
 namespace garner::config {
 
@@ -12,9 +9,6 @@ namespace garner::config {
 /// rights of the account that Garner switches to, else with those of this process. Creates and changes nothing. Forks:
 /// only for a process without other threads.
 void try_files(Reader&, Config const&);
-
-/// Why the file `log.access` cannot be written, which would be a fault of try_files(). Forks, too.
-std::optional<garner::Fault> access_log_fault(Config const&);
 
 /// Notes a fault for each file without which a reload fails, with the rights of this process. Does not fork.
 void try_files_of_reload(Reader&, Config const&);

@@ -2,6 +2,7 @@
 
 #include <glob.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -9,7 +10,7 @@
 #include <iterator>
 #include <ostream>
 
-#include "config/files.hpp"
+#include "config/load.hpp"
 #include "import/squid_conf.hpp"
 #include "util/bytes.hpp"
 #include "util/exit_code.hpp"
@@ -57,11 +58,11 @@ private:
 };
 
 /// The result must pass `garner check` on this machine.
-std::string why_no_log(std::string const& path) {
-    Config config;
-    config.proxy.log.access = path;
-    auto const fault = access_log_fault(config);
-    return fault ? fault->what : std::string();
+std::string why_not(std::string const& key, std::string const& value) {
+    std::vector<std::string> const sets{key + "=" + value};
+    auto const loaded = load_defaults(sets, NamedFiles::tried);
+    auto const fault = std::ranges::find_if(loaded.faults, [&](Fault const& one) { return one.key.starts_with(key); });
+    return fault == loaded.faults.end() ? std::string() : fault->text;
 }
 
 }   // namespace
@@ -76,7 +77,7 @@ int import_command(std::string const& file, std::ostream& out, std::ostream& err
     importing::Files const files{.read = [&](std::string const& path) { return text_of(beside.path_of(path)); },
                                  .find = [&](std::string const& pattern) { return beside.find(pattern); },
                                  .locate = [&](std::string const& path) { return beside.path_of(path).string(); },
-                                 .why_no_log = why_no_log};
+                                 .why_not = why_not};
     auto const imported = importing::import_squid(file, *text, files);
     if (!imported) {
         err << "garner: " << imported.fault().text() << "\n";

@@ -67,7 +67,7 @@ void add_htpasswd(Context& context, Line const& line, std::vector<std::string> c
     auto source = Json::object();
     source["type"] = Json::string("htpasswd");
     source["file"] = Json::string(words.back());
-    context.auth_sources.push_back(std::move(source));
+    context.auth_sources.push_back({line, std::move(source)});
 }
 
 std::string url_of(Options const& options) {
@@ -108,7 +108,7 @@ void add_ldap(Context& context, Line const& line, std::vector<std::string> const
     }
     if (options.has('w'))
         context.report.needs_you(line, "has the password of -w; write it to a file, and add bind_dn and bind_password_file");
-    context.auth_sources.push_back(std::move(source));
+    context.auth_sources.push_back({line, std::move(source)});
 }
 
 void add_negotiate(Context& context, Line const& line, std::vector<std::string> const& words) {
@@ -122,7 +122,7 @@ void add_negotiate(Context& context, Line const& line, std::vector<std::string> 
     if (options.has('r') && at != principal.npos) source["realm"] = Json::string(principal.substr(at + 1));
     if (options.has('r') && at == principal.npos)
         context.report.needs_you(line, "leaves the realm out of users' names (-r); add the realm to the source");
-    context.auth_sources.push_back(std::move(source));
+    context.auth_sources.push_back({line, std::move(source)});
     context.facts.exact_users = true;
 }
 

@@ -20,6 +20,11 @@ struct Peer {
     Json json;
 };
 
+struct AuthSource {
+    Line line;
+    Json json;
+};
+
 struct Context {
     Context(Files const& given, Report& to) : files(given), report(to), acls(given, to) {}
 
@@ -31,7 +36,7 @@ struct Context {
     AclFacts facts;
     Reasons reasons;                   // of deny_info
     std::vector<std::string> listen;   // addresses
-    std::vector<Json> auth_sources;
+    std::vector<AuthSource> auth_sources;
     std::vector<Peer> peers;
     std::map<std::string, std::vector<AccessLine>> peer_access;   // by peer
     std::vector<Json> caching_rules;
@@ -40,6 +45,10 @@ struct Context {
 
     /// Sets a key such as "memory.size".
     void set(std::string_view path, Json value);
+    /// Why `garner check` would reject the value on this machine, such as a file that is absent; empty: it would not.
+    std::string why_not(std::string const& path, Json const& value) const {
+        return files.why_not ? files.why_not(path, value.line()) : std::string();
+    }
 };
 
 /// A row of the table of directives. `text` and the bounds are arguments of `take`.

@@ -25,13 +25,34 @@ void write_listeners(Context& context) {
     if (!list.empty()) context.set("listen", std::move(list));
 }
 
+/// Rules with users need a source. This one knows no user, so that they deny.
+Json source_of_no_user() {
+    auto source = Json::object();
+    source["type"] = Json::string("address");
+    source["users"] = Json::object();
+    return source;
+}
+
+/// The files of a source may be on another machine.
+bool is_usable(Context& context, AuthSource const& source) {
+    auto list = Json::array();
+    list.add(source.json);
+    auto const why_not = context.why_not("auth.sources", list);
+    if (!why_not.empty())
+        context.report.needs_you(source.line, why_not + "; none of its users can log in. Correct this and import again, or add " +
+                                                  source.json.line() + " to auth.sources");
+    return why_not.empty();
+}
+
 void write_auth(Context& context) {
     if (context.auth_sources.empty()) {
         context.config.erase("auth");   // a realm alone
         return;
     }
     auto sources = Json::array();
-    for (auto const& source : context.auth_sources) sources.add(source);
+    for (auto const& source : context.auth_sources)
+        if (is_usable(context, source)) sources.add(source.json);
+    if (sources.empty()) sources.add(source_of_no_user());
     context.set("auth.sources", std::move(sources));
 }
 

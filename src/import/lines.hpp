@@ -17,8 +17,8 @@ struct Files {
     std::function<std::vector<std::string>(std::string const& pattern)> find;
     /// The absolute path by which Garner can open a file that `read` reads.
     std::function<std::string(std::string const& path)> locate;
-    /// Why Garner could not write an access log with this path; empty: it could.
-    std::function<std::string(std::string const& path)> why_no_log = {};
+    /// Why `garner check` would reject this value (JSON) of a key on this machine, such as "auth.sources"; empty: it would not.
+    std::function<std::string(std::string const& key, std::string const& value)> why_not = {};
 };
 
 struct Directives {

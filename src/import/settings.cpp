@@ -114,6 +114,8 @@ void take_cache_dir(Context& context, Line const& line, Directive const&) {
     if (context.given.contains("disk.path")) return context.report.drop(line, "Garner has one store; add its size to disk.size");
     if (!size || *size < least || *size > most || printable(words[1]) != words[1])
         return context.report.drop(line, "its size is not from 16 MiB to 1 PiB");
+    if (auto const why_not = context.why_not("disk.path", Json::string(words[1])); !why_not.empty())
+        return context.report.drop(line, why_not);
     context.set("disk.path", Json::string(words[1]));
     context.set("disk.size", Json::string(size_text(*size * MiB)));
 }
@@ -198,7 +200,7 @@ void take_access_log(Context& context, Line const& line, Directive const&) {
         if (file.starts_with(module)) file.erase(0, std::string_view(module).size());
     if (!file.starts_with('/') || printable(file) != file)
         return context.report.drop(line, "Garner logs to a file or to standard output");
-    auto const why_not = context.files.why_no_log ? context.files.why_no_log(file) : std::string();
+    auto const why_not = context.why_not("log.access", Json::string(file));
     if (why_not.empty())
         context.set("log.access", Json::string(file));
     else
@@ -225,11 +227,21 @@ void take_udp(Context& context, Line const& line, Directive const& row) {
     to = *port == 0 ? "" : std::to_string(*port);
 }
 
+namespace {
+
+void take_ca_file(Context& context, Line const& line, std::string const& file) {
+    auto const why_not = context.why_not("tls.ca_file", Json::string(file));
+    if (why_not.empty()) return context.set("tls.ca_file", Json::string(file));
+    context.report.needs_you(line, why_not + "; the CAs of the system verify origins until tls.ca_file names a file");
+}
+
+}   // namespace
+
 void take_tls(Context& context, Line const& line, Directive const&) {
     for (auto const& word : split(line.rest)) {
         auto const value = word.substr(std::min(word.find('=') + 1, word.size()));
         if (word.starts_with("cafile="))
-            context.set("tls.ca_file", Json::string(value));
+            take_ca_file(context, line, value);
         else if (word.starts_with("flags=") && value == "DONT_VERIFY_PEER")
             context.set("tls.verify", Json::flag(false));
         else

@@ -473,8 +473,8 @@ TEST(Import, the_maximum_of_refresh_pattern_is_reported) {
 }
 
 TEST(Import, a_log_that_cannot_be_written_is_dropped) {
-    Files const files{.read = {}, .find = {}, .locate = {}, .why_no_log = [](std::string const& path) {
-                          return path == "/shut/log" ? "no file can be created in \"/shut\"" : "";
+    Files const files{.read = {}, .find = {}, .locate = {}, .why_not = [](std::string const&, std::string const& value) {
+                          return value == "\"/shut/log\"" ? "no file can be created in \"/shut\"" : "";
                       }};
     auto const imported = import_squid("squid.conf", "access_log /shut/log combined\naccess_log daemon:/open/log squid\n", files);
     ASSERT_TRUE(imported) << imported.fault_text();
@@ -485,6 +485,42 @@ TEST(Import, a_log_that_cannot_be_written_is_dropped) {
         imported->report.npos)
         << imported->report;
     EXPECT_FALSE(imported->needs_you);
+}
+
+TEST(Import, a_source_of_users_that_fails_the_check_is_left_out_and_named) {
+    auto const import = [](std::string const& text) {
+        Files const files{.read = {}, .find = {}, .locate = {}, .why_not = [](std::string const& key, std::string const& value) {
+                              bool const fails = value.find("/absent") != value.npos || value.find(".absent") != value.npos;
+                              return fails ? key + " is absent" : "";
+                          }};
+        return *import_squid("squid.conf", text + "acl users proxy_auth REQUIRED\nhttp_access allow users\n", files);
+    };
+    auto const absent = import("auth_param basic program /usr/lib/squid/basic_ncsa_auth /absent\nauth_param basic realm Uni\n");
+    EXPECT_EQ(part(absent, "sources"), R"([{"type":"address","users":{}}])");
+    EXPECT_EQ(part(absent, "allow"), R"({"is":"users","port":"1-65535"})");
+    EXPECT_EQ(absent.report,
+              "squid.conf:1: needs you: auth_param: auth.sources is absent; none of its users can log in. Correct this and import "
+              "again, or add { \"type\": \"htpasswd\", \"file\": \"/absent\" } to auth.sources\n"
+              "4 lines: 3 translated, 0 dropped, 1 need you\n");
+    EXPECT_TRUE(absent.needs_you);
+
+    auto const one_of_two = import("auth_param negotiate program /usr/lib/squid/negotiate_kerberos_auth -k /absent\n"
+                                   "auth_param basic program /usr/lib/squid/basic_ncsa_auth /users\n");
+    EXPECT_EQ(part(one_of_two, "sources"), R"([{"type":"htpasswd","file":"/users"}])");
+    EXPECT_TRUE(one_of_two.needs_you);
+}
+
+TEST(Import, a_ca_file_or_store_that_fails_the_check_is_left_out) {
+    Files const files{.read = {}, .find = {}, .locate = {}, .why_not = [](std::string const& key, std::string const&) {
+                          return key == "tls.ca_file" || key == "disk.path" ? "is absent" : "";
+                      }};
+    auto const imported =
+        *import_squid("squid.conf", "tls_outgoing_options cafile=/ca.pem\ncache_dir ufs /store 100 16 256\n", files);
+    EXPECT_EQ(part(imported, "tls") + part(imported, "disk"), "");
+    EXPECT_EQ(
+        imported.report,
+        "squid.conf:1: needs you: tls_outgoing_options: is absent; the CAs of the system verify origins until tls.ca_file names "
+        "a file\nsquid.conf:2: dropped: cache_dir: is absent\n2 lines: 0 translated, 1 dropped, 1 need you\n");
 }
 
 TEST(Import, the_login_at_a_peer_is_its_own_or_that_of_the_client) {
