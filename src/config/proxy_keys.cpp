@@ -164,7 +164,8 @@ Form<proxy::Limits> limits() {
                    "Size of a request target (URL).").was("target_bytes"),
             key<T>("connections_max", &T::connections, count(1, 10 * million),
                    "Client connections, lowered to what the limit of open files allows. At the limit, the connection idle "
-                   "longest is closed, of the client with the most connections.")
+                   "longest is closed, of the client with the most connections. If nearly all have requests, it is closed "
+                   "after 1s.")
                 .was("connections"),
             key<T>("connections_per_client", &T::connections_per_client, count(0, 10 * million),
                    "Maximum number of connections of one client. 0: a quarter of `connections_max`, and no limit for clients on "

@@ -13,9 +13,21 @@ namespace garner::proxy {
 
 namespace {
 
-Connection* longest_waiting(Services& services, std::optional<IpAddress> const& client) {
+/// While nearly all connections work, those that wait are mostly new, and their requests are on the way.
+bool few_wait(Services& services) {
+    auto const& all = services.shared.connections;
+    auto const few = std::max<std::size_t>((all.most() - all.max()) / services.shared.workers.size(), 1);
+    std::size_t waiting = 0;
     for (auto* connection : services.connections)
-        if (connection->waits() && (!client || connection->client() == *client)) return connection;
+        if (connection->waits() && ++waiting > few) return false;
+    return true;
+}
+
+Connection* longest_waiting(Services& services, std::optional<IpAddress> const& client) {
+    auto const now = steady_now();
+    auto const patience = few_wait(services) ? milliseconds{1'000} : milliseconds{0};
+    for (auto* connection : services.connections)
+        if (connection->gives_way(now, patience) && (!client || connection->client() == *client)) return connection;
     return nullptr;
 }
 
@@ -86,6 +98,7 @@ net::awaitable<void> Connection::linger() {
 
 void Connection::begin_to_wait() {
     waits_ = true;
+    asked_.reset();
     unlink();
     services_.connections.push_back(*this);
 }
@@ -93,6 +106,12 @@ void Connection::begin_to_wait() {
 milliseconds Connection::drain_patience() const {
     constexpr milliseconds least{1'000};
     return std::max(services_.options->deadlines.drain_idle, least);
+}
+
+bool Connection::gives_way(SteadyTime now, milliseconds patience) {
+    if (!waits_) return false;
+    if (!asked_) asked_ = now;
+    return now - *asked_ >= patience;
 }
 
 void Connection::give_way() {

@@ -1,11 +1,13 @@
 // A client's connection, whatever protocol it speaks.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "proxy/accepted.hpp"
 #include "proxy/client.hpp"
+#include "util/clock.hpp"
 #include "util/link.hpp"
 
 namespace garner::proxy {
@@ -32,6 +34,8 @@ public:
     /// True while it waits for a request, for the rest of a head, or for the client to close.
     bool waits() const { return waits_; }
     IpAddress const& client() const { return accepted_.seat.client(); }
+    /// True if it waits, and has waited for `patience` since the first call of this wait.
+    bool gives_way(SteadyTime now, milliseconds patience);
     /// Closes a waiting connection, to make room for another client.
     void give_way();
 
@@ -58,10 +62,11 @@ protected:
 private:
     Accepted accepted_;
     bool waits_ = false;
+    std::optional<SteadyTime> asked_;   // to give way, during this wait
 };
 
 /// Closes the longest waiting connection of the client with most connections, else of any client. Each worker closes only its
-/// own connections, so the next worker is asked if this one has none.
+/// own connections, so the next worker is asked if this one has none. While few connections wait, each has a second for its request.
 void make_room(Services& services);
 
 }   // namespace garner::proxy

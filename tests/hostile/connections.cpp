@@ -4,7 +4,9 @@
 #include <sys/socket.h>
 
 #include <cstring>
+#include <deque>
 #include <filesystem>
+#include <thread>
 
 #include "hostile/hostile.hpp"
 
@@ -77,6 +79,26 @@ TEST(Hostile, a_request_in_progress_keeps_its_connection_at_the_limit) {
     EXPECT_TRUE(eventually([&] { return closed_of(attacker) >= 30; }));
     held.release(no_store("here"));
     EXPECT_EQ(reply.body(), "here");
+}
+
+TEST(Hostile, a_new_connection_has_time_for_its_request_while_all_others_work) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    auto held = origin.hold("/slow");
+    Proxy proxy(R"({"limits": {"connections_max": 20}, "deadlines": {"head": "10m"}, "workers": 1})");
+    std::deque<Client> working;
+    for (int i = 0; i < 20; ++i) working.emplace_back(proxy, origin).get("/slow");
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["connections"]["now"] == 20; }));
+    auto late = connect_many("127.0.0.2", proxy, 2);   // as many as are accepted beyond the limit
+    std::this_thread::sleep_for(200ms);
+    auto& first = late.front();
+    first.send("GET " + origin.url("/page") + " HTTP/1.1\r\nHost: a\r\n\r\n");
+    EXPECT_TRUE(eventually([&] {
+        first.receive(Millis{10});
+        return first.buffer().starts_with("HTTP/1.1 200");
+    })) << first.buffer();
+    EXPECT_EQ(get(proxy, origin, "/page").body(), "x") << "one that stays silent gives way";
+    held.release(no_store("here"));
 }
 
 TEST(Hostile, a_denied_client_keeps_no_connection) {
