@@ -3,6 +3,7 @@
 #include "auth/authenticator.hpp"
 #include "net/waiter.hpp"
 #include "proxy/challenge.hpp"
+#include "proxy/via.hpp"
 
 namespace garner::proxy {
 
@@ -121,7 +122,7 @@ std::string LoginCheck::fields(State state) const {
 /// its users, also among those with one address, and the streams of HTTP/2 do not wait for each other.
 bool LoginCheck::may_bind() const {
     auto const& client = *request_.client.client();
-    bool const is_shared = client.http2 || client.gateway || request_.head().fields.has(Name::via);
+    bool const is_shared = client.http2 || client.gateway || is_forwarded(request_.head().fields);
     return request_.identity->source == "negotiate" && !is_shared;
 }
 
@@ -130,7 +131,7 @@ std::shared_ptr<http::Identity const> bound_identity(Services const& services, C
     auto const& fields = stream.head().fields;
     if (!client.identity || is_inside_tunnel) return client.identity;
     if (fields.has(Name::proxy_authorization)) return nullptr;
-    if (fields.has(Name::via) && client.identity->source == "negotiate") return nullptr;
+    if (client.identity->source == "negotiate" && is_forwarded(fields)) return nullptr;
     bool const holds = services.logins && services.logins->generation() == client.generation && client.identity->until > wall_now();
     return holds ? client.identity : nullptr;
 }

@@ -9,6 +9,7 @@
 #include "proxy/login_check.hpp"
 #include "proxy/pac_answer.hpp"
 #include "proxy/refusals_page.hpp"
+#include "proxy/via.hpp"
 
 namespace garner::proxy {
 
@@ -177,7 +178,7 @@ net::awaitable<void> OwnAnswers::send_refusals() {
     std::vector<Refused> refused;
     std::uint16_t status = 200;
     std::string fields = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
-    if (!request_.head().fields.has(Name::via)) {
+    if (!is_forwarded(request_.head().fields)) {
         using enum LoginCheck::State;
         auto const& all = request_.services.shared.refusals;
         auto const client = request_.client.peer().address;

@@ -18,6 +18,11 @@ void append_via(std::string& out, std::string_view via_name, std::string_view re
     out.append("Via: ").append(received).append(" ").append(via_name).append("\r\n");
 }
 
+bool is_forwarded(http::Fields const& request) {
+    using http::Name;
+    return request.has(Name::via) || request.has(Name::forwarded) || request.has(Name::x_forwarded_for);
+}
+
 bool is_loop(http::RequestHead const& request, std::string_view via_name, std::uint32_t hops_max) {
     if (!request.fields.has(http::Name::via)) return false;
     std::uint32_t hops = 0;

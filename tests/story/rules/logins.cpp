@@ -227,6 +227,20 @@ TEST_F(Logins, a_ticket_opens_the_connection) {
     Client client(proxy, origin);
     EXPECT_EQ(client.get("/page").field("Proxy-Authenticate"), "Negotiate");
 
+    // NTLM inside Negotiate: no Negotiate is offered again, so that the client does not repeat it.
+    auto const ntlm = client.get("/page", {{"Proxy-Authorization", "Negotiate TlRMTVNTUAABAAAA"}});
+    EXPECT_EQ(ntlm.status(), 403) << "there is nothing else to ask for";
+    EXPECT_FALSE(ntlm.has("Proxy-Authenticate"));
+
+    // The users of another proxy share its connections: each request needs a ticket.
+    auto const twice = std::vector<std::string>{"-v", origin.url("/page"), origin.url("/page")};
+    EXPECT_THAT(curl(twice), Not(HasSubstr("HTTP/1.1 407")));
+    for (char const* field : {"Via: 1.1 child", "X-Forwarded-For: 10.0.0.9", "Forwarded: for=10.0.0.9"}) {
+        auto forwarded = twice;
+        forwarded.insert(forwarded.begin(), {"-H", field});
+        EXPECT_THAT(curl(forwarded), HasSubstr("HTTP/1.1 407")) << field;
+    }
+
     EXPECT_THAT(curl({origin.url("/closed")}), HasSubstr("closed (access[0]: deny)"));
     Client browser(proxy);
     EXPECT_EQ(browser.get("http://garner.internal/").field("Proxy-Authenticate"), "Negotiate");
@@ -252,7 +266,27 @@ TEST_F(Logins, the_page_of_refusals_asks_for_the_login_that_shows_them) {
     auto const bobs = browser.get(page, login("bob:builder"));   // his first request
     EXPECT_EQ(bobs.status(), 200);
     EXPECT_THAT(bobs.body(), Not(HasSubstr("/closed")));
-    EXPECT_EQ(browser.get(page, {{"Via", "1.1 child"}}).status(), 200);
+    for (auto const& forwarded : Fields{{"Via", "1.1 child"}, {"X-Forwarded-For", "10.0.0.9"}, {"Forwarded", "for=10.0.0.9"}}) {
+        EXPECT_EQ(browser.get(page, {forwarded}).status(), 200) << forwarded.first;
+        auto headers = login("alice:wonder");
+        headers.push_back(forwarded);
+        EXPECT_THAT(browser.get(page, headers).body(), Not(HasSubstr("/closed"))) << "other users may share the connection";
+    }
+}
+
+TEST_F(Logins, curl_with_NTLM_is_asked_for_another_scheme) {
+    NEEDS("curl");
+    origin.answer("/page", fresh("page"));
+    Proxy proxy(patch(known_users).dump());
+    auto const curl = [&](char const* option) {
+        return run({"curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "--max-time", "20", option, "--proxy-user",
+                    "alice:wonder", "-x", proxy.url(), origin.url("/page")},
+                   30s)
+            .output;
+    };
+    EXPECT_EQ(curl("--proxy-ntlm"), "407");
+    EXPECT_THAT(std::string(proxy.logged("/page").all["reason"]), HasSubstr("the scheme is none of Basic, Bearer and Negotiate"));
+    EXPECT_EQ(curl("--proxy-anyauth"), "200");
 }
 
 TEST_F(Logins, curl_shows_a_token_for_GET_POST_and_CONNECT) {
