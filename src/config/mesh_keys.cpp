@@ -195,7 +195,8 @@ Form<icp::PeerOptions> peer() {
                 "`user:password`: Basic authentication of this proxy. `pass`: the client's Proxy-Authorization goes to the peer, "
                 "and the peer's 407 to the client (Squid: `login=PASS`). If the rules here ask for a login, too, both proxies "
                 "must accept the same credentials, because a request has only one Proxy-Authorization. Negotiate and NTLM are "
-                "not passed: they authenticate a connection. Requests inside a decrypted tunnel have no login to pass."),
+                "not passed: they authenticate a connection. Requests inside a decrypted tunnel have no login to pass. A response "
+                "to one client is stored for all clients that the rules here allow."),
             key<T>(
                 "group", &T::group, text(),
                 "Parents of the same group divide the URLs among them by hashes of their names (rendezvous hashing, as in CARP)."),
