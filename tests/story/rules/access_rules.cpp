@@ -233,6 +233,8 @@ TEST(RulesCommand, test_replays_a_log) {
               "newly allowed: 1 (33.3 %)\n"
               "  1 - c.example, such as GET http://c.example/ from 10.1.0.7: allow by access[1]: allow {\"is\":\"office\"}\n"
               "undecidable: 0 (0 %)\n");
+    EXPECT_EQ(run({"gzip", "-k", log}, 30s).code, 0);
+    EXPECT_EQ(rules_command({"test", "--log", log + ".gz", "--config", after}).output, shown.output);
     auto const with_bound = [&](char const* share) {
         return rules_command({"test", "--log", log, "--against", before, "--max-new-denials", share, "--config", after}).code;
     };
