@@ -55,33 +55,33 @@ std::optional<Answer> answer_of(Verified::Found const& found) {
 }   // namespace
 
 Authenticator::~Authenticator() {
-    std::vector<std::shared_ptr<io::Pool>> pools;
+    std::vector<std::shared_ptr<CheckThreads>> all;
     {
         MutexLock const lock(mutex_);
-        pools.swap(former_pools_);
-        if (pool_) pools.push_back(std::move(pool_));
+        all.swap(former_threads_);
+        if (threads_) all.push_back(std::move(threads_));
     }
-    for (auto const& pool : pools) pool->stop();
+    for (auto const& threads : all) threads->stop();
 }
 
 Result<Prepared> Authenticator::prepare(std::shared_ptr<Sources const> sources) {
-    std::shared_ptr<io::Pool> pool;
+    std::shared_ptr<CheckThreads> threads;
     if (!sources->empty()) {
-        auto started = new_pool(sources->options());
+        auto started = new_threads(sources->options());
         if (!started) return started.fault();
-        pool = *std::move(started);
+        threads = *std::move(started);
     }
-    return Prepared([this, sources = std::move(sources), pool = std::move(pool)] { apply(sources, pool); });
+    return Prepared([this, sources = std::move(sources), threads = std::move(threads)] { apply(sources, threads); });
 }
 
 /// nullptr if the present one has as many threads.
-Result<std::shared_ptr<io::Pool>> Authenticator::new_pool(Options const& options) const {
+Result<std::shared_ptr<CheckThreads>> Authenticator::new_threads(Options const& options) const {
     {
         MutexLock const lock(mutex_);
-        if (pool_ && pool_->threads() == options.threads) return std::shared_ptr<io::Pool>();
+        if (threads_ && threads_->threads() == options.threads) return std::shared_ptr<CheckThreads>();
     }
     try {
-        return std::make_shared<io::Pool>(options.threads, queued_max);
+        return std::make_shared<CheckThreads>(options.threads, queued_max);
     } catch (std::system_error const& error) {
         return Fault{.what = std::string("the threads cannot be started: ") + error.what(),
                      .mend = "choose fewer, or raise the limit of processes (ulimit -u)",
@@ -89,24 +89,24 @@ Result<std::shared_ptr<io::Pool>> Authenticator::new_pool(Options const& options
     }
 }
 
-void Authenticator::apply(std::shared_ptr<Sources const> sources, std::shared_ptr<io::Pool> pool) {
+void Authenticator::apply(std::shared_ptr<Sources const> sources, std::shared_ptr<CheckThreads> threads) {
     if (!sources->empty()) io::forbid_core_dumps();
     {
         MutexLock const lock(mutex_);
         if (sources->options() == sources_->options()) return;
         sources_.swap(sources);
-        if (pool) change_pool(std::move(pool));
+        if (threads) change_threads(std::move(threads));
         ++generation_;
     }
     verified_.drop([](Facts const&) { return true; });
 }
 
-/// The new pool runs the checks that wait; the former one ends with those that run.
-void Authenticator::change_pool(std::shared_ptr<io::Pool> pool) {
-    pool_.swap(pool);
-    if (!pool) return;
-    for (auto& job : pool->close()) pool_->run(std::move(job));
-    former_pools_.push_back(std::move(pool));
+/// The new threads run the checks that wait; the former ones end with those that run.
+void Authenticator::change_threads(std::shared_ptr<CheckThreads> threads) {
+    threads_.swap(threads);
+    if (!threads) return;
+    threads_->take_over(*threads);
+    former_threads_.push_back(std::move(threads));
 }
 
 std::shared_ptr<Sources const> Authenticator::sources() const {
@@ -132,7 +132,7 @@ std::shared_ptr<RunningCheck> Authenticator::verify(std::string_view field, IpAd
 
 std::shared_ptr<RunningCheck> Authenticator::join_or_begin(std::shared_ptr<Job> job, WallTime now) {
     MutexLock const lock(mutex_);
-    if (!pool_ || !sources_->takes(job->credentials.scheme))
+    if (!threads_ || !sources_->takes(job->credentials.scheme))
         return done({.reason = "no source takes this scheme", .unusable = true});
     if (job->is_remembered()) {
         // A check may have ended since the caller's find().
@@ -151,21 +151,25 @@ std::shared_ptr<RunningCheck> Authenticator::join_or_begin(std::shared_ptr<Job> 
 
 std::shared_ptr<RunningCheck> Authenticator::begin(std::shared_ptr<Job> job) {
     auto& of_client = queued_[job->clients.front()];
-    bool const has_room = of_client < queued_of_client_max && queued_bytes_ + job->size() <= queued_bytes_max;
-    if (!has_room || !pool_->run([this, job] { work(*job); })) {
-        if (of_client == 0) queued_.erase(job->clients.front());
+    auto const size = job->size();
+    bool const has_room = of_client.checks < queued_of_client_max && of_client.bytes + size <= queued_bytes_of_client_max &&
+                          queued_bytes_ + size <= queued_bytes_max;
+    if (!has_room || !threads_->run(job->credentials.scheme, [this, job] { work(*job); })) {
+        if (of_client.checks == 0) queued_.erase(job->clients.front());
         return done(unavailable("too many logins wait for their check"));
     }
-    ++of_client;
-    queued_bytes_ += job->size();
+    ++of_client.checks;
+    of_client.bytes += size;
+    queued_bytes_ += size;
     if (job->is_remembered()) running_.emplace(job->digest, job);
     return job->check;
 }
 
 void Authenticator::end(Job const& job) {
     auto const found = queued_.find(job.clients.front());
-    if (found != queued_.end() && --found->second == 0) queued_.erase(found);
     queued_bytes_ -= job.size();
+    found->second.bytes -= job.size();
+    if (--found->second.checks == 0) queued_.erase(found);
     if (job.is_remembered()) running_.erase(job.digest);
 }
 
@@ -248,13 +252,13 @@ Authenticator::Identity Authenticator::find_without_credentials(IpAddress const&
 }
 
 std::vector<Fault> Authenticator::refresh() {
-    std::vector<std::shared_ptr<io::Pool>> ended;   // destroyed after the lock
+    std::vector<std::shared_ptr<CheckThreads>> ended;   // destroyed after the lock
     {
         MutexLock const lock(mutex_);
         auto const first =
-            std::partition(former_pools_.begin(), former_pools_.end(), [](auto& pool) { return !pool->has_ended(); });
-        std::move(first, former_pools_.end(), std::back_inserter(ended));
-        former_pools_.erase(first, former_pools_.end());
+            std::partition(former_threads_.begin(), former_threads_.end(), [](auto& one) { return !one->has_ended(); });
+        std::move(first, former_threads_.end(), std::back_inserter(ended));
+        former_threads_.erase(first, former_threads_.end());
     }
     auto const sources = this->sources();
     auto users = sources->refresh_users();

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "auth/answer.hpp"
+#include "auth/check_threads.hpp"
 #include "auth/failures.hpp"
 #include "auth/running_check.hpp"
 #include "auth/sources.hpp"
 #include "auth/verified.hpp"
-#include "io/pool.hpp"
 #include "util/bytes.hpp"
 #include "util/clock.hpp"
 #include "util/ip.hpp"
@@ -23,13 +23,14 @@
 
 namespace garner::auth {
 
-/// Thread-safe. find() and verify() never block. Checks run on `auth.threads` threads of its own, one at a time for the same
-/// credentials.
+/// Thread-safe. find() and verify() never block. Checks run on threads of its own, one at a time for the same credentials.
 class Authenticator {
 public:
     using Identity = std::shared_ptr<http::Identity const>;
-    // Limits of the checks that wait: their number, that of one client network, and the size of their credentials.
-    static constexpr std::size_t queued_max = 10'000, queued_of_client_max = 5'000, queued_bytes_max = 64 * MiB;
+    // Limits of the checks that wait: the number of tickets and that of others, and the size of their credentials. One client
+    // network has half of them.
+    static constexpr std::size_t queued_max = 10'000, queued_bytes_max = 64 * MiB;
+    static constexpr std::size_t queued_of_client_max = queued_max / 2, queued_bytes_of_client_max = queued_bytes_max / 2;
     static constexpr seconds queue_time_max{60};
 
     /// `clock`: the time of checks; another one in tests.
@@ -74,9 +75,14 @@ public:
 
 private:
     struct Job;
-    Result<std::shared_ptr<io::Pool>> new_pool(Options const& options) const EXCLUDES(mutex_);
-    void apply(std::shared_ptr<Sources const> sources, std::shared_ptr<io::Pool> pool) EXCLUDES(mutex_);
-    void change_pool(std::shared_ptr<io::Pool> pool) REQUIRES(mutex_);
+    /// Checks that wait or run.
+    struct Queued {
+        std::size_t checks = 0;
+        Bytes bytes = 0;   // of their credentials
+    };
+    Result<std::shared_ptr<CheckThreads>> new_threads(Options const& options) const EXCLUDES(mutex_);
+    void apply(std::shared_ptr<Sources const> sources, std::shared_ptr<CheckThreads> threads) EXCLUDES(mutex_);
+    void change_threads(std::shared_ptr<CheckThreads> threads) REQUIRES(mutex_);
     std::shared_ptr<RunningCheck> join_or_begin(std::shared_ptr<Job>, WallTime now) EXCLUDES(mutex_);
     void work(Job&) EXCLUDES(mutex_);
     std::optional<Answer> refuse_unchecked(Job const&, WallTime now) EXCLUDES(mutex_);
@@ -95,10 +101,10 @@ private:
     std::shared_ptr<Sources const> sources_ GUARDED_BY(mutex_) = std::make_shared<Sources const>();
     Failures failures_ GUARDED_BY(mutex_);
     std::map<SipDigest, std::shared_ptr<Job>> running_ GUARDED_BY(mutex_);
-    std::map<IpAddress, std::size_t> queued_ GUARDED_BY(mutex_);   // checks that wait or run, by client network
+    std::map<IpAddress, Queued> queued_ GUARDED_BY(mutex_);   // by client network
     std::size_t queued_bytes_ GUARDED_BY(mutex_) = 0;
-    std::shared_ptr<io::Pool> pool_ GUARDED_BY(mutex_);
-    std::vector<std::shared_ptr<io::Pool>> former_pools_ GUARDED_BY(mutex_);   // until their running checks end
+    std::shared_ptr<CheckThreads> threads_ GUARDED_BY(mutex_);
+    std::vector<std::shared_ptr<CheckThreads>> former_threads_ GUARDED_BY(mutex_);   // until their running checks end
 };
 
 }   // namespace garner::auth

@@ -268,7 +268,8 @@ Form<auth::Options> logins() {
         key<T>("remember_failures", &T::remember_failures, time(milliseconds{0}, hour),
                "How long rejected credentials are rejected without another check."),
         key<T>("entries_max", &T::entries_max, count(1, 10 * million), "Maximum number of remembered results."),
-        key<T>("threads", &T::threads, count(1, 64), "Threads that check passwords and wait for directories."),
+        key<T>("threads", &T::threads, count(1, 64),
+               "Threads that check passwords and wait for directories. Kerberos tickets have one more."),
         key<T>("timeout", &T::timeout, time(milliseconds{100}, std::chrono::minutes(1)),
                "How long a request waits for the check of its credentials, and at most 2500ms of it for a directory. Then it gets "
                "503."),

@@ -4,6 +4,7 @@
 #include <boost/asio/detached.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 
 #include <atomic>
 #include <filesystem>
@@ -34,7 +35,7 @@ public:
     bool takes(Scheme scheme) const override { return scheme != Scheme::bearer; }
     Verdict check(Credentials const& credentials, WallTime) override {
         ++checks;
-        while (held) std::this_thread::sleep_for(milliseconds{1});
+        while (credentials.scheme == Scheme::negotiate ? holds_tickets : held) std::this_thread::sleep_for(milliseconds{1});
         if (silent) return {.kind = Verdict::Kind::unavailable, .reason = "no answer"};
         std::string const user(credentials.user.view());
         if (std::string(user.rbegin(), user.rend()) != credentials.secret.view())
@@ -44,7 +45,7 @@ public:
     Changes refresh() override { return std::exchange(changes, {}); }
 
     std::atomic<int> checks{0};
-    std::atomic<bool> held{false}, silent{false};
+    std::atomic<bool> held{false}, holds_tickets{false}, silent{false};
     WallTime until = WallTime::max();
     Changes changes;
 };
@@ -88,6 +89,15 @@ TEST(Authenticator, a_checked_login_is_remembered_for_its_time) {
     EXPECT_EQ(house.find(alice_login), Found::unknown);
     EXPECT_EQ(house.log_in(alice_login).kind, Kind::accepted);
     EXPECT_EQ(house.source->checks, 2);
+}
+
+TEST(Authenticator, with_sources_the_process_makes_no_core_dumps) {
+    ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    Authenticator authenticator;
+    use(authenticator, std::make_shared<Sources const>());
+    EXPECT_EQ(::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), 1);
+    House const house;
+    EXPECT_EQ(::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), 0);
 }
 
 TEST(Authenticator, a_failed_login_is_remembered_for_a_shorter_time) {
@@ -221,6 +231,23 @@ TEST(Authenticator, one_network_fills_half_of_the_queue) {
     EXPECT_EQ(answer_of(*other).kind, Kind::accepted);
 }
 
+TEST(Authenticator, large_credentials_of_one_network_leave_room_for_others) {
+    House house({.threads = 1, .failures_per_minute = 0});
+    house.source->held = true;
+    std::string const large(Credentials::basic_max - 10, 'x');
+    auto const fits = Authenticator::queued_bytes_of_client_max / large.size();
+    std::shared_ptr<RunningCheck> last;
+    for (std::size_t i = 0; i <= fits; ++i)
+        last = house.authenticator.verify(basic("u" + std::to_string(i), large), here, test_now());
+    ASSERT_TRUE(last->answer());
+    EXPECT_EQ(last->answer()->kind, Kind::unavailable);
+    auto const other = house.authenticator.verify(basic("bob", large), there, test_now());
+    EXPECT_FALSE(other->answer());
+    house.source->held = false;
+    EXPECT_EQ(answer_of(*other).kind, Kind::rejected);
+    EXPECT_LT(house.authenticator.bytes(), Authenticator::queued_bytes_of_client_max / 8) << "the queue is empty";
+}
+
 TEST(Authenticator, a_joining_client_lifts_no_limit_of_its_own_network) {
     House house({.threads = 1, .failures_per_minute = 1});
     EXPECT_EQ(house.log_in(basic("alice", "1")).kind, Kind::rejected);
@@ -288,6 +315,17 @@ TEST(Authenticator, negotiate_is_never_remembered) {
     EXPECT_EQ(house.source->checks, 2);
 }
 
+TEST(Authenticator, passwords_that_wait_delay_no_ticket) {
+    House house({.threads = 1});
+    house.source->held = true;
+    auto const password = house.authenticator.verify(alice_login, here, test_now());
+    while (house.source->checks == 0) std::this_thread::yield();
+    EXPECT_EQ(house.log_in("Negotiate YIIB").reason, "fake: wrong password");
+    EXPECT_FALSE(password->answer());
+    house.source->held = false;
+    EXPECT_EQ(answer_of(*password).kind, Kind::accepted);
+}
+
 TEST(Authenticator, at_most_entries_max_are_remembered) {
     House house({.entries_max = 10, .failures_per_minute = 0});
     for (int i = 0; i < 50; ++i) house.log_in(basic("u" + std::to_string(i), "x"));
@@ -308,6 +346,27 @@ TEST(Authenticator, a_reload_with_other_options_forgets_all) {
 int checks_at_once(FakeSource const& source) {
     for (auto until = steady_now() + milliseconds{500}; steady_now() < until;) std::this_thread::sleep_for(milliseconds{5});
     return source.checks;
+}
+
+TEST(Authenticator, tickets_are_checked_one_at_a_time) {
+    House house({.threads = 4});
+    house.source->holds_tickets = true;
+    std::vector<std::shared_ptr<RunningCheck>> checks;
+    for (char const* token : {"YIIB", "YIIC", "YIID"})
+        checks.push_back(house.authenticator.verify(std::string("Negotiate ") + token, here, test_now()));
+    EXPECT_EQ(checks_at_once(*house.source), 1);
+    EXPECT_EQ(house.log_in(alice_login).kind, Kind::accepted);
+    auto made = std::make_unique<FakeSource>();
+    auto* fresh = made.get();
+    std::vector<std::unique_ptr<Source>> all;
+    all.push_back(std::move(made));
+    auto const sources = Sources::of({.realm = "test", .threads = 2}, std::move(all));
+    use(house.authenticator, sources);
+    for (auto const& check : {checks[1], checks[2]}) EXPECT_EQ(answer_of(*check).kind, Kind::rejected);
+    EXPECT_EQ(fresh->checks, 2) << "queued tickets move to the thread of the new sources";
+    EXPECT_FALSE(checks[0]->answer());
+    house.source->holds_tickets = false;
+    EXPECT_EQ(answer_of(*checks[0]).kind, Kind::rejected);
 }
 
 TEST(Authenticator, more_and_fewer_threads_lose_no_check) {

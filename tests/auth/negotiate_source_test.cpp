@@ -6,6 +6,9 @@
 #include <krb5/krb5.h>
 #include <stdlib.h>
 
+#include <atomic>
+#include <thread>
+
 #include "auth/logins.hpp"
 #include "support/kdc.hpp"
 
@@ -109,6 +112,28 @@ TEST_F(NegotiateTest, a_ticket_gives_the_user_once) {
     }
     EXPECT_EQ(check(*source(""), token_of_client()).facts.user, "alice@uni.example");
     EXPECT_EQ(check(*source("OTHER.EXAMPLE"), token_of_client()).facts.user, "alice@uni.example");
+}
+
+TEST_F(NegotiateTest, a_ticket_gives_the_user_once_among_all_threads) {
+    set_environment(kdc->log_in("alice", "secret"));
+    auto const negotiate = source();
+    std::vector<std::string> tokens;
+    for (int i = 0; i < 20; ++i) tokens.push_back(token_of_client());
+    constexpr int threads = 4;
+    std::atomic<int> accepted{0}, replays{0};
+    auto const check_all = [&] {
+        for (auto const& token : tokens) {
+            auto const verdict = check(*negotiate, token);
+            bool const is_replay = verdict.reason.find("replay") != std::string::npos;
+            accepted += verdict.kind == Outcome::accepted ? 1 : 0;
+            replays += verdict.kind == Outcome::wrong && is_replay ? 1 : 0;
+        }
+    };
+    std::vector<std::thread> all;
+    for (int i = 0; i < threads; ++i) all.emplace_back(check_all);
+    for (auto& thread : all) thread.join();
+    EXPECT_EQ(accepted, 20);
+    EXPECT_EQ(replays, 20 * (threads - 1));
 }
 
 TEST_F(NegotiateTest, a_large_ticket_is_accepted) {
