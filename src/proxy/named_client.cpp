@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "util/text.hpp"
@@ -21,48 +23,54 @@ std::optional<IpAddress> address_of_node(std::string_view node) {
     return parse_ip(node);
 }
 
-/// The parts between `separator` outside quotes.
-std::vector<std::string_view> split(std::string_view text, char separator) {
-    std::vector<std::string_view> parts;
+bool is_escaped(std::string_view text, std::size_t at) {
+    std::size_t backslashes = 0;
+    while (backslashes < at && text[at - 1 - backslashes] == '\\') ++backslashes;
+    return backslashes % 2 == 1;
+}
+
+/// Removes the part behind the last `separator` that is not quoted. Read from the end: a client may write a quote that it never
+/// closes before the part that a gateway appends.
+std::string_view take_last(std::string_view& text, char separator) {
     bool in_quotes = false;
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '\\' && in_quotes) {
-            ++i;
-        } else if (text[i] == '"') {
-            in_quotes = !in_quotes;
-        } else if (text[i] == separator && !in_quotes) {
-            parts.push_back(trim(text.substr(begin, i - begin)));
-            begin = i + 1;
-        }
+    for (std::size_t i = text.size(); i-- > 0;) {
+        if (text[i] == '"' && !(in_quotes && is_escaped(text, i))) in_quotes = !in_quotes;
+        if (text[i] != separator || in_quotes) continue;
+        auto const part = text.substr(i + 1);
+        text = text.substr(0, i);
+        return trim(part);
     }
-    parts.push_back(trim(text.substr(begin)));
-    return parts;
+    return trim(std::exchange(text, {}));
 }
 
 /// The value of `for` in an element of Forwarded; empty if it has none.
 std::string_view for_of(std::string_view element) {
     constexpr std::string_view name = "for=";
-    for (auto const pair : split(element, ';'))
-        if (equals_ignoring_case(pair.substr(0, name.size()), name)) return pair.substr(name.size());
-    return {};
+    std::string_view value;
+    while (!element.empty()) {
+        auto const pair = take_last(element, ';');
+        if (equals_ignoring_case(pair.substr(0, name.size()), name)) value = pair.substr(name.size());
+    }
+    return value;
 }
 
-/// All nodes in all lines of the field, in their order.
+/// The nodes in all lines of the field, from the last to the first.
 std::vector<std::string_view> nodes_of(http::Fields const& request, std::string_view name, bool forwarded) {
-    std::vector<std::string_view> nodes;
-    for (auto const& field : request) {
-        if (!equals_ignoring_case(field.name, name)) continue;
-        for (auto const part : split(field.value, ',')) nodes.push_back(forwarded ? for_of(part) : part);
+    std::vector<std::string_view> lines, nodes;
+    for (auto const& field : request)
+        if (equals_ignoring_case(field.name, name)) lines.push_back(field.value);
+    for (auto& line : lines | std::views::reverse) {
+        do {
+            auto const part = take_last(line, ',');
+            nodes.push_back(forwarded ? for_of(part) : part);
+        } while (!line.empty() && nodes.size() < hops_max);
     }
     return nodes;
 }
 
 std::vector<std::string_view> nodes_of(http::Fields const& request) {
     auto nodes = nodes_of(request, "X-Forwarded-For", false);
-    if (nodes.empty()) nodes = nodes_of(request, "Forwarded", true);
-    if (nodes.size() > hops_max) nodes.erase(nodes.begin(), nodes.end() - hops_max);
-    return nodes;
+    return nodes.empty() ? nodes_of(request, "Forwarded", true) : nodes;
 }
 
 }   // namespace
@@ -71,9 +79,9 @@ IpAddress named_client(http::Fields const& request, IpAddress const& sender, std
                        std::span<IpAddress const> own) {
     if (!is_among(sender, trusted)) return sender;
     auto client = sender;
-    auto const nodes = nodes_of(request);
-    for (auto node = nodes.rbegin(); node != nodes.rend() && is_among(client, trusted); ++node) {
-        auto const address = address_of_node(*node);
+    for (auto const node : nodes_of(request)) {
+        if (!is_among(client, trusted)) break;
+        auto const address = address_of_node(node);
         // A field that names such an address must not give its sender the rights of a local client.
         if (!address || address->is_loopback() || address->is_unspecified() || std::ranges::count(own, *address) > 0) break;
         client = *address;

@@ -73,6 +73,16 @@ TEST(NamedClient, is_found_among_any_number_of_addresses) {
     EXPECT_EQ(by_x_forwarded_for("198.51.100.7, " + many + "10.0.0.2"), "10.0.0.2") << "only the last ones are looked at";
 }
 
+TEST(NamedClient, is_not_hidden_by_a_quote_that_a_visitor_leaves_open) {
+    EXPECT_EQ(by_x_forwarded_for("\"x, 198.51.100.7"), "198.51.100.7");
+    EXPECT_EQ(by_x_forwarded_for("\", \"\\, 198.51.100.7"), "198.51.100.7");
+    EXPECT_EQ(by_forwarded("for=\"x, for=198.51.100.7"), "198.51.100.7");
+    EXPECT_EQ(by_forwarded("for=\"x, for=198.51.100.7;host=\"a, for=203.0.113.9\""), "198.51.100.7");
+    EXPECT_EQ(by_forwarded("for=a;x=\"\\, for=198.51.100.7;host=\"a\\\", for=203.0.113.9;\""), "198.51.100.7");
+    EXPECT_EQ(named_by({{"Forwarded", "for=\"x"}, {"Forwarded", "for=198.51.100.7"}}), "198.51.100.7");
+    EXPECT_EQ(named_by({{"X-Forwarded-For", ""}, {"Forwarded", "for=198.51.100.7"}}), "10.0.0.1");
+}
+
 struct Behind : ::testing::Test {
     Behind() {
         options.forwarded_trust = trusted_networks;
