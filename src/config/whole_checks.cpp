@@ -43,7 +43,10 @@ void check_listen(Reader& reader, Json const& list, Admin const& admin, seen::Op
     }
 }
 
-std::string text_of(proxy::Listen const& listen) { return listen.address + ":" + std::to_string(listen.port); }
+std::string text_of(proxy::Listen const& listen) {
+    auto const address = parse_ip(listen.address);
+    return address ? IpEndpoint{*address, listen.port}.text() : listen.address;
+}
 
 /// ":3128" also accepts connections to 127.0.0.1:3128 if that address has no listener: it is easy to mistake which of the
 /// two listeners applies to a client.

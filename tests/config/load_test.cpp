@@ -389,6 +389,8 @@ TEST(Load, an_open_proxy_and_rules_that_are_never_reached_are_noticed) {
     constexpr auto open = "test.json:1: access[0]: allows every client that can reach 10.0.0.1:3128: this is an open proxy "
                           "(name the clients' networks: { \"allow\": { \"source\": [\"10.0.0.0/8\"] } })\n";
     EXPECT_EQ(noticed(load(R"({"listen": [{"address": "10.0.0.1:3128"}], "access": [{"allow": "all"}]})")), open);
+    EXPECT_THAT(noticed(load(R"({"listen": [{"address": ":3128"}], "access": [{"allow": "all"}]})")),
+                HasSubstr("can reach [::]:3128: this is an open proxy"));
     EXPECT_EQ(noticed(load(R"({"listen": [{"address": "10.0.0.1:3128"}], "access": [{"deny": "all"}]})")), "");
     EXPECT_EQ(noticed(load(R"({"listen": [{"address": "10.0.0.1:3128", "origin": "http://a"}], "access": [{"allow": "all"}]})")),
               "");
