@@ -10,20 +10,38 @@ namespace {
 
 constexpr Bytes rate_max = Bytes{1} << 40;   // bytes a second
 
+bool is_of_subject(Row<http::Matcher> const& row) { return row.name == "source" || row.name == "user" || row.name == "group"; }
+
+/// A matcher that other rules have.
+template <class Rule>
+Row<Rule> not_for(std::string const& rules, std::string name, std::string mend) {
+    auto read = [text = name + " is not for " + rules, mend = std::move(mend)](Reader& reader, Json const&, Rule&) {
+        return reader.fault(text, mend);
+    };
+    return {.name = std::move(name), .read = std::move(read), .describe = {}, .offered = false, .retired = true};
+}
+
 /// A weight is the subject's, and not that of one of its requests.
 Table<http::Matcher> matchers_of_subjects() {
     auto table = matcher_keys();
-    std::erase_if(table, [](auto const& row) { return row.name != "source" && row.name != "user" && row.name != "group"; });
+    std::erase_if(table, [](auto const& row) { return !is_of_subject(row); });
     return table;
+}
+
+/// The other matchers, which caps have.
+void refuse_matchers_of_requests(Table<share::Weight>& table) {
+    for (auto const& row : matcher_keys())
+        if (!is_of_subject(row))
+            table.push_back(not_for<share::Weight>("weights, which are of clients", row.name, "use source, user or group"));
 }
 
 Form<share::Weight> weight() {
     using T = share::Weight;
-    return matching_rule<T>(matchers_of_subjects(),
-                            {required(key<T>("weight", &T::weight, count(1, 1'000),
-                                             "Share relative to users without a rule, which is 1. Matchers: `source`, `user`, "
-                                             "`group`; without matchers, the rule matches every user."))},
-                            nullptr);
+    Table<T> settings{required(key<T>("weight", &T::weight, count(1, 1'000),
+                                      "Share relative to users without a rule, which is 1. Matchers: `source`, `user`, "
+                                      "`group`; without matchers, the rule matches every user."))};
+    refuse_matchers_of_requests(settings);
+    return matching_rule<T>(matchers_of_subjects(), settings, nullptr);
 }
 
 /// The rules of `caps` are checked after the login, and before the origin's address is known.
@@ -53,6 +71,7 @@ Form<share::CapRule> cap() {
                    "matching clients together."),
             key<T>("down", &T::down, rate(0, rate_max), "Rate from origins; 0: no limit."),
             key<T>("up", &T::up, rate(0, rate_max), "Rate to origins; 0: no limit."),
+            not_for<T>("caps, which are chosen before the address of the origin is known", "destination", "use host"),
         },
         check_cap);
 }

@@ -46,8 +46,11 @@ TEST(ShareKeys, faults_have_a_mend) {
                                                          "Mbit/s, Gbit/s, B/s, KB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s)\n");
     EXPECT_NE(fault(R"("share": {"weights": [{"weight": 0}]})"), "");
     EXPECT_NE(fault(R"("share": {"weights": [{"source": ["10.0.0.0/8"]}]})"), "") << "no weight";
-    EXPECT_NE(fault(R"("share": {"weights": [{"weight": 2, "host": "a.example"}]})"), "") << "a weight is a user's";
-    EXPECT_NE(fault(R"("caps": [{"down": "1 MB/s", "destination": ["10.0.0.0/8"]}])"), "");
+    EXPECT_EQ(fault(R"("share": {"weights": [{"weight": 2, "host": "a.example"}]})"),
+              "test.json:1: share.weights[0].host: host is not for weights, which are of clients (use source, user or group)\n");
+    EXPECT_EQ(fault(R"("caps": [{"down": "1 MB/s", "destination": ["10.0.0.0/8"]}])"),
+              "test.json:1: caps[0].destination: destination is not for caps, which are chosen before the address of the origin is "
+              "known (use host)\n");
     EXPECT_EQ(fault(R"("caps": [{"name": "a", "down": 1}, {"name": "a", "down": 2}])"),
               "test.json:1: caps[1].name: \"a\" is already the name of another cap (give each its own name)\n");
     EXPECT_NE(fault(R"("caps": [{"each": "user", "down": 1}])"), "");
