@@ -11,6 +11,7 @@
 #include "proxy/explain.hpp"
 #include "proxy/moment.hpp"
 #include "proxy/refusals.hpp"
+#include "util/ip.hpp"
 #include "util/text.hpp"
 
 namespace garner::admin {
@@ -76,7 +77,9 @@ void explain_client(proxy::Server& server, Explained& out) {
         out.lines.push_back({"requests", counted(*row, "requests") + ", hits: " + human_count(row->hits)});
     add_refusals(server, out, [&](proxy::Refused const& one) { return one.client.text() == out.asked; });
     if (out.lines.empty()) out.lines.push_back({"requests", "none are known of a client with this address"});
-    out.lines.push_back({"note", "For a server with this address write http://" + out.asked + "/"});
+    auto const address = parse_ip(out.asked);
+    auto const host = address && !address->is_v4() ? "[" + address->text() + "]" : out.asked;
+    out.lines.push_back({"note", "For a server with this address write http://" + host + "/"});
 }
 
 /// Adds the last misses and refusals of the URL.
