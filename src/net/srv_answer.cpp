@@ -9,7 +9,7 @@ namespace garner::net {
 
 namespace {
 
-constexpr std::uint16_t srv_type = 33, class_internet = 1;
+constexpr std::uint16_t cname_type = 5, srv_type = 33, class_internet = 1;
 constexpr std::size_t header_bytes = 12, srv_name_max = 255;
 
 /// Reads a DNS message from front to back. After an error `good` is false, and all reads return nothing.
@@ -74,6 +74,7 @@ bool is_host(std::string_view name) {
 }
 
 struct Record {
+    std::string owner;
     std::uint16_t type = 0, of_class = 0;
     std::uint32_t ttl = 0;
     std::size_t end = 0;
@@ -81,7 +82,7 @@ struct Record {
 
 Record read_record(Message& message) {
     Record record;
-    message.name();
+    record.owner = message.name();
     record.type = message.number<std::uint16_t>();
     record.of_class = message.number<std::uint16_t>();
     record.ttl = message.number<std::uint32_t>();
@@ -93,15 +94,18 @@ Record read_record(Message& message) {
     return record;
 }
 
-/// False if the record is malformed.
-bool read_target(Message& message, Record const& record, std::vector<SrvTarget>& targets) {
+/// False if the record is malformed. A target that is no host, or has no port, is left out; "." offers no service (RFC 2782).
+bool read_target(Message& message, Record const& record, std::vector<SrvTarget>& targets, bool& has_useless) {
     SrvTarget target;
     target.priority = message.number<std::uint16_t>();
     target.weight = message.number<std::uint16_t>();
     target.port = message.number<std::uint16_t>();
     target.host = message.name();
     if (!message.good() || message.at() != record.end) return false;
-    if (target.port != 0 && is_host(target.host)) targets.push_back(std::move(target));
+    if (target.port != 0 && is_host(target.host))
+        targets.push_back(std::move(target));
+    else
+        has_useless = has_useless || !target.host.empty();
     return true;
 }
 
@@ -120,23 +124,26 @@ std::optional<SrvAnswer> parse_srv_answer(std::string_view bytes) {
     auto const questions = message.number<std::uint16_t>();
     auto const records = message.number<std::uint16_t>();
     message.go_to(header_bytes);
+    std::string service;   // or the name to which it is an alias
     for (unsigned i = 0; i < questions && message.good(); ++i) {
-        message.name();
+        service = message.name();
         message.skip(4);
     }
     SrvAnswer answer;
     constexpr std::uint32_t ttl_max = INT32_MAX;   // RFC 2181 8
     auto ttl = ttl_max;
-    bool found = false;
+    bool found = false, has_useless = false;
     for (unsigned i = 0; i < records && message.good(); ++i) {
         auto const record = read_record(message);
-        bool const is_srv = record.type == srv_type && record.of_class == class_internet;
-        if (is_srv && !read_target(message, record, answer.targets)) return std::nullopt;
+        bool const is_about_it = record.of_class == class_internet && record.owner == service;
+        bool const is_srv = is_about_it && record.type == srv_type;
+        if (is_srv && !read_target(message, record, answer.targets, has_useless)) return std::nullopt;
+        if (is_about_it && record.type == cname_type) service = message.name();
         found = found || is_srv;
         ttl = std::min(ttl, record.ttl > ttl_max ? 0 : record.ttl);
         message.go_to(record.end);
     }
-    if (!message.good() || !found) return std::nullopt;
+    if (!message.good() || !found || (answer.targets.empty() && has_useless)) return std::nullopt;
     answer.ttl = seconds{ttl};
     finish(answer);
     return answer;

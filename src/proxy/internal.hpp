@@ -16,9 +16,10 @@ inline bool is_internal_path(std::string_view path) {
     return path.starts_with("/squid-internal-") || path == root_path || is_pac_path(path);
 }
 
-/// True when such a path is requested from this proxy itself: in origin-form, or at one of its listening addresses. All
-/// other requests to the proxy's own addresses are refused. Intercepted requests are for other servers.
-bool is_internal(Target const&, http::OwnAddresses const&);
+/// True when such a path is requested from this proxy itself: in origin-form, or at one of its listening addresses; a PAC file
+/// also at a name in `pac.proxies`. HTTP/2 has no origin-form. All other requests to the proxy's own addresses are refused.
+/// Intercepted requests are for other servers.
+bool is_internal(Target const&, http::OwnAddresses const&, PacOptions const&);
 
 /// The page of refusals, requested through this proxy by plain HTTP.
 bool is_refusals_page(Target const&, http::Method, Options const&);

@@ -29,7 +29,7 @@ std::optional<Verdict> RequestCheck::check() {
         return decision.denied() ? denied(decision) : Verdict::own_answer;
     }
     if (is_refusals_page(request_.target, head.method, *request_.options)) return Verdict::internal;
-    if (is_internal(request_.target, *request_.services.own)) return check_internal();
+    if (is_internal(request_.target, *request_.services.own, request_.options->pac)) return check_internal();
     request_.control = http::parse_request_cache_control(head.fields);
     if (request_.intercepted_origin && !name_.decide_at_once()) {
         missing_ = Missing::origin;

@@ -103,7 +103,7 @@ std::optional<Bytes> parse_rate(std::string_view text) {
     if (!unit) return std::nullopt;
     auto const bits = scaled(number, unit->factor, size_max);
     if (!bits) return std::nullopt;
-    return *bits / 8;
+    return (*bits + 7) / 8;   // 0 would be no limit
 }
 
 std::optional<milliseconds> parse_time(std::string_view text) {

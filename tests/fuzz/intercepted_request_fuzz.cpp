@@ -18,7 +18,7 @@ void check_target(http::RequestHead const& request, proxy::FixedOrigin const& or
     check(authority.port == origin.destination.port || request.method == http::Method::connect);
     check(!target.accelerated && !target.to_us && !target.unverified);
     check(!authority.host.empty() && authority.host.find_first_of("/?#@ \r\n") == authority.host.npos);
-    check(!proxy::is_internal(target, {}) && !proxy::is_refusals_page(target, request.method, {}));
+    check(!proxy::is_internal(target, {}, {}) && !proxy::is_refusals_page(target, request.method, {}));
     if (request.method == http::Method::connect) return check(http::parse_authority(target.url).has_value());
     if (target.path == "*" || target.path.starts_with('*')) return;
     auto const uri = http::parse_absolute(target.url);

@@ -34,10 +34,11 @@ std::string srv_record(std::string const& owner, unsigned type, std::uint32_t tt
 
 std::string const question_name("\xc0\x0c", 2);
 
-std::string srv(unsigned priority, unsigned weight, unsigned port, std::string const& name, std::uint32_t ttl = 60) {
+std::string srv(unsigned priority, unsigned weight, unsigned port, std::string const& name, std::uint32_t ttl = 60,
+                std::string const& owner = question_name) {
     std::string data;
     for (auto const number : {priority, weight, port}) put_number(data, number);
-    return srv_record(question_name, 33, ttl, data + name);
+    return srv_record(owner, 33, ttl, data + name);
 }
 
 std::string srv_message(std::vector<std::string> const& records) {
@@ -74,21 +75,25 @@ TEST(SrvAnswer, follows_pointers_that_lead_back) {
         EXPECT_FALSE(parse_srv_answer(srv_message({srv(0, 1, 80, loop)}))) << "a pointer to itself or ahead";
 }
 
-TEST(SrvAnswer, ignores_other_records_but_for_their_ttl) {
-    auto const alias = srv_record(question_name, 5, 5, srv_wire_name("other.example"));
-    auto const answer = parse_srv_answer(srv_message({alias, srv(0, 1, 80, srv_wire_name("gate1.example"))}));
+TEST(SrvAnswer, may_be_about_the_name_of_which_the_service_is_an_alias) {
+    auto const other = srv_wire_name("other.example"), gate = srv_wire_name("gate1.example");
+    auto const alias = srv_record(question_name, 5, 5, other);
+    auto const answer = parse_srv_answer(srv_message({alias, srv(0, 1, 80, gate, 60, other)}));
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->targets.size(), 1u);
     EXPECT_EQ(answer->ttl, seconds{5});
     EXPECT_FALSE(parse_srv_answer(srv_message({alias}))) << "no SRV record";
+    EXPECT_FALSE(parse_srv_answer(srv_message({srv(0, 1, 80, gate, 60, other)}))) << "another service";
 }
 
 TEST(SrvAnswer, drops_hosts_that_are_no_names) {
-    auto const answer =
-        parse_srv_answer(srv_message({srv(0, 1, 80, srv_wire_name("a b.example")), srv(0, 1, 80, srv_wire_name("a/b")),
-                                      srv(0, 1, 0, srv_wire_name("gate1.example"))}));
+    std::vector<std::string> records{srv(0, 1, 80, srv_wire_name("a b.example")), srv(0, 1, 80, srv_wire_name("a/b")),
+                                     srv(0, 1, 0, srv_wire_name("gate1.example"))};
+    EXPECT_FALSE(parse_srv_answer(srv_message(records))) << "an error, and not a service without servers";
+    records.push_back(srv(0, 1, 80, srv_wire_name("gate2.example")));
+    auto const answer = parse_srv_answer(srv_message(records));
     ASSERT_TRUE(answer);
-    EXPECT_TRUE(answer->targets.empty());
+    EXPECT_EQ(answer->targets, (Targets{{0, 1, 80, "gate2.example"}}));
 }
 
 TEST(SrvAnswer, that_is_cut_anywhere_is_refused) {

@@ -69,7 +69,7 @@ TEST(Target, of_another_caches_paths_may_be_a_path_alone) {
     Read read("GET", path, "us.example:3128");
     EXPECT_EQ(read.fault, "");
     EXPECT_EQ(read.target.url, "http://us.example:3128/squid-internal-periodic/store_digest");
-    EXPECT_TRUE(is_internal(read.target, own));
+    EXPECT_TRUE(is_internal(read.target, own, {}));
     EXPECT_NE(Read("GET", path, "").fault, "");
     EXPECT_NE(Read("GET", path, std::nullopt).fault, "");
     EXPECT_NE(Read("GET", "/squid-intern", "us.example:3128").fault, "");
@@ -79,7 +79,7 @@ TEST(Target, is_internal_at_our_own_places_alone) {
     http::OwnAddresses own;
     own.listening = {{*parse_ip("10.0.0.1"), 3128}};
     auto const internal = [&](std::string const& target, FixedOrigin const* origin = nullptr) {
-        return is_internal(Read("GET", target, "any", origin).target, own);
+        return is_internal(Read("GET", target, "any", origin).target, own, {});
     };
     EXPECT_TRUE(internal("http://10.0.0.1:3128/squid-internal-periodic/store_digest"));
     EXPECT_TRUE(internal("http://10.0.0.1:3128/squid-internal-dynamic/netdb"));
@@ -87,7 +87,11 @@ TEST(Target, is_internal_at_our_own_places_alone) {
     EXPECT_FALSE(internal("http://10.0.0.1:3129/squid-internal-periodic/store_digest"));
     EXPECT_FALSE(internal("http://10.0.0.2:3128/squid-internal-periodic/store_digest"));
     EXPECT_FALSE(internal("http://other.example:3128/squid-internal-periodic/store_digest"));
-    EXPECT_FALSE(internal("https://10.0.0.1:3128/squid-internal-periodic/store_digest"));
+    EXPECT_TRUE(internal("https://10.0.0.1:3128/squid-internal-periodic/store_digest")) << "HTTP/2 has no origin-form";
+    PacOptions const pac{.proxies = {{true, "gate.example", 3129}}};
+    EXPECT_TRUE(is_internal(Read("GET", "https://gate.example:3129/proxy.pac", "any").target, own, pac));
+    EXPECT_FALSE(is_internal(Read("GET", "https://gate.example:3129/squid-internal-dynamic/netdb", "any").target, own, pac));
+    EXPECT_FALSE(is_internal(Read("GET", "https://other.example:3129/proxy.pac", "any").target, own, pac));
     auto origin = origin_at("http://10.0.0.1:3128");
     http::UriError error;
     origin.uri = *http::parse_absolute(origin.text, error);
@@ -193,7 +197,7 @@ TEST_F(OnInterceptedConnection, tls_is_a_tunnel_to_the_name_it_asks_for) {
 TEST_F(OnInterceptedConnection, paths_of_a_proxy_are_those_of_the_server) {
     Read read("GET", "/squid-internal-periodic/store_digest", "shop.example", origin.get());
     EXPECT_EQ(read.fault, "");
-    EXPECT_FALSE(is_internal(read.target, {}));
+    EXPECT_FALSE(is_internal(read.target, {}, {}));
     Read page("GET", "/", "garner.internal", intercepted_origin(http::Scheme::http, {IpAddress::v4(192, 0, 2, 7), 80}).get());
     EXPECT_FALSE(is_refusals_page(page.target, Method::get, {}));
 }
