@@ -106,7 +106,7 @@ std::optional<SummarySection> peers_table(Json const& stats) {
 
 std::string peers_text(Json const& stats) {
     auto const table = peers_table(stats);
-    if (!table) return "no peers are configured\n";
+    if (!table) return "no peers: none are configured, or DNS has named no server for them\n";
     std::vector<Row> rows;
     auto add = [&rows](std::string const& name, std::vector<std::string> const& values) {
         rows.push_back({name});

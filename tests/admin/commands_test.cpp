@@ -52,7 +52,7 @@ TEST(Commands, peers_tells_that_there_are_none_and_has_the_digest_built_anew) {
     Command command{.kind = Command::Kind::peers, .port = house.port()};
     auto outcome = run_command(command);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_EQ(outcome.out, "no peers are configured\n");
+    EXPECT_EQ(outcome.out, "no peers: none are configured, or DNS has named no server for them\n");
     command.json = true;
     EXPECT_EQ(run_command(command).out, "[]\n");
     house.server().mesh().take_digest_wanted();

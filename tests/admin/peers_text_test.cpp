@@ -38,10 +38,11 @@ TEST(Peers, however_long_their_names_fit_on_112_columns) {
 }
 
 TEST(Peers, none_are_said_to_be_none) {
-    EXPECT_EQ(peers_text(stats_json(Report{})), "no peers are configured\n");
+    EXPECT_EQ(peers_text(stats_json(Report{})), "no peers: none are configured, or DNS has named no server for them\n");
     EXPECT_THAT(summary_text(stats_json(Report{})), Not(HasSubstr("Mesh")));
     for (auto const* other : {"{}", "[]", R"({"peers": 7})"})
-        EXPECT_EQ(peers_text(nlohmann::ordered_json::parse(other)), "no peers are configured\n");
+        EXPECT_EQ(peers_text(nlohmann::ordered_json::parse(other)),
+                  "no peers: none are configured, or DNS has named no server for them\n");
 }
 
 TEST(Peers, of_another_versions_figures_have_dashes) {

@@ -54,7 +54,7 @@ TEST(MeshAdmin, without_peers_that_is_said) {
     Proxy proxy;
     auto const told = garner(proxy, {"peers"});
     EXPECT_EQ(told.code, 0) << told.errors;
-    EXPECT_EQ(told.output, "no peers are configured\n");
+    EXPECT_EQ(told.output, "no peers: none are configured, or DNS has named no server for them\n");
     EXPECT_EQ(peers_of(proxy), json::array());
     EXPECT_TRUE(sources_of(proxy, origin.url("/page")).is_null());
     EXPECT_THAT(garner(proxy, {"stats"}).output, Not(HasSubstr("Mesh")));
