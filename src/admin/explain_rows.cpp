@@ -7,6 +7,7 @@
 #include "admin/human.hpp"
 #include "proxy/moment.hpp"
 #include "proxy/rule_hits.hpp"
+#include "util/ip.hpp"
 
 namespace garner::admin {
 
@@ -23,8 +24,11 @@ std::string count(std::uint64_t number, std::string const& thing) {
 // ---- peers ----
 
 std::string state_of(icp::PeerStats const& peer) {
+    bool const is_queried = !peer.options.no_query && (peer.options.icp != 0 || peer.options.htcp != 0);
     switch (peer.health) {
-    case icp::Health::alive: return "alive: Garner queries it and waits for its replies";
+    case icp::Health::alive:
+        if (!is_queried) return "alive: Garner uses it without queries";
+        return "alive: Garner queries it and waits for its replies";
     case icp::Health::suspect: return "suspect: it did not reply in time to the last query, so Garner does not wait for it";
     case icp::Health::dead: return "dead: Garner uses it only if no other source is left";
     }
@@ -43,14 +47,19 @@ std::string cause_of(icp::PeerStats const& peer) {
     return "";
 }
 
+/// The host, and its address if the host is a name.
+std::string place_of(icp::PeerStats const& peer) {
+    auto const& host = peer.options.host;
+    return peer.address.empty() || parse_ip(host) ? host : host + ", " + peer.address;
+}
+
 void explain_peer(icp::PeerStats const& peer, Explained& out) {
     auto const add = [&](char const* subject, std::string const& text) {
         if (!text.empty()) out.lines.push_back({subject, text});
     };
     add("state", state_of(peer));
     add("cause", peer.health == icp::Health::alive ? "" : cause_of(peer));
-    add("type",
-        std::string(name_of(peer.options.type)) + " at " + peer.options.host + (peer.address.empty() ? "" : ", " + peer.address));
+    add("type", std::string(name_of(peer.options.type)) + " at " + place_of(peer));
     add("queries", "sent: " + human_count(peer.queries) + ", replies: " + human_count(peer.answers) +
                        ", not answered in time: " + human_count(peer.expired) + ", denied: " + human_count(peer.denied));
     add("hits", human_count(peer.hits) + ", of which it did not have the object: " + human_count(peer.false_hits));
@@ -93,6 +102,26 @@ void explain_certificate(WallTime end, WallTime now, Explained& out) {
         {"renewal", end - now <= HealthLimits::certificate ? fix : std::string("none is needed yet; later: ") + fix});
 }
 
+// ---- unknown names ----
+
+std::string unknown_name(std::string const& asked) {
+    std::string const text = "the configuration in use has none of this name; ";
+    return text + (asked.starts_with(of_peer) ? "garner peers prints the names" : "the page has a link with the name in each row");
+}
+
+/// True if the asked peer stands for the servers that DNS names.
+bool explain_service(std::span<icp::PeerOptions const> configured, Explained& out) {
+    auto const is_asked = [&](icp::PeerOptions const& peer) {
+        return !peer.srv.empty() && out.asked == std::string(of_peer) + peer.name;
+    };
+    auto const found = std::ranges::find_if(configured, is_asked);
+    if (found == configured.end()) return false;
+    out.title = "Peer " + found->name;
+    out.lines.push_back({"servers", "DNS names them by " + found->srv + ": each is the peer " + found->name +
+                                        "/HOST:PORT, and garner peers prints those in use"});
+    return true;
+}
+
 /// The rest of the text after "peer ", if it begins with that.
 bool begins_with(std::string const& asked, std::string_view kind, std::string& rest) {
     if (!asked.starts_with(kind)) return false;
@@ -119,7 +148,7 @@ bool explain_row(Figures const& figures, std::span<proxy::Refused const> refusal
     } else {
         return false;
     }
-    if (out.lines.empty()) out.lines.push_back({"error", "the configuration in use has none of this name"});
+    if (out.lines.empty()) out.lines.push_back({"error", unknown_name(out.asked)});
     return true;
 }
 
@@ -127,6 +156,7 @@ bool explain_row(proxy::Server& server, Explained& out) {
     using namespace explain_rows_part;
     auto const is_asked = [&](std::string_view kind) { return out.asked.starts_with(kind); };
     if (std::ranges::none_of(kinds, is_asked)) return false;
+    if (explain_service(server.mesh().peer_table()->options.peers, out)) return true;
     return explain_row(take_figures(server), server.shared().refusals.latest(), wall_now(), out);
 }
 

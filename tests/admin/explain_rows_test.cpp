@@ -34,6 +34,14 @@ TEST(ExplainRows, a_peer_has_its_state_and_its_figures) {
     EXPECT_THAT(text, HasSubstr("\nhits: 700, of which it did not have the object: 3\nfetched: 9,000 responses"));
 }
 
+TEST(ExplainRows, a_peer_without_queries_at_an_address_has_the_address_once) {
+    Rows rows;
+    rows.figures.peers[0].options.no_query = true;
+    rows.figures.peers[0].options.host = rows.figures.peers[0].address;
+    EXPECT_THAT(rows.of("peer campus"),
+                HasSubstr("\nstate: alive: Garner uses it without queries\ntype: parent at 10.0.0.3\nqueries: "));
+}
+
 TEST(ExplainRows, a_dead_peer_has_the_probable_cause) {
     Rows rows;
     auto& peer = rows.figures.peers[1];
@@ -83,7 +91,9 @@ TEST(ExplainRows, other_texts_are_no_rows_and_unknown_names_are_errors) {
     EXPECT_EQ(Rows().of("http://peer.example/"), "no row");
     EXPECT_EQ(Rows().of("peer.example"), "no row");
     for (auto const* asked : {"peer nobody", "rule none", "certificate none", "peer "})
-        EXPECT_THAT(Rows().of(asked), HasSubstr("error: the configuration in use has none of this name")) << asked;
+        EXPECT_THAT(Rows().of(asked), HasSubstr("error: the configuration in use has none of this name; ")) << asked;
+    EXPECT_THAT(Rows().of("peer nobody"), HasSubstr("; garner peers prints the names"));
+    EXPECT_THAT(Rows().of("rule none"), HasSubstr("; the page has a link with the name in each row"));
 }
 
 }   // namespace
