@@ -15,12 +15,18 @@ constexpr milliseconds greeting_patience{10'000};
 constexpr milliseconds disk_patience{60'000};   // the running process writes its buffers
 constexpr char const* not_handed_over = "the running proxy does not hand over";
 
+/// Of a takeover --set changes the new process's path: another option names the running one's.
+Fault for_a_takeover(Fault fault) {
+    if (fault.mend == control::start_or_name_it) fault.mend = "start the proxy, or name its control.path by --from PATH";
+    return fault;
+}
+
 }   // namespace
 
 Result<std::unique_ptr<Takeover>> Takeover::begin(std::string const& path) {
     (void)proxy::raise_file_limit();   // a process at its limit would lose descriptors
     auto channel = control::Channel::connect(path);
-    if (!channel) return channel.fault();
+    if (!channel) return for_a_takeover(channel.fault());
     std::unique_ptr<Takeover> takeover(new Takeover(*std::move(channel)));
     if (auto const greeted = takeover->greet(); !greeted) return greeted.fault().at(not_handed_over);
     return takeover;

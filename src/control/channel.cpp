@@ -108,8 +108,7 @@ Result<Channel> Channel::connect(std::string const& path) {
         if (is_trusted(channel.descriptor_, path)) return channel;
         return Fault{"another user listens there", "let only root or the user of the proxy write into its directory", path};
     }
-    auto const remedy = errno == EACCES ? "only root and the user of the running proxy may use it"
-                                        : "start the proxy, or name its control.path by --set control.path=PATH";
+    auto const remedy = errno == EACCES ? "only root and the user of the running proxy may use it" : start_or_name_it;
     auto const what = errno == EACCES ? "the control socket cannot be used: " : "no proxy listens: ";
     return Fault{what + std::string(std::strerror(errno)), remedy, path};
 }

@@ -16,6 +16,9 @@ namespace garner::control {
 
 using Json = nlohmann::json;
 
+/// The suggested fix if no proxy listens.
+inline constexpr char const* start_or_name_it = "start the proxy, or name its control.path by --set control.path=PATH";
+
 inline constexpr Bytes message_max = 64 * KiB;
 inline constexpr std::size_t descriptors_max = 253;   // of one message (SCM_RIGHTS)
 
