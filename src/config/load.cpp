@@ -96,7 +96,10 @@ Loaded load_file(std::string const& path, std::span<std::string const> sets, Nam
     if (std::filesystem::is_directory(path, error)) return not_read(path, "is a directory", "name the file in it");
     errno = 0;
     std::ifstream file(path, std::ios::binary);
-    if (!file) return not_read(path, std::string("cannot be read: ") + std::strerror(errno), "");
+    if (!file) {
+        auto const mend = errno == EACCES ? "let the user that runs the command read it" : "name an existing configuration file";
+        return not_read(path, std::string("cannot be read: ") + std::strerror(errno), mend);
+    }
 
     std::string text;
     for (std::size_t chunk = 64 * KiB; file && text.size() <= file_max; chunk *= 2) {
