@@ -71,7 +71,9 @@ constexpr char const* about_reload =
 constexpr char const* about_reload_keys =
     "Prints each key that changes: `KEY: BEFORE -> AFTER`, and `now`, or `takeover` for a key "
     "that a reload leaves as it is. A file with "
-    "errors, an address in use or an unreadable certificate changes nothing.";
+    "errors, an address in use or an unreadable certificate changes nothing.\n"
+    "The values of --set at the start of the proxy hold again. --set of this command only leads to the control socket, and goes to "
+    "the new process of --or-takeover.";
 
 constexpr char const* about_takeover =
     "Takes the place of the running proxy with a new process.\n"

@@ -19,9 +19,9 @@ and prints no error if the configuration is valid; notices do not prevent a star
 used: by the user that runs it, or by `user` if root runs it. Garner does not start with an invalid configuration. Without a file all keys have their defaults: a
 memory cache on 127.0.0.1:3128 for clients on loopback.
 
-`--set KEY=VALUE` overrides one key, also at a reload: `--set memory.size=64MiB`, `--set 'listen[0].address=[::1]:3128'`,
-`--set 'caching.never=["cgi-bin","?"]'`. The value is read as JSON if it is valid JSON, otherwise as text. The index after the
-last item of a list adds an item.
+`--set KEY=VALUE` overrides one key; the values of the start hold at each reload, too: `--set memory.size=64MiB`,
+`--set 'listen[0].address=[::1]:3128'`, `--set 'caching.never=["cgi-bin","?"]'`. The value is read as JSON if it is valid JSON,
+otherwise as text. The index after the last item of a list adds an item.
 
 Keys that end in `_max` are upper limits, and keys that end in `_min` lower limits. Keys that end in `_timeout` and those of
 `deadlines` are maximum times. Former names of keys are still accepted, and removed keys have no effect: `garner check` and the
