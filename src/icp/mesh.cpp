@@ -36,10 +36,9 @@ std::vector<PeerOptions> peers_of(PeerOptions const& configured, KnownServices c
     return all;
 }
 
-/// A proxy that is no peer.
+/// A proxy that is no peer: it has no name.
 PeerOptions watched_only(WatchedProxy const& place) {
     PeerOptions options;
-    options.name = place.host + ":" + std::to_string(place.port);
     options.host = place.host;
     options.http = place.port;
     options.icp = 0;

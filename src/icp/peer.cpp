@@ -13,11 +13,12 @@ namespace garner::icp {
 
 namespace {
 
-/// The name of a peer in log messages: parent "campus" (10.0.0.3:3128).
+/// The name of a peer in log messages: parent "campus" (10.0.0.3:3128). Without a name it is watched for PAC files alone.
 std::string title_of(PeerOptions const& options) {
     auto const type = options.type == PeerOptions::Type::parent ? "parent" : "sibling";
     auto const literal = parse_ip(options.host);
     auto const place = literal ? IpEndpoint{*literal, options.http}.text() : options.host + ":" + std::to_string(options.http);
+    if (options.name.empty() && options.no_query) return "proxy " + place + " of pac.proxies";
     return std::string(type) + " \"" + options.name + "\" (" + place + (options.tls ? ", TLS)" : ")");
 }
 

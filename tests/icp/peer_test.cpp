@@ -67,6 +67,15 @@ TEST(APeer, is_logged_once_when_it_is_dead_and_once_when_it_is_back) {
     EXPECT_EQ(log.take(), "info: parent \"campus\" (10.0.0.3:3128) is available again\n");
 }
 
+TEST(APeer, that_is_only_watched_for_PAC_files_is_logged_as_a_proxy_of_them) {
+    Logged log;
+    auto options = parent("");
+    options.no_query = true;
+    Peer peer(options);
+    for (int i = 0; i < 3; ++i) peer.connect_failed("connection refused", start);
+    EXPECT_EQ(log.take(), "warning: proxy 10.0.0.3:3128 of pac.proxies cannot be used: connection refused; retrying\n");
+}
+
 TEST(APeer, is_named_as_it_was_given) {
     Logged log;
     auto options = sibling("six");
