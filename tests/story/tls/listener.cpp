@@ -51,6 +51,18 @@ TEST_F(TlsListener, the_line_at_the_start_says_how_to_point_a_browser_at_it) {
         << proxy.errors();
 }
 
+TEST_F(TlsListener, offers_its_PAC_file_by_both_versions_of_HTTP) {
+    NEEDS("curl");
+    Proxy proxy(Proxy::Setup{.tls = files.tls()});
+    auto const place = "127.0.0.1:" + std::to_string(proxy.secure());
+    for (std::string const version : {"--http1.1", "--http2"}) {
+        auto const got =
+            run({"curl", "-sSk", "--noproxy", "*", version, "-w", "%{http_version}", "https://" + place + "/proxy.pac"});
+        EXPECT_THAT(got.output, HasSubstr("\"HTTPS " + place + "\"")) << version << got.errors;
+        EXPECT_TRUE(got.output.ends_with(version == "--http2" ? "2" : "1.1")) << got.output;
+    }
+}
+
 TEST_F(TlsListener, an_accelerator_over_TLS_tells_its_origin_so_and_keeps_its_objects_apart) {
     origin.answer("/page", fresh("hello"));
     Proxy proxy(Proxy::Setup{.accelerates = origin.url(), .tls = files.tls(), .secure_origin = origin.url()});
