@@ -56,6 +56,19 @@ TEST_F(ClientCertificates, optional_ones_decide_by_rules) {
     EXPECT_NE(curl(proxy, &mallory, origin.url("/page")).code, 0);
 }
 
+TEST_F(ClientCertificates, log_in_the_user_whose_name_they_have) {
+    NEEDS("curl");
+    origin.answer("/page", fresh("hello"));
+    auto const users =
+        R"({"auth": {"sources": [{"type": "certificate"}]},
+            "access": [{"allow": {"user": ["alice.example.org"], "destination": ["127.0.0.0/8"], "port": ["1-65535"]}}]})";
+    Proxy proxy(Proxy::Setup{.patch = users, .tls = optional});
+    EXPECT_EQ(curl(proxy, &alice, origin.url("/page")).output, "hello200");
+    EXPECT_EQ(proxy.logged("/page").all.value("user", ""), "alice.example.org");
+    EXPECT_FALSE(curl(proxy, nullptr, origin.url("/page")).output.ends_with("200"));
+    EXPECT_EQ(origin.requests("/page"), 1u);
+}
+
 TEST_F(ClientCertificates, a_reload_takes_other_authorities_from_the_same_file) {
     NEEDS("curl");
     NEEDS("openssl");
