@@ -226,11 +226,22 @@ Row<Matcher> list_key(char const* key_name, Member member, Form<V> form, std::st
     return row;
 }
 
+/// For networks and certificates such a word stands for all.
+void notice_names_like_all(Reader& reader, http::NameSet const& names) {
+    for (auto const& name : names)
+        if (name == "any" || name == "all")
+            reader.notice(quoted_value(name) + " is one name", R"(write "*" if all names are meant)");
+}
+
 /// Without the section `auth` no client has a user: its author should learn that.
 Row<Matcher> identity_key(char const* key_name, http::NameSet Matcher::*member, std::string what) {
     auto row = list_key(key_name, member, values_of(user_name()), std::move(what));
-    row.read = [read = row.read](Reader& reader, Json const& value, Matcher& into) {
-        if (reader.rules().has_users) return read(reader, value, into);
+    row.read = [read = row.read, member](Reader& reader, Json const& value, Matcher& into) {
+        if (reader.rules().has_users) {
+            bool const good = read(reader, value, into);
+            notice_names_like_all(reader, std::invoke(member, into));
+            return good;
+        }
         return reader.fault("no client has a user: auth has no sources", "add auth.sources, or use source");
     };
     return row;

@@ -101,6 +101,13 @@ TEST(Rules, groups_that_no_rule_uses_are_noticed) {
         << "every group";
 }
 
+TEST(Rules, a_user_whose_name_looks_like_all_users_is_noticed) {
+    EXPECT_THAT(notices_of_rules("{" + std::string(kiosk_auth) + R"("access": [{"allow": {"user": ["any"]}}]})"),
+                HasSubstr("\"any\" is one name (write \"*\" if all names are meant)\n"));
+    EXPECT_THAT(notices_of_rules("{" + std::string(kiosk_auth) + R"("access": [{"allow": {"user": "*"}}]})"),
+                Not(HasSubstr("one name")));
+}
+
 TEST(Rules, names_that_do_not_identify_a_rule_are_noticed) {
     auto const notices = notices_of_rules(R"({"access": [
         {"name": "exams", "deny": {"port": 81}},
