@@ -1,5 +1,8 @@
 #include "web/http_connection.hpp"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 #include <algorithm>
 #include <array>
 
@@ -166,13 +169,26 @@ net::awaitable<void> HttpConnection::send(Reply const& reply, std::uint64_t leng
 net::awaitable<bool> HttpConnection::begin_stream(Reply const& head) {
     auto const text = begin_reply(head, std::nullopt);
     bool const written = co_await write(text);
+    sent_ = text.size();
+    taken_at_ = steady_now();
     co_return written;
 }
 
 net::awaitable<bool> HttpConnection::send_piece(std::string_view piece) {
-    if (limits_.draining || limits_.closing) co_return false;
+    if (limits_.draining || limits_.closing || !is_taken()) co_return false;
     bool const written = co_await write(piece);
+    sent_ += piece.size();
     co_return written;
+}
+
+/// A stream of few bytes fills the buffers of the kernel only after hours, so write() does not show a client that reads nothing.
+bool HttpConnection::is_taken() {
+    int unsent = 0;
+    ::ioctl(stream_.socket().native_handle(), SIOCOUTQ, &unsent);
+    auto const taken = sent_ - std::min<Bytes>(sent_, static_cast<Bytes>(std::max(unsent, 0)));
+    if (taken != taken_ || unsent == 0) taken_at_ = steady_now();
+    taken_ = taken;
+    return steady_now() - taken_at_ < limits_.progress;
 }
 
 net::awaitable<bool> HttpConnection::write(std::string_view head, std::string_view body) {

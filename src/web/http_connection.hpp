@@ -70,6 +70,7 @@ private:
     net::awaitable<std::optional<Reply>> read_pieces(TakePiece const& take);
     std::string begin_reply(Reply const&, std::optional<std::uint64_t> length);
     net::awaitable<bool> write(std::string_view head, std::string_view body = {});
+    bool is_taken();
     net::awaitable<void> end_reply(bool written);
 
     Limits const& limits_;
@@ -81,7 +82,9 @@ private:
     SteadyTime since_ = steady_now();
     bool idle_ = true;
     bool reads_body_ = false;
-    bool last_ = false;   // no request follows
+    bool last_ = false;            // no request follows
+    Bytes sent_ = 0, taken_ = 0;   // of a stream: given to the kernel, and received by the client's kernel
+    SteadyTime taken_at_{};        // when taken_ last grew, or there was nothing to take
     unsigned refused_with_ = 0;
 };
 

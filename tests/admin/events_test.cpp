@@ -1,5 +1,6 @@
 #include "admin/events.hpp"
 
+#include <optional>
 #include <vector>
 
 #include "admin/house.hpp"
@@ -62,6 +63,28 @@ TEST(Events, serve_64_viewers_and_refuse_more) {
         },
         soon))
         << "a viewer that has left makes room";
+}
+
+TEST(Events, end_for_viewers_that_read_nothing) {
+    House house({.progress = milliseconds{1'500}});
+    std::vector<test::Client> mute(Events::viewers_max, house.at_admin());
+    for (auto& client : mute) {
+        client.receive_buffer(1'024);
+        client.raw("GET /events HTTP/1.1\r\nHost: " + house.address() + "\r\n\r\n");
+    }
+    std::optional<test::Client> reading;
+    std::optional<test::Reply> reply;
+    EXPECT_TRUE(test::eventually(
+        [&] {
+            reading.emplace(house.at_admin());
+            reply.emplace(reading->get("/events"));
+            return reply->status() == 200;
+        },
+        test::Millis{60'000}));
+    for (int i = 0; i < 4; ++i) {   // more than the time after which it would end
+        auto const size = reply->early(0).size();
+        EXPECT_GT(reply->early(size + 1).size(), size);
+    }
 }
 
 TEST(Events, end_when_the_server_stops) {
