@@ -19,11 +19,20 @@ namespace garner::admin {
 namespace explanation_part {
 
 constexpr std::size_t id_shortest = 6, refusals_max = 5;
+constexpr char const* no_refusal =
+    "no refused request has this id. The last 50 of each client and the last 256 of all are kept; the "
+    "access log in JSON has every request with its id";
 
 /// Ids are made of digits, hexadecimal letters, '.' and '-'.
 bool may_be_id(std::string_view text) {
     constexpr std::string_view letters = "0123456789abcdef.-";
     return text.size() >= id_shortest && text.find_first_not_of(letters) == text.npos;
+}
+
+/// A form like that of 1764078120.123-9f3a0c1d, which is no host.
+bool is_whole_id(std::string_view text) {
+    auto const dot = text.find('.'), dash = text.find('-');
+    return may_be_id(text) && dot != text.npos && dash == dot + 4 && text.size() == dash + 9;
 }
 
 void add_refusal(Explained& out, proxy::Refused const& one) {
@@ -40,11 +49,16 @@ void add_refusal(Explained& out, proxy::Refused const& one) {
     add("id", one.id);
 }
 
-/// Whether the text is the id of a refused request; then its lines are added.
+/// Whether the text is the id of a request; then the lines of a refused one are added.
 bool explain_id(proxy::Server& server, Explained& out) {
     if (!may_be_id(out.asked)) return false;
     auto const found = server.shared().refusals.find(out.asked, 2);
-    if (found.empty()) return false;
+    if (found.empty() && !is_whole_id(out.asked)) return false;
+    if (found.empty()) {
+        out.title = "Request " + out.asked;
+        out.lines.push_back({"note", no_refusal});
+        return true;
+    }
     out.title = "Refused request " + found.front().id;
     if (found.size() > 1) out.lines.push_back({"note", "several ids begin with this text; this is one of them"});
     add_refusal(out, found.front());
@@ -61,7 +75,8 @@ void add_refusals(proxy::Server& server, Explained& out, Match match) {
                                                 one.client.text() + " by " + one.rule + " (id " + one.id + ")"});
 }
 
-std::string counted(TopRow const& row, char const* thing) {
+std::string counted(TopRow const& row, std::string thing) {
+    if (row.requests != 1) thing += thing.ends_with('s') ? "es" : "s";
     return human_count(row.requests) + " " + thing + " in the last minutes, " + human_bytes(row.bytes) + " sent";
 }
 
@@ -74,7 +89,7 @@ void explain_client(proxy::Server& server, Explained& out) {
     out.title = "Client " + out.asked;
     auto const top = take_top(server, steady_now());
     if (auto const* row = row_of(top.clients, out.asked))
-        out.lines.push_back({"requests", counted(*row, "requests") + ", hits: " + human_count(row->hits)});
+        out.lines.push_back({"requests", counted(*row, "request") + ", hits: " + human_count(row->hits)});
     add_refusals(server, out, [&](proxy::Refused const& one) { return one.client.text() == out.asked; });
     if (out.lines.empty()) out.lines.push_back({"requests", "none are known of a client with this address"});
     auto const address = parse_ip(out.asked);
@@ -87,10 +102,11 @@ void add_past(proxy::Server& server, Explained& out, std::string const& url) {
     auto const top = take_top(server, steady_now());
     auto const before = out.lines.size();
     if (auto const* row = row_of(top.misses, url))
-        out.lines.push_back({"lately", counted(*row, "misses") + (row->reason.empty() ? "" : "; the last one: " + row->reason)});
+        out.lines.push_back({"lately", counted(*row, "miss") + (row->reason.empty() ? "" : "; the last one: " + row->reason)});
     auto const without_query = url.substr(0, url.find('?'));
     add_refusals(server, out, [&](proxy::Refused const& one) { return one.url == without_query; });
-    if (out.lines.size() == before) out.lines.push_back({"lately", "no miss among the most frequent ones, and no refusal"});
+    if (out.lines.size() == before)
+        out.lines.push_back({"lately", "no miss among the most frequent ones, and no refusal; hits are counted by host"});
 }
 
 void explain_url(proxy::Server& server, Explained& out, bool asks_others) {
@@ -101,8 +117,7 @@ void explain_url(proxy::Server& server, Explained& out, bool asks_others) {
     out.title = "The next request for " + out.asked;
     if (!explained.fault.empty()) {
         out.lines.push_back({"error", printable(explained.fault)});
-        if (may_be_id(out.asked))
-            out.lines.push_back({"note", "no refused request has this id; only the last 50 of each client are kept"});
+        if (may_be_id(out.asked)) out.lines.push_back({"note", no_refusal});
         return;
     }
     for (auto& line : explain_lines(explain_json(explained))) out.lines.push_back({std::move(line.subject), std::move(line.text)});

@@ -99,9 +99,9 @@ std::optional<http::Identity> identity_in(std::string_view form) {
 }
 
 constexpr std::size_t id_bytes_max = 64;
-constexpr std::string_view kept_refusals = "The proxy keeps the last 50 of each client since its start: 403 of access rules and "
-                                           "blocked destinations, and 407, 429 and 503 "
-                                           "after credentials. It keeps no 407 without credentials, and nothing of an accelerator.";
+constexpr std::string_view kept_refusals =
+    "The proxy keeps the last 50 of each client since its start: 403 of access rules and blocked destinations, and 407, 429 "
+    "and 503 after credentials. Of accelerators it has those among the last 256 of all. It keeps no 407 without credentials.";
 
 /// Names at most `named_max` of the ids.
 std::string several_ids(std::string_view id, std::span<proxy::Refused const> all, std::size_t named_max) {

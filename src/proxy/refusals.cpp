@@ -82,6 +82,10 @@ std::vector<Refused> Refusals::find(std::string_view id, std::size_t most) const
         for (auto const& one : latest)
             if (one.id.starts_with(id) && found.size() < most) found.push_back(one);
     });
+    for (auto const& one : latest_) {
+        bool const is_new = one.id.starts_with(id) && !std::ranges::count(found, one.id, &Refused::id);
+        if (is_new && found.size() < most) found.push_back(one);
+    }
     return found;
 }
 

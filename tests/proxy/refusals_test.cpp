@@ -31,6 +31,17 @@ TEST(Refusals, has_the_latest_of_all_clients) {
     EXPECT_EQ(refusals.of(IpAddress::v4(10, 0, 0, 1), "").size(), 1u) << "a noted one is only for the operator";
 }
 
+TEST(Refusals, are_found_by_the_beginning_of_their_id) {
+    Refusals refusals;
+    refusals.add(refused("123456.1", 1));
+    refusals.note(refused("123457.2", 2));
+    EXPECT_EQ(refusals.find("123456", 5).size(), 1u) << "not twice";
+    ASSERT_EQ(refusals.find("123457", 5).size(), 1u) << "of an accelerator";
+    EXPECT_EQ(refusals.find("12345", 5).size(), 2u);
+    EXPECT_EQ(refusals.find("12345", 1).size(), 1u);
+    EXPECT_TRUE(refusals.find("2345", 5).empty());
+}
+
 TEST(Refusals, keeps_a_bounded_number_of_short_rows) {
     Refusals refusals;
     for (std::size_t i = 0; i < 2 * Refusals::latest_max; ++i) {
