@@ -36,6 +36,7 @@ DevTools::DevTools(std::string const& proxy, std::vector<std::string> const& mor
     auto const target = call("Target.createTarget", {{"url", "about:blank"}}).at("targetId");
     session_ = call("Target.attachToTarget", {{"targetId", target}, {"flatten", true}}).at("sessionId");
     for (auto const* domain : {"Page", "Runtime", "Log"}) call(std::string(domain) + ".enable", Json::object());
+    call("Page.setLifecycleEventsEnabled", {{"enabled", true}});
     call("Fetch.enable", {{"handleAuthRequests", true}});
 }
 
@@ -50,17 +51,12 @@ void DevTools::log_in_as(std::string user, std::string password) {
     answered_.clear();
 }
 
+/// An event of the page before may still come: the events of this one have the id of its loader.
 std::string DevTools::open(std::string const& url) {
-    loaded_ = false;
-    call("Page.navigate", {{"url", url}});
-    // The event may still be that of the empty page with which the browser began.
-    std::string const text = "location.href == 'about:blank' ? null : document.body ? document.body.innerText : ''";
-    for (;;) {
-        while (!loaded_) handle(receive());
-        loaded_ = false;
-        auto const got = call("Runtime.evaluate", {{"expression", text}}).at("result");
-        if (got.contains("value") && got["value"].is_string()) return got["value"];
-    }
+    auto const loader = call("Page.navigate", {{"url", url}}).value("loaderId", "");
+    while (!loader.empty() && !loaded_.contains(loader)) handle(receive());   // empty: another place of the same page
+    auto const got = call("Runtime.evaluate", {{"expression", "document.body ? document.body.innerText : ''"}}).at("result");
+    return got.value("value", "");
 }
 
 DevTools::Json DevTools::evaluate(std::string const& expression) {
@@ -124,7 +120,7 @@ DevTools::Json DevTools::receive() {
 
 void DevTools::handle(Json const& event) {
     auto const method = event.value("method", "");
-    if (method == "Page.loadEventFired") loaded_ = true;
+    if (method == "Page.lifecycleEvent" && event["params"]["name"] == "load") loaded_.insert(event["params"]["loaderId"]);
     if (method == "Runtime.consoleAPICalled" || method == "Runtime.exceptionThrown" || method == "Log.entryAdded")
         console_.push_back(event["params"].dump());
     if (method == "Fetch.requestPaused") requests_.push_back(event["params"]["request"].value("url", ""));

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -56,7 +57,7 @@ private:
     std::string buffer_;
     std::string session_;
     int number_ = 0;
-    bool loaded_ = false;
+    std::set<std::string> loaded_;   // the loaders of pages and frames that are complete
     std::string user_, password_, answered_;
     std::vector<Challenge> challenges_;
     std::vector<std::string> requests_, console_;
