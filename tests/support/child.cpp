@@ -72,8 +72,12 @@ Child::~Child() {
     exit_code(Millis{5000});
 }
 
+/// The kernel stops the threads of a process one after the other.
 void Child::signal(int number) {
-    if (running()) ::kill(pid_, number);
+    if (!running()) return;
+    ::kill(pid_, number);
+    siginfo_t stopped{};
+    if (number == SIGSTOP) ::waitid(P_PID, static_cast<id_t>(pid_), &stopped, WSTOPPED | WEXITED | WNOWAIT);
 }
 
 bool Child::running() {

@@ -34,7 +34,7 @@ public:
     ~Child();   // kills its process group if it still runs
 
     pid_t pid() const { return pid_; }
-    void signal(int number);
+    void signal(int number);   // SIGSTOP: returns when all threads are stopped
     bool running();
     /// The exit code, or 128 + signal; empty if it still runs after `limit`.
     std::optional<int> exit_code(Millis limit = patience);
