@@ -47,7 +47,7 @@ struct Figures {
     proxy::AccessLog::Stats log;
     share::Figures share;                  // of the line
     std::vector<share::CapFigures> caps;   // in the order of the rules
-    std::size_t cap_count = 0;             // what they count together: clients, connections
+    std::size_t cap_count = 0;             // clients and connections that have a cap of their own
     std::uint64_t messages_lost = 0;       // lines for standard error
     std::vector<icp::PeerStats> peers;
     icp::AgentFigures icp;

@@ -155,7 +155,7 @@ private:
     Json const& stats_;
     std::vector<std::size_t> const parents_, siblings_;   // indices in `peers`
     Place const us_;
-    int const below_;   // of the boxes below this cache
+    int const below_;   // the boxes below this cache
 };
 
 }   // namespace mesh_picture_part

@@ -39,7 +39,7 @@ struct PagePicture {
     struct Text {
         int x = 0, y = 0;
         PageFigure figure;
-        std::string id = {};     // of a text without a value in /stats.json that may change
+        std::string id = {};     // for a text that may change and has no value in /stats.json
         std::string kind = {};   // its class: "end", "middle", "title"
     };
     struct Part {

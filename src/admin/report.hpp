@@ -25,7 +25,7 @@ struct Report {
     // Only for /stats.json and the page:
     TopTables top;
     std::vector<proxy::Refused> refusals;          // latest first
-    std::vector<share::SubjectFigures> subjects;   // of the line, most bytes first
+    std::vector<share::SubjectFigures> subjects;   // users of the line, most bytes first
     std::vector<HistorySeries> history;
 };
 

@@ -82,7 +82,7 @@ void ObjectSender::send_rest() {
         answer_wants();
         goes_on = walk_.next(some);
         send_some(some);
-        goes_on = writer_.flush() && goes_on;   // what waits here would delay the next answer
+        goes_on = writer_.flush() && goes_on;   // records that wait here would delay the next answer
     }
     answer_wants();
     if (writer_.flush())

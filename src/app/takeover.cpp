@@ -15,7 +15,7 @@ constexpr milliseconds greeting_patience{10'000};
 constexpr milliseconds disk_patience{60'000};   // the running process writes its buffers
 constexpr char const* not_handed_over = "the running proxy does not hand over";
 
-/// Of a takeover --set changes the new process's path: another option names the running one's.
+/// --set changes the path of the new process: another option names that of the running one.
 Fault for_a_takeover(Fault fault) {
     if (fault.mend == control::start_or_name_it) fault.mend = "start the proxy, or name its control.path by --from PATH";
     return fault;

@@ -37,7 +37,7 @@ public:
     Pointer find(std::string_view origin, WallTime now) EXCLUDES(mutex_);
     /// A connection for a request has verified the origin.
     void note_verified(std::string_view origin, VerifiedOrigin) EXCLUDES(mutex_);
-    /// What was noted within the last `verified_for`, unless the certificate has expired. It is no longer known afterwards.
+    /// Returns and forgets a note of the last `verified_for`, unless the certificate has expired.
     VerifiedOrigin take_verified(std::string_view origin, WallTime now) EXCLUDES(mutex_);
     /// The origin was verified then and has this likeness. Returns a certificate of the same day with the
     /// same likeness, which find() returns again, or nullptr: mint a certificate and add() it.

@@ -67,10 +67,10 @@ private:
     MemoryTier& memory_;
     Wanted& wanted_;
     std::uint64_t const begin_;                     // every event from now on has a higher number
-    Bytes const reserve_;                           // of the budget, left to requests
+    Bytes const reserve_;                           // the part of the budget that is left to requests
     std::vector<std::vector<Restored>> restored_;   // of each shard
-    std::optional<std::uint64_t> rank_;             // of the next object
-    std::uint64_t order_ = 0, arrived_ = 0;         // of the last object; without ranks
+    std::optional<std::uint64_t> rank_;             // the rank of the next object
+    std::uint64_t order_ = 0, arrived_ = 0;         // the last object's; without ranks
     std::optional<Growing> growing_;
     Figures figures_;
     bool full_ = false;

@@ -68,7 +68,7 @@ struct PeerOptions {
     milliseconds connect_timeout{2'000};
     std::optional<PeerTls> tls = std::nullopt;   // given: TLS at its HTTP port
     std::optional<Https> https = std::nullopt;   // not given: https_of() decides
-    // Of a server that DNS has named for `srv` (RFC 2782):
+    // For a server that DNS has named for `srv` (RFC 2782):
     std::uint16_t srv_priority = 0;
     std::uint16_t srv_weight = 0;
     /// The login of each client is sent, and not one of this proxy.

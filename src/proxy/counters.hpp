@@ -47,7 +47,7 @@ enum class Intercepted : std::uint8_t {
 };
 char const* text(Intercepted);
 
-/// What begins on a connection to an intercepting listener.
+/// The beginnings of connections to intercepting listeners.
 enum class InterceptedBegin : std::uint8_t {
     http,
     tls,         // a ClientHello: the bytes are passed on
