@@ -98,15 +98,22 @@ Form<std::string> host_name() {
     return parsed<std::string>("host", "a host", R"(write a name or an address without port, such as "cache.example.com")", parse);
 }
 
+std::optional<http::Uri> parse_server_url(std::string_view text, std::string& why) {
+    http::UriError error;
+    auto uri = http::parse_absolute(text, error);
+    if (!uri) {
+        if (error.refusal) why += ": " + std::string(error.refusal);
+        return std::nullopt;
+    }
+    if (!uri->bare_query && uri->path_and_query == "/") return uri;
+    why = "has a path";
+    return std::nullopt;
+}
+
 Form<std::string> origin() {
     auto parse = [](std::string const& text, std::string& into, std::string& why) {
-        http::UriError error;
-        auto const uri = http::parse_absolute(text, error);
-        if (!uri) {
-            if (error.refusal) why += ": " + std::string(error.refusal);
-            return false;
-        }
-        if (uri->bare_query || uri->path_and_query != "/") return why = "has a path", false;
+        auto const uri = parse_server_url(text, why);
+        if (!uri) return false;
         std::string normal;
         http::append_normalised(*uri, normal);
         normal.pop_back();

@@ -2,6 +2,7 @@
 #pragma once
 #include "config/form.hpp"
 #include "http/host_pattern.hpp"
+#include "http/uri.hpp"
 #include "util/ip.hpp"
 
 namespace garner::config {
@@ -9,6 +10,9 @@ namespace garner::config {
 /// "127.0.0.1:3128", "[::1]:3128", "localhost:3128" (127.0.0.1), ":3128" (every address: "::"). Other names are refused,
 /// because they would have to be resolved. False on failure, with the reason in `why`.
 bool parse_endpoint(std::string_view text, IpEndpoint& into, std::string& why);
+
+/// A URL without path and query. Nothing on failure, with the reason in `why`. Refers to `text`.
+std::optional<http::Uri> parse_server_url(std::string_view text, std::string& why);
 
 /// A listening address; with `may_be_off`, "" means none and gives port 0.
 Form<IpEndpoint> endpoint(bool may_be_off);

@@ -10,13 +10,8 @@ namespace {
 
 Form<proxy::PacProxy> pac_proxy() {
     auto parse = [](std::string const& text, proxy::PacProxy& into, std::string& why) {
-        http::UriError error;
-        auto const uri = http::parse_absolute(text, error);
-        if (!uri) {
-            if (error.refusal) why += ": " + std::string(error.refusal);
-            return false;
-        }
-        if (uri->bare_query || uri->path_and_query != "/") return why = "has a path", false;
+        auto const uri = parse_server_url(text, why);
+        if (!uri) return false;
         if (!proxy::is_pac_host(uri->authority.host)) return why = "has a host that PAC files cannot name", false;
         into.secure = uri->scheme == http::Scheme::https;
         into.host.clear();
