@@ -46,11 +46,7 @@ Time Member::next_tick() const {
 // ---- connections ----
 
 void Member::connect(std::size_t voter, Time now) {
-    auto& link = links_[voter];
-    link.phase = Link::Phase::connecting;
-    link.known.connected = false;
-    link.changed = now;
-    link.unanswered.clear();
+    links_[voter].begin(Link::Phase::connecting, now);
     actions_.connect(voter);
 }
 
@@ -71,13 +67,7 @@ void Member::connected(std::size_t voter, Nonce const& nonce, Time now) {
     actions_.send(voter, hello);
 }
 
-void Member::disconnected(std::size_t voter, Time now) {
-    auto& link = links_[voter];
-    link.phase = Link::Phase::down;
-    link.known.connected = false;
-    link.changed = now;
-    link.unanswered.clear();
-}
+void Member::disconnected(std::size_t voter, Time now) { links_[voter].begin(Link::Phase::down, now); }
 
 bool Member::receive(std::size_t voter, Message const& message, Time now) {
     auto& link = links_[voter];

@@ -79,6 +79,14 @@ private:
         std::deque<Polled> unanswered;
         std::uint64_t acknowledges = 0;   // number of the last poll that was sent for News; 0: it was answered
         bool must_acknowledge = false;    // News came after it
+
+        /// Without a connection.
+        void begin(Phase next, Time now) {
+            phase = next;
+            known.connected = false;
+            changed = now;
+            unanswered.clear();
+        }
     };
     struct Submission {
         Notice notice;
