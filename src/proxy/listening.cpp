@@ -50,9 +50,11 @@ constexpr char const* inherited_kind = "inherited";   // of the service manager
 constexpr char const* mend_of_tproxy =
     "tproxy needs the capability CAP_NET_ADMIN when the address is opened: start the proxy as root or with this capability";
 
-Result<void> set_interception(std::span<std::shared_ptr<Listener> const> sockets, net::Intercept how) {
+bool is_transparent(net::Intercept how) { return how == net::Intercept::tproxy; }
+
+Result<void> may_intercept(std::span<std::shared_ptr<Listener> const> sockets, net::Intercept how) {
     for (auto const& socket : sockets)
-        if (auto const error = net::set_transparent(socket->descriptor(), how == net::Intercept::tproxy))
+        if (auto const error = net::may_set_transparent(socket->descriptor(), is_transparent(how)))
             return Fault{error.message(), mend_of_tproxy};
     return {};
 }
@@ -98,15 +100,15 @@ Result<void> Listening::add(Change& change, Open const* running, std::size_t ind
     if (!origin) return at_key(index, "origin", origin.fault());
     ListenPoint const point{listen.port, *std::move(origin), tls, listen.proxy_protocol, listen.intercept};
     if (running) {
-        if (auto const set = set_interception(running->sockets, listen.intercept); !set)
-            return at_key(index, "intercept", set.fault());
+        if (auto const may = may_intercept(running->sockets, listen.intercept); !may)
+            return at_key(index, "intercept", may.fault());
         change.all.push_back(*running);
         change.all.back().point = at_port(point, running->endpoint.port);
         return {};
     }
     auto opened = open(listen, point, has_port_of(change, configured_endpoint(listen)));
     if (!opened) return at_key(index, "address", opened.fault());
-    if (auto const set = set_interception(opened->sockets, listen.intercept); !set) return at_key(index, "intercept", set.fault());
+    if (auto const may = may_intercept(opened->sockets, listen.intercept); !may) return at_key(index, "intercept", may.fault());
     change.opened.insert(change.opened.end(), opened->sockets.begin(), opened->sockets.end());
     change.all.push_back(*std::move(opened));
     return {};
@@ -169,7 +171,10 @@ bool Listening::has_port_of(Change const& change, IpEndpoint const& endpoint) co
 void Listening::apply(Change& change) {
     MutexLock const lock(mutex_);
     for (auto const& one : change.all)
-        for (auto const& socket : one.sockets) socket->use(one.point);
+        for (auto const& socket : one.sockets) {
+            (void)net::set_transparent(socket->descriptor(), is_transparent(one.point->intercept));
+            socket->use(one.point);
+        }
     for (auto const& socket : change.opened)
         if (accepts_) socket->start();
     for (auto const& socket : change.closed) socket->retire();
