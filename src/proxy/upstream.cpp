@@ -261,7 +261,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect() {
     auto where = peer ? peer->target() : origin_target(request_);
     where.preface = proxy_header(request_, sources_);
     net::AddressFilter filter = [this, &peer](net::Address const& address) -> char const* {
-        if (peer) return nullptr;
+        if (peer) return peer->refusal(net::to_ip(address));
         auto decision = request_.permits(request_.facts(), net::to_ip(address));
         if (decision.allowed()) return nullptr;
         request_.record.set_rule(decision, net::to_ip(address));
