@@ -132,7 +132,7 @@ private:
             bool const meant = !place.origin || http::same_origin(uri_, place.origin->uri) || asked == place.address;
             if (meant) {
                 origin_ = place.origin;
-                target_.secure = place.secure;
+                target_.secure = place.secure();
                 out_.listener.address = place.address;
                 out_.listener.origin = origin_ ? origin_->text : std::string();
                 return true;

@@ -7,8 +7,6 @@
 #include "net/address.hpp"
 #include "net/original_destination.hpp"
 #include "proxy/inherited_sockets.hpp"
-#include "proxy/listen_plan.hpp"
-#include "proxy/listen_tls.hpp"
 
 namespace garner::proxy {
 
@@ -74,10 +72,8 @@ Result<Prepared> Listening::prepare(std::span<Listen const> listen) {
     if (!contexts) return contexts.fault();
     std::erase_if(retired_, [](Retired const& one) { return one.socket.expired(); });
     auto const running = open_now();
-    std::vector<IpEndpoint> before, wanted, after;
-    for (auto const& one : running) before.push_back(one.configured);
-    for (auto const& one : listen) wanted.push_back(configured_endpoint(one));
-    auto const plan = plan_listening(before, wanted);
+    auto const plan = plan_of(running, listen);
+    std::vector<IpEndpoint> after;
     auto const change = std::make_shared<Change>();
     for (std::size_t i = 0; i < listen.size(); ++i) {
         auto const* stays = plan.wanted[i] == ListenPlan::opened ? nullptr : &running[plan.wanted[i]];
@@ -91,6 +87,13 @@ Result<Prepared> Listening::prepare(std::span<Listen const> listen) {
             change->retired.push_back({running[index].endpoint, socket});
         }
     return Prepared([this, change] { apply(*change); });
+}
+
+ListenPlan Listening::plan_of(std::span<Open const> running, std::span<Listen const> listen) {
+    std::vector<IpEndpoint> before, wanted;
+    for (auto const& one : running) before.push_back(one.configured);
+    for (auto const& one : listen) wanted.push_back(configured_endpoint(one));
+    return plan_listening(before, wanted);
 }
 
 /// `running`: null for a new address.
@@ -237,7 +240,7 @@ std::vector<Listening::Open> Listening::open_now() const {
 std::vector<ListenAddress> Listening::addresses() const {
     std::vector<ListenAddress> all;
     for (auto const& one : open_now())
-        all.push_back({one.endpoint.text(), one.point->origin, one.point->tls != nullptr, one.point->intercept});
+        all.push_back({one.endpoint.text(), one.point->origin, one.point->tls, one.point->intercept});
     return all;
 }
 
@@ -247,22 +250,14 @@ std::vector<IpEndpoint> Listening::endpoints() const {
     return all;
 }
 
-std::vector<UsedCertificate> Listening::certificates() const {
-    std::vector<UsedCertificate> all;
-    for (auto const& one : open_now()) {
-        if (!one.point->tls) continue;
-        for (auto const& shown : one.point->tls->certificates())
-            all.push_back({shown->subject(), one.endpoint.text(), shown->not_after(), shown->fingerprint()});
-    }
-    return all;
-}
-
-std::vector<UsedCertificate> Listening::client_authorities() const {
-    std::vector<UsedCertificate> all;
-    for (auto const& one : open_now()) {
-        if (!one.point->tls) continue;
-        for (auto const& authority : one.point->tls->client_authorities())
-            all.push_back(used_certificate(authority.get(), "client_ca of " + one.endpoint.text()));
+std::vector<ListenAddress> Listening::addresses_after(std::span<Listen const> listen, TlsContexts const& contexts) const {
+    auto const running = open_now();
+    auto const plan = plan_of(running, listen);
+    std::vector<ListenAddress> all;
+    for (std::size_t i = 0; i < listen.size(); ++i) {
+        bool const stays = plan.wanted[i] != ListenPlan::opened;
+        auto const endpoint = stays ? running[plan.wanted[i]].endpoint : configured_endpoint(listen[i]);
+        all.push_back({.address = endpoint.text(), .origin = nullptr, .tls = contexts[i], .intercept = listen[i].intercept});
     }
     return all;
 }
