@@ -15,8 +15,8 @@ using namespace h2;   // the frames
 struct Http2Attack : ::testing::Test {
     explicit Http2Attack(std::string const& patch = "{}") : proxy(setup(patch)) { origin.answer("/page", fresh("x")); }
 
-    /// `attack` sends for one connection until it returns false, or for a second (longer if the machine is slow); a victim is served
-    /// all the while.
+    /// `attack` sends for one connection until it returns false, or for a second (longer if the machine is slow); a victim is
+    /// served all the while.
     void run(std::function<bool(RawHttp2&, std::uint32_t step)> const& attack, bool is_stopped = true) {
         std::atomic<bool> over{false};
         RawHttp2 attacker(proxy.secure());
