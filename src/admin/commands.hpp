@@ -29,8 +29,8 @@ struct Command {
     std::string token = {};   // of admin.tokens; empty: none
 };
 
-/// Returns the exit code: 0 done; 1 the URL was not stored, health is bad, or no Garner answers at the address; 2 a wrong URL, method,
-/// field or client. Results go to `out`, errors to `err`. Waits at most 10 s.
+/// Returns the exit code: 0 done; 1 the URL was not stored, health is bad, or no Garner answers at the address; 2 a wrong URL,
+/// method, field or client. Results go to `out`, errors to `err`. Waits at most 10 s.
 int run_command(Command const&, std::ostream& out, std::ostream& err);
 
 }   // namespace garner::admin

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "io/stderr_log.hpp"
+#include "proxy/used_certificates.hpp"
 #include "store/disk_store.hpp"
 
 namespace garner::admin {
@@ -75,7 +76,7 @@ Figures take_figures(proxy::Server& server) {
     figures.caps = server.shared().caps.figures();
     figures.cap_count = server.shared().caps.size();
     figures.messages_lost = io::stderr_lines_lost();
-    for (auto const& certificate : proxy::with_all_places(server.certificates())) {
+    for (auto const& certificate : proxy::with_all_places(proxy::shown_certificates(server))) {
         auto const [known, is_new] = figures.certificates.try_emplace(certificate.name(), certificate.not_after);
         if (!is_new) known->second = std::min(known->second, certificate.not_after);
     }

@@ -57,7 +57,7 @@ struct Figures {
     Bytes resident = 0;              // the whole process
     std::uint64_t open_files = 0, open_files_limit = 0;
 
-    std::map<std::string, WallTime> certificates;   // name() and end of the validity of Server::certificates()
+    std::map<std::string, WallTime> certificates;   // name() and end of the validity of shown_certificates()
 
     std::uint64_t count(proxy::Answer answer) const { return answers[static_cast<std::size_t>(answer)]; }
     /// The counter's value at the time of the call, summed over all workers.

@@ -1,12 +1,10 @@
 #include "admin/metrics.hpp"
 
-#include <cmath>
 #include <functional>
 
 #include "admin/json_members.hpp"
+#include "admin/metric_lists.hpp"
 #include "icp/https.hpp"
-#include "proxy/moment.hpp"
-#include "proxy/rule_hits.hpp"
 #include "util/version.hpp"
 
 namespace garner::admin {
@@ -105,65 +103,14 @@ Json certificates(Report const& report) {
     return json;
 }
 
-// ---- health and lists ----
+// ---- health ----
 
 Json health_state(Report const& report) { return name_of(report.health.state); }
 Json health_sentence(Report const& report) { return report.health.sentence; }
-Json health_items(Report const& report) {
-    Json rows = Json::array();
-    for (auto const& item : report.health.items)
-        rows.push_back({{"state", name_of(item.state)}, {"what", item.what}, {"fix", item.fix}});
-    return rows;
-}
 
 template <auto Table>
 Json top(Report const& report) {
-    Json rows = Json::array();
-    for (auto const& row : report.top.*Table)
-        rows.push_back(
-            {{"name", row.name}, {"requests", row.requests}, {"bytes", row.bytes}, {"hits", row.hits}, {"reason", row.reason}});
-    return rows;
-}
-
-Json refusals(Report const& report) {
-    Json rows = Json::array();
-    for (auto const& one : report.refusals)
-        rows.push_back({{"time", proxy::moment_text(one.at)},
-                        {"client", one.client.text()},
-                        {"user", one.user},
-                        {"method", one.method},
-                        {"url", one.url},
-                        {"rule", one.rule},
-                        {"id", one.id}});
-    return rows;
-}
-
-/// Calls visit(rule, hits) for each access rule.
-template <class Visit>
-void for_each_rule(Report const& report, Visit visit) {
-    auto const& options = report.figures.options;
-    if (!options || !options->rule_hits) return;
-    auto const hits = options->rule_hits->sums();
-    auto const rules = options->access.rules();
-    for (std::size_t i = 0; i < rules.size(); ++i) visit(rules[i], hits[i]);
-}
-
-Json rules(Report const& report) {
-    Json rows = Json::array();
-    for_each_rule(report, [&](http::AccessRule const& rule, std::uint64_t hits) {
-        rows.push_back({{"rule", rule.label()}, {"hits", hits}, {"dead", false}, {"why", ""}});
-    });
-    if (rows.empty()) return rows;
-    for (auto const& dead : report.figures.options->access.dead()) {
-        rows[dead.rule]["dead"] = true;
-        rows[dead.rule]["why"] = dead.why;
-    }
-    return rows;
-}
-Json rule_hits(Report const& report) {
-    Json json = Json::object();
-    for_each_rule(report, [&](http::AccessRule const& rule, std::uint64_t hits) { json[rule.label()] = hits; });
-    return json;
+    return lists::top(report.top.*Table);
 }
 
 // ---- the line ----
@@ -187,63 +134,10 @@ Json line_waiting(Report const& report) {
 }
 Json subject_count(Report const& report) { return report.figures.share.subjects; }
 
-Json subjects(Report const& report) {
-    Json rows = Json::array();
-    for (auto const& subject : report.subjects) {
-        Json row{{"name", subject.name}, {"weight", static_cast<std::uint64_t>(subject.flows[0].weight)}};
-        for (auto const direction : share::directions) {
-            auto const& flow = subject.flows[share::index(direction)];
-            row[std::string(share::text(direction)) + "_bytes"] = flow.bytes;
-            row[std::string(share::text(direction)) + "_bytes_per_second"] = static_cast<std::uint64_t>(flow.bytes_per_second);
-        }
-        row["waiting"] = subject.flows[0].waiting + subject.flows[1].waiting;
-        rows.push_back(std::move(row));
-    }
-    return rows;
-}
-
-Json caps(Report const& report) {
-    Json rows = Json::array();
-    for (auto const& cap : report.figures.caps)
-        rows.push_back({{"name", cap.name}, {"down_bytes", cap.bytes[0]}, {"up_bytes", cap.bytes[1]}});
-    return rows;
-}
 template <share::Direction Way>
 Json cap_bytes(Report const& report) {
     Json json = Json::object();
     for (auto const& cap : report.figures.caps) json[cap.name] = cap.bytes[share::index(Way)];
-    return json;
-}
-
-Json certificate_list(Report const& report) {
-    Json rows = Json::array();
-    auto const now = wall_now();
-    for (auto const& [subject, not_after] : report.figures.certificates) {
-        auto const left = std::chrono::floor<std::chrono::days>(not_after - now);
-        rows.push_back({{"name", subject}, {"not_after", unix_seconds(not_after)}, {"days_left", left.count()}});
-    }
-    return rows;
-}
-
-/// Four decimals are enough for a chart.
-Json chart(std::vector<std::optional<double>> const& values) {
-    constexpr double steps = 1e4;
-    Json list = Json::array();
-    for (auto const& value : values) list.push_back(value ? Json(std::round(*value * steps) / steps) : Json(nullptr));
-    return list;
-}
-Json history(Report const& report) {
-    Json json = Json::object();
-    for (auto const& series : report.history) json[series.name] = {{"5s", chart(series.fine)}, {"1m", chart(series.coarse)}};
-    return json;
-}
-
-Json latest(Report const& report) {
-    Json json = Json::object();
-    for (auto const& series : report.history) {
-        auto const last = chart({series.fine.empty() ? std::nullopt : series.fine.back()});
-        json[series.name] = last.front();
-    }
     return json;
 }
 
@@ -366,13 +260,6 @@ Json memory_sum(Report const& report) {
     return sum_of(report.figures.memory).*Member;
 }
 
-Json dropped_most(Report const& report) {
-    Json rows = Json::array();
-    for (auto const& row : report.figures.log.dropped_most)
-        rows.push_back({{"client", row.client}, {"status", row.status}, {"lines", row.lines}});
-    return rows;
-}
-
 // ---- the table ----
 
 using Disk = store::DiskStats;
@@ -399,7 +286,7 @@ constexpr Metric all_metrics[]{
     {"health.state", "", "text", health_state,
      "ok, attention (the operator should act) or trouble (clients or a part are affected)."},
     {"health.sentence", "", "text", health_sentence, "The state with the worst problem."},
-    {"health.items", "", "list", health_items, "All problems, the worst first: state, what, fix."},
+    {"health.items", "", "list", lists::health_items, "All problems, the worst first: state, what, fix."},
 
     {"requests.total", "", "requests", figure<&Figures::requests>, "All requests.", "Requests", "all"},
     {"requests", "garner_requests_total{answer}", "requests", answers, "Requests by result.", "Requests", "*"},
@@ -438,14 +325,15 @@ constexpr Metric all_metrics[]{
     {"top.hosts", "", "list", top<&TopTables::hosts>, "Hosts with the most requests: name, requests, bytes, hits, reason."},
     {"top.clients", "", "list", top<&TopTables::clients>, "Clients with the most requests, with the same members."},
     {"top.misses", "", "list", top<&TopTables::misses>, "URLs with the most misses, with the same members."},
-    {"refusals", "", "list", refusals, "The last 256 refused requests, latest first: time, client, user, method, url, rule, id."},
-    {"rules", "", "list", rules, "Access rules in their order: rule, hits, dead, why."},
-    {"", "garner_rule_hits_total{rule}", "requests", rule_hits,
+    {"refusals", "", "list", lists::refusals,
+     "The last 256 refused requests, latest first: time, client, user, method, url, rule, id."},
+    {"rules", "", "list", lists::rules, "Access rules in their order: rule, hits, dead, why."},
+    {"", "garner_rule_hits_total{rule}", "requests", lists::rule_hits,
      "Requests that the access rule decided, since the start or the last change of the rules."},
-    {"certificates", "", "list", certificate_list,
+    {"certificates", "", "list", lists::certificates,
      "Certificates that clients or peers are shown, and those of the CA of `bump`: name, not_after, days_left."},
-    {"history", "", "charts", history, "The recent values of some figures."},
-    {"latest", "", "a second", latest, "The last value of each of them, which covers 5 s; null before the first."},
+    {"history", "", "charts", lists::history, "The recent values of some figures."},
+    {"latest", "", "a second", lists::latest, "The last value of each of them, which covers 5 s; null before the first."},
 
     {"connections.now", "garner_client_connections", "connections", figure<&Figures::connections_now>, "Open client connections.",
      "Clients", "open"},
@@ -522,10 +410,10 @@ constexpr Metric all_metrics[]{
      "Bytes to and from origins and parents while `share` or `caps` applies."},
     {"share.waiting", "garner_share_waiting{direction}", "transfers", line_waiting, "Transfers that wait for their turn."},
     {"share.subject_count", "garner_share_subjects", "users", subject_count, "Users and networks that are known."},
-    {"share.subjects", "", "list", subjects,
+    {"share.subjects", "", "list", lists::subjects,
      "The 100 users and networks with the most bytes since they became known: name, weight, down_bytes, down_bytes_per_second, "
      "up_bytes, up_bytes_per_second, waiting."},
-    {"caps", "", "list", caps, "Caps in their order: name, down_bytes, up_bytes."},
+    {"caps", "", "list", lists::caps, "Caps in their order: name, down_bytes, up_bytes."},
     {"", "garner_cap_down_bytes_total{cap}", "bytes", cap_bytes<share::Direction::down>,
      "Bytes from origins of requests that the cap applied to."},
     {"", "garner_cap_up_bytes_total{cap}", "bytes", cap_bytes<share::Direction::up>,
@@ -719,7 +607,7 @@ constexpr Metric all_metrics[]{
      "lines written"},
     {"log.dropped", "garner_log_lines_dropped_total", "lines", log<&Log::dropped>, "Access log lines dropped: the buffer was full.",
      "Access log", "dropped, buffer full"},
-    {"log.dropped_most", "", "list", dropped_most,
+    {"log.dropped_most", "", "list", lists::dropped_most,
      "Up to ten clients and statuses with the most dropped lines: client, status, lines."},
     {"log.lost", "garner_log_lines_lost_total", "lines", log<&Log::lost>, "Access log lines lost: not writable.", "Access log",
      "lost, not writable"},

@@ -64,6 +64,7 @@ private:
     takeover::Serving serving() const;
     ReloadReport reload_from_file(std::optional<seconds> confirm_within);
     ReloadReport compare(config::Loaded const& fresh) const;
+    ReloadReport try_reload(config::Loaded const& fresh) const;
     ReloadReport apply(config::Loaded fresh, bool unconfirmed);
     void fit(config::Config& fresh) const;
     void return_if_unconfirmed();

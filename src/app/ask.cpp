@@ -174,8 +174,8 @@ int ask_admin(CommandLine const& line, config::Config const& config, std::string
     return admin::run_command(command, std::cout, std::cerr);
 }
 
-/// `garner rules why --id`: repeats the refused request whose id begins so in the running proxy. The rules do not know why credentials
-/// were rejected.
+/// `garner rules why --id`: repeats the refused request whose id begins so in the running proxy. The rules do not know why
+/// credentials were rejected.
 Result<void> take_refusal(CommandLine& line) {
     auto loaded = load(line, config::NamedFiles::left);
     if (!loaded.faults.empty()) return Fault{config::text_of(loaded.faults.front())};

@@ -17,7 +17,8 @@
 
 namespace garner::app {
 
-/// run() waits for the other process, for clients and for the disk: on a thread of its own. Nothing else changes the parts meanwhile.
+/// run() waits for the other process, for clients and for the disk: on a thread of its own. Nothing else changes the parts
+/// meanwhile.
 class Handover {
 public:
     struct Needs {

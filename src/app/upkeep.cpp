@@ -3,6 +3,8 @@
 #include <malloc.h>
 #include <spdlog/spdlog.h>
 
+#include "proxy/used_certificates.hpp"
+
 namespace garner::app {
 namespace {
 
@@ -50,7 +52,7 @@ void Upkeep::warn_of_handshakes() {
 }
 
 void Upkeep::warn_of_certificates() {
-    auto const certificates = proxy::with_all_places(server_.certificates());
+    auto const certificates = proxy::with_all_places(proxy::shown_certificates(server_));
     for (auto const& warning : certificates_.due(certificates, wall_now())) spdlog::warn("{}", warning);
 }
 

@@ -33,10 +33,10 @@ public:
 
     /// Looks in memory: the whole object, or for a range request also parts that can answer it.
     Lookup lookup(Query const&);
-    /// Continues a lookup whose result may be on disk, or still with a former process. Loads the object into memory if there is room; followers of
-    /// `found.lead` then repeat the lookup. If the disk has nothing, `found` is unchanged. For an object served from
-    /// disk only, `lead` is kept if it must be validated. If the object is replaced during the read, the lookup is
-    /// repeated a few times.
+    /// Continues a lookup whose result may be on disk, or still with a former process. Loads the object into memory if there is
+    /// room; followers of `found.lead` then repeat the lookup. If the disk has nothing, `found` is unchanged. For an object served
+    /// from disk only, `lead` is kept if it must be validated. If the object is replaced during the read, the lookup is repeated a
+    /// few times.
     net::awaitable<void> look_on_disk(Lookup& found, Query const&, net::Executor);
     /// The result that lookup() would give, with all that is known about the URL; takes no lease and counts no use.
     /// With `on_disk` it also reads the disk if memory has nothing and no fetch is in progress. That read blocks, so

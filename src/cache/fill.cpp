@@ -161,16 +161,19 @@ bool Fill::promote_next() {
 share::SubjectRef Fill::payer(share::Line const& line, share::Direction direction) const {
     share::SubjectRef payer;
     double least = 0;
-    auto const consider = [&](share::SubjectRef const& subject) {
-        if (!subject || subject == payer) return;
-        auto const tag = line.tag(subject->flow(direction));
-        if (!payer || tag < least) payer = subject, least = tag;
-    };
     MutexLock const lock(mutex_);
-    for (auto* follower : followers_) {
-        follower->assert_held();
-        if (!follower->dropped_) consider(follower->subject_);
-    }
+    line.compare_tags([&](auto const& tag_of) {
+        auto const consider = [&](share::SubjectRef const& subject) {
+            if (!subject || subject == payer) return;
+            auto const tag = tag_of(subject->flow(direction));
+            if (!payer || tag < least) payer = subject, least = tag;
+        };
+        mutex_.assert_held();
+        for (auto* follower : followers_) {
+            follower->assert_held();
+            if (!follower->dropped_) consider(follower->subject_);
+        }
+    });
     return payer;
 }
 

@@ -110,7 +110,8 @@ public:
     Fingerprint primary() const { return primary_; }
     /// The stored object that this fetch validates; nullptr when there is none.
     store::ObjectPtr const& stale() const { return stale_; }
-    /// The number at which the request was sent: an invalidation with a higher one may have been accepted before the response was made.
+    /// The number at which the request was sent: an invalidation with a higher one may have been accepted before the response was
+    /// made.
     std::uint64_t asked() const { return asked_; }
 
     /// True when requests may join this fetch; false for a fetch beside others.

@@ -42,7 +42,8 @@ Table<Config> keys() {
     return {
         schema_key(),
         key<Config>("listen", [](Config& c) -> auto& { return c.proxy.listen; }, list_of(lazy(listen)),
-                    "Addresses that accept client connections. A reload opens new ones and closes removed ones; connections continue."),
+                    "Addresses that accept client connections. A reload opens new ones and closes removed ones; connections "
+                    "continue."),
         key<Config>("workers", &Config::workers, count(0, 1'024), "Worker threads; 0: one per core."),
         key<Config>("user", &Config::user, text(),
                     "User that Garner becomes if it is started as root, after it has opened its ports except that of `seen`. "
@@ -60,8 +61,8 @@ Table<Config> keys() {
         key<Config>("groups", [](Config& c) -> auto& { return c.auth.groups; }, groups(),
                     "Groups of users for `group` in rules, by name."),
         key<Config>("purge", [](Config& c) -> auto& { return c.proxy.purge; }, purge_rules(),
-                    "Access rules for PURGE, as for `access`, but a request that no rule matches is denied. Without rules, clients on "
-                    "loopback may purge, except at an accelerator: behind a TLS terminator on this machine every client has a "
+                    "Access rules for PURGE, as for `access`, but a request that no rule matches is denied. Without rules, clients "
+                    "on loopback may purge, except at an accelerator: behind a TLS terminator on this machine every client has a "
                     "loopback address."),
         key<Config>("refusals", [](Config& c) -> auto& { return c.proxy.refusals; }, refusals, "Requests that the rules refused."),
         key<Config>("pac", [](Config& c) -> auto& { return c.proxy.pac; }, pac,
@@ -103,10 +104,10 @@ Table<Config> keys() {
                     "accelerators delete the fields, forward proxies keep them. Proxy is always deleted, and a response to a "
                     "request with a method override is never stored."),
         key<Config>("forwarded_trust", [](Config& c) -> auto& { return c.proxy.forwarded_trust; }, list_of(network()),
-                    "Networks of gateways that name the client of each request in X-Forwarded-For or, if that is missing, in Forwarded. "
-                    "The client is the last address there that is not in these networks; rules, logins, limits of requests and the "
-                    "access log use it. An address of loopback or of this machine counts as the gateway's. `forwarded_received` does "
-                    "not delete the fields of these gateways.")
+                    "Networks of gateways that name the client of each request in X-Forwarded-For or, if that is missing, in "
+                    "Forwarded. The client is the last address there that is not in these networks; rules, logins, limits of "
+                    "requests and the access log use it. An address of loopback or of this machine counts as the gateway's. "
+                    "`forwarded_received` does not delete the fields of these gateways.")
             .was("forwarded_trusted"),
         key<Config>("via", [](Config& c) -> auto& { return c.proxy.via_name; }, via_name(),
                     "Name of this proxy in Via; empty: a name that is unique to the process."),

@@ -52,7 +52,8 @@ Form<proxy::Listen> listen() {
                 "Load balancers that name their clients: each connection from these networks begins with a header of "
                 "the PROXY protocol, version 1 or 2, before TLS, and is closed if it does not. Access rules, limits, the "
                 "access log and forwarded fields then use the client's address. An address of loopback or of this machine "
-                "counts as the load balancer's."),
+                "counts as the load balancer's. Its connections without a complete header are at most a quarter of "
+                "`limits.connections_max`."),
             key<proxy::Listen>("intercept", &proxy::Listen::intercept, way_of_interception(),
                                "Takes connections to other servers that nftables diverts here, by `redirect` or `tproxy`, and only "
                                "these. HTTP is handled like that of a forward proxy. TLS is passed on without decryption, under "

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "http/access_rules.hpp"
 #include "icp/digest.hpp"
 #include "icp/peer_lookup.hpp"
 #include "net/proxy_protocol.hpp"
@@ -179,6 +180,12 @@ net::ConnectTarget Peer::target() const {
             .server_name = options.tls ? options.tls->server_name : std::string(),
             .timeout = options.connect_timeout,
             .preface = net::proxy_header(options.proxy_protocol, std::nullopt, {})};
+}
+
+/// DNS must not lead requests, which may carry a login, to other services of this machine.
+char const* Peer::refusal(IpAddress const& address) const {
+    bool const is_free = options.srv.empty() || options.srv_local;
+    return is_free ? nullptr : http::closed_destination(address);
 }
 
 // ---- addresses ----

@@ -61,6 +61,8 @@ public:
     void set_tls(std::shared_ptr<net::TlsContext> tls);
     /// Its HTTP port, with TLS and its time limit, for a connection without a client.
     net::ConnectTarget target() const;
+    /// Why no connection to this address of its host is made, a literal; nullptr when it may be.
+    char const* refusal(IpAddress const&) const;
 
     // ---- addresses ----
     /// The resolved addresses; those of a literal from the start. Empty: unknown yet.

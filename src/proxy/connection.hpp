@@ -66,7 +66,8 @@ private:
 };
 
 /// Closes the longest waiting connection of the client with most connections, else of any client. Each worker closes only its
-/// own connections, so the next worker is asked if this one has none. While few connections wait, each has a second for its request.
+/// own connections, so the next worker is asked if this one has none. While few connections wait, each has a second for its
+/// request.
 void make_room(Services& services);
 
 }   // namespace garner::proxy

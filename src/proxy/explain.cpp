@@ -50,13 +50,15 @@ std::string intercepting_listener(Server const& server) {
 }
 
 /// Matches NameCheck. Without a query to DNS an unknown name counts as unverified.
-bool is_unverified(Server& server, Target const& target, bool asks_dns) {
+net::DnsProof proof_of(Server& server, Target const& target, bool asks_dns) {
+    using enum net::DnsProof;
     std::string const host(target.uri.authority.host);
-    if (auto const literal = parse_ip(host)) return *literal != *target.destination;
-    if (server.name_history().has(host, *target.destination, steady_now())) return false;
-    auto const names = asks_dns ? resolve_on_worker(server, host) : net::NamesPtr();
+    if (auto const literal = parse_ip(host)) return *literal == *target.destination ? recent : none;
+    auto const known = server.name_history().proof(host, *target.destination, steady_now());
+    if (known == recent || !asks_dns) return known;
+    auto const names = resolve_on_worker(server, host);
     auto const leads = [&](net::Address const& address) { return net::to_ip(address) == *target.destination; };
-    return !names || std::ranges::none_of(names->addresses, leads);
+    return names && std::ranges::any_of(names->addresses, leads) ? recent : known;
 }
 
 /// Builds the explanation of one question.
@@ -130,7 +132,7 @@ private:
             bool const meant = !place.origin || http::same_origin(uri_, place.origin->uri) || asked == place.address;
             if (meant) {
                 origin_ = place.origin;
-                target_.secure = place.secure;
+                target_.secure = place.secure();
                 out_.listener.address = place.address;
                 out_.listener.origin = origin_ ? origin_->text : std::string();
                 return true;
@@ -157,7 +159,8 @@ private:
         identity_ = identity_of(question_, server_.logins(), out_.now);
         if (target_.destination) {
             out_.listener.destination = target_.destination->text();
-            out_.listener.unverified = target_.unverified = is_unverified(server_, target_, question_.asks_others);
+            target_.proof = proof_of(server_, target_, question_.asks_others);
+            out_.listener.unverified = target_.is_unverified();
             if (!identity_) identity_ = std::make_shared<http::Identity const>();   // such a client logs in to no proxy
         }
         facts_ = rule_request(request_, target_, client_, out_.now);

@@ -41,7 +41,7 @@ net::awaitable<Step> Fetching::pass() {
         state_.lead = request_.services.cache.lease(request_.key, nullptr);
     if (!co_await upstream_.ask(state_.changes)) {
         bool const may_have_changed = upstream_.went_out() && upstream_.upload().sent_whole();
-        if (may_have_changed && !request_.target.unverified && http::invalidates(request_.head().method, std::nullopt))
+        if (may_have_changed && request_.target.may_use_store() && http::invalidates(request_.head().method, std::nullopt))
             purge_changed(request_.key, request_.target.url);
         co_return co_await failed_.answer();
     }
@@ -70,7 +70,7 @@ char const* Fetching::fault_of_switch() const {
 
 /// RFC 9111 4.4. True when an object was removed.
 bool Fetching::invalidate() {
-    if (request_.target.unverified) return false;   // the response is another origin's
+    if (!request_.target.may_use_store()) return false;   // the response may be another origin's
     auto const& response = upstream_.head();
     if (!http::invalidates(request_.head().method, response.status)) return false;
     bool found = purge_changed(request_.key, request_.target.url);

@@ -7,6 +7,7 @@
 #include "net/address.hpp"
 #include "net/carrier.hpp"
 #include "net/client_hello.hpp"
+#include "net/proxy_protocol.hpp"
 
 namespace garner::proxy {
 
@@ -15,10 +16,13 @@ namespace asio = net::asio;
 namespace {
 constexpr std::size_t idle_buffer = 4 * KiB;
 
-/// The refusal for a client that speaks TLS or SOCKS to this port, recognised by the first byte. A SOCKS hello may contain
-/// no line end, so the parser would wait for one. Null: it may be HTTP.
-char const* other_protocol(char first) {
-    switch (first) {
+/// The refusal for a client that speaks TLS or SOCKS to this port, recognised by the first byte, or sends a PROXY header. A SOCKS
+/// hello may contain no line end, so the parser would wait for one. Null: it may be HTTP.
+char const* other_protocol(std::string_view begin) {
+    if (net::begins_with_proxy_header(begin))
+        return "the connection begins with a PROXY header, but not at a load balancer that this port knows: add the address of the "
+               "sender to listen[].proxy_protocol";
+    switch (begin.front()) {
     case net::tls_handshake: return "this port accepts plain HTTP, not TLS: use http:// in the address of the proxy";
     case 0x04:
     case 0x05: return "this port is an HTTP proxy, not a SOCKS server: set the client's proxy type to HTTP";   // RFC 1928 3
@@ -28,7 +32,7 @@ char const* other_protocol(char first) {
 
 }   // namespace
 
-bool Http1Stream::speaks_other_protocol() const { return begun() && other_protocol(input()[begin_]); }
+bool Http1Stream::speaks_other_protocol() const { return begun() && other_protocol(leftover()); }
 
 bool Http1Stream::speaks_tls() const { return begun() && input()[begin_] == net::tls_handshake; }
 
@@ -56,12 +60,12 @@ net::awaitable<Http1Stream::Arrival> Http1Stream::read_head(http::HeadLimits con
     SteadyTime give_up{};   // set when the first read did not bring a whole head; that is rare, so the clock is rarely read
     for (;;) {
         if (begin_ != end_) {
-            parse_ = http::parse_request_head({input() + begin_, end_ - begin_}, limits, scanned_, head_);
+            parse_ = http::parse_request_head(leftover(), limits, scanned_, head_);
             if (parse_.kind == http::HeadParse::Kind::complete) {
                 begin_ += parse_.bytes;
                 co_return Arrival::request;
             }
-            if (auto const* why = other_protocol(input()[begin_])) parse_ = {http::HeadParse::Kind::refused, 0, 400, why};
+            if (auto const* why = other_protocol(leftover())) parse_ = {http::HeadParse::Kind::refused, 0, 400, why};
             if (parse_.kind == http::HeadParse::Kind::refused) co_return Arrival::refused;
             if (give_up == SteadyTime{}) give_up = steady_now() + waits.head;
         }

@@ -40,7 +40,7 @@ http::Decision OwnAnswers::may_purge() const {
     bool const knows_proxy = !request_.accelerated_origin && !request_.intercepted_origin;
     bool const is_local = request_.client.peer().address.is_loopback() && knows_proxy;
     using enum http::Decision::Verdict;
-    if (request_.target.unverified) return {.verdict = deny};
+    if (!request_.target.may_use_store()) return {.verdict = deny};
     if (options.purge.empty()) return {.verdict = is_local ? allow : deny};
     auto decision = options.purge.decide(request_.facts(), std::nullopt);
     if (decision.allowed() && decision.place().empty()) decision.verdict = deny;   // no rule matches
@@ -172,33 +172,37 @@ net::awaitable<void> OwnAnswers::send_root() {
     co_await writer_.own_answer(200, "application/x-x509-ca-cert", kept->root, "Cache-Control: no-cache\r\n");
 }
 
-/// A proxy in between has many users behind one address, so it gets none. Browsers send no ticket before they are asked for one: if
-/// a login would show more, the page has the status 407.
+/// A proxy in between has many users behind one address, so it gets none.
 net::awaitable<void> OwnAnswers::send_refusals() {
     std::vector<Refused> refused;
-    std::uint16_t status = 200;
-    std::string fields = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
+    std::string challenges;
     if (!is_forwarded(request_.head().fields)) {
-        using enum LoginCheck::State;
-        auto const& all = request_.services.shared.refusals;
-        auto const client = request_.client.peer().address;
-        LoginCheck login(request_);
-        auto state = request_.identity ? known : login.look();
-        bool const has_users = state != known && all.has_users(client);
-        if (state == unknown && has_users) state = co_await login.verify();
-        auto const challenges = state == login_needed && has_users ? login.fields(state) : std::string();
-        if (!challenges.empty()) {
-            status = 407;
-            fields += challenges;
-            request_.record.tag = ResultTag::tcp_denied;
-            request_.record.texts.reason = login.reason();
-        }
-        refused = all.of(client, request_.identity ? std::string_view(request_.identity->user) : "");
+        challenges = co_await log_in_for_refusals();
+        auto const user = request_.identity ? std::string_view(request_.identity->user) : "";
+        refused = request_.services.shared.refusals.of(request_.client.peer().address, user);
     }
+    std::uint16_t const status = challenges.empty() ? 200 : 407;
+    auto const fields = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n" + challenges;
     auto const format = error_format(request_.head().fields);
     auto const page = refusals_page(refused, format);
     auto const type = format == ErrorFormat::json ? std::string_view("application/json") : content_type(format);
     co_await writer_.own_answer(status, type, page, fields);
+}
+
+/// The challenges, if a login would show more; else nothing. Browsers send no ticket before they are asked for one.
+net::awaitable<std::string> OwnAnswers::log_in_for_refusals() {
+    using enum LoginCheck::State;
+    LoginCheck login(request_);
+    auto state = request_.identity ? known : login.look();
+    if (state == known || !request_.services.shared.refusals.has_users(request_.client.peer().address)) co_return std::string();
+    if (state == unknown) state = co_await login.verify();
+    if (state != login_needed) co_return std::string();
+    auto challenges = login.fields(state);
+    if (!challenges.empty()) {
+        request_.record.tag = ResultTag::tcp_denied;
+        request_.record.texts.reason = login.reason();
+    }
+    co_return challenges;
 }
 
 }   // namespace garner::proxy

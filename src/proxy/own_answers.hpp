@@ -20,6 +20,7 @@ public:
 private:
     net::awaitable<void> send_root();
     net::awaitable<void> send_refusals();
+    net::awaitable<std::string> log_in_for_refusals();
     http::Decision may_purge() const;
     net::awaitable<bool> ask_to_log_in();
     bool is_other_cache(IpAddress const& client) const;

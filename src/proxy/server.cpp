@@ -215,19 +215,6 @@ std::shared_ptr<Options const> Server::options() const {
     return options_;
 }
 
-std::vector<UsedCertificate> Server::certificates() const {
-    auto shown = listening_->certificates();
-    auto const peer_table = mesh_->peer_table();
-    for (auto const& peer : peer_table->peers) {
-        auto const tls = peer->tls();
-        if (auto const own = tls ? tls->own_certificate() : nullptr)
-            shown.push_back({own->subject(), "to peer " + peer->options.name, own->not_after(), own->fingerprint()});
-    }
-    if (auto const now = interception(); now && now->authority)
-        for (auto const& one : now->authority->chain()) shown.push_back(used_certificate(one.get(), "bump.ca_chain"));
-    return shown;
-}
-
 std::vector<Counters const*> Server::counters() const {
     std::vector<Counters const*> all;
     for (auto const& one : workers_) all.push_back(&one->counters);

@@ -52,9 +52,6 @@ public:
     /// to later requests, and `net`, `tls` and `also_closed` of `fresh`. Other members of `fresh` and the log's path have no
     /// effect.
     Result<Prepared> prepare(ServerOptions const& fresh, std::shared_ptr<Options const> options);
-    /// The certificates that clients and peers are shown now, and those of the CA of `bump`.
-    /// For those that verify others see trusted_certificates.hpp.
-    std::vector<UsedCertificate> certificates() const;
     /// Never null after open_interception().
     std::shared_ptr<Interception const> interception() const;
     /// Checks the logins of all workers' requests.

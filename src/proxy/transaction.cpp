@@ -118,7 +118,8 @@ void Transaction::finish() {
 net::awaitable<bool> Transaction::is_allowed() {
     auto verdict = check_.check();
     if (!verdict) verdict = co_await check_.check_further();
-    co_return *verdict == Verdict::go_on && !request_.target.unverified;
+    if (*verdict != Verdict::go_on) co_return false;
+    co_return request_.target.may_use_store();
 }
 
 net::awaitable<void> Transaction::refresh(cache::FillLease lead, store::ObjectPtr stale) {

@@ -65,6 +65,14 @@ std::optional<Failure> demand_for_login(Request const& request, Sources const& s
     return Failure{{407, sources.name() + " requires a login.", FailureKind::other}, FailureCause::none, std::move(challenges)};
 }
 
+/// The failure if the response is no longer wanted.
+net::awaitable<std::optional<Failure>> failure_on_line(Request& request) {
+    bool const is_wanted = co_await wait_for_line(request);
+    std::optional<Failure> failure;
+    if (!is_wanted) failure.emplace().told = {503, cancelled, FailureKind::other};
+    co_return failure;
+}
+
 }   // namespace
 
 net::awaitable<bool> Upstream::ask(RequestChanges const& changes) {
@@ -130,9 +138,11 @@ bool Upstream::enter_source() {
 net::awaitable<bool> Upstream::ask_current(RequestChanges const& changes) {
     sources_.note_current();
     if (sources_.is_on_line() && request_.line_account()) {
-        bool const is_wanted = co_await wait_for_line(request_);
-        if (!is_wanted) fail(503, cancelled, FailureKind::other);
-        if (!is_wanted) co_return false;
+        auto failure = co_await failure_on_line(request_);
+        if (failure) {
+            failure_ = *std::move(failure);
+            co_return false;
+        }
     }
     write_upstream_head(request_, sources_, changes, text_);
     write_pool_key(request_, sources_, pool_key_);
@@ -251,7 +261,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect() {
     auto where = peer ? peer->target() : origin_target(request_);
     where.preface = proxy_header(request_, sources_);
     net::AddressFilter filter = [this, &peer](net::Address const& address) -> char const* {
-        if (peer) return nullptr;
+        if (peer) return peer->refusal(net::to_ip(address));
         auto decision = request_.permits(request_.facts(), net::to_ip(address));
         if (decision.allowed()) return nullptr;
         request_.record.set_rule(decision, net::to_ip(address));
@@ -350,9 +360,11 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::open_tunnel(std::strin
         sources_.note_current();
         std::unique_ptr<net::Transport> transport;
         if (request_.line_account()) {
-            bool const is_wanted = co_await wait_for_line(request_);
-            if (!is_wanted) fail(503, cancelled, FailureKind::other);
-            if (!is_wanted) co_return nullptr;
+            auto failure = co_await failure_on_line(request_);
+            if (failure) {
+                failure_ = *std::move(failure);
+                co_return nullptr;
+            }
         }
         if (enter_source()) transport = co_await connect();
         if (transport) request_.services.counters.origin_connections.add();

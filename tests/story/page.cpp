@@ -53,8 +53,8 @@ constexpr char const* differing = R"js((async () => {
   return { count: figures.length, wrong: wrong.map((one) => one.dataset.stat) };
 })())js";
 
-/// What makes the page hard to use: contrast below 4.5 (of pictures: to the box around the text), fields, buttons and regions without
-/// a name, headers without a scope, an order of focus that is not that of the page, small targets.
+/// What makes the page hard to use: contrast below 4.5 (of pictures: to the box around the text), fields, buttons and regions
+/// without a name, headers without a scope, an order of focus that is not that of the page, small targets.
 constexpr char const* barriers = R"js((() => {
   const light = (color) => {
     const [r, g, b] = color.match(/[\d.]+/g).map(Number).map((part) => part / 255)

@@ -1,4 +1,5 @@
-// Debian's Prometheus scrapes a proxy that has peers, a disk and certificates: the queries of the dashboard and of the alerts find series.
+// Debian's Prometheus scrapes a proxy that has peers, a disk and certificates: the queries of the dashboard and of the alerts find
+// series.
 #include <regex>
 #include <set>
 #include <sstream>
@@ -74,8 +75,8 @@ std::set<std::string> alert_selectors() {
     return selectors;
 }
 
-/// The expressions of all alerts with values instead of filters, so that each has a value while no alert fires. Prometheus has no values
-/// of the hour before.
+/// The expressions of all alerts with values instead of filters, so that each has a value while no alert fires. Prometheus has no
+/// values of the hour before.
 std::vector<std::string> alert_values() {
     std::vector<std::string> values;
     std::istringstream lines(read_file(source("etc/alerts.yml")));
