@@ -205,7 +205,7 @@ std::string explain_form(Explained const* explained) {
            "aria-describedby=\"url-hint\"" +
            value +
            "><button>Explain</button></div>\n"
-           "<small id=\"url-hint\">A URL, host:port, the address of a client, or the id of a refused request. "
+           "<small id=\"url-hint\">A URL, host:port, the address of a client, or the id of an error page. "
            "Keys: / goes here, ? lists keys.</small>\n</form>\n";
 }
 

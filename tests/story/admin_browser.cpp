@@ -118,7 +118,7 @@ TEST(AdminBrowser, pages_of_other_sites_load_nothing_of_a_proxy_without_tokens) 
     DevTools browser("direct://", {"--host-resolver-rules=MAP evil.example 127.0.0.1"});
     auto const site = "http://evil.example:" + std::to_string(evil.port()) + "/page";
     auto const paths = {"/",       "/stats.json", "/metrics", "/health.json",
-                        "/events", "/page.js",    "/login",   "/explanation?url=a.example"};
+                        "/events", "/page.js",    "/login",   "/explanation?url=127.0.0.1"};
     browser.open(site);
     for (std::string const path : paths) {
         auto const url = "'" + base + path + "'";

@@ -43,6 +43,7 @@ inline constexpr char const* differing = R"js((async () => {
   const figures = [...document.querySelectorAll("[data-stat]")];
   const wrong = figures.filter((figure) => {
     const value = at(stats, figure.dataset.stat);
+    if (typeof value === "number") return Number(figure.dataset.value) !== value;   // 0.0 is 0
     return figure.dataset.value !== (typeof value === "string" ? value : JSON.stringify(value));
   });
   return { count: figures.length, wrong: wrong.map((one) => one.dataset.stat) };

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "story/tls/secure_listener.hpp"
+#include "support/fake_peer.hpp"
 #include "support/places.hpp"
 #include "support/programs.hpp"
 
@@ -126,9 +127,15 @@ TEST(Prometheus, finds_series_for_each_query_and_alert) {
     auto const end = made.output.find('\n');
     CertificateFiles files;
     TempDir disk;
+    FakePeer parent;
+    parent.http().otherwise(
+        [](Hand& hand) { hand.answer(hand.request().head.target().ends_with("/page") ? fresh("x") : no_store("x")); });
+    Json const dead{{"name", "campus"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", 1}, {"icp", 7}};
+    Json const alive{
+        {"name", "near"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", parent.http().port()}, {"icp", parent.icp()}};
     auto const patch = Json{{"admin", {{"tokens", Json::array({Json::parse(made.output.substr(end))})}}},
                             {"disk", {{"path", disk.path("store").string()}, {"size", "64 MiB"}}},
-                            {"peers", {{{"name", "campus"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", 1}, {"icp", 7}}}}};
+                            {"peers", {dead, alive}}};
     Origin origin;
     origin.answer("/page", fresh("x"));
     origin.answer("/never", no_store("x"));
