@@ -161,7 +161,8 @@ MemoryUse logs(Sources const& from) {
 
 MemoryUse figures(Sources const& from) {
     constexpr Bytes samples = Samples::most * sizeof(Sample) + LatencySamples::bytes_max + History::bytes_max;
-    auto const bytes = from.workers() * sizeof(proxy::TopLists) + samples;
+    auto bytes = from.workers() * sizeof(proxy::TopLists) + samples;
+    for (auto const* worker : from.shared().workers) bytes += worker->recent->bytes();
     return {bytes, bytes};
 }
 
@@ -209,8 +210,10 @@ constexpr MemoryPart all_parts[]{
     {"refusals", "The last refused requests of each client.", "64 MiB", part::refusals},
     {"shares", "Users of the line, and clients and connections with a cap.", "37 MiB with `share` or `caps`", part::shares},
     {"logs", "Lines that wait for the access log and for standard error.", "1 MiB a worker, and 1 MiB", part::logs},
-    {"figures", "Lists of the hosts, clients and misses with the most requests, and samples for ratios, percentiles and history.",
-     "300 KiB a worker, and 800 KiB", part::figures},
+    {"figures",
+     "Lists of the hosts, clients and misses with the most requests, the outcomes of the last requests, and samples for ratios, "
+     "percentiles and history.",
+     "300 KiB a worker, 40 bytes for each of 65,536 requests (at least 1,024 a worker), and 800 KiB", part::figures},
     {"what_if", "Simulated caches and samples (memory.what_if).", "2 MiB for each policy", part::what_if},
 };
 

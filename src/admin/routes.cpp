@@ -149,7 +149,7 @@ std::optional<Reply> Routes::denial(web::Request const& request, std::string_vie
     if (visitor.role < row->role)
         return refused(403, visitor.name + " has the role viewer. This request needs the role operator: see admin.tokens.");
     bool const only_reads = request.method == "GET" || request.method == "HEAD";
-    if (!only_reads && is_foreign(request))
+    if (only_reads ? is_embedded(request) : is_foreign(request))
         return refused(403, "A page of another site sent this request (Origin, Sec-Fetch-Site): it is refused.");
     bool const meant = has_field(request) || is_same_secret(visitor.form_token, form_value(body, "form_token"));
     if (row->changes && !meant) return refused(403, "A request that changes something needs the field Garner-Admin: 1");

@@ -26,8 +26,8 @@ public:
     /// Refuses clients that are neither on loopback nor in `allow`, and requests with another Host.
     static std::optional<web::Reply> refusal(web::Request const&, std::span<IpNetwork const> allow,
                                              std::span<std::string const> names);
-    /// Refuses unknown paths and methods, visitors without the role that the path needs, and changes that a page of another site
-    /// may have sent.
+    /// Refuses unknown paths and methods, visitors without the role that the path needs, changes that a page of another site may have
+    /// sent, and replies that such a page would load as a part of itself.
     static std::optional<web::Reply> denial(web::Request const&, std::string_view body, Visitor const&);
     /// Only without a denial.
     web::Reply answer(web::Request const&, std::string_view body, Visitor const&);

@@ -74,6 +74,7 @@ private:
     void count_rule(Request const&) const;
     void list(Request const&, SteadyTime now);
     void list_hit(Request const&, SteadyTime now);
+    void note_recent(Request const&, microseconds elapsed) const;
     void log(Request const&, milliseconds elapsed) const;
     std::optional<WallTime> drawn_at_;   // the time in the id
     Bytes sent_ = 0;                     // on the wire, for this request

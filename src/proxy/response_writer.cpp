@@ -191,7 +191,10 @@ net::awaitable<void> ResponseWriter::error(std::uint16_t status, std::string_vie
     // A rule of access is for the log; a visitor of an accelerator learns only that there is one.
     bool const is_access_rule = !rule.empty() && rule == request_.record.texts.rule;
     if (is_access_rule) extra += note_refusal();
-    if (is_failed_login(status, rule)) keep_refusal(rule, what);
+    if (is_failed_login(status, rule))
+        keep_refusal(rule, what);
+    else if (!is_access_rule && status != 407)
+        request_.services.shared.failures.note(refused(std::to_string(status) + " " + std::string(what), {}));
     request_.record.cache_status.detail = request_.accelerated_origin && is_access_rule ? "access" : rule;
     co_await own_answer(status, content_type(format), body, extra);
 }

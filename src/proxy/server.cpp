@@ -85,6 +85,8 @@ void Server::add_worker(unsigned number, std::size_t workers) {
     one->services.reset(new Services{*one->worker, cache_, shared_, nullptr, one->counters, *one->places, options});
     one->services->logins = logins_.get();
     one->services->top = &one->top;
+    one->recent = std::make_unique<RecentRequests>(workers);
+    one->services->recent = one->recent.get();
     one->services->heads.max = heads_of_worker(options->limits, workers);
     shared_.workers.push_back(one->services.get());
     if (sampling_) one->services->sampler = &sampling_->of_worker(number);

@@ -94,6 +94,7 @@ private:
         std::unique_ptr<net::Worker> worker;
         Counters counters;
         TopLists top;
+        std::unique_ptr<RecentRequests> recent;
         std::unique_ptr<Services> services;
     };
     Server(std::shared_ptr<Options const> options, cache::Cache& cache, std::string name)

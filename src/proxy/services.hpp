@@ -20,6 +20,7 @@
 #include "proxy/interception.hpp"
 #include "proxy/options.hpp"
 #include "proxy/own_ends.hpp"
+#include "proxy/recent_requests.hpp"
 #include "proxy/refusals.hpp"
 #include "proxy/sampling.hpp"
 #include "proxy/top_lists.hpp"
@@ -50,6 +51,7 @@ struct Shared {
     net::NameHistory name_history;   // of hosts that intercepted requests name
     OwnEnds own_ends;
     Refusals refusals;
+    Refusals failures;   // the last other error pages, for latest() and find() only; `rule` has status and reason
     ConfigState config;
     share::Shares shares;   // of the line
     share::Caps caps;
@@ -81,7 +83,8 @@ struct Services {
     List<Refresh> refreshes{};
     std::uint32_t refreshing = 0;   // the above, and pumps that only fill the store
     FirstByteTimes first_bytes{};
-    TopLists* top = nullptr;   // null: none are kept
+    TopLists* top = nullptr;            // null: none are kept
+    RecentRequests* recent = nullptr;   // null: none are kept
     share::Clock clock{worker.io};
 
     /// Whether lines of this worker are written anywhere.
