@@ -85,7 +85,7 @@ Result<void> App::open() {
     io::stderr_lines(greeting(*parts_.server, parts_.admin_address(), parts_.seen_address()));
     auto const ready = [this] { manager_.ready(listening_text(*parts_.server)); };
     ready();
-    if (takeover_) predecessors_ = takeover_->finish(parts_.cache, parts_.former_totals, ready);
+    if (takeover_) predecessors_ = takeover_->finish(parts_, ready);
     takeover_ = nullptr;
     if (commands_) commands_->socket().own();   // until now an error must leave it to the running process
     return {};

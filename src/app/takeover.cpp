@@ -36,7 +36,7 @@ Result<void> Takeover::greet() {
     takeover::Hello hello;
     hello.version = version;
     hello.record_format = store::disk::format_version;
-    hello.objects = hello.counters = true;
+    hello.objects = hello.counters = hello.clients = true;
     if (!conversation_->send(takeover::json_of(hello))) return Fault{"it does not read the greeting"};
     auto const answer = conversation_->expect({"welcome"}, greeting_patience);
     if (!answer) return answer.fault();
@@ -71,7 +71,8 @@ Result<void> Takeover::ready(cache::Cache& cache) {
         auto received = conversation_->expect({"objects", "disk"}, disk_patience);
         if (!received) return tolerate_end(received.fault());
         if (takeover::what_of(received->json) == "disk") return {};
-        if (objects_ || received->descriptors.size() != 1) return Fault{"a message lost descriptors"}.at(not_handed_over);
+        if (objects_ || received->descriptors.size() != 1)
+            return Fault{"a message lost descriptors", "raise the limit of open files"}.at(not_handed_over);
         int const stream = received->descriptors.release(0);
         auto const asks = takeover::answers_wants(received->json) ? Restoring::Asks::yes : Restoring::Asks::no;
         objects_ = std::make_unique<Restoring>(cache, stream, "takeover", Restoring::Pace::fast, welcome_.sequence, asks);
@@ -98,17 +99,16 @@ Result<void> Takeover::serving(takeover::Serving const& uses, cache::Cache& cach
     return Fault{"the disk store cannot remove all its objects while it is recovering", "try again later"};
 }
 
-std::vector<std::unique_ptr<Predecessor>> Takeover::finish(cache::Cache& cache, admin::FormerTotals& totals,
-                                                           std::function<void()> const& over) {
+std::vector<std::unique_ptr<Predecessor>> Takeover::finish(Parts& parts, std::function<void()> const& over) {
     std::vector<std::unique_ptr<Predecessor>> all;
     for (int number = 0;; ++number) {
         int const descriptor = sockets_->copy("former/" + std::to_string(number));
         if (descriptor < 0) break;
         auto conversation = std::make_shared<takeover::Conversation>(control::Channel(descriptor));
-        all.push_back(std::make_unique<Predecessor>(
-            FormerRemovals(std::move(conversation), cache, FormerRemovals::Begins::after_another), totals, [] {}));
+        FormerRemovals removals(std::move(conversation), parts.cache, FormerRemovals::Begins::after_another);
+        all.push_back(std::make_unique<Predecessor>(std::move(removals), parts, [] {}));
     }
-    if (!conversation_->lost()) all.push_back(std::make_unique<Predecessor>(FormerRemovals(*removals_), totals, over));
+    if (!conversation_->lost()) all.push_back(std::make_unique<Predecessor>(FormerRemovals(*removals_), parts, over));
     removals_.reset();
     sockets_ = nullptr;
     return all;

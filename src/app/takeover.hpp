@@ -33,8 +33,7 @@ public:
     /// Its counters are in `totals`.
     Result<void> serving(takeover::Serving const& uses, cache::Cache& cache, admin::FormerTotals& totals);
     /// Continues the conversations with processes that end their requests. `over`: see Predecessor.
-    std::vector<std::unique_ptr<Predecessor>> finish(cache::Cache& cache, admin::FormerTotals& totals,
-                                                     std::function<void()> const& over);
+    std::vector<std::unique_ptr<Predecessor>> finish(Parts& parts, std::function<void()> const& over);
     /// The objects that are being received; null: none.
     std::unique_ptr<Restoring> take_objects() { return std::move(objects_); }
 

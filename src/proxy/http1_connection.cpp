@@ -17,6 +17,13 @@ Http1Connection::Http1Connection(Services& services, Accepted accepted, char con
     services.counters.connections_begun.add(Protocol::http1);
 }
 
+Http1Connection::Http1Connection(Services& services, Accepted accepted, MovingClient client, Departures::Next next)
+    : Http1Connection(services, std::move(accepted)) {
+    is_new_ = client.state.is_new;
+    stream_.begin_with(client.state.unread);
+    if (next == Departures::Next::stays) stream_.stay();
+}
+
 Http1Connection::~Http1Connection() { services_.counters.connections_ended.add(Protocol::http1); }
 
 net::awaitable<void> Http1Connection::run() {
@@ -30,11 +37,12 @@ net::awaitable<void> Http1Connection::run() {
 
 net::awaitable<void> Http1Connection::serve() {
     std::uint32_t in_turn = 0;
-    for (bool first = true;; first = false) {
+    for (;; is_new_ = false) {
         auto options = services_.options;
         Arrival arrival;
         do {
-            auto const waits = begin_waiting(*options, first);
+            if (moves()) co_return leave();
+            auto const waits = begin_waiting(*options);
             arrival = co_await stream_.read_head(options->limits.head, waits, services_.heads);
         } while (waits_again(arrival));
         if (arrival != Arrival::request) co_return co_await refuse(arrival);
@@ -56,16 +64,16 @@ net::awaitable<void> Http1Connection::serve() {
 }
 
 /// A client that connects and sends nothing gets no keep-alive time.
-Http1Stream::HeadWaits Http1Connection::begin_waiting(Options const& options, bool first) {
+Http1Stream::HeadWaits Http1Connection::begin_waiting(Options const& options) {
     auto const& deadlines = options.deadlines;
-    idle_ = !stream_.begun();
+    reads_head_ = true;
     begin_to_wait();
     if (services_.draining) return {deadlines.drain_idle, deadlines.head};
-    return {first ? deadlines.head : deadlines.keep_alive, deadlines.head};
+    return {is_new_ ? deadlines.head : deadlines.keep_alive, deadlines.head};
 }
 
 bool Http1Connection::waits_again(Arrival arrival) {
-    idle_ = false;
+    reads_head_ = false;
     end_wait();
     bool const restarts = std::exchange(restarts_, false) && arrival == Arrival::closed;
     // The end of the connection would cross a request that arrived in the same moment.
@@ -106,11 +114,33 @@ Transaction& Http1Connection::begin_request(std::shared_ptr<Options const> const
     return place_->transaction.emplace(services_, stream_, point().origin.get(), place_->scratch, options);
 }
 
-/// The wait for a request begins anew, with a shorter limit.
+/// The connection is handed over, or the wait for a request begins anew with a shorter limit.
 void Http1Connection::drain() {
-    if (!idle_) return;
+    if (!reads_head_ || (stream_.begun() && !moves())) return;
     restarts_ = true;
     transport().cancel();
+}
+
+/// Another process goes on with it.
+void Http1Connection::leave() {
+    MovingClient client{.state = state(), .descriptors = {}, .point = shared_point()};
+    client.descriptors.add(transport().release());
+    services_.departures->add(services_, std::move(client));
+}
+
+takeover::HandedClient Http1Connection::state() const {
+    using Kind = FixedOrigin::Kind;
+    takeover::HandedClient state;
+    state.listener = point().endpoint;
+    state.client = peer();
+    state.is_new = is_new_;
+    state.unread = stream_.leftover();
+    if (auto const* origin = point().origin.get()) {
+        state.is_accelerated = origin->kind == Kind::accelerated;
+        if (origin->kind == Kind::intercepted) state.destination = origin->destination;
+    }
+    if (header()) state.authority = header()->authority, state.unique_id = header()->unique_id;
+    return state;
 }
 
 void Http1Connection::abort() {

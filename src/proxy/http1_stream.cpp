@@ -7,6 +7,7 @@
 #include "net/address.hpp"
 #include "net/carrier.hpp"
 #include "net/client_hello.hpp"
+#include "takeover/handed_client.hpp"
 
 namespace garner::proxy {
 
@@ -169,6 +170,27 @@ void Http1Stream::finish_request() {
     }
     body_buffer_ = {};
     drop_large();
+}
+
+void Http1Stream::begin_with(std::string_view bytes) {
+    if (buffer_.size() < bytes.size()) buffer_.resize(bytes.size());
+    std::memcpy(buffer_.data(), bytes.data(), bytes.size());
+    begin_ = 0;
+    end_ = bytes.size();
+}
+
+bool Http1Stream::begin_with_head(std::string_view head) {
+    begin_with(head);
+    scanned_ = 0;
+    parse_ = http::parse_request_head({input(), end_}, http::HeadLimits::none(), scanned_, head_);
+    begin_ = parse_.bytes;
+    return parse_.kind == http::HeadParse::Kind::complete;
+}
+
+/// A login that is bound to the connection cannot be passed on, and TLS neither.
+bool Http1Stream::may_move() const {
+    return !stays_ && transport_.can_splice() && transport_.is_open() && !client()->identity &&
+           end_ - begin_ <= takeover::HandedClient::bytes_max / 2;
 }
 
 /// An idle connection keeps little memory, however large its last request was.

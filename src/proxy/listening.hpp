@@ -54,6 +54,8 @@ public:
     /// In the order of options.listen.
     std::vector<ListenAddress> addresses() const;
     std::vector<IpEndpoint> endpoints() const;
+    /// Null if it does not listen there.
+    std::shared_ptr<ListenPoint const> point_at(IpEndpoint const& endpoint) const;
     /// The certificates that clients are shown now.
     std::vector<UsedCertificate> certificates() const;
     /// Those that verify client certificates.
