@@ -77,7 +77,7 @@ public:
 
     /// Bytes after this request, which is complete, have been received. During a drain only, because it costs a system call.
     virtual bool more_received() { return false; }
-    /// Another process could serve the connection from its next request on, or its tunnel.
+    /// Another process could go on with the connection between two requests, or in a tunnel.
     virtual bool may_move() const { return false; }
     /// Cancels all operations that wait for the client.
     virtual void cancel() = 0;

@@ -21,13 +21,17 @@ Http1Connection::Http1Connection(Services& services, Accepted accepted, MovingCl
     : Http1Connection(services, std::move(accepted)) {
     is_new_ = client.state.is_new;
     stream_.begin_with(client.state.unread);
+    if (client.state.tunnel) tunnel_ = std::make_unique<MovingTunnel>(MovingTunnel{*client.state.tunnel, {}});
+    for (std::size_t i = 1; tunnel_ && i < client.descriptors.size(); ++i) tunnel_->descriptors.add(client.descriptors.release(i));
     if (next == Departures::Next::stays) stream_.stay();
 }
 
 Http1Connection::~Http1Connection() { services_.counters.connections_ended.add(Protocol::http1); }
 
 net::awaitable<void> Http1Connection::run() {
-    if (refusal_) {
+    if (tunnel_) {
+        co_await go_on_with_tunnel();
+    } else if (refusal_) {
         co_await refuse_protocol(refusal_);
         co_await linger();
     } else {
@@ -50,7 +54,9 @@ net::awaitable<void> Http1Connection::serve() {
         auto& transaction = begin_request(options);
         if (!transaction.run_at_once()) co_await transaction.run();
         bool const keeps = transaction.keeps_connection();
+        auto moved = transaction.take_moved();
         place_.reset();
+        if (moved) co_return leave(std::move(moved));
         if (!keeps) break;
         stream_.finish_request();
         // Many pipelined requests must not delay other connections.
@@ -60,6 +66,18 @@ net::awaitable<void> Http1Connection::serve() {
             co_await net::asio::post(services_.worker.io.get_executor(), net::as_values);
         }
     }
+    co_await linger();
+}
+
+net::awaitable<void> Http1Connection::go_on_with_tunnel() {
+    auto const options = services_.options;
+    auto tunnel = std::move(tunnel_);
+    if (!stream_.begin_with_head(tunnel->state.head)) co_return;
+    auto& transaction = begin_request(options);
+    co_await transaction.go_on(std::move(*tunnel));
+    auto moved = transaction.take_moved();
+    place_.reset();
+    if (moved) co_return leave(std::move(moved));
     co_await linger();
 }
 
@@ -116,15 +134,27 @@ Transaction& Http1Connection::begin_request(std::shared_ptr<Options const> const
 
 /// The connection is handed over, or the wait for a request begins anew with a shorter limit.
 void Http1Connection::drain() {
+    if (place_ && services_.departures) place_->transaction->leave();
     if (!reads_head_ || (stream_.begun() && !moves())) return;
     restarts_ = true;
     transport().cancel();
 }
 
-/// Another process goes on with it.
-void Http1Connection::leave() {
+/// A login that is bound to the connection cannot be passed on.
+bool Http1Connection::moves() const {
+    return services_.departures && !refusal_ && stream_.may_move() && !stream_.client()->identity &&
+           stream_.leftover().size() <= takeover::HandedClient::bytes_max / 2;
+}
+
+/// Another process goes on with it. `tunnel`: the bytes that the stream has read are sent.
+void Http1Connection::leave(std::unique_ptr<MovingTunnel> tunnel) {
     MovingClient client{.state = state(), .descriptors = {}, .point = shared_point()};
     client.descriptors.add(transport().release());
+    if (tunnel) {
+        client.state.unread.clear();
+        client.state.tunnel = std::move(tunnel->state);
+        for (std::size_t i = 0; i < tunnel->descriptors.size(); ++i) client.descriptors.add(tunnel->descriptors.release(i));
+    }
     services_.departures->add(services_, std::move(client));
 }
 

@@ -29,15 +29,17 @@ private:
     net::awaitable<void> refuse(Http1Stream::Arrival arrival);
     net::awaitable<void> refuse_protocol(std::string_view why);
     net::awaitable<void> refuse_head(std::uint16_t status, std::string_view why, std::string_view logged = {});
-    bool moves() const { return services_.departures && !refusal_ && stream_.may_move(); }
-    void leave();
+    bool moves() const;
+    void leave(std::unique_ptr<MovingTunnel> tunnel = nullptr);
+    net::awaitable<void> go_on_with_tunnel();
     takeover::HandedClient state() const;
     Transaction& begin_request(std::shared_ptr<Options const> const& options);
 
     Http1Stream stream_;
     char const* const refusal_;
-    RequestPlaces::Lease place_;   // while a request runs
-    bool is_new_ = true;           // no request has begun
+    RequestPlaces::Lease place_;             // while a request runs
+    std::unique_ptr<MovingTunnel> tunnel_;   // of another process; null once it goes on
+    bool is_new_ = true;                     // no request has begun
     bool reads_head_ = false;
     bool restarts_ = false;   // drain() has interrupted the wait for a request
 };

@@ -7,7 +7,6 @@
 #include "net/address.hpp"
 #include "net/carrier.hpp"
 #include "net/client_hello.hpp"
-#include "takeover/handed_client.hpp"
 
 namespace garner::proxy {
 
@@ -187,11 +186,8 @@ bool Http1Stream::begin_with_head(std::string_view head) {
     return parse_.kind == http::HeadParse::Kind::complete;
 }
 
-/// A login that is bound to the connection cannot be passed on, and TLS neither.
-bool Http1Stream::may_move() const {
-    return !stays_ && transport_.can_splice() && transport_.is_open() && !client()->identity &&
-           end_ - begin_ <= takeover::HandedClient::bytes_max / 2;
-}
+/// The state of TLS cannot be passed on.
+bool Http1Stream::may_move() const { return !stays_ && transport_.can_splice() && transport_.is_open(); }
 
 /// An idle connection keeps little memory, however large its last request was.
 void Http1Stream::drop_large() {

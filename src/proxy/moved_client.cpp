@@ -1,6 +1,7 @@
 #include "proxy/moved_client.hpp"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <utility>
 

@@ -11,6 +11,7 @@
 #include "proxy/client_stream.hpp"
 #include "proxy/decision.hpp"
 #include "proxy/head_writer.hpp"
+#include "proxy/moving_tunnel.hpp"
 #include "proxy/record.hpp"
 #include "proxy/services.hpp"
 #include "proxy/target.hpp"
@@ -56,7 +57,7 @@ struct Request {
     http::RequestCacheControl control;
     cache::Key key;
     WallTime now = wall_now();   // reference time for freshness; updated when a response arrives
-    SteadyTime const started = steady_now();
+    SteadyTime started = steady_now();
     std::shared_ptr<http::Identity const> identity;   // nullptr: no rule has needed it yet
     Record record;
 
@@ -71,6 +72,7 @@ struct Request {
     cache::FillPtr led;                        // the fill that this request fetches for
     net::WakeHandle waiting;                   // for abort() to wake
     std::unique_ptr<share::Account> account;   // of what it takes from the line; see line_account()
+    std::unique_ptr<MovingTunnel> moved;       // set: another process goes on with the tunnel
 
     http::RequestHead const& head() const { return client.head(); }
     /// An https:// request; a CONNECT is none.
