@@ -76,7 +76,7 @@ Result<void> App::open() {
     if (auto const opened = parts_.open(config, takeover_.get()); !opened) return opened;
     if (auto const opened = open_control(); !opened) return opened;
     if (takeover_)
-        if (auto const serves = takeover_->serving(serving(), parts_.cache, parts_.former_totals); !serves) return serves;
+        if (auto const serves = takeover_->serving(serving(), parts_); !serves) return serves;
     if (takeover_ && line_.background) takeover_->use_standard_error();
     restore_memory();
     upkeep_.emplace(*parts_.server);

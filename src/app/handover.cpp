@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "admin/metrics.hpp"
+#include "app/handed_state.hpp"
 #include "cache/key.hpp"
 #include "proxy/drain.hpp"
 #include "util/units.hpp"
@@ -97,6 +98,8 @@ Result<void> Handover::begin() {
     if (objects_) objects_->wait_for_first(objects_patience);
     if (auto const paused = pause(); !paused) return paused;
     if (hello_.counters) send_counters();
+    if (hello_.state)
+        for (auto const& message : state_messages(needs_.parts, steady_now())) (void)send_patiently(message);
     if (serving->disk) needs_.parts.disk.leave_unless_at(*serving->disk);
     return go();
 }

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include "app/handed_state.hpp"
 #include "proxy/capacity.hpp"
 #include "store/disk_format.hpp"
 #include "util/version.hpp"
@@ -36,7 +37,7 @@ Result<void> Takeover::greet() {
     takeover::Hello hello;
     hello.version = version;
     hello.record_format = store::disk::format_version;
-    hello.objects = hello.counters = hello.clients = true;
+    hello.objects = hello.counters = hello.clients = hello.state = true;
     if (!conversation_->send(takeover::json_of(hello))) return Fault{"it does not read the greeting"};
     auto const answer = conversation_->expect({"welcome"}, greeting_patience);
     if (!answer) return answer.fault();
@@ -80,15 +81,20 @@ Result<void> Takeover::ready(cache::Cache& cache) {
 }
 
 /// The acknowledgement follows when this process serves: clients do not wait for the disk.
-Result<void> Takeover::serving(takeover::Serving const& uses, cache::Cache& cache, admin::FormerTotals& totals) {
-    auto& removals = removals_.emplace(conversation_, cache, FormerRemovals::Begins::first);
+Result<void> Takeover::serving(takeover::Serving const& uses, Parts& parts) {
+    auto& removals = removals_.emplace(conversation_, parts.cache, FormerRemovals::Begins::first);
     if (conversation_->lost()) return {};
     (void)conversation_->send(takeover::json_of(uses));
     for (bool goes = false; !goes;) {
-        auto const message = conversation_->expect({"counters", "forget", "go"}, greeting_patience);
+        auto const message = conversation_->expect({"counters", "state", "forget", "go"}, greeting_patience);
         if (!message) return tolerate_end(message.fault());
         if (auto const more = takeover::counters_of(message->json); more) {
-            totals.add(*more);
+            parts.former_totals.add(*more);
+            continue;
+        }
+        if (takeover::what_of(message->json) == "state") {
+            if (auto const adopted = adopt_state(message->json, parts, steady_now()); !adopted)
+                return adopted.fault().at(not_handed_over);
             continue;
         }
         auto const removed = removals.remove(message->json);

@@ -43,6 +43,7 @@ Json json_of(Hello const& hello) {
     if (hello.objects) message["objects"] = true;
     if (hello.counters) message["counters"] = true;
     if (hello.clients) message["clients"] = true;
+    if (hello.state) message["state"] = true;
     return message;
 }
 
@@ -101,6 +102,7 @@ Result<Hello> hello_of(Json const& message) {
     if (reader.has("objects")) reader.flag("objects", hello.objects);
     if (reader.has("counters")) reader.flag("counters", hello.counters);
     if (reader.has("clients")) reader.flag("clients", hello.clients);
+    if (reader.has("state")) reader.flag("state", hello.state);
     return reader.result(std::move(hello));
 }
 

@@ -36,6 +36,12 @@ public:
             return refuse(name);
         into = static_cast<Number>(value);
     }
+    /// A number of 64 bits.
+    void bits(char const* name, std::uint64_t& into) {
+        auto const member = message_.find(name);
+        if (member == message_.end() || !member->is_number_unsigned()) return refuse(name);
+        into = member->get<std::uint64_t>();
+    }
     template <class Time>
     void time(char const* name, Time& into) {
         std::int64_t count = 0;

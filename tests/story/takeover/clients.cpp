@@ -275,6 +275,23 @@ TEST_F(TakeoverClients, a_tunnel_keeps_its_deadline) {
     tunnel.close();
 }
 
+TEST_F(TakeoverClients, requests_have_the_time_of_handover) {
+    Service service(R"({"deadlines": {"handover": "7s"}})");
+    auto slow = origin.hold("/slow");
+    Client client(service.proxy(), origin);
+    auto const reply = client.get("/slow");
+    slow.arrived(1);
+    auto const begun = std::chrono::steady_clock::now();
+    ASSERT_TRUE(service.take_over()) << service.refused();
+    service.expect_former_to_end(Millis{20'000});
+    auto const time = std::chrono::steady_clock::now() - begun;
+    EXPECT_GT(time, 6s);
+    EXPECT_LT(time, 15s);
+    EXPECT_TRUE(service.proxy().says("aborting a pending request: GET " + origin.url("/slow"))) << service.proxy().errors();
+    EXPECT_FALSE(reply.complete());
+    slow.release(no_store("late"));
+}
+
 // ---- failures ----
 
 /// A new process that speaks by hand, until it serves.
