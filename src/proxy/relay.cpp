@@ -36,10 +36,7 @@ Relay::Relay(net::Worker& worker, net::Transport& client, net::Transport& origin
           worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this),
       total_(
           worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this),
-      account_(account), up_{.from = client, .to = origin, .on_line = share::Direction::up}, down_{.from = origin,
-                                                                                                   .to = client,
-                                                                                                   .on_line =
-                                                                                                       share::Direction::down} {}
+      account_(account), up_{client, origin, share::Direction::up}, down_{origin, client, share::Direction::down} {}
 
 void Relay::abort() {
     aborted_ = true;

@@ -11,7 +11,6 @@
 #include "proxy/client_stream.hpp"
 #include "proxy/decision.hpp"
 #include "proxy/head_writer.hpp"
-#include "proxy/moving_tunnel.hpp"
 #include "proxy/record.hpp"
 #include "proxy/services.hpp"
 #include "proxy/target.hpp"
@@ -72,7 +71,6 @@ struct Request {
     cache::FillPtr led;                        // the fill that this request fetches for
     net::WakeHandle waiting;                   // for abort() to wake
     std::unique_ptr<share::Account> account;   // of what it takes from the line; see line_account()
-    std::unique_ptr<MovingTunnel> moved;       // set: another process goes on with the tunnel
 
     http::RequestHead const& head() const { return client.head(); }
     /// An https:// request; a CONNECT is none.

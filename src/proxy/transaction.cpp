@@ -108,7 +108,7 @@ net::awaitable<void> Transaction::tunnel() {
 
 void Transaction::finish() {
     upstream_.drop_exchange();
-    if (request_.moved) return request_.record.leave(request_);
+    if (tunnel_.has_left()) return request_.record.leave(request_);
     if (!request_.client.body_done()) request_.close = true;
     if (request_.services.logs() && request_.record.peer.empty()) request_.record.peer = upstream_.peer_text();
     request_.record.finish(request_);

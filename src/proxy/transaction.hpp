@@ -47,7 +47,7 @@ public:
     /// A tunnel is to leave for another process, if it can. Services::departures is set.
     void leave() { tunnel_.leave(); }
     /// The tunnel that has left; null: the request has ended here.
-    std::unique_ptr<MovingTunnel> take_moved() { return std::move(request_.moved); }
+    std::unique_ptr<MovingTunnel> take_moved() { return tunnel_.take_moved(); }
 
     /// Another request may follow on the client's connection.
     bool keeps_connection() const { return !request_.close; }

@@ -41,9 +41,9 @@ net::awaitable<bool> Tunnel::splice() {
     if (!transport) co_return false;
     if (!co_await establish()) co_return true;
     auto const end = hold_end(*transport);
-    Beginning begins{.from_client = bumped_.bytes(), .from_origin = early};
+    Beginning begins{.from_client = bumped_.bytes(), .from_origin = early, .up = {}, .down = {}, .age = {}};
     if (begins.from_client.empty()) begins.from_client = request_.client.leftover();
-    OtherEnd const other{.transport = *transport, .of_peer = upstream_.sources().peer() != nullptr};
+    OtherEnd const other{.transport = *transport, .of_peer = upstream_.sources().peer() != nullptr, .on_line = true};
     co_await relay(other, std::move(begins));
     co_return true;
 }
@@ -120,7 +120,8 @@ net::awaitable<void> Tunnel::switch_protocols() {
     auto& exchange = upstream_.exchange();
     auto const& sources = upstream_.sources();
     OtherEnd const end{.transport = exchange.transport(), .of_peer = sources.peer() != nullptr, .on_line = sources.is_on_line()};
-    Beginning begins{.from_client = request_.client.leftover(), .from_origin = exchange.leftover()};
+    Beginning begins{
+        .from_client = request_.client.leftover(), .from_origin = exchange.leftover(), .up = {}, .down = {}, .age = {}};
     co_await relay(end, std::move(begins));
 }
 
@@ -217,8 +218,8 @@ void Tunnel::leave() {
 
 void Tunnel::pack(OtherEnd const& end, Relay& relay) {
     auto const& record = request_.record;
-    request_.moved = std::make_unique<MovingTunnel>();
-    auto& [state, descriptors] = *request_.moved;
+    moved_ = std::make_unique<MovingTunnel>();
+    auto& [state, descriptors] = *moved_;
     state.head = head_text(request_.head());
     if (request_.identity) state.user = request_.identity->user, state.groups = request_.identity->groups;
     state.age = std::chrono::duration_cast<milliseconds>(steady_now() - request_.started);

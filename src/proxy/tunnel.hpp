@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "proxy/bumped_tunnel.hpp"
+#include "proxy/moving_tunnel.hpp"
 #include "proxy/relay.hpp"
 #include "proxy/request.hpp"
 #include "proxy/response_writer.hpp"
@@ -29,8 +30,11 @@ public:
     net::awaitable<void> go_on(MovingTunnel tunnel);
 
     void abort();
-    /// Another process goes on with it, if it can: Request::moved. Soon.
+    /// Another process goes on with it, if it can. Soon.
     void leave();
+    /// After that: another process goes on with it.
+    bool has_left() const { return moved_ != nullptr; }
+    std::unique_ptr<MovingTunnel> take_moved() { return std::move(moved_); }
 
 private:
     void begin();
@@ -61,6 +65,7 @@ private:
     BumpedTunnel bumped_;
     Relay* relay_ = nullptr;
     net::Transport* other_end_ = nullptr;   // with relay_
+    std::unique_ptr<MovingTunnel> moved_;   // null: it has not left
 };
 
 }   // namespace garner::proxy
