@@ -24,7 +24,9 @@ void ClientSender::send(takeover::Conversation& conversation) {
         message.clients.push_back(client.state);
         std::ranges::copy(client.descriptors.all(), std::back_inserter(descriptors));
     }
-    sent_ = conversation.send(takeover::json_of(message), descriptors);
+    auto const sent = conversation.try_send(takeover::json_of(message), descriptors);
+    sent_ = sent == control::Sent::done;
+    if (sent == control::Sent::too_long) resume(std::exchange(some_, {}), Departures::Next::stays);   // a login with many groups
 }
 
 Result<void> ClientSender::answered(takeover::Json const& message) {

@@ -18,7 +18,9 @@ public:
 
     bool send(Json const& message, std::span<int const> descriptors = {}) { return channel_.send(message, descriptors); }
     /// See Channel.
-    control::Sent try_send(Json const& message) { return channel_.try_send(message); }
+    control::Sent try_send(Json const& message, std::span<int const> descriptors = {}) {
+        return channel_.try_send(message, descriptors);
+    }
     /// Waits some seconds for a slow receiver.
     control::Sent deliver(Json const& message);
     /// The same, for the last message. False if it is lost.
