@@ -20,7 +20,7 @@ public:
     /// For the workers.
     std::shared_ptr<proxy::Departures> const& departures() const { return departures_; }
 
-    /// Takes the next ones from the workers. What they have removed until now is known before send().
+    /// Takes the next ones from the workers. The removals that their clients know are sent before send().
     void take();
     /// Sends them, unless they are sent already. A slow receiver gets them by a later call.
     void send(takeover::Conversation& conversation);

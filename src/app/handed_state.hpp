@@ -1,4 +1,4 @@
-// What a process has learned of origins and peers, for the one that takes over: failed fetches, failed names, measurements.
+// Failed fetches, failed names and measurements of peers, for the process that takes over.
 #pragma once
 #include <vector>
 

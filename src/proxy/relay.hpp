@@ -20,7 +20,7 @@ struct RelayLimits {
 
 /// One direction of a tunnel, between two processes.
 struct RelayedWay {
-    Pipe pipe = {};       // has the bytes; not usable without any
+    Pipe pipe = {};       // has the bytes; unusable if there are none
     Bytes in_pipe = 0;    // bytes that were received and not sent
     bool ended = false;   // in order: the receiver knows
 };

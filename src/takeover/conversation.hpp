@@ -23,7 +23,7 @@ public:
     }
     /// Waits some seconds for a slow receiver.
     control::Sent deliver(Json const& message);
-    /// The same, for the last message. False if it is lost.
+    /// Like deliver(), for the last message. False if it is lost.
     bool send_surely(Json const& message) { return deliver(message) == control::Sent::done; }
     /// In messages of a hundred.
     bool send(std::span<net::NamedSocket const> sockets);

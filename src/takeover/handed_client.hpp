@@ -20,7 +20,7 @@ struct HandedWay {
 
 /// A CONNECT, or a connection that has switched protocols. Texts of the log are those that it prints.
 struct HandedTunnel {
-    std::string head = {};   // of the request, without credentials
+    std::string head = {};   // the request's, without credentials
     std::string user = {};   // empty: the client has not logged in
     std::vector<std::string> groups = {};
     milliseconds age{0};   // since the request
@@ -42,7 +42,7 @@ struct HandedClient {
     bool is_accelerated = false;                            // the listening address had an origin
     bool is_new = true;                                     // it has had no request
     std::string unread = {};                                // bytes of requests that have not begun
-    std::optional<IpEndpoint> destination = std::nullopt;   // of an intercepted connection
+    std::optional<IpEndpoint> destination = std::nullopt;   // the destination of an intercepted connection
     std::string authority = {}, unique_id = {};             // from a PROXY header
     std::optional<HandedTunnel> tunnel = std::nullopt;
 

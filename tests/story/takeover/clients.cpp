@@ -52,7 +52,7 @@ public:
     }
     std::string authority() const { return "127.0.0.1:" + std::to_string(listening_.port); }
     void read() { read_ = true; }
-    /// What it has received, when the tunnel has ended.
+    /// The bytes that it has received, when the tunnel has ended.
     std::string received() {
         EXPECT_TRUE(eventually([&] { return over_.load(); }));
         return received_;

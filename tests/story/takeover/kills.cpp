@@ -80,7 +80,7 @@ public:
             hand.answer(no_store(hand.request().body));
         });
     }
-    /// What is wrong: the answer to another request. A connection may end with its process.
+    /// Returns the error: an answer to another request. A connection may end with its process.
     std::string exchange() {
         auto const name = "request " + std::to_string(++requests_);
         auto const reply = client_.post("/echo", name);
@@ -100,7 +100,7 @@ private:
 class KeptTunnel {
 public:
     explicit KeptTunnel(Proxy const& proxy) : proxy_(proxy) {}
-    /// What is wrong: other bytes, or none on an open connection.
+    /// Returns the error: other bytes, or none on an open connection.
     std::string exchange() {
         if (!open()) return {};
         auto const text = "bytes " + std::to_string(++sent_) + "\n";

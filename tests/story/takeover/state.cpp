@@ -1,4 +1,4 @@
-// What a process has learned of origins, names and peers holds in the one that takes over.
+// Failures of origins and names, and the state of peers, hold in the process that takes over.
 #include "story/takeover/service.hpp"
 #include "support/fake_dns.hpp"
 
