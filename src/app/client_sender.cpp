@@ -35,6 +35,7 @@ Result<void> ClientSender::answered(takeover::Json const& message) {
     if (!sent_ || taken->number != number_) return Fault{"unexpected message \"taken\""};
     for (std::size_t i = 0; i < some_.size(); ++i) {
         bool const returned = std::ranges::find(taken->returned, i) != taken->returned.end();
+        taken_ += !returned;
         if (returned)
             Departures::resume(std::move(some_[i]), Departures::Next::stays);
         else

@@ -27,6 +27,9 @@ public:
     /// A `taken`: those that were not taken stay. The fault: it is no answer to the last message.
     Result<void> answered(takeover::Json const& message);
 
+    /// How many the other process has taken.
+    std::size_t taken() const { return taken_; }
+
     /// The workers serve all again that are not sent.
     void resume(proxy::Departures::Next next);
     /// No answer comes any more. If the other process has ended, resume() has those that it has not acknowledged. Otherwise it may
@@ -40,6 +43,7 @@ private:
     std::vector<proxy::Departure> some_;   // not acknowledged
     bool sent_ = false;
     std::uint64_t number_ = 0;   // of the message
+    std::size_t taken_ = 0;
 };
 
 }   // namespace garner::app

@@ -326,7 +326,7 @@ Handover::Outcome Handover::bye(bool requests_ended) {
         needs_.manager.main_process(next);
         if (!conversation_->send_surely(takeover::plain("bye")))
             spdlog::warn("takeover: process {} does not read its messages; it may report that this one has ended early", next);
-        spdlog::info("takeover: complete; process {} goes on", next);
+        spdlog::info("takeover: complete; process {} goes on, with {} client connections of this one", next, clients_.taken());
     }
     return needs_.shutdown.end_parts(requests_ended) ? Outcome::over : Outcome::stuck;
 }
