@@ -26,13 +26,6 @@ struct TakeoverClients : ::testing::Test {
     Origin origin;
 };
 
-/// Bytes that differ from place to place.
-std::string pattern(std::size_t size, unsigned seed) {
-    std::string bytes(size, '\0');
-    for (auto& byte : bytes) byte = static_cast<char>((seed = seed * 1'664'525 + 1'013'904'223) >> 24);
-    return bytes;
-}
-
 void send_all(int descriptor, std::string_view bytes) {
     while (!bytes.empty()) {
         auto const sent = ::send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL);
