@@ -55,7 +55,7 @@ private:
     void serve() {
         int const descriptor = ::accept4(listening_.fd, nullptr, nullptr, SOCK_CLOEXEC);
         if (descriptor < 0) return;
-        std::jthread const sender([this, descriptor] {
+        std::jthread sender([this, descriptor] {
             send_all(descriptor, bytes_);
             ::shutdown(descriptor, SHUT_WR);
         });
@@ -63,9 +63,9 @@ private:
         char some[65'536];
         for (ssize_t count; (count = ::recv(descriptor, some, sizeof some, 0)) > 0;)
             received_.append(some, static_cast<std::size_t>(count));
-        over_ = true;
-        ::shutdown(descriptor, SHUT_RDWR);
+        sender.join();
         ::close(descriptor);
+        over_ = true;
     }
     std::string const bytes_;
     std::string received_;
@@ -194,7 +194,7 @@ TEST_F(TakeoverClients, by_curl_stay_connected) {
 // ---- tunnels ----
 
 TEST_F(TakeoverClients, tunnels_go_on_with_the_bytes_in_their_pipes) {
-    auto const up = pattern(20'000'000, 1), down = pattern(20'000'000, 2);
+    auto const up = pattern(40'000'000, 1), down = pattern(40'000'000, 2);
     Far far(down);
     Service service;
     Client client(service.proxy());
@@ -239,7 +239,7 @@ TEST_F(TakeoverClients, tunnels_and_WebSockets_that_are_idle_go_on) {
 }
 
 TEST_F(TakeoverClients, a_tunnel_with_one_side_closed_goes_on) {
-    Far far(pattern(3'000'000, 3));
+    Far far(pattern(30'000'000, 3));
     Service service;
     Client client(service.proxy());
     ASSERT_EQ(client.connect_to(far.authority()).status(), 200);
@@ -250,7 +250,7 @@ TEST_F(TakeoverClients, a_tunnel_with_one_side_closed_goes_on) {
     service.expect_former_to_end(soon);
     far.read();
     EXPECT_EQ(far.received(), "the end");
-    EXPECT_TRUE(client.wire().take(3'000'000) == pattern(3'000'000, 3)) << service.errors();
+    EXPECT_TRUE(client.wire().take(30'000'000) == pattern(30'000'000, 3)) << service.errors();
     EXPECT_TRUE(client.closed_by_proxy());
 }
 
