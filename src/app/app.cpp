@@ -76,7 +76,7 @@ Result<void> App::open() {
     if (auto const opened = parts_.open(config, takeover_.get()); !opened) return opened;
     if (auto const opened = open_control(); !opened) return opened;
     if (takeover_)
-        if (auto const serves = takeover_->serving(serving(), parts_.cache, parts_.former_totals); !serves) return serves;
+        if (auto const serves = takeover_->serving(serving(), parts_); !serves) return serves;
     if (takeover_ && line_.background) takeover_->use_standard_error();
     restore_memory();
     upkeep_.emplace(*parts_.server);
@@ -85,7 +85,7 @@ Result<void> App::open() {
     io::stderr_lines(greeting(*parts_.server, parts_.admin_address(), parts_.seen_address()));
     auto const ready = [this] { manager_.ready(listening_text(*parts_.server)); };
     ready();
-    if (takeover_) predecessors_ = takeover_->finish(parts_.cache, parts_.former_totals, ready);
+    if (takeover_) predecessors_ = takeover_->finish(parts_, ready);
     takeover_ = nullptr;
     if (commands_) commands_->socket().own();   // until now an error must leave it to the running process
     return {};

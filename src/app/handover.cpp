@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "admin/metrics.hpp"
+#include "app/handed_state.hpp"
 #include "cache/key.hpp"
 #include "proxy/drain.hpp"
 #include "util/units.hpp"
@@ -97,6 +98,8 @@ Result<void> Handover::begin() {
     if (objects_) objects_->wait_for_first(objects_patience);
     if (auto const paused = pause(); !paused) return paused;
     if (hello_.counters) send_counters();
+    if (hello_.state)
+        for (auto const& message : state_messages(needs_.parts, steady_now())) (void)send_patiently(message);
     if (serving->disk) needs_.parts.disk.leave_unless_at(*serving->disk);
     return go();
 }
@@ -114,7 +117,10 @@ Result<std::vector<net::NamedSocket>> Handover::sockets() {
     all.push_back({"stdout", STDOUT_FILENO});
     all.push_back({"stderr", STDERR_FILENO});
     std::erase_if(predecessors_, [](auto const& one) { return one->is_over(); });
-    for (auto const& one : predecessors_) former_.push_back(one->conversation());
+    for (auto const& one : predecessors_) {
+        if (!hello_.clients) one->keep_clients();
+        former_.push_back(one->conversation());
+    }
     for (std::size_t i = 0; i < former_.size(); ++i)
         all.push_back({"former/" + std::to_string(i), former_[i]->channel().descriptor()});
     return all;
@@ -222,7 +228,8 @@ Result<void> Handover::send_patiently(takeover::Json const& message) {
 
 Handover::Outcome Handover::end_requests() {
     proxy::Drain drain(needs_.parts.server->shared(), hurry_);
-    drain.begin();
+    sends_clients_ = hello_.clients;
+    drain.begin(sends_clients_ ? clients_.departures() : nullptr);
     SteadyTime::duration limit = needs_.config.proxy.deadlines.handover;
     for (auto const begun = steady_now();;) {
         auto const age = steady_now() - begun;
@@ -231,6 +238,7 @@ Handover::Outcome Handover::end_requests() {
         bool const ended = drain.wait(milliseconds{0});
         if (ended && (stops_ || age >= limit || (age >= undo_time && has_sent_objects()))) return bye(true);
         if (!ended && (hurry_ || age >= limit)) {
+            take_clients_back(proxy::Departures::Next::stays);
             log_pending(drain.pending());
             return bye(drain.abort());
         }
@@ -243,12 +251,17 @@ bool Handover::talk(milliseconds patience) {
                   {.fd = conversation_->channel().descriptor(), .events = POLLIN, .revents = 0}};
     ::poll(both, alone_ ? 1 : std::size(both), static_cast<int>(patience.count()));
     wake_->clear();
+    if (alone_) clients_.give_up_answer(conversation_ended_);
+    if (!sends_clients_) clients_.resume(proxy::Departures::Next::stays);
     if (alone_) return true;
+    if (sends_clients_) clients_.take();
     if (!unsent_) unsent_ = stand_in_->take();
     while (unsent_ && conversation_->send(message_of(*unsent_, "forget"))) {
         unsent_ = stand_in_->take();
         if (!read()) return false;
     }
+    // The new process first hears of everything that these clients have seen removed.
+    if (sends_clients_ && !unsent_) clients_.send(*conversation_);
     return read();
 }
 
@@ -257,19 +270,25 @@ bool Handover::read() {
         auto const message = conversation_->channel().poll();
         if (!message) return may_go_on_alone();
         if (!*message) return true;
-        auto const& json = (*message)->json;
-        if (takeover::what_of(json) == "bye") {
-            follow_stop();
-            continue;
-        }
-        auto const number = takeover::what_of(json) == "settled" ? takeover::settled_of(json) : Result<std::uint64_t>(0u);
-        if (!number) return false;
-        if (stand_in_) stand_in_->acknowledge(*number);
+        if (!take((*message)->json)) return false;
     }
+}
+
+/// Messages of later programs are ignored. False if it is invalid.
+bool Handover::take(takeover::Json const& message) {
+    auto const what = takeover::what_of(message);
+    if (what == "bye") follow_stop();
+    if (what == "keep") end_clients();
+    if (what == "taken") return static_cast<bool>(clients_.answered(message));
+    if (what != "settled") return true;
+    auto const number = takeover::settled_of(message);
+    if (number && stand_in_) stand_in_->acknowledge(*number);
+    return static_cast<bool>(number);
 }
 
 /// True after an orderly stop of the new process. Its removals need no acknowledgement any more.
 bool Handover::may_go_on_alone() {
+    conversation_ended_ = true;
     alone_ = successor_stops_;
     if (alone_) stand_in_->finish();
     return alone_;
@@ -280,7 +299,21 @@ void Handover::follow_stop() {
     spdlog::info("takeover: the new process stops; this one has {} for its requests",
                  time_text(needs_.config.proxy.deadlines.drain));
     successor_stops_ = true;
+    end_clients();
     stop();
+}
+
+/// Those that are on the way stay.
+void Handover::end_clients() {
+    if (!std::exchange(sends_clients_, false)) return;
+    proxy::Drain(needs_.parts.server->shared(), hurry_).end_departures();
+}
+
+void Handover::take_clients_back(proxy::Departures::Next next) {
+    end_clients();
+    (void)have_run(*needs_.parts.server);   // then none is added any more
+    clients_.give_up_answer(conversation_ended_);
+    clients_.resume(next);
 }
 
 Handover::Outcome Handover::bye(bool requests_ended) {
@@ -293,7 +326,7 @@ Handover::Outcome Handover::bye(bool requests_ended) {
         needs_.manager.main_process(next);
         if (!conversation_->send_surely(takeover::plain("bye")))
             spdlog::warn("takeover: process {} does not read its messages; it may report that this one has ended early", next);
-        spdlog::info("takeover: complete; process {} goes on", next);
+        spdlog::info("takeover: complete; process {} goes on, with {} client connections of this one", next, clients_.taken());
     }
     return needs_.shutdown.end_parts(requests_ended) ? Outcome::over : Outcome::stuck;
 }
@@ -319,12 +352,13 @@ void Handover::resume() {
     auto& parts = needs_.parts;
     parts.cache.memory().forget_all();
     set_draining(*parts.server, false);
+    take_clients_back(proxy::Departures::Next::may_leave);
     parts.server->listening().resume();
     parts.server->mesh().resume();
     if (parts.admin) parts.admin->resume();
     for (auto const& one : former_) {
         FormerRemovals removals(one, parts.cache, FormerRemovals::Begins::after_another);
-        predecessors_.push_back(std::make_unique<Predecessor>(std::move(removals), parts.former_totals, [] {}));
+        predecessors_.push_back(std::make_unique<Predecessor>(std::move(removals), parts, [] {}));
     }
     paused_ = false;
 }

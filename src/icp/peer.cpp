@@ -159,6 +159,24 @@ void Peer::false_hit() {
     ++figures_.false_hits;
 }
 
+// ---- a takeover ----
+
+Peer::Measured Peer::measured(SteadyTime now) const {
+    MutexLock const lock(mutex_);
+    return {.liveness = liveness_.state(now),
+            .query_rtt = query_rtt_.mean(),
+            .connect_rtt = connect_rtt_.mean(),
+            .throughput = throughput_.mean()};
+}
+
+void Peer::adopt(Measured const& measured, SteadyTime now) {
+    MutexLock const lock(mutex_);
+    liveness_.adopt(measured.liveness, now);
+    if (measured.query_rtt) query_rtt_.add(*measured.query_rtt);
+    if (measured.connect_rtt) connect_rtt_.add(*measured.connect_rtt);
+    if (measured.throughput) throughput_.add(*measured.throughput);
+}
+
 // ---- TLS ----
 
 std::shared_ptr<net::TlsContext> Peer::tls() const {

@@ -76,6 +76,16 @@ public:
     bool wants_probe(SteadyTime now) const;
     void probed(SteadyTime now);
 
+    // ---- a takeover ----
+    /// Its measurements, for another process.
+    struct Measured {
+        Liveness::State liveness = {};
+        std::optional<double> query_rtt = std::nullopt, connect_rtt = std::nullopt;   // µs
+        std::optional<double> throughput = std::nullopt;                              // bytes per second
+    };
+    Measured measured(SteadyTime now) const;
+    void adopt(Measured const& measured, SteadyTime now);
+
     // ---- its digest ----
     std::shared_ptr<Digest const> digest() const;
     void set_digest(std::shared_ptr<Digest const>);

@@ -208,6 +208,12 @@ void Transport::close_with_reset() {
     socket_.close(ignored);
 }
 
+/// Not a copy: Asio would leave a descriptor that another process has open in its epoll set.
+int Transport::release() {
+    Error ignored;
+    return socket_.release(ignored);
+}
+
 std::optional<microseconds> Transport::round_trip() {
     tcp_info info{};
     socklen_t length = sizeof info;

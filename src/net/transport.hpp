@@ -110,6 +110,8 @@ public:
     /// Bytes can pass between this and another such connection within the kernel: a plain socket.
     bool can_splice() const { return !tls_ && !carrier_; }
     TcpSocket& socket() { return socket_; }
+    /// Gives up the socket: the caller owns the descriptor. No operation runs.
+    int release();
     int descriptor() { return socket_.native_handle(); }
     Bytes received() const { return received_; }
     Bytes sent() const { return sent_; }

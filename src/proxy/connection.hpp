@@ -44,6 +44,9 @@ protected:
     net::Transport& transport() { return *accepted_.transport; }
     std::shared_ptr<Client const> describe_client() const;
     ListenPoint const& point() const { return *accepted_.point; }
+    std::shared_ptr<ListenPoint const> const& shared_point() const { return accepted_.point; }
+    /// See Client::header.
+    net::ProxyHeader const* header() const { return accepted_.header.get(); }
     IpEndpoint const& peer() const { return accepted_.peer; }
     /// The local address that the client connected to.
     IpEndpoint own_endpoint() const;

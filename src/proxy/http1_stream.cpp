@@ -175,6 +175,24 @@ void Http1Stream::finish_request() {
     drop_large();
 }
 
+void Http1Stream::begin_with(std::string_view bytes) {
+    if (buffer_.size() < bytes.size()) buffer_.resize(bytes.size());
+    std::memcpy(buffer_.data(), bytes.data(), bytes.size());
+    begin_ = 0;
+    end_ = bytes.size();
+}
+
+bool Http1Stream::begin_with_head(std::string_view head) {
+    begin_with(head);
+    scanned_ = 0;
+    parse_ = http::parse_request_head({input(), end_}, http::HeadLimits::none(), scanned_, head_);
+    begin_ = parse_.bytes;
+    return parse_.kind == http::HeadParse::Kind::complete;
+}
+
+/// The state of TLS cannot be passed on.
+bool Http1Stream::may_move() const { return !stays_ && transport_.can_splice() && transport_.is_open(); }
+
 /// An idle connection keeps little memory, however large its last request was.
 void Http1Stream::drop_large() {
     if (begin_ == end_ && buffer_.size() > idle_buffer) std::vector<char>(idle_buffer).swap(buffer_), begin_ = end_ = 0;

@@ -40,6 +40,12 @@ public:
     bool begun() const { return begin_ != end_; }
     /// The request is finished; the bytes after it belong to the next.
     void finish_request();
+    /// Bytes that another process has read. Before the first head.
+    void begin_with(std::string_view bytes);
+    /// The head of a request that another process has read. False if it is none.
+    bool begin_with_head(std::string_view head);
+    /// The connection stays in this process.
+    void stay() { stays_ = true; }
 
     IpAddress own_address() const override;
     bool body_done() const override { return decoder_.done(); }
@@ -59,6 +65,7 @@ public:
     }
 
     bool more_received() override;
+    bool may_move() const override;
     void cancel() override { transport_.cancel(); }
     void watch(std::function<void()> gone) override;
     void unwatch() override;
@@ -90,6 +97,7 @@ private:
     std::size_t body_begin_ = 0;
     std::size_t body_end_ = 0;
     bool chunked_ = false;   // the response is chunked
+    bool stays_ = false;     // see stay()
     char chunk_header_[18];
     std::string last_chunk_;
     struct Watch {

@@ -36,8 +36,9 @@ Result<std::shared_ptr<FixedOrigin const>> accelerated_origin(Listen const& list
 IpEndpoint configured_endpoint(Listen const& listen) { return {parse_ip(listen.address).value_or(IpAddress{}), listen.port}; }
 
 /// With the port that the kernel has chosen, where the configuration has 0.
-std::shared_ptr<ListenPoint const> at_port(ListenPoint point, std::uint16_t port) {
-    point.port = port;
+std::shared_ptr<ListenPoint const> at_endpoint(ListenPoint point, IpEndpoint const& endpoint) {
+    point.port = endpoint.port;
+    point.endpoint = endpoint;
     return std::make_shared<ListenPoint const>(std::move(point));
 }
 
@@ -106,7 +107,7 @@ Result<void> Listening::add(Change& change, Open const* running, std::size_t ind
         if (auto const may = may_intercept(running->sockets, listen.intercept); !may)
             return at_key(index, "intercept", may.fault());
         change.all.push_back(*running);
-        change.all.back().point = at_port(point, running->endpoint.port);
+        change.all.back().point = at_endpoint(point, running->endpoint);
         return {};
     }
     auto opened = open(listen, point, has_port_of(change, configured_endpoint(listen)));
@@ -134,10 +135,10 @@ Result<Listening::Open> Listening::open(Listen const& listen, ListenPoint const&
         if (!acceptor && is_own_port) return Fault{acceptor.fault().what, mend_of_own_port, acceptor.fault().where};
         if (!acceptor) return acceptor.fault();
         endpoint = acceptor->local_endpoint();   // port 0 becomes the port that all workers share
-        if (!made.point) made.point = at_port(point, endpoint.port());
+        made.endpoint = {net::to_ip(endpoint.address()), endpoint.port()};
+        if (!made.point) made.point = at_endpoint(point, made.endpoint);
         made.sockets.push_back(std::make_shared<Listener>(*services, *std::move(acceptor), made.point, inherited.has_value()));
     }
-    made.endpoint = {net::to_ip(endpoint.address()), endpoint.port()};
     return made;
 }
 
@@ -148,7 +149,7 @@ Result<bool> Listening::open_handed(Open& made, ListenPoint const& point) const 
     auto const at = own ? own : handed_->claim(inherited_kind, made.configured);
     if (!at) return false;
     made.endpoint = *at;
-    made.point = at_port(point, at->port);
+    made.point = at_endpoint(point, *at);
     net::TcpEndpoint const endpoint(net::to_asio(at->address), at->port);
     for (std::size_t i = 0; i < workers_.size(); ++i)
         for (int const descriptor : handed_->copies(own ? listen_kind : inherited_kind, *at, i, workers_.size())) {
@@ -242,6 +243,12 @@ std::vector<ListenAddress> Listening::addresses() const {
     for (auto const& one : open_now())
         all.push_back({one.endpoint.text(), one.point->origin, one.point->tls, one.point->intercept});
     return all;
+}
+
+std::shared_ptr<ListenPoint const> Listening::point_at(IpEndpoint const& endpoint) const {
+    for (auto const& one : open_now())
+        if (one.endpoint == endpoint) return one.point;
+    return nullptr;
 }
 
 std::vector<IpEndpoint> Listening::endpoints() const {

@@ -58,6 +58,8 @@ public:
     std::vector<IpEndpoint> endpoints() const;
     /// The same after a reload with these addresses and contexts. The port of a new address may be 0.
     std::vector<ListenAddress> addresses_after(std::span<Listen const> listen, TlsContexts const& contexts) const;
+    /// Null if it does not listen there.
+    std::shared_ptr<ListenPoint const> point_at(IpEndpoint const& endpoint) const;
 
 private:
     using Sockets = std::vector<std::shared_ptr<Listener>>;   // at least one for each worker

@@ -166,6 +166,12 @@ void Record::finish(Request& request) {
     if (request.services.logs()) log(request, std::chrono::duration_cast<milliseconds>(elapsed));
 }
 
+void Record::leave(Request& request) {
+    count_traffic(request);
+    count_rule(request);
+    list(request, steady_now());
+}
+
 void Record::count_rule(Request const& request) const {
     auto const& hits = request.options->rule_hits;
     if (hits && rule != http::Decision::no_rule) hits->add(request.services.worker.number, rule);

@@ -56,7 +56,7 @@ struct Request {
     http::RequestCacheControl control;
     cache::Key key;
     WallTime now = wall_now();   // reference time for freshness; updated when a response arrives
-    SteadyTime const started = steady_now();
+    SteadyTime started = steady_now();
     std::shared_ptr<http::Identity const> identity;   // nullptr: no rule has needed it yet
     Record record;
 

@@ -36,6 +36,7 @@ class Authenticator;
 namespace garner::proxy {
 
 class Connection;
+class Departures;
 class FillPump;
 class Refresh;
 class RequestPlaces;
@@ -74,9 +75,11 @@ struct Services {
     auth::Authenticator* logins = nullptr;                // null: nobody logs in
     Sampler* sampler = nullptr;                           // null: nothing is sampled
     icp::Mesh* mesh = nullptr;
-    icp::Agent* agent = nullptr;      // this worker's, in the mesh
-    std::uint32_t accepting = 0;      // listening addresses
-    bool draining = false;            // the proxy stops, and its listening sockets are closed
+    icp::Agent* agent = nullptr;                // this worker's, in the mesh
+    std::uint32_t accepting = 0;                // listening addresses
+    bool draining = false;                      // the proxy stops, and its listening sockets are closed
+    std::shared_ptr<Departures> departures{};   // of a drain: takes plain connections for another process; null: there is none
+    std::uint32_t departing = 0;      // connections that it has taken from this worker, and that process has not acknowledged
     List<Connection> connections{};   // those that wait for a request, longest waiting first
     HeadBudget heads{};               // this worker's share of limits.heads_max
     List<FillPump> pumps{};

@@ -108,9 +108,17 @@ net::awaitable<void> Transaction::tunnel() {
 
 void Transaction::finish() {
     upstream_.drop_exchange();
+    if (tunnel_.has_left()) return request_.record.leave(request_);
     if (!request_.client.body_done()) request_.close = true;
-    if (request_.services.logs()) request_.record.peer = upstream_.peer_text();
+    if (request_.services.logs() && request_.record.peer.empty()) request_.record.peer = upstream_.peer_text();
     request_.record.finish(request_);
+}
+
+net::awaitable<void> Transaction::go_on(MovingTunnel tunnel) {
+    (void)request_.client.begin_body();
+    (void)read_target(request_.head(), request_.only_origin(), request_.target);
+    co_await tunnel_.go_on(std::move(tunnel));
+    finish();
 }
 
 // ---- requests without a client ----

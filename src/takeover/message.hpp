@@ -24,6 +24,8 @@ struct Hello {
     unsigned record_format = 0;                              // of the disk store
     bool objects = false;                                    // it takes the objects in memory
     bool counters = false;                                   // it goes on with the counters
+    bool clients = false;                                    // it goes on with client connections
+    bool state = false;                                      // it goes on with failures and the measurements of peers
 };
 
 /// The answer of the old process: the state that the new one continues.
@@ -81,7 +83,7 @@ Json objects();
 Json counters(Json add);
 
 // Unknown members are ignored. The fault names a member that is missing or has another type.
-/// The members `objects` and `counters` may be missing.
+/// The members `objects`, `counters`, `clients` and `state` may be missing.
 Result<Hello> hello_of(Json const& message);
 Result<Welcome> welcome_of(Json const& message);
 Result<Sockets> sockets_of(Json const& message);
