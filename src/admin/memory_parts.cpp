@@ -12,6 +12,7 @@
 #include "admin/windows.hpp"
 #include "icp/digest.hpp"
 #include "io/stderr_log.hpp"
+#include "net/head_buffer.hpp"
 #include "net/udp_port.hpp"
 #include "proxy/line_account.hpp"
 #include "proxy/request_places.hpp"
@@ -40,7 +41,7 @@ namespace part {
 using Sources = MemorySources;
 
 // Growth of the resident memory by 500 idle connections (docs/results/performance.md). The first three are without TLS sessions.
-constexpr Bytes http1_bytes = 7 * KiB;
+constexpr Bytes http1_bytes = 3 * KiB;
 constexpr Bytes http2_bytes = 26 * KiB;
 constexpr Bytes transport_bytes = 1 * KiB;
 constexpr Bytes tls_session_bytes = 16 * KiB;
@@ -72,12 +73,12 @@ MemoryUse disk_buffers(Sources const& from) { return {from.figures.disk.buffers,
 MemoryUse connections(Sources const& from) {
     auto const& limits = from.options->limits;
     Bytes heads = 0;
-    for (auto const* worker : from.shared().workers) heads += worker->heads.used();
+    for (auto const* worker : from.shared().workers) heads += worker->heads.used() + worker->worker.head_buffers.bytes();
     auto const http1 = open_connections(from.figures, proxy::Protocol::http1) * http1_bytes;
     auto const http2 = open_connections(from.figures, proxy::Protocol::http2) * http2_bytes;
     auto const heads_max = std::max(limits.heads, from.workers() * 2 * limits.head.bytes);
     return {http1 + http2 + net::Transport::alive() * transport_bytes + heads,
-            from.clients() * (http1_bytes + http2_bytes) + from.files * transport_bytes + heads_max};
+            from.clients() * (http1_bytes + net::HeadBuffer::usual + http2_bytes) + from.files * transport_bytes + heads_max};
 }
 
 /// Each of the texts of a running request may be as long as its head or that of the response.

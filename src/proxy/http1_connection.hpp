@@ -27,6 +27,7 @@ private:
     Http1Stream::HeadWaits begin_waiting(Options const& options);
     bool waits_again(Http1Stream::Arrival arrival);
     net::awaitable<void> refuse(Http1Stream::Arrival arrival);
+    net::awaitable<void> refuse_and_linger();
     net::awaitable<void> refuse_protocol(std::string_view why);
     net::awaitable<void> refuse_head(std::uint16_t status, std::string_view why, std::string_view logged = {});
     bool moves() const;

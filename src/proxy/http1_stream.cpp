@@ -14,7 +14,7 @@ namespace garner::proxy {
 namespace asio = net::asio;
 
 namespace {
-constexpr std::size_t idle_buffer = 4 * KiB;
+constexpr std::size_t idle_buffer = net::HeadBuffer::usual;
 
 /// The refusal for a client that speaks TLS or SOCKS to this port, recognised by the first byte, or sends a PROXY header. A SOCKS
 /// hello may contain no line end, so the parser would wait for one. Null: it may be HTTP.
@@ -37,20 +37,26 @@ bool Http1Stream::speaks_other_protocol() const { return begun() && other_protoc
 bool Http1Stream::speaks_tls() const { return begun() && input()[begin_] == net::tls_handshake; }
 
 void Http1Stream::make_room() {
-    if (begin_ == end_) begin_ = end_ = 0;
+    if (!begun()) return rest();
     if (end_ < buffer_.size()) return;
     if (begin_ > 0) {
         std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
         end_ -= begin_;
         begin_ = 0;
     } else {
-        buffer_.resize(2 * buffer_.size());   // bounded: the parser refuses heads beyond its limit
+        buffer_.grow(2 * buffer_.size());   // bounded: the parser refuses heads beyond its limit
     }
 }
 
+/// Holds no memory for bytes until some come.
+void Http1Stream::rest() {
+    begin_ = end_ = 0;
+    buffer_.release();
+}
+
 net::awaitable<net::IoResult> Http1Stream::fill(milliseconds limit) {
-    std::span<char> free(buffer_.data() + end_, buffer_.size() - end_);
-    return begun() ? transport_.read_some(free, limit) : transport_.read_first(free, limit);
+    if (!begun()) return transport_.read_first(buffer_, limit);
+    return transport_.read_some({buffer_.data() + end_, buffer_.size() - end_}, limit);
 }
 
 net::awaitable<Http1Stream::Arrival> Http1Stream::read_head(http::HeadLimits const& limits, HeadWaits waits, HeadBudget& budget) {
@@ -86,8 +92,7 @@ net::awaitable<Http1Stream::Arrival> Http1Stream::read_head(http::HeadLimits con
 
 /// Frees the memory at once: the client may read the response slowly.
 Http1Stream::Arrival Http1Stream::refuse_large_head() {
-    std::vector<char>(idle_buffer).swap(buffer_);
-    begin_ = end_ = 0;
+    rest();
     parse_ = {http::HeadParse::Kind::refused, 0, 431, "incomplete heads exceed limits.heads_max, and this head is the largest"};
     return Arrival::refused;
 }
@@ -165,7 +170,7 @@ void Http1Stream::finish_request() {
     if (body_begin_ != body_end_) {
         // The next request begins in the body buffer.
         auto left = body_end_ - body_begin_;
-        if (buffer_.size() < left) buffer_.resize(left);
+        buffer_.grow(left);
         std::memcpy(buffer_.data(), body_buffer_.get() + body_begin_, left);
         begin_ = 0;
         end_ = left;
@@ -176,10 +181,11 @@ void Http1Stream::finish_request() {
 }
 
 void Http1Stream::begin_with(std::string_view bytes) {
-    if (buffer_.size() < bytes.size()) buffer_.resize(bytes.size());
-    std::memcpy(buffer_.data(), bytes.data(), bytes.size());
     begin_ = 0;
     end_ = bytes.size();
+    if (bytes.empty()) return;
+    buffer_.grow(bytes.size());
+    std::memcpy(buffer_.data(), bytes.data(), bytes.size());
 }
 
 bool Http1Stream::begin_with_head(std::string_view head) {
@@ -195,7 +201,6 @@ bool Http1Stream::may_move() const { return !stays_ && transport_.can_splice() &
 
 /// An idle connection keeps little memory, however large its last request was.
 void Http1Stream::drop_large() {
-    if (begin_ == end_ && buffer_.size() > idle_buffer) std::vector<char>(idle_buffer).swap(buffer_), begin_ = end_ = 0;
     head_.fields.drop_large();
     if (decoder_.framing().kind == http::Framing::Kind::chunked) {
         http::BodyDecoder without_trailers;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "net/head_buffer.hpp"
 #include "net/worker.hpp"
 #include "proxy/client_stream.hpp"
 #include "proxy/head_budget.hpp"
@@ -13,7 +14,7 @@ class Http1Stream : public ClientStream {
 public:
     /// `transport` must outlive it.
     Http1Stream(net::Transport& transport, std::shared_ptr<Client const> client, net::Worker& worker)
-        : ClientStream(std::move(client)), transport_(transport), buffers_(worker.buffers),
+        : ClientStream(std::move(client)), transport_(transport), buffer_(worker.head_buffers), buffers_(worker.buffers),
           watch_after_(
               worker.wheel, [](void* self) { static_cast<Http1Stream*>(self)->begin_watching(); }, this) {}
 
@@ -78,6 +79,7 @@ private:
     void begin_request() override;
     char const* input() const { return buffer_.data(); }
     void make_room();
+    void rest();
     void drop_large();
     Arrival refuse_large_head();
     void begin_watching();
@@ -86,7 +88,7 @@ private:
 
     net::Transport& transport_;
     Traffic taken_;
-    std::vector<char> buffer_ = std::vector<char>(4096);
+    net::HeadBuffer buffer_;   // without memory while the connection is idle
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
     std::size_t scanned_ = 0;
