@@ -93,12 +93,15 @@ constexpr char const* about_patterns =
     "PATTERN is a prefix of URLs, such as \"http://example.com/pictures/\". If it contains *, which stands for any text, it must "
     "match the whole URL, as in \"*.example.com/*.jpg\". A purge removes all variants of a URL.";
 
-constexpr char const* about_purges = "With - as URL, purge reads lines from standard input and prints one line for each: a URL, "
-                                     "\"prefix\" or \"tag\" and an operand, or "
-                                     "\"all\".\n"
-                                     "A purge by prefix or tag, of everything, or with --soft or --group is accepted whether "
-                                     "anything is stored or not, and holds after a "
-                                     "restart.";
+constexpr char const* about_purges =
+    "With - as URL, purge reads lines from standard input and prints one line for each: a URL, "
+    "\"prefix\" or \"tag\" and an operand, or "
+    "\"all\".\n"
+    "A purge by prefix or tag, of everything, or with --soft or --group is accepted whether "
+    "anything is stored or not, and holds after a "
+    "restart.\n"
+    "In a group of proxies, a purge is accepted when a majority of its voters has stored it. After "
+    "group.lease it holds at every member.";
 
 constexpr char const* about_ca =
     "Makes, exports and shows the CA for interception.\n"
@@ -243,6 +246,7 @@ public:
         declare_top();
         declare_explain();
         declare_peers();
+        declare_group();
         declare_health();
         declare_cache();
         declare_purge();
@@ -440,6 +444,18 @@ private:
             .examples({"garner peers", "garner peers --json --config /etc/garner/garner.json"});
     }
 
+    void declare_group() {
+        with_token(root_.subcommand("group",
+                                    "Prints the group with which the running proxy shares invalidations.\n"
+                                    "Shows its state, the leases of the voters, and at a voter the members. Asks the proxy at "
+                                    "admin.address.",
+                                    is(Command::group)))
+            .group("inspect")
+            .flag("--json", "prints JSON", line_.json)
+            .exit_statuses({{0, "current, or without a group"}, {1, "cut off, or failure"}, {2, "wrong command line"}})
+            .examples({"garner group", "garner group --json --config /etc/garner/garner.json"});
+    }
+
     void declare_health() {
         root_.subcommand("health", about_health, is(Command::health))
             .group("inspect")
@@ -485,7 +501,7 @@ private:
             .flag("--all", "everything", purge.all)
             .flag("--soft", "marks the responses stale; default: they are not used again", purge.soft)
             .flag("--group", "accepts the purge also if nothing is stored", purge.group)
-            .flag("--wait", "waits until it holds everywhere", purge.wait)
+            .flag("--wait", "waits until it holds at every member of the group", purge.wait)
             .check([this] { return check_purge(line_); })
             .notes(about_purges)
             .exit_statuses({{0, "removed, or accepted"}, {1, "URL not in the cache, or failure"}, {2, "wrong command line"}})
