@@ -198,7 +198,7 @@ void Group::Inside::tick() {
 }
 
 void Group::Inside::settle() {
-    if (stopped_ || std::exchange(is_settling_, true)) return;   // what follows calls it again
+    if (stopped_ || std::exchange(is_settling_, true)) return;   // the first call goes on
     talk_with_own();
     voter_.flush();
     publish();
@@ -276,7 +276,7 @@ void Group::Inside::raise_watermark() {
     char const* const why = is_first ? "the start of this member" : "a majority of the voters restarted, or skipped invalidations";
     watermarks_.push_back({.at = wall_now(), .reason = why});
     if (watermarks_.size() > GroupState::watermarks_kept) watermarks_.pop_front();
-    spdlog::info("group {}: what is stored is validated before it is used: {}", name_, why);
+    spdlog::info("group {}: stored responses are validated before they are used: {}", name_, why);
 }
 
 // ---- submissions ----

@@ -38,7 +38,7 @@ public:
     /// Applies the invalidation in this cache before it returns, and tells the group. `accepted`: once a majority of the voters has
     /// stored it, or not in time. `everywhere`: once no member that is current uses what it covers; only after `accepted`.
     void submit(cache::Invalidation const&, Told accepted = {}, Told everywhere = {});
-    /// submit(), and waits. Not on a worker. `everywhere`: for that, too.
+    /// submit(), and waits; a worker must not. `everywhere`: for that, too.
     Outcome submit_and_wait(cache::Invalidation const&, bool everywhere);
     /// The longest time until `accepted` is called.
     milliseconds patience() const;

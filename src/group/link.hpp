@@ -24,7 +24,7 @@ public:
 
     enum class End : std::uint8_t { closed, bad_frame, slow_reader };
     struct Events {
-        /// False: the message is a violation. What next() has is still sent, and the link is closed.
+        /// False: the message is a violation. The link sends the messages that next() has, and is closed.
         std::function<bool(Message const&)> received;
         /// The next message, while the link can take more.
         std::function<std::optional<Message>()> next;

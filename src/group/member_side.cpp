@@ -51,7 +51,7 @@ void MemberSide::receive_from_own(Message const& message, Time now) {
     if (own_ && !member_->receive(*own_, message, now)) member_->disconnected(*own_, now);
 }
 
-/// Not within the call of the member.
+/// The member is called later: it is in a call itself.
 void MemberSide::connect_own() {
     asio::post(io_, [this, voter = *own_, attempt = outgoing_[*own_].attempt] {
         if (stopped_ || own_ != voter || outgoing_[voter].attempt != attempt) return;

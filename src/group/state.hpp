@@ -9,7 +9,7 @@
 
 namespace garner::group {
 
-/// What became of a submission.
+/// The result of a submission.
 struct Outcome {
     bool accepted = false;
     bool everywhere = false;   // no member that is current uses what it covers
@@ -29,9 +29,9 @@ struct GroupState {
         std::uint64_t instance = 0, sequence = 0;
         Time age = never;           // of its lease: since the poll that it answered; negative: none
         Time left{0};               // until its lease ends
-        std::string trouble = {};   // of the last connection, or why it refuses this member
+        std::string trouble = {};   // the end of the last connection, or the refusal of this member
     };
-    /// As a voter in this process knows it.
+    /// A member, as the voter in this process knows it.
     struct MemberRow {
         std::string name, address;
         std::uint64_t acknowledged = 0, lag = 0;   // notices
