@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "util/clock.hpp"
+#include "util/boot_clock.hpp"
 
 namespace garner::cache {
 

@@ -17,6 +17,7 @@
 
 #include "group/member_side.hpp"
 #include "group/voter_side.hpp"
+#include "util/boot_clock.hpp"
 
 namespace garner::group {
 

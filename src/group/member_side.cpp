@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "net/address.hpp"
+#include "util/boot_clock.hpp"
 #include "util/random_bits.hpp"
 #include "util/text.hpp"
 

@@ -10,6 +10,7 @@
 
 #include "net/address.hpp"
 #include "net/listen_error.hpp"
+#include "util/boot_clock.hpp"
 #include "util/random_bits.hpp"
 
 namespace garner::group {

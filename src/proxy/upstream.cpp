@@ -8,6 +8,7 @@
 #include "proxy/line_account.hpp"
 #include "proxy/passed_login.hpp"
 #include "proxy/upstream_head.hpp"
+#include "util/boot_clock.hpp"
 #include "util/one_of.hpp"
 
 namespace garner::proxy {

@@ -21,13 +21,6 @@ inline WallTime wall_now() { return std::chrono::time_point_cast<std::chrono::mi
 
 inline SteadyTime steady_now() { return std::chrono::steady_clock::now(); }
 
-/// Time since the boot of the machine: steps of the wall clock do not change it, and it goes on while the machine sleeps.
-inline microseconds boot_now() {
-    timespec now{};
-    ::clock_gettime(CLOCK_BOOTTIME, &now);
-    return seconds(now.tv_sec) + microseconds(now.tv_nsec / 1'000);
-}
-
 /// Processor time of this thread, in seconds.
 inline double thread_seconds() {
     timespec now{};
