@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 
+#include "admin/group_json.hpp"
 #include "admin/json_members.hpp"
 #include "icp/https.hpp"
 #include "proxy/moment.hpp"
@@ -91,6 +92,18 @@ Json group_links(Report const& report) {
         json["flood"] = group.totals.flooded;
         json["slow reader"] = group.totals.slow_readers;
     });
+}
+Json group_state(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? Json(group->current ? "current" : "cut off") : Json(nullptr);
+}
+Json group_voters(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? group_json(*group)["voters"] : Json(nullptr);
+}
+Json group_members(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? group_json(*group)["members"] : Json(nullptr);
 }
 template <auto Member>
 Json group_total(Report const& report) {
@@ -475,6 +488,9 @@ constexpr Metric all_metrics[]{
      "Invalidations accepted, by kind."},
     {"invalidations.watermark", "garner_invalidations_watermark", "number", invalidations<&Invalidations::watermark>,
      "Number of the newest invalidation that was forgotten because of the limit, or 0: responses stored before it are outdated."},
+    {"group.state", "", "text", group_state, "current or cut off; null without a group."},
+    {"group.voters", "", "list", group_voters, "The voters, as `/group` has them."},
+    {"group.members", "", "list", group_members, "The members, as `/group` has them; null at a member that is no voter."},
     {"group.current", "garner_group_current", "0 or 1", group_current,
      "1 while this member of a group has leases of a majority of the voters, 0 while it is cut off."},
     {"group.lease_left_seconds", "garner_group_lease_left_seconds", "seconds", group_lease_left,
