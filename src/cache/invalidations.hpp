@@ -52,6 +52,8 @@ public:
         WallTime at{};
         explicit operator bool() const { return state != State::current; }
         bool is_hard() const { return state == State::hard; }
+        /// By an invalidation: a response below the watermark may be as good as before.
+        bool is_invalidated() const { return state == State::soft || state == State::hard; }
         bool needs_validation() const { return state >= State::watermark; }
     };
     /// The state of a stored response.

@@ -195,5 +195,15 @@ TEST_F(InGroup, a_fetch_from_before_the_watermark_is_not_stored) {
     EXPECT_EQ(kind(key), Lookup::Kind::absent);
 }
 
+TEST_F(InGroup, explain_says_what_is_held_back) {
+    renew();
+    store(key);
+    cache.raise_watermark();
+    auto const below = peek(key);
+    EXPECT_EQ(below.kind, Lookup::Kind::stale);
+    EXPECT_EQ(below.invalidated, "older than the watermark of the group");
+    EXPECT_FALSE(below.was_removed);
+}
+
 }   // namespace of_leases
 }   // namespace garner::cache
