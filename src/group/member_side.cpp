@@ -75,7 +75,7 @@ void MemberSide::drop(Outgoing& one) {
 
 void MemberSide::connect(std::size_t voter) {
     auto& one = outgoing_[voter];
-    if (one.link) one.trouble = "no answer";
+    if (one.link || one.connecting) one.trouble = "no answer";
     drop(one);
     if (own_ == voter) return connect_own();
     one.connecting = std::make_shared<net::TcpSocket>(io_);
