@@ -35,7 +35,7 @@ Json member_json(group::GroupState::MemberRow const& member) {
             {"heard_seconds_ago", in_seconds(member.heard_before)}};
 }
 
-std::string millis(Json const& value) { return human_micros(static_cast<std::uint64_t>(value.get<double>() * 1e6 + 0.5)); }
+std::string time_shown(Json const& value) { return human_micros(static_cast<std::uint64_t>(value.get<double>() * 1e6 + 0.5)); }
 
 void append_voters(Json const& json, std::string& out) {
     out += "voters:\n";
@@ -43,7 +43,7 @@ void append_voters(Json const& json, std::string& out) {
         auto const left = at(voter, "lease_left_seconds");
         bool const holds = left.is_number() && left.get<double>() > 0;
         out += "  " + text_at(voter, "address") + (is(voter, "own") ? " (this member)" : "") + ": ";
-        out += holds ? "lease for " + millis(left) : std::string("no lease");
+        out += holds ? "lease for " + time_shown(left) : std::string("no lease");
         if (is(voter, "connected")) out += ", instance " + text_at(voter, "instance");
         if (is(voter, "connected")) out += ", sequence " + std::to_string(number_at(voter, "sequence"));
         if (auto const trouble = text_at(voter, "trouble"); !trouble.empty()) out += ", " + trouble;
@@ -56,7 +56,7 @@ void append_members(Json const& json, std::string& out) {
     for (auto const& member : at(json, "members")) {
         out += "  " + text_at(member, "name") + " at " + text_at(member, "address") + ": acknowledged " +
                std::to_string(number_at(member, "acknowledged")) + ", lag " + std::to_string(number_at(member, "lag"));
-        out += ", heard " + millis(at(member, "heard_seconds_ago")) + " ago\n";
+        out += ", heard " + time_shown(at(member, "heard_seconds_ago")) + " ago\n";
     }
 }
 
@@ -89,7 +89,7 @@ std::string group_text(Json const& json) {
     if (state == "none") return "this proxy shares no invalidations: group.name is not set\n";
     auto out = "group " + text_at(json, "name") + ", member " + text_at(json, "member") + ": " + state + " since " +
                text_at(json, "since");
-    if (state == "current") out += ", lease for " + millis(at(json, "lease_left_seconds"));
+    if (state == "current") out += ", lease for " + time_shown(at(json, "lease_left_seconds"));
     if (auto const why = text_at(json, "why"); !why.empty()) out += ": " + why;
     out += "\n";
     append_voters(json, out);

@@ -17,7 +17,7 @@ namespace garner::admin {
 namespace {
 
 // A lease of a minute, until a majority has stored it and again until it holds everywhere.
-constexpr milliseconds patience{150'000};
+constexpr milliseconds orders_patience{150'000};
 
 std::string everywhere_in(Json const& answer) {
     if (!answer.contains("everywhere_milliseconds")) return "";
@@ -39,8 +39,12 @@ public:
     int send(PurgeOrder const& order, std::ostream& errors, char const* begin) const {
         auto const refuse = [&](Fault const& fault, int code) { return errors << begin << fault.text() << std::endl, code; };
         if (auto const right = invalidation_of(order); !right) return refuse(right.fault(), exit_usage);
-        Question const question{
-            .place = place_, .method = "POST", .target = "/purge", .form = form_of(order), .token = token_, .patience = patience};
+        Question const question{.place = place_,
+                                .method = "POST",
+                                .target = "/purge",
+                                .form = form_of(order),
+                                .token = token_,
+                                .patience = orders_patience};
         auto const answer = ask(question, "accepted");
         if (!answer) return refuse(answer.fault(), exit_failed);
         out_ << text_of(*answer) << std::endl;   // a program that writes the lines may wait for each answer

@@ -288,12 +288,12 @@ Reply Routes::invalidate(cache::Invalidation const& what, bool waits) {
               {"stored", outcome.stored}};
     std::chrono::duration<double, std::milli> const taken = steady_now() - begun;
     bool const is_shared = server_.group() != nullptr;
-    auto const millis = [&](microseconds of_group) {
+    auto const in_millis = [&](microseconds of_group) {
         std::chrono::duration<double, std::milli> const time = of_group;
         return rounded(is_shared ? time.count() : taken.count());
     };
-    json["milliseconds"] = millis(outcome.took);
-    if (waits) json["everywhere_milliseconds"] = millis(outcome.spread);
+    json["milliseconds"] = in_millis(outcome.took);
+    if (waits) json["everywhere_milliseconds"] = in_millis(outcome.spread);
     return in_json(json);
 }
 

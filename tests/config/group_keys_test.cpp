@@ -11,17 +11,18 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr char const* voters = R"("voters": ["10.0.0.2:3133", "10.0.0.3:3133", "10.0.0.4:3133"])";
+constexpr char const* three_voters = R"("voters": ["10.0.0.2:3133", "10.0.0.3:3133", "10.0.0.4:3133"])";
 
 Loaded of_group(std::string const& members, std::string const& more = "") {
     return load("{\"user\": \"root\"" + more + ",\n\"group\": {" + members + "}}");
 }
-std::string with(std::string const& more) { return R"("name": "lab", "secret": "s", )" + more; }
+std::string of_lab(std::string const& more) { return R"("name": "lab", "secret": "s", )" + more; }
 
 }   // namespace
 
 TEST(GroupKeys, all_keys_are_read) {
-    auto const loaded = of_group(with(std::string(voters) + R"(, "address": "10.0.0.3:3133", "member": "cache3", "lease": "500ms",
+    auto const loaded =
+        of_group(of_lab(std::string(three_voters) + R"(, "address": "10.0.0.3:3133", "member": "cache3", "lease": "500ms",
         "objects": [{"url_contains": "/x/"}], "tag_fields": "Cache-Tag", "unsafe": false, "cut_off": "serve")"));
     EXPECT_EQ(told(loaded), "");
     auto const& group = loaded.config.group;
@@ -51,28 +52,28 @@ TEST(GroupKeys, errors_are_told_with_line_and_fix) {
         std::string members, told;
     };
     for (auto const& row :
-         {Row{with(R"("voters": ["10.0.0.2:1", "10.0.0.3:1"])"),
+         {Row{of_lab(R"("voters": ["10.0.0.2:1", "10.0.0.3:1"])"),
               "test.json:2: group.voters: 2 voters: their majority must be clear (name 1, 3 or 5 voters)"},
-          Row{with(R"("voters": ["10.0.0.2:1", "10.0.0.2:1", "10.0.0.4:1"])"), "group.voters[1]: 10.0.0.2:1 is listed twice"},
-          Row{with(R"("voters": ["a.example:1"])"), "group.voters"},
-          Row{with(std::string(voters) + R"(, "address": "10.0.0.5:3133")"),
+          Row{of_lab(R"("voters": ["10.0.0.2:1", "10.0.0.2:1", "10.0.0.4:1"])"), "group.voters[1]: 10.0.0.2:1 is listed twice"},
+          Row{of_lab(R"("voters": ["a.example:1"])"), "group.voters"},
+          Row{of_lab(std::string(three_voters) + R"(, "address": "10.0.0.5:3133")"),
               "group.address: 10.0.0.5:3133 is none of group.voters (add it to group.voters of all members, or remove it"},
           Row{R"("name": "lab", "secret": "s")", "group: has no voters"},
-          Row{R"("name": "lab", )" + std::string(voters), "group: has no secret"},
-          Row{R"("secret": "s", )" + std::string(voters), "group: has no name"},
-          Row{with(std::string(voters) + R"(, "lease": "2m")"), "group.lease"},
-          Row{with(std::string(voters) + R"(, "lease": "100ms")"), "group.lease"},
-          Row{with(std::string(voters) + R"(, "cut_off": "panic")"), "group.cut_off"},
-          Row{with(std::string(voters) + R"(, "replicate": ["all"])"),
+          Row{R"("name": "lab", )" + std::string(three_voters), "group: has no secret"},
+          Row{R"("secret": "s", )" + std::string(three_voters), "group: has no name"},
+          Row{of_lab(std::string(three_voters) + R"(, "lease": "2m")"), "group.lease"},
+          Row{of_lab(std::string(three_voters) + R"(, "lease": "100ms")"), "group.lease"},
+          Row{of_lab(std::string(three_voters) + R"(, "cut_off": "panic")"), "group.cut_off"},
+          Row{of_lab(std::string(three_voters) + R"(, "replicate": ["all"])"),
               "group.replicate: groups share invalidations only: the replication of objects is not built yet (remove this key)"},
-          Row{with(std::string(voters) + R"(, "uplink": "1 MB")"), "group.uplink"}})
+          Row{of_lab(std::string(three_voters) + R"(, "uplink": "1 MB")"), "group.uplink"}})
         EXPECT_THAT(told(of_group(row.members)), HasSubstr(row.told)) << row.members;
 }
 
 TEST(GroupKeys, settings_that_undo_the_promise_get_a_notice) {
     auto const notices = [](std::string const& more) {
         std::string all;
-        for (auto const& notice : of_group(with(voters), more).notices) all += notice.key + " ";
+        for (auto const& notice : of_group(of_lab(three_voters), more).notices) all += notice.key + " ";
         return all;
     };
     EXPECT_EQ(notices(""), "");
