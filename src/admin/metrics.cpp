@@ -51,7 +51,7 @@ Json accepted_invalidations(Report const& report) {
 // ---- the group: null without one ----
 
 using OfGroup = group::GroupState;
-using Totals = group::GroupState::Totals;
+using GroupTotals = group::GroupState::Totals;
 
 Json group_current(Report const& report) {
     auto const& group = report.figures.group;
@@ -501,11 +501,12 @@ constexpr Metric all_metrics[]{
      "Invalidations that each member has not acknowledged, as the voter in this process knows."},
     {"group.submissions", "garner_group_submissions_total{result}", "invalidations", group_submissions,
      "Invalidations that this member has submitted, by result."},
-    {"group.received", "garner_group_received_total", "invalidations", group_total<&Totals::received>,
+    {"group.received", "garner_group_received_total", "invalidations", group_total<&GroupTotals::received>,
      "Invalidations received from voters in other processes; each comes from every voter."},
-    {"group.watermarks", "garner_group_watermarks_total", "watermarks", group_total<&Totals::watermarks>,
+    {"group.watermarks", "garner_group_watermarks_total", "watermarks", group_total<&GroupTotals::watermarks>,
      "Times when all stored responses had to be validated, because invalidations may have been missed."},
-    {"group.cut_off", "garner_group_cut_off_total", "times", group_total<&Totals::cut_off>, "Times when this member was cut off."},
+    {"group.cut_off", "garner_group_cut_off_total", "times", group_total<&GroupTotals::cut_off>,
+     "Times when this member was cut off."},
     {"group.links", "garner_group_links_closed_total{reason}", "connections", group_links,
      "Connections of the group that this process has refused or closed, by reason."},
     {"group.acceptance", "garner_group_acceptance_seconds", "seconds", group_times<&Figures::group_acceptance>,
