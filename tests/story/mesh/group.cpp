@@ -114,6 +114,32 @@ TEST(GroupStory, after_an_invalidation_requests_pass_all_caches) {
     })) << "until two leases have passed";
 }
 
+TEST(GroupStory, a_child_gets_nothing_old_from_its_parent) {
+    Lab lab(1, 1);
+    auto patch = json::parse(lab.patch_of(1));
+    patch["peers"] = json::array({{{"name", "parent"},
+                                   {"type", "parent"},
+                                   {"host", "127.0.0.1"},
+                                   {"http", lab[0].port()},
+                                   {"no_query", true},
+                                   {"default", true}}});
+    patch["direct"] = {{"never", {{{"url_contains", {"/"}}}}}};
+    Proxy child(patch.dump());
+    auto const ask = [&](std::string const& path) { return told(get(child, lab.pages.origin(), path)); };
+    ASSERT_TRUE(
+        eventually([&] { return json::parse(Client("127.0.0.1", child.admin()).get("/group").body())["state"] == "current"; }));
+    ask("/a");
+    ASSERT_EQ(lab.ask(0, "/a"), "version 1 hit") << "the parent has it, too";
+    lab.pages.renew();
+    // The child has applied it when the command returns; the parent hears of it a moment later.
+    auto const done =
+        run({garner_binary(), "purge", "--tag", "a", "--set", "admin.address=127.0.0.1:" + std::to_string(child.admin())},
+            Millis{60'000});
+    EXPECT_EQ(done.code, 0) << done.errors;
+    EXPECT_EQ(ask("/a"), "version 2");
+    EXPECT_EQ(lab.pages.origin().last("/a").head.field("Cache-Control"), "no-cache") << "it passes the parent";
+}
+
 TEST(GroupStory, lines_are_accepted_one_by_one) {
     Lab lab(3, 3);
     for (auto const* path : {"/a", "/b"}) lab.ask(2, path);
