@@ -256,8 +256,8 @@ bool Invalidations::must_pass_caches(std::string_view url) const {
     return last_match(url) >= since && covers(url);
 }
 
-/// When the latest invalidation that may concern a response of this URL was applied. The tags of the response are not known: any tag
-/// of its origin counts.
+/// When the latest invalidation that may concern a response of this URL was applied. The tags of the response are not known: any
+/// tag of its origin counts.
 Lease::Time Invalidations::last_match(std::string_view url) const {
     auto last = std::max({all_.applied, forgotten_.applied, watermark_.applied});
     auto const consider = [&](Entry const* entry) {
