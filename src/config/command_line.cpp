@@ -446,8 +446,9 @@ private:
 
     void declare_group() {
         with_token(root_.subcommand("group",
-                                    "Prints the group with which the running proxy shares invalidations.\n"
-                                    "Shows its state, the leases of the voters, and at a voter the members. Asks the proxy at "
+                                    "Prints the group of the running proxy.\n"
+                                    "Its members share invalidations. Shows its state, the leases of the voters, and at a voter "
+                                    "the members. Asks the proxy at "
                                     "admin.address.",
                                     is(Command::group)))
             .group("inspect")

@@ -54,17 +54,18 @@ void check_voters(Reader& reader, T const& group) {
 
 /// All keys of the members belong together.
 void check_members(Reader& reader, Json const& value, T& group) {
-    auto const has = [&](char const* name) { return value.contains(name); };
-    bool const has_members = has("voters") || has("address") || has("secret") || has("lease") || has("member") || has("name");
+    bool const lists_voters = value.contains("voters") && !value["voters"].empty();
+    bool const has_members = lists_voters || group.address.port != 0 || !group.secret.empty() || !group.member.empty() ||
+                             !group.name.empty() || group.lease != T{}.lease;
     if (!has_members) return;
     if (group.name.empty()) {
         reader.fault("has no name: it tells the members that they belong together",
                      R"(add "name", such as "lab", for all members)");
         return;
     }
-    if (!has("voters"))
+    if (!lists_voters)
         reader.fault("has no voters: they keep the list of invalidations", R"(add "voters": ["10.0.0.2:3133"], with 1, 3 or 5)");
-    else if (!group.voters.empty() || value["voters"].empty())
+    else if (!group.voters.empty())
         check_voters(reader, group);
     if (group.secret.empty())
         reader.fault("has no secret: everyone who reaches a voter could invalidate everything",

@@ -48,8 +48,10 @@ void Link::shut() {
 
 void Link::close(End how, std::string why) {
     if (!is_open_) return;
-    end_ = how;
-    why_ = std::move(why);
+    if (why_.empty()) {   // the first reason counts: after a wrong secret the other end may stay silent
+        end_ = how;
+        why_ = std::move(why);
+    }
     shut();
 }
 

@@ -28,7 +28,7 @@ struct InGroup : ::testing::Test, Scene {
         parts.head = "HTTP/1.1 200 OK\r\n";
         parts.bytes = "body";
         parts.terms = terms(1'000);
-        parts.terms.stale_limit = 1'000;
+        parts.terms.stale_limit = 5'000;   // from the soft invalidation on
         parts.sequence = next();
         return cache.memory().make_object(parts, cache.key(key).fingerprint);
     }

@@ -50,7 +50,6 @@ TEST(GroupStory, every_form_of_a_stored_response_is_concerned) {
     Lab lab(3, 3);
     lab.pages.more = {{"Vary", "Accept-Language"}};
     for (auto const* language : {"de", "en"}) lab.ask(1, "/v", {{"Accept-Language", language}});
-    lab.pages.more = {};
     get(lab[1], lab.pages.origin(), "/p", {{"Range", "bytes=0-99"}}).body();
     lab.ask(1, "/h");
     lab.pages.renew();
@@ -137,7 +136,7 @@ TEST(GroupStory, a_child_gets_nothing_old_from_its_parent) {
             Millis{60'000});
     EXPECT_EQ(done.code, 0) << done.errors;
     EXPECT_EQ(ask("/a"), "version 2");
-    EXPECT_EQ(lab.pages.origin().last("/a").head.field("Cache-Control"), "no-cache") << "it passes the parent";
+    EXPECT_THAT(lab.pages.origin().last("/a").head.field("Cache-Control"), HasSubstr("no-cache")) << "it passes the parent";
 }
 
 TEST(GroupStory, lines_are_accepted_one_by_one) {
