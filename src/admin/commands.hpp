@@ -1,4 +1,5 @@
-// garner purge, stats, peers, explain, health, log reopen and ca pins: commands that query a running proxy at its admin address.
+// garner purge, stats, peers, group, explain, health, log reopen and ca pins: commands that query a running proxy at its admin
+// address.
 #pragma once
 #include <cstdint>
 #include <iosfwd>
@@ -8,7 +9,7 @@
 namespace garner::admin {
 
 struct Command {
-    enum class Kind : std::uint8_t { purge, stats, explain, peers, pins, health, reopen_logs };
+    enum class Kind : std::uint8_t { purge, stats, explain, peers, group, pins, health, reopen_logs };
     Kind kind = Kind::stats;
     std::string url = {};                   // purge, explain: the URL
     std::string method = {};                // explain, like the following: the request to explain
@@ -30,7 +31,8 @@ struct Command {
 };
 
 /// Returns the exit code: 0 done; 1 the URL was not stored, health is bad, or no Garner answers at the address; 2 a wrong URL,
-/// method, field or client. Results go to `out`, errors to `err`. Waits at most 10 s.
+/// method, field or client. Results go to `out`, errors to `err`. Waits at most 10 s, for a purge
+/// 75 s.
 int run_command(Command const&, std::ostream& out, std::ostream& err);
 
 }   // namespace garner::admin

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "group/group.hpp"
 #include "io/stderr_log.hpp"
 #include "proxy/used_certificates.hpp"
 #include "store/disk_store.hpp"
@@ -70,6 +71,9 @@ Figures take_figures(proxy::Server& server) {
     figures.connections_limit = server.shared().connections.max();
     figures.cache = server.cache().memory().stats();
     figures.invalidations = server.cache().invalidations().stats();
+    if (server.group()) figures.group = server.group()->state();
+    if (figures.group) figures.group_acceptance = figures.group->acceptance;
+    if (figures.group) figures.group_spread = figures.group->spread;
     if (auto const disk = server.cache().disk().store()) figures.disk = disk->stats();
     figures.log = server.log_stats();
     figures.share = server.shared().shares.figures();

@@ -12,6 +12,7 @@
 #include "admin/memory_parts.hpp"
 #include "admin/top_rows.hpp"
 #include "cache/cache.hpp"
+#include "group/state.hpp"
 #include "icp/agent.hpp"
 #include "proxy/server.hpp"
 #include "store/disk_options.hpp"
@@ -43,6 +44,8 @@ struct Figures {
     std::uint32_t connections_limit = 0;
     cache::Stats cache;
     cache::Invalidations::Stats invalidations;
+    std::optional<group::GroupState> group;   // empty: no group, or it does not respond
+    LatencySnapshot group_acceptance, group_spread;
     store::DiskStats disk;
     proxy::AccessLog::Stats log;
     share::Figures share;                  // of the line

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "admin/group_json.hpp"
 #include "admin/json_members.hpp"
 #include "admin/metric_lists.hpp"
 #include "icp/https.hpp"
@@ -43,6 +44,76 @@ Json accepted_invalidations(Report const& report) {
     Json json = Json::object();
     for (std::size_t i = 0; i < kinds.size(); ++i) json[kinds[i]] = report.figures.invalidations.accepted[i];
     return json;
+}
+
+// ---- the group: null without one ----
+
+using OfGroup = group::GroupState;
+using GroupTotals = group::GroupState::Totals;
+
+Json group_current(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? Json(group->current ? 1 : 0) : Json(nullptr);
+}
+Json group_lease_left(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? Json(std::chrono::duration<double>(group->left).count()) : Json(nullptr);
+}
+/// `each` adds its value for one voter or member.
+template <class Each>
+Json of_group(Report const& report, Each each) {
+    Json json = Json::object();
+    if (report.figures.group) each(*report.figures.group, json);
+    return json;
+}
+Json group_lease_ages(Report const& report) {
+    return of_group(report, [](OfGroup const& group, Json& json) {
+        for (auto const& voter : group.voters)
+            if (voter.age >= group::Time(0)) json[voter.address] = std::chrono::duration<double>(voter.age).count();
+    });
+}
+Json group_lags(Report const& report) {
+    return of_group(report, [](OfGroup const& group, Json& json) {
+        for (auto const& member : group.members) json[member.name + " " + member.address] = member.lag;
+    });
+}
+Json group_submissions(Report const& report) {
+    return of_group(report, [](OfGroup const& group, Json& json) {
+        json["accepted"] = group.totals.accepted;
+        json["not accepted"] = group.totals.not_accepted;
+    });
+}
+Json group_links(Report const& report) {
+    return of_group(report, [](OfGroup const& group, Json& json) {
+        json["refused"] = group.totals.links_refused;
+        json["bad frame"] = group.totals.bad_frames;
+        json["flood"] = group.totals.flooded;
+        json["slow reader"] = group.totals.slow_readers;
+    });
+}
+Json group_state(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? Json(group->current ? "current" : "cut off") : Json(nullptr);
+}
+Json group_voters(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? group_json(*group)["voters"] : Json(nullptr);
+}
+Json group_members(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? group_json(*group)["members"] : Json(nullptr);
+}
+template <auto Member>
+Json group_total(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? Json(group->totals.*Member) : Json(nullptr);
+}
+template <auto Member>
+Json group_times(Report const& report) {
+    auto const& times = report.figures.*Member;
+    if (times.total == 0) return nullptr;
+    return {{"p50_ms", static_cast<double>(times.percentile(50).count()) / 1e3},
+            {"p99_ms", static_cast<double>(times.percentile(99).count()) / 1e3}};
 }
 
 Json answers(Report const& report) {
@@ -304,6 +375,31 @@ constexpr Metric all_metrics[]{
      "Invalidations accepted, by kind."},
     {"invalidations.watermark", "garner_invalidations_watermark", "number", invalidations<&Invalidations::watermark>,
      "Number of the newest invalidation that was forgotten because of the limit, or 0: responses stored before it are outdated."},
+    {"group.state", "", "text", group_state, "current or cut off; null without a group."},
+    {"group.voters", "", "list", group_voters, "The voters, as `/group` has them."},
+    {"group.members", "", "list", group_members, "The members, as `/group` has them; null at a member that is no voter."},
+    {"group.current", "garner_group_current", "0 or 1", group_current,
+     "1 while this member of a group has leases of a majority of the voters, 0 while it is cut off."},
+    {"group.lease_left_seconds", "garner_group_lease_left_seconds", "seconds", group_lease_left,
+     "Time until this member is cut off, unless the leases are renewed."},
+    {"group.lease_age_seconds", "garner_group_lease_age_seconds{voter}", "seconds", group_lease_ages,
+     "Age of the lease of each voter."},
+    {"group.lag", "garner_group_lag{member}", "invalidations", group_lags,
+     "Invalidations that each member has not acknowledged, as the voter in this process knows."},
+    {"group.submissions", "garner_group_submissions_total{result}", "invalidations", group_submissions,
+     "Invalidations that this member has submitted, by result."},
+    {"group.received", "garner_group_received_total", "invalidations", group_total<&GroupTotals::received>,
+     "Invalidations received from voters in other processes; each comes from every voter."},
+    {"group.watermarks", "garner_group_watermarks_total", "watermarks", group_total<&GroupTotals::watermarks>,
+     "Times when all stored responses had to be validated, because invalidations may have been missed."},
+    {"group.cut_off", "garner_group_cut_off_total", "times", group_total<&GroupTotals::cut_off>,
+     "Times when this member was cut off."},
+    {"group.links", "garner_group_links_closed_total{reason}", "connections", group_links,
+     "Connections of the group that this process has refused or closed, by reason."},
+    {"group.acceptance", "garner_group_acceptance_seconds", "seconds", group_times<&Figures::group_acceptance>,
+     "Time until a majority of the voters has stored a submission of this member.", "", "", &Figures::group_acceptance},
+    {"group.spread", "garner_group_spread_seconds", "seconds", group_times<&Figures::group_spread>,
+     "Time until a submission of this member holds everywhere.", "", "", &Figures::group_spread},
     {"hit_ratio", "garner_hit_ratio{window}", "0 to 1", ratios<&Ratios::hit>, "Share of hits among the requests for objects."},
     {"byte_hit_ratio", "garner_byte_hit_ratio{window}", "0 to 1", ratios<&Ratios::byte_hit>,
      "Share of the body bytes sent that were sent on hits."},

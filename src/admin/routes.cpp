@@ -10,6 +10,7 @@
 #include "admin/explain_json.hpp"
 #include "admin/explanation.hpp"
 #include "admin/form_fields.hpp"
+#include "admin/group_json.hpp"
 #include "admin/json_members.hpp"
 #include "admin/metrics.hpp"
 #include "admin/own_name.hpp"
@@ -17,6 +18,7 @@
 #include "admin/page_sections.hpp"
 #include "admin/web_files.hpp"
 #include "admin/purge_order.hpp"
+#include "group/group.hpp"
 #include "http/uri.hpp"
 #include "proxy/moment.hpp"
 #include "proxy/refusals.hpp"
@@ -57,6 +59,7 @@ Routes::Row const Routes::rows[]{
     // Changes nothing: GET is sufficient, and POST allows arguments that are too long for a target.
     {"/explain", "GET, HEAD, POST", Role::viewer, false, true, &Routes::explain},
     {"/purge", "POST, PURGE", Role::operator_, true, true, &Routes::purge},
+    {"/group", "GET, HEAD", Role::viewer, false, true, &Routes::group},
     {"/rebuild-digest", "POST", Role::operator_, true, true, &Routes::rebuild_digest},
     {"/log/reopen", "POST", Role::operator_, true, true, &Routes::reopen_logs},
     {"/bump/pins", "GET, HEAD", Role::viewer, false, false, &Routes::pins},
@@ -83,6 +86,8 @@ bool has_field(web::Request const& request) { return request.value("Garner-Admin
 
 /// A foreign page must not make the proxy send requests to other servers.
 bool may_ask_others(web::Request const& request) { return has_field(request) || request.value("Sec-Fetch-Site") == "same-origin"; }
+
+double rounded(double milliseconds) { return std::round(milliseconds * 1'000) / 1'000; }
 
 /// For the log: without control characters, and short.
 std::string one_line(std::string_view text) {
@@ -140,10 +145,11 @@ std::optional<Reply> Routes::denial(web::Request const& request, std::string_vie
     if (is_absolute(request) && request.method != "PURGE") return refused(421, "The admin address is not a proxy.");
     auto const* const row = row_of(request);
     if (!row)
-        return refused(404, "Not found. Valid paths: /, /page.css, /page.js, /events, /explanation?url=..., /metrics, /stats.json, "
-                            "/health.json, /login, /explain?url=..., /bump/pins and, with POST, /purge?url=..., /log/reopen, "
-                            "/bump/pins/erase, /cache/list, /cache/verify, "
-                            "/cache/purge?pattern=... and /rebuild-digest");
+        return refused(404,
+                       "Not found. Valid paths: /, /page.css, /page.js, /events, /explanation?url=..., /metrics, /stats.json, "
+                       "/health.json, /group, /login, /explain?url=..., /bump/pins and, with POST, /purge?url=..., /log/reopen, "
+                       "/bump/pins/erase, /cache/list, /cache/verify, "
+                       "/cache/purge?pattern=... and /rebuild-digest");
     if (auto const wrong = web::wrong_method(request, row->methods)) return wrong;
     if (visitor.role < row->role && visitor.role == Role::none) return needs_token(request);
     if (visitor.role < row->role)
@@ -260,25 +266,44 @@ Reply Routes::purge(Asked const& asked) {
     auto const order = purge_order_in(asked.request.query, asked.body);
     if (order.is_for_one_url()) return purge_url(order.url);
     auto const what = invalidation_of(order);
-    return what ? invalidate(*what) : refused(400, what.fault().text());
+    return what ? invalidate(*what, order.wait) : refused(400, what.fault().text());
 }
 
-/// `{"purged":true,"accepted":"tag news","voters":1,"stored":1,"milliseconds":0.4}`
-Reply Routes::invalidate(cache::Invalidation const& what) {
+/// `{"purged":true,"accepted":"tag news","voters":3,"stored":2,"milliseconds":3.1}`
+Reply Routes::invalidate(cache::Invalidation const& what, bool waits) {
     auto const begun = steady_now();
     auto& cache = server_.cache();
-    cache.invalidate(what);
-    if (what.kind == cache::Invalidation::Kind::url && !what.soft) cache.purge(what.text);
+    bool const is_of_url = what.kind == cache::Invalidation::Kind::url;
+    if (is_of_url && !cache.invalidations().covers_url(what.text))
+        return refused(400, "group.objects does not cover this URL: purge it without group and soft");
+    auto const outcome = submit(what, waits);
+    if (!outcome.accepted) return refused(503, outcome.text());
     auto const disk = cache.disk().store();
     if (disk && !disk->wait_until_settled(store::Survives::power))
         return refused(503, "Accepted, but the disk did not confirm it in time: it may not hold after a crash.");
+    Json json{{"purged", true},
+              {"accepted", cache::text_of(what)},
+              {"soft", what.soft},
+              {"voters", outcome.voters},
+              {"stored", outcome.stored}};
     std::chrono::duration<double, std::milli> const taken = steady_now() - begun;
-    return in_json({{"purged", true},
-                    {"accepted", cache::text_of(what)},
-                    {"soft", what.soft},
-                    {"voters", 1},
-                    {"stored", 1},
-                    {"milliseconds", std::round(taken.count() * 1'000) / 1'000}});
+    bool const is_shared = server_.group() != nullptr;
+    auto const in_millis = [&](microseconds of_group) {
+        std::chrono::duration<double, std::milli> const time = of_group;
+        return rounded(is_shared ? time.count() : taken.count());
+    };
+    json["milliseconds"] = in_millis(outcome.took);
+    if (waits) json["everywhere_milliseconds"] = in_millis(outcome.spread);
+    return in_json(json);
+}
+
+/// A proxy without a group is a group of one.
+group::Outcome Routes::submit(cache::Invalidation const& what, bool waits) {
+    if (server_.group()) return server_.group()->submit_and_wait(what, waits);
+    auto& cache = server_.cache();
+    cache.invalidate(what);
+    if (what.kind == cache::Invalidation::Kind::url && !what.soft) cache.purge(what.text);
+    return {.accepted = true, .everywhere = true, .stored = 1, .voters = 1, .took = {}, .spread = {}, .why = {}};
 }
 
 /// `{"purged":true,"peers":[{"name":"campus","answer":"purged"}]}`; without peers only the first member.
@@ -298,8 +323,19 @@ Reply Routes::purge_url(std::string_view url) {
         return refused(
             503, "Purged, but the disk did not confirm it in time: the object may be back after a crash.\n" + icp::text_of(peers));
     Json json{{"purged", found}};
+    if (server_.group() && server_.cache().invalidations().covers_url(normal)) {
+        auto const outcome = submit({.kind = cache::Invalidation::Kind::url, .soft = false, .origin = {}, .text = normal}, false);
+        json["group"] = {{"accepted", outcome.accepted}, {"text", outcome.text()}};
+    }
     for (auto const& peer : peers) json["peers"].push_back({{"name", peer.name}, {"answer", icp::words_of(peer)}});
     return in_json(json);
+}
+
+/// `{"state":"current", ...}`; "none" for a proxy that shares no invalidations.
+Reply Routes::group(Asked const&) {
+    if (!server_.group()) return in_json({{"state", "none"}});
+    auto const state = server_.group()->state();
+    return state ? in_json(group_json(*state), 2) : refused(503, "The group of this proxy does not respond.");
 }
 
 Reply Routes::rebuild_digest(Asked const&) {

@@ -10,6 +10,7 @@
 #include "admin/history.hpp"
 #include "admin/page.hpp"
 #include "admin/report.hpp"
+#include "group/state.hpp"
 #include "web/http_message.hpp"
 
 namespace garner::admin {
@@ -69,7 +70,9 @@ private:
     web::Reply reopen_logs(Asked const&);
     web::Reply purge(Asked const&);
     web::Reply purge_url(std::string_view url);
-    web::Reply invalidate(cache::Invalidation const& what);
+    web::Reply invalidate(cache::Invalidation const& what, bool waits);
+    group::Outcome submit(cache::Invalidation const& what, bool waits);
+    web::Reply group(Asked const&);
     web::Reply rebuild_digest(Asked const&);
     web::Reply cache_page(Asked const&);
     web::Reply explain(Asked const&);

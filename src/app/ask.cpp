@@ -126,7 +126,8 @@ int ask_to_purge(CommandLine const& line, config::Admin const& place, std::strin
                      .origin = purge.origin,
                      .all = purge.all,
                      .soft = purge.soft,
-                     .group = true};
+                     .group = true,
+                     .wait = purge.wait};
     return admin::run_purge_command(command, std::cin, std::cout, std::cerr);
 }
 
@@ -152,9 +153,10 @@ int ask_admin(CommandLine const& line, config::Config const& config, std::string
     if (line.command == CommandLine::Command::purge && !is_of_url) return ask_to_purge(line, place, token);
     using Kind = admin::Command::Kind;
     static std::map<CommandLine::Command, Kind> const kinds{
-        {CommandLine::Command::purge, Kind::purge},     {CommandLine::Command::explain, Kind::explain},
-        {CommandLine::Command::peers, Kind::peers},     {CommandLine::Command::health, Kind::health},
-        {CommandLine::Command::log, Kind::reopen_logs}, {CommandLine::Command::stats, Kind::stats}};
+        {CommandLine::Command::purge, Kind::purge}, {CommandLine::Command::explain, Kind::explain},
+        {CommandLine::Command::peers, Kind::peers}, {CommandLine::Command::health, Kind::health},
+        {CommandLine::Command::group, Kind::group}, {CommandLine::Command::log, Kind::reopen_logs},
+        {CommandLine::Command::stats, Kind::stats}};
     admin::Command const command{.kind = kinds.at(line.command),
                                  .url = line.url,
                                  .method = line.method,
@@ -206,7 +208,7 @@ Result<void> take_refusal(CommandLine& line) {
 /// default address is asked.
 bool can_ask_nevertheless(CommandLine const& line, config::Loaded const& loaded) {
     using enum CommandLine::Command;
-    constexpr CommandLine::Command lenient[]{purge, stats, top, peers, health, log, explain};
+    constexpr CommandLine::Command lenient[]{purge, stats, top, peers, group, health, log, explain};
     if (std::ranges::find(lenient, line.command) == std::end(lenient)) return false;
     auto const matters = [](config::Fault const& fault) {
         bool const is_unread = fault.line == 0 && fault.key.empty();

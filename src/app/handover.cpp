@@ -112,6 +112,8 @@ Result<std::vector<net::NamedSocket>> Handover::sockets() {
     std::ranges::move(*udp, std::back_inserter(all));
     if (int const admin = parts.admin ? parts.admin->descriptor() : -1; admin >= 0)
         all.push_back({"admin/" + parts.admin->address() + "/0", admin});
+    if (parts.group && parts.group->descriptor() >= 0)
+        all.push_back({"group/" + parts.group->address() + "/0", parts.group->descriptor()});
     if (parts.seen) all.push_back({"seen/" + parts.seen->address() + "/0", parts.seen->descriptor()});
     all.push_back({"control", needs_.socket.descriptor()});
     all.push_back({"stdout", STDOUT_FILENO});
@@ -195,6 +197,7 @@ Result<void> Handover::pause() {
     parts.server->listening().pause();
     parts.server->mesh().pause();
     if (parts.admin) parts.admin->pause();
+    if (parts.group && !parts.group->pause()) return Fault{"the group of this proxy does not respond"};
     return have_run(*parts.server) ? Result<void>() : Fault{"a worker does not respond"};
 }
 
@@ -356,6 +359,7 @@ void Handover::resume() {
     parts.server->listening().resume();
     parts.server->mesh().resume();
     if (parts.admin) parts.admin->resume();
+    if (parts.group) parts.group->resume();
     for (auto const& one : former_) {
         FormerRemovals removals(one, parts.cache, FormerRemovals::Begins::after_another);
         predecessors_.push_back(std::make_unique<Predecessor>(std::move(removals), parts, [] {}));

@@ -72,8 +72,22 @@ Result<void> Parts::open_ports(config::Config const& config, Takeover* takeover)
         options.name = takeover->welcome().via;
     }
     if (auto const made = keep(server, proxy::Server::make(options, proxy_options(config), cache)); !made) return made;
+    if (auto const opened = open_group(config, takeover); !opened) return opened;
     int const handed = config.admin.enabled ? socket_at(takeover, "admin", config.admin.address, config.admin.port) : -1;
     return keep(admin, admin::AdminServer::open(admin_options(config), *server, handed, &former_totals));
+}
+
+Result<void> Parts::open_group(config::Config const& config, Takeover* takeover) {
+    auto const& options = config.group;
+    if (!options.has_members()) return {};
+    int const handed =
+        options.address.port == 0 ? -1 : socket_at(takeover, "group", options.address.address.text(), options.address.port);
+    auto const proxy = server->addresses().empty() ? std::string() : server->addresses().front();
+    auto opened = group::Group::open(options, cache, proxy, handed);
+    if (!opened) return opened.fault().at("group.address: cannot listen on " + opened.fault().where);
+    group = *std::move(opened);
+    server->use_group(*group);
+    return {};
 }
 
 Result<void> Parts::open_files(config::Config const& config) {
@@ -89,6 +103,7 @@ Result<void> Parts::open_files(config::Config const& config) {
 
 void Parts::start() {
     constexpr std::uint32_t few_connections = 256;
+    if (group) group->start();
     server->start();
     if (admin) admin->start();
     if (seen) seen->start();

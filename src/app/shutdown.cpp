@@ -58,6 +58,7 @@ bool Shutdown::end_parts(bool connections_ended) {
     if (!closed) spdlog::error("URL set: {}", closed.fault().text());
     if (connections_ended && parts_.admin) parts_.admin->stop();
     bool const over = connections_ended && parts_.server->finish();
+    if (over && parts_.group) parts_.group->stop();
     if (!over) parts_.disk.wait_until_settled(store::Survives::power);
     return over;
 }

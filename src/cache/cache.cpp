@@ -46,6 +46,10 @@ void Cache::invalidate(Invalidation const& what) {
     note({what, number, now});
 }
 
+void Cache::raise_watermark() {
+    memory_.invalidations.raise_watermark(wall_now(), [this] { return fetches_.supersession().next(); });
+}
+
 void Cache::configure(GroupOptions const& options) {
     memory_.invalidations.configure(options, [this] { return fetches_.supersession().next(); });
 }

@@ -65,6 +65,8 @@ public:
     /// Accepts an invalidation: later requests get none of the stored responses that it concerns, or get them as stale ones. Wait
     /// for the disk if it must survive the process: see DiskTier::settled().
     void invalidate(Invalidation const&);
+    /// See Invalidations.
+    void raise_watermark();
     void configure(GroupOptions const&);
     Invalidations const& invalidations() const { return memory_.invalidations; }
     /// Removes this object unless it was replaced already; the URL's other variants stay.

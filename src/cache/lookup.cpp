@@ -43,7 +43,10 @@ FillPtr fetch_of(Shard const& shard, Query const& query, std::string_view varian
         bool const grows = view.phase == FillView::Phase::body && view.object->status() != 206;
         bool const leads = fill->leads_others() && !fill->stale();
         // Any request may join a response that will be stored.
-        auto serves = [&] { return http::may_reuse(view.object->terms(), query.control, query.now).reuse == http::Reuse::fresh; };
+        auto serves = [&] {
+            bool const is_fresh = http::may_reuse(view.object->terms(), query.control, query.now).reuse == http::Reuse::fresh;
+            return is_fresh && invalidations.is_vouched_for(*view.object);
+        };
         if (!leads && !(grows && serves())) continue;
         // Before the head the URL's last Vary is the best guess of the variant being fetched.
         bool const head = view.phase == FillView::Phase::head;
@@ -217,6 +220,7 @@ Lookup Cache::look_for_parts(Query const& query) {
 }
 
 bool Cache::would_serve(Key const& key, WallTime now, milliseconds margin) const {
+    if (invalidations().is_cut_off_for(plain_url_of(key.text))) return false;
     http::RequestCacheControl fresh_for_longer;
     fresh_for_longer.min_fresh = static_cast<http::DeltaSeconds>(std::chrono::ceil<seconds>(margin).count());
     auto serves = [&](store::Object const* object) {

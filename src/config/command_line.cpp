@@ -73,6 +73,7 @@ public:
         declare_top();
         declare_explain();
         declare_peers();
+        declare_group();
         declare_health();
         declare_cache();
         declare_purge();
@@ -270,6 +271,19 @@ private:
             .examples({"garner peers", "garner peers --json --config /etc/garner/garner.json"});
     }
 
+    void declare_group() {
+        with_token(root_.subcommand("group",
+                                    "Prints the group of the running proxy.\n"
+                                    "Its members share invalidations. Shows its state, the leases of the voters, and at a voter "
+                                    "the members. Asks the proxy at "
+                                    "admin.address.",
+                                    is(Command::group)))
+            .group("inspect")
+            .flag("--json", "prints JSON", line_.json)
+            .exit_statuses({{0, "current, or without a group"}, {1, "cut off, or failure"}, {2, "wrong command line"}})
+            .examples({"garner group", "garner group --json --config /etc/garner/garner.json"});
+    }
+
     void declare_health() {
         root_.subcommand("health", about_health, is(Command::health))
             .group("inspect")
@@ -315,7 +329,7 @@ private:
             .flag("--all", "everything", purge.all)
             .flag("--soft", "marks the responses stale; default: they are not used again", purge.soft)
             .flag("--group", "accepts the purge also if nothing is stored", purge.group)
-            .flag("--wait", "waits until it holds everywhere", purge.wait)
+            .flag("--wait", "waits until it holds at every member of the group", purge.wait)
             .check([this] { return check_purge(line_); })
             .notes(about_purges)
             .exit_statuses({{0, "removed, or accepted"}, {1, "URL not in the cache, or failure"}, {2, "wrong command line"}})

@@ -81,7 +81,9 @@ inline constexpr char const* about_purges =
     "\"all\".\n"
     "A purge by prefix or tag, of everything, or with --soft or --group is accepted whether "
     "anything is stored or not, and holds after a "
-    "restart.";
+    "restart.\n"
+    "In a group of proxies, a purge is accepted when a majority of its voters has stored it. After "
+    "group.lease it holds at every member.";
 
 inline constexpr char const* about_ca =
     "Makes, exports and shows the CA for interception.\n"

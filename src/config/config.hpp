@@ -8,6 +8,7 @@
 #include "auth/options.hpp"
 #include "bump/options.hpp"
 #include "cache/options.hpp"
+#include "group/options.hpp"
 #include "icp/options.hpp"
 #include "net/options.hpp"
 #include "proxy/options.hpp"
@@ -65,6 +66,7 @@ struct Config {
     net::TlsOptions tls;
     net::PoolOptions pool;
     bump::Options bump;
+    group::Options group;
     auth::Options auth;   // from the keys auth and groups
     Admin admin;
     Control control;

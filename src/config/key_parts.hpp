@@ -64,7 +64,7 @@ Form<store::DiskOptions> disk();
 
 // ---- group_keys.cpp ----
 
-Form<cache::GroupOptions> group();
+Form<group::Options> group();
 
 // ---- net_keys.cpp ----
 

@@ -51,8 +51,8 @@ Table<Config> keys() {
         key<Config>("memory", &Config::memory, memory, "The memory tier."),
         key<Config>("disk", &Config::disk, disk, "The disk tier."),
         key<Config>("caching", [](Config& c) -> auto& { return c.proxy.caching; }, caching, "Caching."),
-        key<Config>("group", [](Config& c) -> auto& { return c.proxy.group; }, group,
-                    "Invalidations of many objects at once: by tag, by prefix, of everything."),
+        key<Config>("group", &Config::group, group,
+                    "Invalidations of many objects at once: by tag, by prefix, of everything; here or in a group of proxies."),
         matchers_key(),
         key<Config>("access", [](Config& c) -> auto& { return c.proxy.access; }, access_rules(),
                     "Access rules (Squid: http_access): the first that matches decides. If none matches, only clients on "

@@ -209,8 +209,9 @@ Step CacheSide::look_anew() {
 bool CacheSide::is_usable(cache::FillView const& view, cache::Fill const& fill) const {
     auto const& terms = view.object->terms();
     auto const answer = http::may_reuse(terms, request_.control, wall_now());
+    bool const is_vouched = request_.services.cache.invalidations().is_vouched_for(*view.object);
     bool const recent = answer.reuse == http::Reuse::fresh || (state_.stale && http::is_recent_enough(answer, request_.control));
-    return request_.may_have(*view.object) && recent && fill.selects(request_.head().fields) && !terms.no_cache &&
+    return request_.may_have(*view.object) && recent && is_vouched && fill.selects(request_.head().fields) && !terms.no_cache &&
            !request_.control.no_cache;
 }
 

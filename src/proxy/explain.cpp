@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "auth/authenticator.hpp"
+#include "group/group.hpp"
 #include "http/partial.hpp"
 #include "http/range.hpp"
 #include "http/validation.hpp"
@@ -243,6 +244,7 @@ private:
                                    .host = std::string(target_.uri.authority.host),
                                    .https = target_.uri.scheme == http::Scheme::https,
                                    .hierarchical = is_fetch() && is_hierarchical(request_, control_),
+                                   .only_parents = is_fetch() && server_.cache().invalidations().must_pass_caches(target_.url),
                                    .destination = parse_ip(target_.uri.authority.host),
                                    .source_matters = source_matters};
         out_.sources = explain_sources(server_, asked, facts_);
@@ -420,9 +422,15 @@ private:
         auto const& found = out_.found;
         if (found.object && name_fails() && may_serve_stale()) return say_stored(Outcome::stale, text(StaleUse::unreachable));
         bool const by_request = http::is_by_request(found.answer.reason);
-        auto const why = found.invalidated.empty() || by_request ? std::string(found.answer.why()) : found.invalidated;
+        auto why = found.invalidated.empty() || by_request ? std::string(found.answer.why()) : found.invalidated;
+        if (found.object && found.answer.reason == http::ReuseReason::held_back) why += silent_voters();
         if (found.object && !name_fails()) return judge_asking(Outcome::revalidate, why);
         judge_asking(Outcome::miss, why_missing());
+    }
+
+    std::string silent_voters() const {
+        auto const state = server_.group() ? server_.group()->state() : std::nullopt;
+        return state && !state->current ? " (" + state->why + ")" : std::string();
     }
 
     /// The access rules decide last, on the address that is connected to.

@@ -19,6 +19,7 @@ bool FailedFetch::is_remembered() {
 net::awaitable<Step> FailedFetch::answer_known() {
     tell_followers();
     if (may_serve_stale()) co_return serve_stale(StaleUse::unreachable_lately);
+    note_held_back();
     auto& record = request_.record;
     record.answer = Answer::negative;
     record.tag = ResultTag::tcp_negative_hit;
@@ -54,6 +55,7 @@ net::awaitable<Step> FailedFetch::answer() {
     if (!refused) request_.services.counters.origin_failures.add();
     if (!refused && may_serve_stale()) co_return serve_stale(StaleUse::unreachable);
     auto& record = request_.record;
+    if (!refused) note_held_back();
     record.answer = refused ? Answer::refused : Answer::failed;
     record.tag = refused ? ResultTag::tcp_denied : state_.stale ? ResultTag::tcp_refresh_fail_err : ResultTag::tcp_miss;
     record.cache_status.ttl.reset();
@@ -100,6 +102,18 @@ bool FailedFetch::may_serve_stale() const {
     auto const kind = http::StaleOnErrorKind::unreachable;
     auto const& invalidations = request_.services.cache.invalidations();
     return state_.stale && invalidations.may_serve_stale_on_error(*state_.stale, request_.control, wall_now(), kind);
+}
+
+/// The stored response must be validated, and cannot be: 504, as for must-revalidate (RFC 9111 5.2.2.2).
+void FailedFetch::note_held_back() {
+    auto const& invalidations = request_.services.cache.invalidations();
+    if (!state_.stale || !invalidations.holds_back(*state_.stale)) return;
+    auto& told = failure_.told;
+    told.status = 504;
+    told.reason.append(" The stored response is not used: ")
+        .append(invalidations.lease.is_current() ? http::text(http::ReuseReason::invalidated_watermark)
+                                                 : http::text(http::ReuseReason::held_back))
+        .append(".");
 }
 
 Step FailedFetch::serve_stale(StaleUse why) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "group/group.hpp"
 #include "http/dates.hpp"
 #include "icp/https.hpp"
 #include "icp/peer.hpp"
@@ -86,15 +87,39 @@ net::awaitable<void> OwnAnswers::purge() {
         // A peer may have sent the old object before its own purge.
         here |= !peers.empty() && cache.purge(request_.key);
     }
+    auto const of_group = co_await tell_group();
     if (!co_await request_.outlives(store::Survives::power)) {
         auto const told = unconfirmed + icp::text_of(peers);
         co_return co_await writer_.error(503, told, "purge");
     }
-    auto const text = (here ? "purged\n" : "had nothing\n") + icp::text_of(peers);
-    if (here || icp::any_gone(peers)) co_return co_await writer_.own_answer(200, "text/plain", text);
+    if (of_group && !of_group->accepted) {
+        auto const told = "The object is purged here, but the group may still have it: " + of_group->text() + ".";
+        co_return co_await writer_.error(503, told, "group");
+    }
+    auto text = (here ? "purged\n" : "had nothing\n") + icp::text_of(peers);
+    if (of_group) text += "group: " + of_group->text() + "\n";
+    if (here || of_group || icp::any_gone(peers)) co_return co_await writer_.own_answer(200, "text/plain", text);
     std::string_view const where =
         peers.empty() ? "Nothing is stored for this URL." : "Nothing was purged for this URL, here or at the peers.";
     co_await writer_.error(404, where, "purge");
+}
+
+/// Nothing: this proxy is in no group, or the group does not cover the URL.
+net::awaitable<std::optional<group::Outcome>> OwnAnswers::tell_group() {
+    auto& services = request_.services;
+    if (!services.group || !services.cache.invalidations().covers_url(request_.target.url)) co_return std::nullopt;
+    cache::Invalidation what{.kind = cache::Invalidation::Kind::url, .soft = false, .origin = {}, .text = request_.target.url};
+    auto const told = std::make_shared<group::Outcome>();
+    net::Waiter waiter(request_.executor());
+    services.group->submit(what, [told, handle = waiter.handle()](group::Outcome const& outcome) {
+        *told = outcome;
+        handle.wake(net::Wake::ready);
+    });
+    auto const woken = co_await waiter.wait(services.group->patience());
+    if (woken == net::Wake::ready) co_return *told;
+    group::Outcome silent;
+    silent.why = "the group of this proxy does not respond";
+    co_return silent;
 }
 
 // ---- the last hop ----
@@ -149,6 +174,10 @@ net::awaitable<void> OwnAnswers::answer_internally() {
         request_.record.tag = ResultTag::tcp_denied;
         co_return co_await writer_.error(403, "Only peers of this cache are allowed to fetch its digest.", "icp.allow");
     }
+    // The lease ends after the digest was built: what it names may be outdated.
+    if (!request_.services.cache.invalidations().lease.is_current())
+        co_return co_await writer_.error(404, "This cache is cut off from its group: its digest may name outdated objects.",
+                                         "group");
     auto const published = mesh->published();
     auto const& digest = may_read_https() ? published.with_https : published.digest;
     if (!digest) {

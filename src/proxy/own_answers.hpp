@@ -1,5 +1,8 @@
 // Requests that the proxy itself answers: PURGE, OPTIONS and TRACE at the last hop, and its own paths.
 #pragma once
+#include <optional>
+
+#include "group/state.hpp"
 #include "proxy/request.hpp"
 #include "proxy/response_writer.hpp"
 
@@ -23,6 +26,7 @@ private:
     net::awaitable<std::string> log_in_for_refusals();
     http::Decision may_purge() const;
     net::awaitable<bool> ask_to_log_in();
+    net::awaitable<std::optional<group::Outcome>> tell_group();
     bool is_other_cache(IpAddress const& client) const;
     bool may_read_https() const;
 

@@ -68,6 +68,7 @@ struct Request {
     std::optional<IpAddress> permitted = {};   // an address that the rules allow
     bool reload_ignored = false;               // by a caching rule
     bool uploading = false;                    // the request's body is being sent
+    bool passes_caches = false;                // it goes out with no-cache, and to no sibling: see Invalidations
     cache::FillPtr led;                        // the fill that this request fetches for
     net::WakeHandle waiting;                   // for abort() to wake
     std::unique_ptr<share::Account> account;   // of what it takes from the line; see line_account()

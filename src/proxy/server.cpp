@@ -104,6 +104,11 @@ Result<void> Server::join_mesh(icp::Options const& options, std::shared_ptr<net:
     return {};
 }
 
+void Server::use_group(group::Group& group) {
+    group_ = &group;
+    for (auto const& one : workers_) one->services->group = group_;
+}
+
 std::vector<net::Worker*> Server::workers() const {
     std::vector<net::Worker*> all;
     for (auto const& one : workers_) all.push_back(one->worker.get());

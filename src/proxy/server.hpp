@@ -80,6 +80,10 @@ public:
     net::NameHistory& name_history() { return shared_.name_history; }
     net::Network& network() { return *network_; }
     icp::Mesh& mesh() { return *mesh_; }
+    /// Before start(); it outlives the workers.
+    void use_group(group::Group& group);
+    /// nullptr: this proxy shares no invalidations.
+    group::Group* group() { return group_; }
     /// For code that must run on a worker; until stop().
     net::Worker& first_worker() { return *workers_.front()->worker; }
     /// nullptr when nothing is sampled.
@@ -124,6 +128,7 @@ private:
     std::unique_ptr<Listening> listening_;
     std::unique_ptr<OwnPlaces> own_;
     std::unique_ptr<icp::Mesh> mesh_;
+    group::Group* group_ = nullptr;
     SteadyTime started_ = steady_now();
 };
 

@@ -33,6 +33,10 @@ namespace garner::auth {
 class Authenticator;
 }
 
+namespace garner::group {
+class Group;
+}
+
 namespace garner::proxy {
 
 class Connection;
@@ -74,6 +78,7 @@ struct Services {
     std::shared_ptr<Interception const> interception{};   // swapped by post, too; null until it was opened
     auth::Authenticator* logins = nullptr;                // null: nobody logs in
     Sampler* sampler = nullptr;                           // null: nothing is sampled
+    group::Group* group = nullptr;                        // null: this proxy shares no invalidations
     icp::Mesh* mesh = nullptr;
     icp::Agent* agent = nullptr;                // this worker's, in the mesh
     std::uint32_t accepting = 0;                // listening addresses

@@ -95,6 +95,7 @@ icp::Question Sources::question() const {
     asked.host = request_.target.uri.authority.host;
     asked.hierarchical = hierarchical_ && is_hierarchical(request_.head(), request_.control);
     asked.https = request_.target.uri.scheme == http::Scheme::https;
+    asked.only_parents = request_.passes_caches;
     asked.direct = direct_of(peer_table->options.direct, request_.facts(), destination);
     if (size_) asked.size = *size_;
     if (peer_table->options.source_ping) {

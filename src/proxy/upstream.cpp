@@ -8,6 +8,7 @@
 #include "proxy/line_account.hpp"
 #include "proxy/passed_login.hpp"
 #include "proxy/upstream_head.hpp"
+#include "util/boot_clock.hpp"
 #include "util/one_of.hpp"
 
 namespace garner::proxy {
@@ -187,6 +188,7 @@ void Upstream::begin_exchange(std::unique_ptr<net::Transport> transport, bool re
 /// Returns when the final head has arrived; the request's body is sent meanwhile.
 net::awaitable<Trouble> Upstream::send_request(RequestChanges const& changes) {
     asked_at_ = wall_now();
+    passed_ = request_.passes_caches ? cache::Lease::step_of(boot_now()) : 0;
     went_out_ = true;
     bool const patient = sources_.peer() && request_.sends_body();
     if (patient) exchange_->transport().limit_unacknowledged(milliseconds{0});

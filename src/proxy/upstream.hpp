@@ -65,6 +65,8 @@ public:
     }
 
     WallTime asked_at() const { return asked_at_; }
+    /// See http::Terms.
+    std::uint32_t passed() const { return passed_; }
     /// True when an origin may have seen the request.
     bool went_out() const { return went_out_; }
     /// The address connected to; unspecified before.
@@ -104,6 +106,7 @@ private:
     FetchTurns::Turn turn_;
     std::unique_ptr<client::Exchange> exchange_;
     WallTime asked_at_{};
+    std::uint32_t passed_ = 0;
     bool went_out_ = false;
     net::ConnectStop* connecting_ = nullptr;
     IpAddress address_;

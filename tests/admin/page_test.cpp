@@ -42,6 +42,12 @@ proxy::Refused a_refusal(std::string url) {
 Report full_report() {
     auto report = report_with_peers();
     report.figures.requests = 1'234'567;
+    group::GroupState group;
+    group.name = "lab";
+    group.is_voter = true;
+    group.voters.push_back({.address = "10.0.0.2:3133", .is_own = true, .connected = true, .trusted = true, .sequence = 17});
+    group.members.push_back({.name = "cache4", .address = "10.0.0.4:3128", .acknowledged = 16, .lag = 1, .heard_before = {}});
+    report.figures.group = group;
     report.figures.certificates = {{"CN = gate.example", wall_now() + std::chrono::hours(24 * 3)}};
     report.top.hosts = {{"often.example", 9, 1'536, 8}, {"seldom.example", 1, 7, 0}};
     report.top.clients = {{"10.0.0.7", 10, 1'543, 8}};
@@ -77,7 +83,7 @@ TEST(Page, has_its_sections_in_their_order) {
     auto const html = html_of(full_report());
     std::size_t last = 0;
     for (auto const* id : {"health", "explain", "explanation", "now", "top-hosts", "top-clients", "top-misses", "refusals", "share",
-                           "mesh", "what-if", "disk", "rules", "certificates", "configuration", "counters"}) {
+                           "mesh", "group", "what-if", "disk", "rules", "certificates", "configuration", "counters"}) {
         auto const at = html.find(" id=\"" + std::string(id) + "\"");
         ASSERT_NE(at, html.npos) << id;
         EXPECT_GT(at, last) << id;
@@ -92,6 +98,9 @@ TEST(Page, names_each_figure_by_its_path_with_its_value) {
                                R"(data-stat="top.hosts.0.bytes" data-value="1536" class="number">1.50 KiB<)",
                                R"(data-stat="share.limit_bytes.down" data-value="1000000" class="number">8 Mbit/s<)",
                                R"(data-stat="share.subjects.0.down_bytes" data-value="2048" class="number">2.00 KiB<)",
+                               R"(data-stat="group.state" data-value="cut off" class="number">cut off<)",
+                               R"(data-stat="group.voters.0.address" data-value="10.0.0.2:3133" scope="row">10.0.0.2:3133<)",
+                               R"(data-stat="group.members.0.lag" data-value="1" class="number">1<)",
                                R"(data-stat="caps.0.down_bytes" data-value="7000" class="number">6.84 KiB<)",
                                R"(data-stat="top.misses.0.reason" data-value="no-store in response">no-store in response<)",
                                R"(data-stat="history.requests.1m.1" data-value="2.5" class="number">2.50<)",

@@ -70,7 +70,6 @@ TEST(HelpPage, the_overview_has_a_line_for_each_command) {
                                   "run      keep            Keeps files.\n"
                                   "inspect  keep show FILE  Prints a file.\n"
                                   "         keep sort       Sorts files.\n"
-                                  "\n"
                                   "keep help COMMAND prints the options of a command and two examples. Topics: orders.\n");
 }
 
