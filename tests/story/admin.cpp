@@ -239,12 +239,14 @@ TEST(Admin, explains_what_the_last_requests_of_a_URL_met) {
     Proxy proxy(Proxy::Setup{.accelerates = origin.url()});
     auto const explained = [&](std::string const& url) { return at_admin(proxy).get("/explanation?url=" + url).body(); };
     EXPECT_THAT(explained(origin.url("/page")), HasSubstr("none for this URL among the last 65,536 of the proxy"));
-    get(proxy, origin, "/page").body();
-    EXPECT_TRUE(get(proxy, origin, "/page").hit());
     std::string told;
-    EXPECT_TRUE(eventually([&] { return (told = explained(origin.url("/page"))).find(": hit, status 200, in ") != told.npos; }))
-        << told;
-    EXPECT_THAT(told, HasSubstr(": miss (uri-miss), status 200, in "));
+    auto const tells = [&](char const* text) {
+        return eventually([&] { return (told = explained(origin.url("/page"))).find(text) != told.npos; });
+    };
+    get(proxy, origin, "/page").body();
+    EXPECT_TRUE(tells(": miss (uri-miss), status 200, in ")) << told;
+    EXPECT_TRUE(get(proxy, origin, "/page").hit());
+    EXPECT_TRUE(tells(": hit, status 200, in ")) << told;
     EXPECT_THAT(told, HasSubstr(", client 127.0.0.1"));
     EXPECT_LT(told.find(": hit, "), told.find(": miss (")) << "the latest one comes first";
     Client visitor("127.0.0.1", proxy.accelerator());

@@ -22,7 +22,7 @@ TEST(AdminFlood, ten_thousand_viewers_are_bounded_and_change_nothing_for_others)
     int requests = 0;
     auto const fetch = [&] {
         auto const reply = get(proxy, origin, "/page");
-        EXPECT_TRUE(reply.ends_within(2s));
+        EXPECT_TRUE(reply.ends_within(10s));
         ++requests;
     };
     fetch();
@@ -37,7 +37,7 @@ TEST(AdminFlood, ten_thousand_viewers_are_bounded_and_change_nothing_for_others)
         others.push_back(Wire::connect("127.0.0.1", proxy.admin()));
         others.back().send(request);
         if (i % 1'000 != 999) continue;
-        EXPECT_TRUE(Client("127.0.0.1", proxy.admin()).get("/stats.json").ends_within(2s)) << i;
+        EXPECT_TRUE(Client("127.0.0.1", proxy.admin()).get("/stats.json").ends_within(10s)) << i;
         EXPECT_LE(descriptors(proxy), at_rest + 140) << "at most 128 connections";
         fetch();
     }
