@@ -68,7 +68,7 @@ void check_members(Reader& reader, Json const& value, T& group) {
     else if (!group.voters.empty())
         check_voters(reader, group);
     if (group.secret.empty())
-        reader.fault("has no secret: everyone who reaches a voter could invalidate everything",
+        reader.fault("has no secret: any host that reaches a voter could invalidate everything",
                      R"(add "secret", the same random text for all members)");
 }
 
