@@ -60,8 +60,8 @@ working directory of the process, not to the configuration file.
 constexpr char const* about_access = R"(
 ## Access
 
-[The guide](../guides/access-control.md) explains rules. A rule with `destination` is decided after the origin's name is resolved, and
-Garner connects to the address that was checked. After a 403 by a rule the connection is closed.
+[The guide](../guides/access-control.md) explains rules. A rule with `destination` is decided after the origin's name is resolved,
+and Garner connects to the address that was checked. After a 403 by a rule the connection is closed.
 
 Some destinations are blocked by default, even for clients that a rule allows ([what opens
 them](../guides/access-control.md#blocked-addresses-and-ports)):
@@ -75,8 +75,8 @@ them](../guides/access-control.md#blocked-addresses-and-ports)):
 
 ## Reload
 
-[Operating](../guides/operating.md#reload) describes a reload, which does not log the values of secrets. Changes of these keys and parts need
-a takeover or a restart:
+[Operating](../guides/operating.md#reload) describes a reload, which does not log the values of secrets. Changes of these keys and
+parts need a takeover or a restart:
 )";
 
 // A bar would end the table cell.
