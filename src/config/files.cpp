@@ -224,6 +224,15 @@ void try_memory_file(Reader& reader, std::string const& file, Rights& rights) {
                      "create this directory and give the user that runs garner write access");
 }
 
+/// The start fails without the directory. A service manager may create it only then.
+void try_control(Reader& reader, std::string const& path, Rights& rights) {
+    if (path.empty()) return;
+    auto const directory = folder_of(path);
+    if (!rights.have(W_OK | X_OK, directory / "."))
+        reader.notice({"control", "path"}, "no socket can be created in " + in_quotes(directory.string()) + ": " + rights.why(),
+                      "create this directory before the start, and give the user that runs garner write access");
+}
+
 /// Compares disk.size with the file system's free space plus the space that the store's file already occupies.
 void try_disk_size(Reader& reader, store::DiskOptions const& disk) {
     struct statvfs system;
@@ -276,6 +285,7 @@ void try_files(Reader& reader, Config const& config) {
     try_disk(reader, config, rights);
     try_disk_size(reader, config.disk);
     try_memory_file(reader, config.memory.save, rights);
+    try_control(reader, config.control.path, rights);
 }
 
 }   // namespace garner::config

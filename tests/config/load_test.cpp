@@ -481,6 +481,14 @@ TEST(Load, the_file_of_memory_must_be_where_it_can_be_written_and_removed) {
                 HasSubstr("memory.save: cannot be used together with disk.path, which keeps the objects (remove one of them)"));
 }
 
+TEST(Load, the_directory_of_the_control_socket_may_come_later) {
+    auto const loaded = tried("{\"control\":\n{\"path\": \"/nonexistent/control\"}}");
+    EXPECT_EQ(told(loaded), "");
+    EXPECT_EQ(noticed(loaded), "test.json:2: control.path: no socket can be created in \"/nonexistent\": No such file or directory "
+                               "(create this directory before the start, and give the user that runs garner write access)\n");
+    EXPECT_EQ(noticed(tried(R"({"control": {"path": ")" + testing::TempDir() + "control\"}}")), "");
+}
+
 TEST(Load, a_file_of_hosts_may_come_later) {
     auto const loaded = tried(R"({"dns": {"hosts_file": "/nonexistent"}})");
     EXPECT_EQ(told(loaded), "");
