@@ -58,7 +58,8 @@ std::string greeting(proxy::Server const& server, std::string const& admin, std:
 
 std::string listening_text(proxy::Server const& server) {
     std::string places;
-    for (auto const& address : server.addresses()) places += (places.empty() ? "listens on " : ", ") + address;
+    auto const all = server.listen_addresses();
+    for (auto const& place : all) places += (places.empty() ? "listens on " : ", ") + place.address;
     return places;
 }
 

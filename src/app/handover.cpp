@@ -35,7 +35,7 @@ constexpr char const* successor_ended = "the new process has ended";
 
 void set_draining(proxy::Server& server, bool draining) {
     for (auto* services : server.shared().workers)
-        net::asio::post(services->worker.io, [services, draining] { services->draining = draining; });
+        net::asio::post(services->worker.io, [services, draining] { services->drain.begun = draining; });
 }
 
 /// False if a worker has not run in time what was posted to it before.

@@ -82,7 +82,8 @@ Result<void> Parts::open_group(config::Config const& config, Takeover* takeover)
     if (!options.has_members()) return {};
     int const handed =
         options.address.port == 0 ? -1 : socket_at(takeover, "group", options.address.address.text(), options.address.port);
-    auto const proxy = server->addresses().empty() ? std::string() : server->addresses().front();
+    auto const places = server->listen_addresses();
+    auto const proxy = places.empty() ? std::string() : places.front().address;
     auto opened = group::Group::open(options, cache, proxy, handed);
     if (!opened) return opened.fault().at("group.address: cannot listen on " + opened.fault().where);
     group = *std::move(opened);

@@ -110,7 +110,6 @@ private:
                                                             std::vector<store::ObjectPtr>& gone) REQUIRES(shard.mutex);
     http::ReuseAnswer answer_for(store::Object const&, http::Terms const&, Query const&) const;
     Peek peek_in_memory(Query const&) const;
-    bool note_invalidation(Peek&, store::ObjectPtr const&) const;
     void peek_on_disk(Peek& absent, Query const&) const;
 
     DiskTier disk_;

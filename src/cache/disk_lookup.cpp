@@ -220,13 +220,13 @@ void Cache::peek_on_disk(Peek& absent, Query const& query) const {
     auto const is_current = [&marker](store::ObjectPtr const& found) {
         return found && (!marker || found->sequence() >= marker->sequence());
     };
-    if (is_current(object) && !note_invalidation(absent, object)) {
+    if (is_current(object) && !absent.note_invalidation(invalidations(), object)) {
         absent.answer_with(object, answer_for(*object, object->terms(), query));
         absent.from_disk = true;
         return;
     }
     auto const parts = disk->peek(parts_text(text));
-    if (!is_current(parts) || note_invalidation(absent, parts)) return;
+    if (!is_current(parts) || absent.note_invalidation(invalidations(), parts)) return;
     absent.parts = parts;
     absent.from_disk = true;
     bool const of_range = request.fields.has(http::Name::range);

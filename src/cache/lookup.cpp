@@ -240,12 +240,12 @@ bool Cache::would_serve(Key const& key, WallTime now, milliseconds margin) const
 // ---- inspection ----
 
 /// True for an object that a lookup would remove.
-bool Cache::note_invalidation(Peek& peek, store::ObjectPtr const& object) const {
-    auto const verdict = invalidations().judge(*object);
+bool Peek::note_invalidation(Invalidations const& invalidations, store::ObjectPtr const& object) {
+    auto const verdict = invalidations.judge(*object);
     if (!verdict) return false;
-    peek.invalidated = invalidations().explain(*object);
-    peek.was_removed = verdict.is_hard();
-    return peek.was_removed;
+    invalidated = invalidations.explain(*object);
+    was_removed = verdict.is_hard();
+    return was_removed;
 }
 
 Peek Cache::peek_in_memory(Query const& query) const {
@@ -258,7 +258,7 @@ Peek Cache::peek_in_memory(Query const& query) const {
     peek.hit_for_pass_reason = shard.hit_for_pass_reason(primary);
     bool const shares = query.collapse != Collapse::alone && !shard.is_hit_for_pass(primary, unix_seconds(query.now));
     auto [found, marker, variant] = select(shard, query.key, query.request);
-    if (found && note_invalidation(peek, found.object)) found = {};
+    if (found && peek.note_invalidation(invalidations(), found.object)) found = {};
     if (marker) {
         peek.vary = marker.object->head();
         peek.selected = http::variant_key(peek.vary, query.request.fields);
@@ -276,7 +276,7 @@ Peek Cache::peek_in_memory(Query const& query) const {
     if (shares) peek.follow = fetch_of(shard, query, variant, invalidations());
     if (peek.follow) peek.kind = Lookup::Kind::busy;
     auto parts = find_parts(shard, query);
-    if (parts && note_invalidation(peek, parts.object)) parts = {};
+    if (parts && peek.note_invalidation(invalidations(), parts.object)) parts = {};
     peek.parts = store::ObjectPtr(parts.object);
     peek.part_missing = peek.parts && query.request.fields.has(http::Name::range) && !peek.follow;
     if (peek.part_missing && can_answer(*peek.parts, query.request, query.now)) {

@@ -40,7 +40,7 @@ net::awaitable<Step> CacheSide::look_on_disk() {
 /// object that came through a peer has no address if no rule needed the address then.
 Step CacheSide::check_source() {
     auto const& object = state_.found.object;
-    if (!object || !request_.source_matters) return decide();
+    if (!object || !request_.addresses.matter) return decide();
     if (object->source().is_unspecified()) return Step::resolve_source;
     return request_.may_have(*object) ? decide() : deny();
 }

@@ -24,7 +24,7 @@ public:
     /// Runs the connection to its end; for a connection inside a tunnel.
     static net::awaitable<void> run_to_end(std::unique_ptr<Connection> connection);
 
-    /// Services::draining is set: the last request in the input is answered with `Connection: close`. An idle connection has
+    /// Services::drain has begun: the last request in the input is answered with `Connection: close`. An idle connection has
     /// deadlines.drain_idle for one more request.
     virtual void drain() = 0;
     /// Ends the connection now.

@@ -16,7 +16,7 @@ constexpr Bytes bytes_at_once = 56 * KiB;          // of a message of 64 KiB
 }   // namespace
 
 void Departures::add(Services& from, MovingClient client) {
-    ++from.departing;
+    ++from.drain.departing;
     {
         MutexLock const lock(mutex_);
         waiting_.push_back({std::move(client), &from});
@@ -41,13 +41,13 @@ std::vector<Departure> Departures::take() {
 }
 
 void Departures::close(Departure departure) {
-    net::asio::post(departure.from->worker.io, [from = departure.from] { --from->departing; });
+    net::asio::post(departure.from->worker.io, [from = departure.from] { --from->drain.departing; });
 }
 
 void Departures::resume(Departure departure, Next next) {
     auto& from = *departure.from;
     net::asio::post(from.worker.io, [&from, next, client = std::move(departure.client)]() mutable {
-        --from.departing;
+        --from.drain.departing;
         serve_moved(from, std::move(client), next);
     });
 }

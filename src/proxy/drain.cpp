@@ -17,7 +17,7 @@ namespace {
 constexpr milliseconds look_every{5};
 
 bool is_idle(Services const& services) {
-    return services.accepting == 0 && services.connections.empty() && services.departing == 0 && services.pumps.empty() &&
+    return services.accepting == 0 && services.connections.empty() && services.drain.departing == 0 && services.pumps.empty() &&
            services.refreshes.empty();
 }
 
@@ -47,15 +47,15 @@ Drain::Drain(Shared const& shared, std::atomic<bool> const& hurry) : hurry_(hurr
 void Drain::begin(std::shared_ptr<Departures> const& departures) {
     for (auto const& worker : workers_)
         net::asio::post(worker.services->worker.io, [services = worker.services, departures] {
-            services->draining = true;
-            services->departures = departures;
+            services->drain.begun = true;
+            services->drain.departures = departures;
             for (auto* connection : services->connections) connection->drain();
         });
 }
 
 void Drain::end_departures() {
     for (auto const& worker : workers_)
-        net::asio::post(worker.services->worker.io, [services = worker.services] { services->departures = nullptr; });
+        net::asio::post(worker.services->worker.io, [services = worker.services] { services->drain.departures = nullptr; });
 }
 
 bool Drain::wait(milliseconds limit) { return wait(limit, hurry_); }

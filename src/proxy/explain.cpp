@@ -62,6 +62,11 @@ net::DnsProof proof_of(Server& server, Target const& target, bool asks_dns) {
     return names && std::ranges::any_of(names->addresses, leads) ? recent : known;
 }
 
+std::string silent_voters(Server& server) {
+    auto const state = server.group() ? server.group()->state() : std::nullopt;
+    return state && !state->current ? " (" + state->why + ")" : std::string();
+}
+
 /// Builds the explanation of one question.
 class Explainer {
 public:
@@ -423,14 +428,9 @@ private:
         if (found.object && name_fails() && may_serve_stale()) return say_stored(Outcome::stale, text(StaleUse::unreachable));
         bool const by_request = http::is_by_request(found.answer.reason);
         auto why = found.invalidated.empty() || by_request ? std::string(found.answer.why()) : found.invalidated;
-        if (found.object && found.answer.reason == http::ReuseReason::held_back) why += silent_voters();
+        if (found.object && found.answer.reason == http::ReuseReason::held_back) why += silent_voters(server_);
         if (found.object && !name_fails()) return judge_asking(Outcome::revalidate, why);
         judge_asking(Outcome::miss, why_missing());
-    }
-
-    std::string silent_voters() const {
-        auto const state = server_.group() ? server_.group()->state() : std::nullopt;
-        return state && !state->current ? " (" + state->why + ")" : std::string();
     }
 
     /// The access rules decide last, on the address that is connected to.

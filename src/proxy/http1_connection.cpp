@@ -86,7 +86,7 @@ Http1Stream::HeadWaits Http1Connection::begin_waiting(Options const& options) {
     auto const& deadlines = options.deadlines;
     reads_head_ = true;
     begin_to_wait();
-    if (services_.draining) return {deadlines.drain_idle, deadlines.head};
+    if (services_.drain.begun) return {deadlines.drain_idle, deadlines.head};
     return {is_new_ ? deadlines.head : deadlines.keep_alive, deadlines.head};
 }
 
@@ -95,7 +95,7 @@ bool Http1Connection::waits_again(Arrival arrival) {
     end_wait();
     bool const restarts = std::exchange(restarts_, false) && arrival == Arrival::closed;
     // The end of the connection would cross a request that arrived in the same moment.
-    bool const too_early = arrival == Arrival::timed_out && services_.draining && stream_.more_received();
+    bool const too_early = arrival == Arrival::timed_out && services_.drain.begun && stream_.more_received();
     return restarts || too_early;
 }
 
@@ -134,7 +134,7 @@ Transaction& Http1Connection::begin_request(std::shared_ptr<Options const> const
 
 /// The connection is handed over, or the wait for a request begins anew with a shorter limit.
 void Http1Connection::drain() {
-    if (place_ && services_.departures) place_->transaction->leave();
+    if (place_ && services_.drain.departures) place_->transaction->leave();
     if (!reads_head_ || (stream_.begun() && !moves())) return;
     restarts_ = true;
     transport().cancel();
@@ -142,7 +142,7 @@ void Http1Connection::drain() {
 
 /// A login that is bound to the connection cannot be passed on.
 bool Http1Connection::moves() const {
-    return services_.departures && !refusal_ && stream_.may_move() && !stream_.client()->identity &&
+    return services_.drain.departures && !refusal_ && stream_.may_move() && !stream_.client()->identity &&
            stream_.leftover().size() <= takeover::HandedClient::bytes_max / 2;
 }
 
@@ -155,7 +155,7 @@ void Http1Connection::leave(std::unique_ptr<MovingTunnel> tunnel) {
         client.state.tunnel = std::move(tunnel->state);
         for (std::size_t i = 0; i < tunnel->descriptors.size(); ++i) client.descriptors.add(tunnel->descriptors.release(i));
     }
-    services_.departures->add(services_, std::move(client));
+    services_.drain.departures->add(services_, std::move(client));
 }
 
 takeover::HandedClient Http1Connection::state() const {

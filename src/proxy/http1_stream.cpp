@@ -177,7 +177,13 @@ void Http1Stream::finish_request() {
         body_begin_ = body_end_ = 0;
     }
     body_buffer_ = {};
-    drop_large();
+    // An idle connection keeps little memory, however large its last request was.
+    head_.fields.drop_large();
+    if (decoder_.framing().kind == http::Framing::Kind::chunked) {
+        http::BodyDecoder without_trailers;
+        std::swap(decoder_, without_trailers);
+    }
+    if (last_chunk_.capacity() > idle_buffer) std::string().swap(last_chunk_);
 }
 
 void Http1Stream::begin_with(std::string_view bytes) {
@@ -198,16 +204,6 @@ bool Http1Stream::begin_with_head(std::string_view head) {
 
 /// The state of TLS cannot be passed on.
 bool Http1Stream::may_move() const { return !stays_ && transport_.can_splice() && transport_.is_open(); }
-
-/// An idle connection keeps little memory, however large its last request was.
-void Http1Stream::drop_large() {
-    head_.fields.drop_large();
-    if (decoder_.framing().kind == http::Framing::Kind::chunked) {
-        http::BodyDecoder without_trailers;
-        std::swap(decoder_, without_trailers);
-    }
-    if (last_chunk_.capacity() > idle_buffer) std::string().swap(last_chunk_);
-}
 
 bool Http1Stream::more_received() {
     if (!body_done()) return false;

@@ -80,7 +80,6 @@ private:
     char const* input() const { return buffer_.data(); }
     void make_room();
     void rest();
-    void drop_large();
     Arrival refuse_large_head();
     void begin_watching();
     void look_for_end();

@@ -67,10 +67,10 @@ std::optional<Verdict> RequestCheck::check_access() {
     for (;;) {
         auto const admission = admit(*request_.options, *request_.services.own, request_.target, request_.facts());
         auto const& decision = admission.decision;
-        request_.source_matters = admission.source_matters;
+        request_.addresses.matter = admission.source_matters;
         request_.record.note_rule(decision);
         if (decision.denied()) return denied(decision);
-        request_.permitted = decision.allowed() ? admission.destination : std::nullopt;
+        request_.addresses.permitted = decision.allowed() ? admission.destination : std::nullopt;
         if (decision.verdict == needs_identity) {
             auto const verdict = require_login();
             if (verdict || !request_.identity) return verdict;

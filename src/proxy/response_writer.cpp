@@ -91,8 +91,8 @@ std::string_view ResponseWriter::patch_of(Patch const& patch) {
     auto with_close = patch;
     auto& client = request_.client;
     // A request that was pipelined before the client reads the response must be answered, too.
-    bool const moves = request_.services.departures && client.may_move() && !client.client()->identity;
-    if (request_.services.draining && !moves && !client.more_received()) request_.close = true;
+    bool const moves = request_.services.drain.departures && client.may_move() && !client.client()->identity;
+    if (request_.services.drain.begun && !moves && !client.more_received()) request_.close = true;
     if (!client.body_done() && !request_.uploading) request_.close = true;
     with_close.close = request_.close;
     return write_patch(request_.scratch.patch, with_close, request_.options->via_name);

@@ -228,12 +228,6 @@ std::vector<Counters const*> Server::counters() const {
     return all;
 }
 
-std::vector<std::string> Server::addresses() const {
-    std::vector<std::string> all;
-    for (auto const& one : listening_->addresses()) all.push_back(one.address);
-    return all;
-}
-
 bool Server::finish() {
     constexpr milliseconds patience{1'000};
     for (auto& one : workers_) asio::post(one->worker->io, [one = one.get()] { one->services->mesh->stop(one->worker->number); });

@@ -65,8 +65,7 @@ public:
     /// After a Drain has ended all connections: ends the workers. False if one does not end within a second.
     bool finish();
 
-    /// The addresses it listens on now ("127.0.0.1:3128"), in the order of options.listen.
-    std::vector<std::string> addresses() const;
+    /// The addresses it listens on now, in the order of options.listen.
     std::vector<ListenAddress> listen_addresses() const { return listening_->addresses(); }
     std::shared_ptr<http::OwnAddresses const> own() const { return own_->now(); }
     std::uint32_t connections() const { return shared_.connections.now(); }

@@ -64,6 +64,13 @@ struct Shared {
     std::vector<Services*> workers;      // all of them, by number; complete before the first one runs
 };
 
+/// The end of one worker's connections.
+struct Draining {
+    bool begun = false;                         // the proxy stops, and its listening sockets are closed
+    std::shared_ptr<Departures> departures{};   // takes plain connections for another process; null: there is none
+    std::uint32_t departing = 0;                // connections that it has taken, and that process has not acknowledged
+};
+
 /// One for each worker; used on its thread only. `options` is swapped by post: a transaction keeps the snapshot it began
 /// with.
 struct Services {
@@ -80,11 +87,9 @@ struct Services {
     Sampler* sampler = nullptr;                           // null: nothing is sampled
     group::Group* group = nullptr;                        // null: this proxy shares no invalidations
     icp::Mesh* mesh = nullptr;
-    icp::Agent* agent = nullptr;                // this worker's, in the mesh
-    std::uint32_t accepting = 0;                // listening addresses
-    bool draining = false;                      // the proxy stops, and its listening sockets are closed
-    std::shared_ptr<Departures> departures{};   // of a drain: takes plain connections for another process; null: there is none
-    std::uint32_t departing = 0;      // connections that it has taken from this worker, and that process has not acknowledged
+    icp::Agent* agent = nullptr;   // this worker's, in the mesh
+    std::uint32_t accepting = 0;   // listening addresses
+    Draining drain{};
     List<Connection> connections{};   // those that wait for a request, longest waiting first
     HeadBudget heads{};               // this worker's share of limits.heads_max
     List<FillPump> pumps{};

@@ -208,7 +208,7 @@ RelayedWay unpack_way(takeover::HandedWay const& state, std::size_t& next, Movin
 }   // namespace
 
 bool Tunnel::moves() const {
-    return request_.services.departures && request_.client.may_move() && other_end_->can_splice() &&
+    return request_.services.drain.departures && request_.client.may_move() && other_end_->can_splice() &&
            head_text(request_.head()).size() <= takeover::HandedClient::bytes_max / 2;
 }
 

@@ -74,6 +74,11 @@ net::awaitable<std::optional<Failure>> failure_on_line(Request& request) {
     co_return failure;
 }
 
+/// Any other failure may be the origin's: slow, or with a malformed head.
+bool source_is_gone(Trouble trouble, client::Exchange const& exchange, Request const& request) {
+    return is_cut(trouble) && !exchange.answered() && !exchange.reused() && !request.client_gone && !request.aborted;
+}
+
 }   // namespace
 
 net::awaitable<bool> Upstream::ask(RequestChanges const& changes) {
@@ -216,18 +221,14 @@ net::awaitable<Trouble> Upstream::send_request(RequestChanges const& changes) {
     co_return answered;
 }
 
-/// The source itself is gone. Any other failure may be the origin's: slow, or with a malformed head.
-bool Upstream::is_its_own(Trouble trouble) const {
-    return is_cut(trouble) && !exchange_->answered() && !exchange_->reused() && !request_.client_gone && !request_.aborted;
-}
-
 void Upstream::note_failure(Trouble trouble) {
     bool const of_peer = sources_.peer() && !sources_.is_tunnelled();
     if (failure_.told.reason.empty()) {
         failure_ = failure_of(trouble, sources_.name(), exchange_->fault());
         if (of_peer) failure_ = at_peer(std::move(failure_));
     }
-    if (of_peer && is_its_own(trouble)) sources_.peer()->connect_failed(failure_.told.reason, steady_now());
+    if (of_peer && source_is_gone(trouble, *exchange_, request_))
+        sources_.peer()->connect_failed(failure_.told.reason, steady_now());
 }
 
 /// RFC 9110 9.2.2, RFC 9112 9.3.1: one retry, if an idle connection had died under a repeatable request.
@@ -405,7 +406,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect_through_peer(s
     } else {
         failure_ = at_peer(failure_of(trouble, sources_.name(), exchange_->fault()));
     }
-    if (is_its_own(trouble)) sources_.peer()->connect_failed(failure_.told.reason, steady_now());
+    if (source_is_gone(trouble, *exchange_, request_)) sources_.peer()->connect_failed(failure_.told.reason, steady_now());
     exchange_.reset();   // no tunnel was opened: another source may be tried
     co_return nullptr;
 }

@@ -84,7 +84,6 @@ private:
     bool enter_source();
     net::awaitable<void> wait_for_turn();
     void begin_exchange(std::unique_ptr<net::Transport> transport, bool reused);
-    bool is_its_own(client::Trouble trouble) const;
     void note_failure(client::Trouble trouble);
     bool may_repeat(client::Trouble trouble, SteadyTime begun);
     std::unique_ptr<net::Transport> take_pooled();

@@ -243,7 +243,8 @@ std::vector<std::unique_ptr<Connection>> asked_connections(Work& work, long coun
     std::vector<std::unique_ptr<Connection>> all;
     while (static_cast<long>(all.size()) < count) {
         auto const first = all.size();
-        for (long i = 0; i < 64 && static_cast<long>(all.size()) < count; ++i) all.push_back(std::make_unique<Connection>(work, buffer));
+        for (long i = 0; i < 64 && static_cast<long>(all.size()) < count; ++i)
+            all.push_back(std::make_unique<Connection>(work, buffer));
         for (auto i = first; i < all.size(); ++i) {
             wait_until_connected(*all[i]);
             if (!all[i]->ask(Clock::now())) ++work.bad;

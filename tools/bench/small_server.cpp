@@ -39,8 +39,9 @@ struct Connection {
 class Server {
 public:
     Server(int port, std::chrono::milliseconds delay, std::string body) : delay_(delay), body_(std::move(body)) {
-        head_ = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nCache-Control: " + std::string(delay_.count() ? "no-store" : "max-age=36000") +
-                "\r\nContent-Length: " + std::to_string(body_.size()) + "\r\n\r\n";
+        head_ = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nCache-Control: " +
+                std::string(delay_.count() ? "no-store" : "max-age=36000") + "\r\nContent-Length: " + std::to_string(body_.size()) +
+                "\r\n\r\n";
         sockaddr_in address{};
         address.sin_family = AF_INET;
         address.sin_port = htons(static_cast<uint16_t>(port));
@@ -133,5 +134,7 @@ int main(int count, char** words) {
     if (count != 4) return std::fprintf(stderr, "small_server: see the head of small_server.cpp\n"), 2;
     std::ifstream file(words[3], std::ios::binary);
     if (!file) return std::fprintf(stderr, "small_server: cannot read %s\n", words[3]), 1;
-    Server(std::atoi(words[1]), std::chrono::milliseconds(std::atol(words[2])), std::string(std::istreambuf_iterator<char>(file), {})).run();
+    Server(std::atoi(words[1]), std::chrono::milliseconds(std::atol(words[2])),
+           std::string(std::istreambuf_iterator<char>(file), {}))
+        .run();
 }
