@@ -16,6 +16,8 @@
 
 namespace garner::cache {
 
+class Invalidations;
+
 /// How a request may use fetches in progress.
 enum class Collapse : std::uint8_t {
     lead_and_follow,
