@@ -66,6 +66,7 @@ int run_purge_command(PurgeCommand const& command, std::istream& in, std::ostrea
     if (!command.reads_lines) return sender.send(command.order, err, "garner: ");
     int worst = exit_done;
     for (std::string line; std::getline(in, line);) {
+        if (line.ends_with('\r')) line.pop_back();
         auto const text = trim(line);
         if (!text.empty()) worst = std::max(worst, sender.send(purge_order_of_line(text, command.order), out, "refused: "));
     }

@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "app/part_options.hpp"
 #include "app/takeover.hpp"
 #include "config/run_as.hpp"
@@ -108,7 +110,8 @@ void Parts::start() {
     server->start();
     if (admin) admin->start();
     if (seen) seen->start();
-    if (auto const most = server->shared().connections.max(); most < few_connections)
+    auto const wanted = server->options()->limits.connections;
+    if (auto const most = server->shared().connections.max(); most < std::min(few_connections, wanted))
         spdlog::warn("at most {} client connections: the limit of open files is low; raise it (ulimit -n)", most);
 }
 

@@ -1,7 +1,9 @@
 // Limits repeated log lines about one other end.
 #pragma once
+#include <algorithm>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "group/times.hpp"
 
@@ -11,25 +13,26 @@ namespace garner::group {
 class ReportLimit {
 public:
     static constexpr Time again{seconds(60)};
-    static constexpr std::size_t ends_max = 256;
+    static constexpr std::size_t ends_max = 256, texts_max = 3;
 
-    /// True if a line about `end` is due: the first one, one with another text, or one a minute after the last.
+    /// True if a line about `end` is due: each text once a minute, and at most `texts_max` of them.
     bool is_due(std::string const& end, std::string const& text, Time now) {
         if (told_.size() >= ends_max && !told_.contains(end)) drop_old(now);
         if (told_.size() >= ends_max && !told_.contains(end)) return false;
         auto& told = told_[end];
-        bool const due = told.text != text || now >= told.at + again;
-        if (due) told = {text, now};
+        if (now >= told.since + again) told = {{}, now};
+        bool const due = told.texts.size() < texts_max && std::ranges::find(told.texts, text) == told.texts.end();
+        if (due) told.texts.push_back(text);
         return due;
     }
 
 private:
     struct Told {
-        std::string text = {};
-        Time at = never;
+        std::vector<std::string> texts = {};
+        Time since = never;
     };
     void drop_old(Time now) {
-        std::erase_if(told_, [&](auto const& one) { return now >= one.second.at + again; });
+        std::erase_if(told_, [&](auto const& one) { return now >= one.second.since + again; });
     }
     std::map<std::string, Told> told_;
 };

@@ -212,6 +212,9 @@ TEST(ReportLimit, tells_the_same_once_a_minute) {
     EXPECT_FALSE(limit.is_due("a", "x", seconds(59)));
     EXPECT_TRUE(limit.is_due("a", "y", seconds(59)));
     EXPECT_TRUE(limit.is_due("b", "x", seconds(59)));
+    EXPECT_FALSE(limit.is_due("a", "x", seconds(59))) << "two in turns";
+    EXPECT_TRUE(limit.is_due("a", "z", seconds(59)));
+    EXPECT_FALSE(limit.is_due("a", "one more", seconds(59)));
     EXPECT_TRUE(limit.is_due("a", "y", seconds(119)));
     for (std::size_t i = 0; i < 2 * ReportLimit::ends_max; ++i) limit.is_due(std::to_string(i), "x", seconds(120));
     EXPECT_FALSE(limit.is_due("new", "x", seconds(121))) << "too many others";
