@@ -25,7 +25,9 @@ namespace asio = net::asio;
 
 namespace {
 
-constexpr std::size_t submissions_max = 100'000;   // that wait for voters
+// Of submissions that wait for voters: a new connection sends all of them at once, within Link::waiting_max.
+constexpr Bytes submissions_max = 768 * KiB;
+constexpr Bytes around_notice = 32;   // in its frame
 constexpr milliseconds state_patience{1'000};
 
 std::string host_name() {
@@ -78,8 +80,10 @@ public:
     std::string address() const { return is_voter() ? address_.text() : std::string(); }
     /// Any thread.
     void apply_here(cache::Invalidation const& what) {
-        cache_.invalidate(what);
-        if (what.kind == cache::Invalidation::Kind::url && !what.soft) cache_.purge(what.text);
+        bool const is_purged = what.kind == cache::Invalidation::Kind::url && !what.soft;
+        if (!is_purged) return cache_.invalidate(what);
+        cache_.invalidate_before_purge(what);
+        cache_.purge(what.text);
     }
     void submit(cache::Invalidation const&, Told accepted, Told everywhere);
     std::size_t voters() const { return voters_.size(); }
@@ -90,6 +94,7 @@ private:
     struct Submission {
         Told accepted, everywhere;
         Time begun{};
+        Bytes bytes = 0;
         Outcome outcome = {};
     };
 
@@ -129,7 +134,7 @@ private:
     bool is_settling_ = false;
     bool is_due_ = false;                               // a tick was posted
     std::map<std::uint64_t, Submission> submissions_;   // by NoticeId::number
-    std::atomic<std::size_t> waiting_{0};
+    std::atomic<Bytes> waiting_{0};   // Submission::bytes
     Histogram acceptance_, spread_;
     bool is_current_ = false;
     WallTime since_ = wall_now();
@@ -289,17 +294,18 @@ void Group::Inside::submit(cache::Invalidation const& what, Told accepted, Told 
                 {.accepted = false, .everywhere = false, .stored = 0, .voters = voters(), .took = {}, .spread = {}, .why = why});
     };
     if (stopped_) return refuse("this proxy shuts down");
-    if (bytes_of({.id = {}, .what = what}) > notice_bytes_max) return refuse("it is longer than 64 KiB");
-    if (waiting_.fetch_add(1) >= submissions_max) {
-        --waiting_;
+    Bytes const bytes = bytes_of({.id = {}, .what = what}) + around_notice;
+    if (bytes > notice_bytes_max) return refuse("it is longer than 64 KiB");
+    if (waiting_.fetch_add(bytes) + bytes > submissions_max) {
+        waiting_ -= bytes;
         return refuse("too many invalidations wait for the voters");
     }
-    asio::post(io_, [this, what, accepted = std::move(accepted), everywhere = std::move(everywhere)]() mutable {
+    asio::post(io_, [this, what, bytes, accepted = std::move(accepted), everywhere = std::move(everywhere)]() mutable {
         auto const now = boot_now();
         is_submitting_ = true;
         auto const id = member_.member().submit(what, now);
         is_submitting_ = false;
-        submissions_[id.number] = {std::move(accepted), std::move(everywhere), now, {}};
+        submissions_[id.number] = {std::move(accepted), std::move(everywhere), now, bytes, {}};
         settle();
     });
 }
@@ -332,8 +338,8 @@ void Group::Inside::report(NoticeId const& id, MemberSide::Progress progress, st
         outcome.spread = passed;
     }
     if (one.everywhere) one.everywhere(outcome);
+    waiting_ -= one.bytes;
     submissions_.erase(found);
-    --waiting_;
 }
 
 // ---- figures ----

@@ -111,17 +111,18 @@ News Voter::news_for(Connection& connection) const {
 
 void Voter::append(Link link, Connection& connection, Notice const& notice) {
     auto const [known, is_new] = sequences_.try_emplace(notice.id, latest() + 1);
-    if (is_new) log_.push_back(notice);
+    if (is_new) log_.push_back(notice), log_bytes_ += bytes_of(notice);
     waiting_.push_back({.id = notice.id, .sequence = known->second, .link = link});
     if (waiting_.size() > most_) waiting_.pop_front();   // its submitter waits for a lease instead
     reply(link, connection, Stored{notice.id});
     if (!is_new) return;
     has_news_ = true;
-    while (log_.size() > most_) forget_oldest();
+    while (log_.size() > most_ || log_bytes_ > log_bytes_max) forget_oldest();
 }
 
 void Voter::forget_oldest() {
     sequences_.erase(log_.front().id);
+    log_bytes_ -= bytes_of(log_.front());
     log_.pop_front();
     ++first_;
 }

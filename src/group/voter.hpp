@@ -21,7 +21,8 @@ class Voter {
 public:
     using Link = std::uint64_t;
     static constexpr std::size_t log_default = 1'000'000;
-    /// `instance`: random, not 0. `most`: the list forgets the oldest beyond.
+    static constexpr std::size_t log_bytes_max = 256 << 20;   // of notices: clients choose the length of the URLs
+    /// `instance`: random, not 0. `most`: the list forgets the oldest beyond, or beyond log_bytes_max.
     Voter(Settings settings, std::uint64_t instance, Time now, std::size_t most = log_default);
 
     /// False: the message violates the protocol, or the member is refused. The caller sends what next() has, and closes.
@@ -72,7 +73,7 @@ private:
     };
     static constexpr std::size_t news_bytes = 64 << 10;
     static constexpr std::size_t states_max = 256;
-    static constexpr std::size_t replies_max = 16'384;   // about 1 MiB
+    static constexpr std::size_t replies_max = 16'384;
 
     bool welcome(Link, Connection&, Hello const&);
     bool polled(Link, Connection&, Poll const&, Time now);
@@ -90,6 +91,7 @@ private:
     Time const started_;
     std::size_t const most_;
     std::deque<Notice> log_;
+    std::size_t log_bytes_ = 0;
     std::uint64_t first_ = 1;   // sequence of the first one in log_
     std::unordered_map<NoticeId, std::uint64_t, NoticeIdHash> sequences_;
     std::map<Link, Connection> connections_;

@@ -3,6 +3,8 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "proxy/moved_client.hpp"
+
 namespace garner::proxy {
 
 using Arrival = Http1Stream::Arrival;
@@ -146,7 +148,8 @@ bool Http1Connection::moves() const {
            stream_.leftover().size() <= takeover::HandedClient::bytes_max / 2;
 }
 
-/// Another process goes on with it. `tunnel`: the bytes that the stream has read are sent.
+/// Another process goes on with it, unless the takeover has ended while the tunnel had bytes to send first. `tunnel`: the bytes that
+/// the stream has read are sent.
 void Http1Connection::leave(std::unique_ptr<MovingTunnel> tunnel) {
     MovingClient client{.state = state(), .descriptors = {}, .point = shared_point()};
     client.descriptors.add(transport().release());
@@ -155,7 +158,10 @@ void Http1Connection::leave(std::unique_ptr<MovingTunnel> tunnel) {
         client.state.tunnel = std::move(tunnel->state);
         for (std::size_t i = 0; i < tunnel->descriptors.size(); ++i) client.descriptors.add(tunnel->descriptors.release(i));
     }
-    services_.drain.departures->add(services_, std::move(client));
+    if (auto const& departures = services_.drain.departures)
+        departures->add(services_, std::move(client));
+    else
+        serve_moved(services_, std::move(client), Departures::Next::may_leave);
 }
 
 takeover::HandedClient Http1Connection::state() const {
