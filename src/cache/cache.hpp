@@ -110,7 +110,6 @@ private:
     void restore_invalidations(store::DiskStore const& disk);
     std::optional<http::ReuseReason> discard_if_invalidated(Shard& shard, Shard::Found&, Query const&,
                                                             std::vector<store::ObjectPtr>& gone) REQUIRES(shard.mutex);
-    http::ReuseAnswer answer_for(store::Object const&, http::Terms const&, Query const&) const;
     Peek peek_in_memory(Query const&) const;
     void peek_on_disk(Peek& absent, Query const&) const;
 
@@ -119,6 +118,8 @@ private:
     Fetches fetches_;
 };
 
+/// Whether, and why, the object with these terms may answer the query.
+http::ReuseAnswer answer_for(Invalidations const&, store::Object const&, http::Terms const&, Query const&);
 /// Neither memory nor disk stores longer bodies.
 Bytes longest_body(Cache const&);
 /// Why memory did not admit a body of this length. A body too large for memory can only be stored on disk, so a missing

@@ -118,8 +118,9 @@ std::optional<http::ReuseReason> Cache::discard_if_invalidated(Shard& shard, Sha
     return verdict.reason;
 }
 
-http::ReuseAnswer Cache::answer_for(store::Object const& object, http::Terms const& terms, Query const& query) const {
-    return invalidations().may_reuse(object, terms, query.control, query.now);
+http::ReuseAnswer answer_for(Invalidations const& invalidations, store::Object const& object, http::Terms const& terms,
+                             Query const& query) {
+    return invalidations.may_reuse(object, terms, query.control, query.now);
 }
 
 /// Reports a sample of memory hits to the disk, which may then store the object.
@@ -149,7 +150,7 @@ Lookup Cache::answer_from(Shard& shard, Shard::Found found, Query const& query) 
     auto const primary = query.key.fingerprint;
     Lookup result;
     shard.policy().hit(found.slot, found.object->cost());
-    result.answer_with(store::ObjectPtr(found.object), answer_for(*found.object, found.object->terms(), query));
+    result.answer_with(store::ObjectPtr(found.object), answer_for(invalidations(), *found.object, found.object->terms(), query));
     // A request whose credentials may be wrong must not revalidate for others.
     bool const may_refresh = !query.request.fields.has(http::Name::authorization);
     if (result.kind == Lookup::Kind::refresh && may_refresh) lead_refresh(result, shard, query);
@@ -215,7 +216,8 @@ Lookup Cache::look_for_parts(Query const& query) {
     result.part_missing = !can_answer(*found.object, query.request, query.now);
     if (result.part_missing) return result;
     shard.policy().hit(found.slot, found.object->cost());
-    result.answer_with(store::ObjectPtr(found.object), answer_for(*found.object, terms_of_parts(*found.object), query));
+    result.answer_with(store::ObjectPtr(found.object),
+                       answer_for(invalidations(), *found.object, terms_of_parts(*found.object), query));
     return result;
 }
 
@@ -269,7 +271,7 @@ Peek Cache::peek_in_memory(Query const& query) const {
     for (auto const& fill : shard.fills(primary))
         if (fill->key() == query.key.text) peek.fetches.push_back(fill);
     if (found) {
-        peek.answer_with(store::ObjectPtr(found.object), answer_for(*found.object, found.object->terms(), query));
+        peek.answer_with(store::ObjectPtr(found.object), answer_for(invalidations(), *found.object, found.object->terms(), query));
         if (peek.kind == Lookup::Kind::stale && shares) peek.follow = validation_of(shard, query.key, peek.object, invalidations());
         return peek;
     }
@@ -281,7 +283,7 @@ Peek Cache::peek_in_memory(Query const& query) const {
     peek.part_missing = peek.parts && query.request.fields.has(http::Name::range) && !peek.follow;
     if (peek.part_missing && can_answer(*peek.parts, query.request, query.now)) {
         peek.part_missing = false;
-        peek.answer_with(peek.parts, answer_for(*peek.parts, terms_of_parts(*peek.parts), query));
+        peek.answer_with(peek.parts, answer_for(invalidations(), *peek.parts, terms_of_parts(*peek.parts), query));
         return peek;
     }
     if (!shares && query.collapse != Collapse::alone) peek.kind = Lookup::Kind::hit_for_pass;

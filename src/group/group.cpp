@@ -134,7 +134,7 @@ private:
     bool is_settling_ = false;
     bool is_due_ = false;                               // a tick was posted
     std::map<std::uint64_t, Submission> submissions_;   // by NoticeId::number
-    std::atomic<Bytes> waiting_{0};   // Submission::bytes
+    std::atomic<Bytes> waiting_{0};                     // Submission::bytes
     Histogram acceptance_, spread_;
     bool is_current_ = false;
     WallTime since_ = wall_now();
@@ -248,7 +248,7 @@ void Group::Inside::look_at_lease(Time now) {
         return spdlog::info("group {}: this member is current (after {:.1f} s)", name_, seconds);
     }
     ++totals_.cut_off;
-    GroupState state{.name = {}, .member = {}, .address = {}};
+    GroupState state;
     state.voters = member_.voters(now);
     spdlog::warn("group {}: this member is cut off, and validates what the group covers: no lease of {}", name_, state.silent());
 }

@@ -47,18 +47,18 @@ struct GroupState {
         std::uint64_t links_refused = 0, bad_frames = 0, flooded = 0, slow_readers = 0;
     };
 
-    std::string name, member, address;
+    std::string name = {}, member = {}, address = {};
     milliseconds lease{0};
     bool current = false;
     WallTime since{};       // it became so
     std::string why = {};   // it is cut off: "no lease of 10.0.0.2:3133 (connection refused)"
     Time left{0};           // until the lease ends
-    std::vector<VoterRow> voters;
+    std::vector<VoterRow> voters = {};
     bool is_voter = false;
     std::size_t held = 0;   // notices in the list of the voter in this process
-    std::vector<MemberRow> members;
-    std::vector<Watermark> watermarks;   // the last ones, oldest first
-    Totals totals;
+    std::vector<MemberRow> members = {};
+    std::vector<Watermark> watermarks = {};   // the last ones, oldest first
+    Totals totals = {};
     LatencySnapshot acceptance, spread;
 
     static constexpr std::size_t watermarks_kept = 16;
