@@ -145,7 +145,8 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
 
 std::string help_page(CommandDescription const& command) {
     bool const is_program = command.name == command.word();
-    auto text = "Usage: " + command.usage + " [options]\n\n" + wrapped_lines(command.about);
+    // The page of the program, with all commands, just fits on a screen.
+    auto text = "Usage: " + command.usage + (is_program ? " [options]\n" : " [options]\n\n") + wrapped_lines(command.about);
     if (is_program && !command.group.empty())
         text += "\nCommands:\n" + command_lines(command);
     else
