@@ -120,9 +120,22 @@ Reply Access::logout(web::Request const& request) {
     return see_other("/login", cookie_line(request, "", seconds{0}));
 }
 
-bool is_foreign(web::Request const& request) {
+namespace {
+
+bool is_of_another_site(web::Request const& request) {
     auto const site = request.value("Sec-Fetch-Site");
-    if (!site.empty() && site != "same-origin" && site != "none") return true;
+    return !site.empty() && site != "same-origin" && site != "none";
+}
+
+}   // namespace
+
+bool is_embedded(web::Request const& request) {
+    bool const is_link = request.value("Sec-Fetch-Mode") == "navigate" && request.value("Sec-Fetch-Dest") == "document";
+    return is_of_another_site(request) && !is_link;
+}
+
+bool is_foreign(web::Request const& request) {
+    if (is_of_another_site(request)) return true;
     if (request.count("Origin") == 0) return false;
     auto origin = request.value("Origin");
     for (std::string_view const scheme : {"http://", "https://"})   // a TLS proxy may stand before this address

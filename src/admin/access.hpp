@@ -53,6 +53,9 @@ private:
 /// POST; programs send neither.
 bool is_foreign(web::Request const&);
 
+/// Whether a page of another site loads this as a part of itself: a picture, script, frame or stream. Following a link is none.
+bool is_embedded(web::Request const&);
+
 /// 401, for a request without a token that needs one. For the page: with the form that logs in.
 web::Reply needs_token(web::Request const&);
 

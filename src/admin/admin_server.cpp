@@ -95,12 +95,14 @@ net::awaitable<void> AdminServer::serve(web::HttpConnection& connection) {
         if (!reply) reply = co_await answer(request, body, visitor);
         // A token may be removed while the events go on.
         std::function<bool()> const may_stay = [this, &visitor] { return access_.holds(visitor); };
-        if (reply->status == 200 && reply->type == Events::type)
+        if (reply->status == 200 && reply->type == Events::type) {
             co_await events_->serve(connection, may_stay);
-        else {
-            if (reply->status == too_many_requests) co_await pauses_->wait(Access::pause);
-            co_await connection.send(*reply);
+            continue;
         }
+        bool answers = true;
+        if (reply->status == too_many_requests) answers = co_await pauses_->wait(Access::pause);
+        if (!answers) co_return;   // the connection ends without a reply
+        co_await connection.send(*reply);
     }
 }
 

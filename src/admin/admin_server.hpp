@@ -46,8 +46,8 @@ public:
     ~AdminServer();
 
     void start();
-    /// For a reload, after start(): another address, names, tokens and clients, or none. Limits do not change. The fault names the key.
-    /// Established connections to a former address may send one more request.
+    /// For a reload, after start(): another address, names, tokens and clients, or none. Limits do not change. The fault names the
+    /// key. Established connections to a former address may send one more request.
     Result<Prepared> prepare(Options const& fresh);
     /// See HttpService.
     void pause();

@@ -4,8 +4,10 @@
 
 #include "admin/ask.hpp"
 #include "admin/explain_text.hpp"
+#include "admin/group_json.hpp"
 #include "admin/json_members.hpp"
 #include "admin/peers_text.hpp"
+#include "admin/quota_text.hpp"
 #include "admin/summary.hpp"
 #include "bump/pinned.hpp"
 #include "http/message.hpp"
@@ -17,6 +19,9 @@ namespace garner::admin {
 
 namespace {
 
+// With a lease of a minute.
+constexpr milliseconds purge_patience{75'000};
+
 int print_purged(Command const& command, Json const& answer, std::ostream& out) {
     bool const here = is(answer, "purged");
     bool anywhere = here;
@@ -26,6 +31,9 @@ int print_purged(Command const& command, Json const& answer, std::ostream& out) 
         out << "peer " << text_at(peer, "name") << ": " << said << "\n";
         anywhere |= said == "purged";
     }
+    auto const& group = at(answer, "group");
+    if (group.is_object()) out << "group: " << text_at(group, "text") << "\n";
+    if (group.is_object()) return is(group, "accepted") ? exit_done : exit_failed;
     return anywhere ? exit_done : exit_failed;
 }
 
@@ -42,6 +50,11 @@ int print_stats(Command const& command, Json const& answer, std::ostream& out) {
 int print_peers(Command const& command, Json const& answer, std::ostream& out) {
     out << (command.json ? answer.at("peers").dump(2) + "\n" : peers_text(answer));
     return exit_done;
+}
+
+int print_group(Command const& command, Json const& answer, std::ostream& out) {
+    out << (command.json ? answer.dump(2) + "\n" : group_text(answer));
+    return text_at(answer, "state") == "cut off" ? exit_failed : exit_done;
 }
 
 int print_rebuilding(Command const&, Json const& answer, std::ostream& out) {
@@ -61,6 +74,16 @@ int print_pins(Command const& command, Json const& answer, std::ostream& out) {
 int print_erased(Command const&, Json const& answer, std::ostream& out) {
     auto const erased = number_at(answer, "erased");
     out << "erased " << erased << (erased == 1 ? " pin\n" : " pins\n");
+    return exit_done;
+}
+
+int print_quotas(Command const& command, Json const& answer, std::ostream& out) {
+    out << (command.json ? at(answer, "quotas").dump(2) + "\n" : quotas_text(answer));
+    return exit_done;
+}
+
+int print_reset(Command const& command, Json const&, std::ostream& out) {
+    out << "the quota " << command.quota << " begins anew for " << (command.subject.empty() ? "all" : command.subject) << "\n";
     return exit_done;
 }
 
@@ -84,8 +107,11 @@ Endpoint endpoint_of(Command const& command) {
     if (command.kind == Kind::purge) return {"POST", "/purge", "purged", print_purged};
     if (command.kind == Kind::explain) return {"POST", "/explain", "outcome", print_explained};
     if (command.kind == Kind::stats) return {"GET", "/stats.json", "version", print_stats};
+    if (command.kind == Kind::group) return {"GET", "/group", "state", print_group};
     if (command.kind == Kind::pins && command.erase) return {"POST", "/bump/pins/erase", "erased", print_erased};
     if (command.kind == Kind::pins) return {"GET", "/bump/pins", "pins", print_pins};
+    if (command.kind == Kind::quota) return {"GET", "/stats.json", "quotas", print_quotas};
+    if (command.kind == Kind::reset_quota) return {"POST", "/quota/reset", "reset", print_reset};
     if (command.kind == Kind::health) return {"GET", "/health.json", "live", print_health};
     if (command.kind == Kind::reopen_logs) return {"POST", "/log/reopen", "reopened", print_reopened};
     if (command.rebuild_digest) return {"POST", "/rebuild-digest", "rebuilding", print_rebuilding};
@@ -120,9 +146,11 @@ int run_command(Command const& command, std::ostream& out, std::ostream& err) {
     auto const endpoint = endpoint_of(command);
     Question question{.place = *place, .method = endpoint.method, .target = endpoint.target};
     question.token = command.token;
+    if (command.kind == Command::Kind::purge) question.patience = purge_patience;
     question.body_max = 64 * MiB;   // the statistics have a row for each rule
     if (!command.url.empty()) question.form = {{"url", command.url}, {"method", command.method}, {"client", command.client}};
     if (command.erase) question.form = {{"host", command.host}};
+    if (command.kind == Command::Kind::reset_quota) question.form = {{"name", command.quota}, {"client", command.subject}};
     for (auto const& field : command.fields) question.form.emplace_back("field", field);
     if (!command.user.empty()) question.form.emplace_back("user", command.user);
     for (auto const& group : command.groups) question.form.emplace_back("group", group);

@@ -1,21 +1,21 @@
 #include "admin/explain_rows.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "admin/health.hpp"
 #include "admin/human.hpp"
+#include "policy/policies.hpp"
 #include "proxy/moment.hpp"
 #include "proxy/rule_hits.hpp"
 #include "util/ip.hpp"
+#include "util/units.hpp"
 
 namespace garner::admin {
 
 namespace explain_rows_part {
 
-constexpr std::size_t refusals_max = 10;
-constexpr std::string_view of_peer = "peer ", of_rule = "rule ", of_certificate = "certificate ";
-constexpr std::array kinds{of_peer, of_rule, of_certificate};
+constexpr std::size_t refusals_max = 10, subjects_max = 100;
+constexpr std::string_view of_peer = "peer ";
 
 std::string count(std::uint64_t number, std::string const& thing) {
     return human_count(number) + " " + thing + (number == 1 ? "" : "s");
@@ -53,7 +53,10 @@ std::string place_of(icp::PeerStats const& peer) {
     return peer.address.empty() || parse_ip(host) ? host : host + ", " + peer.address;
 }
 
-void explain_peer(icp::PeerStats const& peer, Explained& out) {
+void explain_peer(RowFacts const& facts, std::string const& name, Explained& out) {
+    auto const found = std::ranges::find(facts.figures.peers, name, [](auto const& peer) { return peer.options.name; });
+    if (found == facts.figures.peers.end()) return;
+    auto const& peer = *found;
     auto const add = [&](char const* subject, std::string const& text) {
         if (!text.empty()) out.lines.push_back({subject, text});
     };
@@ -68,16 +71,17 @@ void explain_peer(icp::PeerStats const& peer, Explained& out) {
 
 // ---- access rules ----
 
-void add_refusals(std::span<proxy::Refused const> refusals, std::string const& rule, Explained& out) {
+template <class Match>
+void add_refusals(RowFacts const& facts, Explained& out, Match match) {
     std::size_t found = 0;
-    for (auto const& one : refusals)
-        if (one.rule == rule && found++ < refusals_max)
+    for (auto const& one : facts.refusals)
+        if (match(one) && found++ < refusals_max)
             out.lines.push_back({"refused", proxy::moment_text(one.at) + ": " + one.method + " " + one.url + " of " +
                                                 one.client.text() + " (id " + one.id + ")"});
 }
 
-void explain_rule(Figures const& figures, std::span<proxy::Refused const> refusals, std::string const& label, Explained& out) {
-    auto const& options = figures.options;
+void explain_rule(RowFacts const& facts, std::string const& label, Explained& out) {
+    auto const& options = facts.figures.options;
     if (!options || !options->rule_hits) return;
     auto const rules = options->access.rules();
     auto const found = std::ranges::find_if(rules, [&](http::AccessRule const& rule) { return rule.label() == label; });
@@ -88,12 +92,15 @@ void explain_rule(Figures const& figures, std::span<proxy::Refused const> refusa
     if (!found->because.empty()) out.lines.push_back({"because", found->because});
     for (auto const& dead : options->access.dead())
         if (dead.rule == index) out.lines.push_back({"dead", "it decides no request: " + dead.why});
-    add_refusals(refusals, label, out);
+    add_refusals(facts, out, [&](proxy::Refused const& one) { return one.rule == label; });
 }
 
 // ---- certificates ----
 
-void explain_certificate(WallTime end, WallTime now, Explained& out) {
+void explain_certificate(RowFacts const& facts, std::string const& name, Explained& out) {
+    auto const found = facts.figures.certificates.find(name);
+    if (found == facts.figures.certificates.end()) return;
+    auto const end = found->second, now = facts.now;
     auto const days = std::chrono::floor<std::chrono::days>(end - now).count();
     out.lines.push_back(
         {"end", proxy::moment_text(end) + (end <= now ? ": it has expired" : ", in " + std::to_string(days) + " days")});
@@ -102,7 +109,84 @@ void explain_certificate(WallTime end, WallTime now, Explained& out) {
         {"renewal", end - now <= HealthLimits::certificate ? fix : std::string("none is needed yet; later: ") + fix});
 }
 
-// ---- unknown names ----
+// ---- the line ----
+
+/// "down 8 Mbit/s, up no limit"
+std::string rates(Bytes down, Bytes up) {
+    auto const one = [](Bytes rate) { return rate == 0 ? std::string("no limit") : rate_text(rate); };
+    return "down " + one(down) + ", up " + one(up);
+}
+
+std::string volumes(Bytes down, Bytes up) { return "down " + human_bytes(down) + ", up " + human_bytes(up); }
+
+void explain_user(RowFacts const& facts, std::string const& name, Explained& out) {
+    auto const found = std::ranges::find(facts.subjects, name, &share::SubjectFigures::name);
+    if (found == facts.subjects.end()) return;
+    auto const& [down, up] = found->flows;
+    auto const& line = facts.figures.share.rates;
+    auto const waiting = down.waiting + up.waiting;
+    auto const now = [](share::FlowFigures const& flow) { return static_cast<Bytes>(flow.bytes_per_second); };
+    out.lines.push_back({"line", rates(line[0], line[1]) + "; users that wait for it get bytes in proportion to their weights"});
+    out.lines.push_back({"weight", std::to_string(static_cast<std::uint64_t>(down.weight))});
+    out.lines.push_back({"waiting", waiting == 0 ? "no transfer: the line has enough for what this user takes"
+                                                 : count(waiting, "transfer") + ": the line is full"});
+    out.lines.push_back({"a second", volumes(now(down), now(up))});
+    out.lines.push_back({"moved", volumes(down.bytes, up.bytes)});
+    add_refusals(facts, out, [&](proxy::Refused const& one) { return one.user == name || one.client.text() == name; });
+}
+
+void explain_cap(RowFacts const& facts, std::string const& name, Explained& out) {
+    auto const& options = facts.figures.options;
+    if (!options) return;
+    auto const found = std::ranges::find(options->caps, name, &share::CapRule::name);
+    if (found == options->caps.end()) return;
+    out.lines.push_back({"cap", rates(found->down, found->up) + ", each: " + share::text(found->each)});
+    for (auto const& figures : facts.figures.caps)
+        if (figures.name == name) out.lines.push_back({"moved", volumes(figures.bytes[0], figures.bytes[1])});
+    out.lines.push_back({"note", "The first cap that matches a request applies to it. The explanation of a URL has its cap."});
+}
+
+// ---- policies ----
+
+void explain_policy(RowFacts const& facts, std::string const& name, Explained& out) {
+    auto const spec = policy::read_spec(name);
+    if (!spec) return;
+    out.lines.push_back({"policy", std::string(spec->row->what)});
+    if (!facts.figures.what_if) return;
+    auto const& sampled = *facts.figures.what_if;
+    out.lines.push_back({"in use", name == sampled.policy ? "yes"
+                                                          : "no: " + sampled.policy +
+                                                                " is. To use it, set memory.policy, then run "
+                                                                "garner reload"});
+    auto const& what_if = sampled.what_if;
+    if (!what_if.is_enough()) return;
+    for (auto const& row : what_if.rows)
+        if (row.policy == name)
+            out.lines.push_back({human_bytes(row.size), "hit ratio " + human_share(what_if.object_hit_ratio(row)) +
+                                                            ", byte hit ratio " + human_share(what_if.byte_hit_ratio(row)) +
+                                                            " (estimate)"});
+}
+
+// ---- kinds of rows ----
+
+struct Kind {
+    std::string_view prefix;
+    char const* title;
+    void (*explain)(RowFacts const&, std::string const& name, Explained&);   // adds no line if there is none of this name
+};
+
+/// A new kind needs a function and a row here.
+constexpr Kind kinds[]{{of_peer, "Peer ", explain_peer},
+                       {"rule ", "Access rule ", explain_rule},
+                       {"certificate ", "Certificate ", explain_certificate},
+                       {"user ", "User of the line: ", explain_user},
+                       {"cap ", "Cap ", explain_cap},
+                       {"policy ", "Policy ", explain_policy}};
+
+Kind const* kind_of(std::string_view asked) {
+    auto const found = std::ranges::find_if(kinds, [&](Kind const& kind) { return asked.starts_with(kind.prefix); });
+    return found == std::end(kinds) ? nullptr : found;
+}
 
 std::string unknown_name(std::string const& asked) {
     std::string const text = "the configuration in use has none of this name; ";
@@ -122,42 +206,27 @@ bool explain_service(std::span<icp::PeerOptions const> configured, Explained& ou
     return true;
 }
 
-/// The rest of the text after "peer ", if it begins with that.
-bool begins_with(std::string const& asked, std::string_view kind, std::string& rest) {
-    if (!asked.starts_with(kind)) return false;
-    rest = asked.substr(kind.size());
-    return true;
-}
-
 }   // namespace explain_rows_part
 
-bool explain_row(Figures const& figures, std::span<proxy::Refused const> refusals, WallTime now, Explained& out) {
+bool explain_row(RowFacts const& facts, Explained& out) {
     using namespace explain_rows_part;
-    std::string name;
-    if (begins_with(out.asked, of_peer, name)) {
-        out.title = "Peer " + name;
-        for (auto const& peer : figures.peers)
-            if (peer.options.name == name) explain_peer(peer, out);
-    } else if (begins_with(out.asked, of_rule, name)) {
-        out.title = "Access rule " + name;
-        explain_rule(figures, refusals, name, out);
-    } else if (begins_with(out.asked, of_certificate, name)) {
-        out.title = "Certificate " + name;
-        for (auto const& [subject, end] : figures.certificates)
-            if (subject == name) explain_certificate(end, now, out);
-    } else {
-        return false;
-    }
+    auto const* const kind = kind_of(out.asked);
+    if (!kind) return false;
+    auto const name = out.asked.substr(kind->prefix.size());
+    out.title = kind->title + name;
+    kind->explain(facts, name, out);
     if (out.lines.empty()) out.lines.push_back({"error", unknown_name(out.asked)});
     return true;
 }
 
 bool explain_row(proxy::Server& server, Explained& out) {
     using namespace explain_rows_part;
-    auto const is_asked = [&](std::string_view kind) { return out.asked.starts_with(kind); };
-    if (std::ranges::none_of(kinds, is_asked)) return false;
+    if (!kind_of(out.asked)) return false;
     if (explain_service(server.mesh().peer_table()->options.peers, out)) return true;
-    return explain_row(take_figures(server), server.shared().refusals.latest(), wall_now(), out);
+    auto const figures = take_figures(server);
+    auto const refusals = server.shared().refusals.latest();
+    auto const subjects = server.shared().shares.largest(subjects_max);
+    return explain_row({figures, refusals, subjects, wall_now()}, out);
 }
 
 }   // namespace garner::admin

@@ -1,4 +1,4 @@
-// The answers to "why" for rows of the page about peers, access rules and certificates.
+// The answers to "why" for rows of the page that are no URLs, clients or requests.
 #pragma once
 #include <span>
 
@@ -8,9 +8,16 @@
 
 namespace garner::admin {
 
-/// Adds lines to `out` if `out.asked` is "peer NAME", "rule LABEL" or "certificate NAME"; false for any other text. No URL has a
-/// space there. Pure.
-bool explain_row(Figures const& figures, std::span<proxy::Refused const> refusals, WallTime now, Explained& out);
+struct RowFacts {
+    Figures const& figures;
+    std::span<proxy::Refused const> refusals;
+    std::span<share::SubjectFigures const> subjects;   // users of the line
+    WallTime now;
+};
+
+/// Adds lines to `out` if `out.asked` is "peer NAME", "rule LABEL", "certificate NAME", "user NAME" (of the line), "cap NAME" or
+/// "policy NAME"; false for any other text. No URL has a space there. Pure.
+bool explain_row(RowFacts const& facts, Explained& out);
 /// With the present figures.
 bool explain_row(proxy::Server& server, Explained& out);
 

@@ -4,6 +4,8 @@
 
 #include "admin/human.hpp"
 #include "admin/json_members.hpp"
+#include "admin/quota_text.hpp"
+#include "http/cacheability.hpp"
 #include "util/numbers.hpp"
 #include "util/units.hpp"
 
@@ -113,9 +115,10 @@ std::string kind_of_listener(Json const& all) {
     auto const kind = text_at(all, "listener.kind");
     if (kind == "forward") return "forward proxy";
     if (kind == "accelerator") return "accelerator for {listener.origin}";
-    bool const unverified = is(all, "listener.unverified");
-    return std::string("intercepts a connection to {listener.origin}, ") +
-           (unverified ? "to which DNS does not lead the host: no rule allows it by its name" : "to which DNS leads the host");
+    std::string const intercepts = "intercepts a connection to {listener.origin}, to which DNS ";
+    if (is(all, "listener.unverified")) return intercepts + "does not lead the host: no rule allows it by its name";
+    bool const led = text_at(all, "bypass") == text(http::Bypass::unverified);
+    return intercepts + (led ? "led the host in the last day, but not in the last minutes" : "leads the host");
 }
 
 void access(Page& page, Json const& all) {
@@ -294,6 +297,8 @@ void line_of(Page& page, Json const& all) {
     page.line("line", filled(line, "{subject} has a share with weight {weight} of: ") + rates(line));
     auto const& cap = at(line, "cap");
     if (cap.is_object()) page.line("cap", filled(cap, "{name}: ") + rates(cap) + filled(cap, ", each: {each}"));
+    if (auto const& quota = at(line, "quota"); quota.is_object())
+        page.line("quota", text_at(quota, "name") + ": " + quota_text(quota));
 }
 
 }   // namespace

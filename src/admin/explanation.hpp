@@ -10,9 +10,8 @@ class Server;
 
 namespace garner::admin {
 
-/// `asked`: a URL, "host:port", a host, the address of a client, the id of a refused request, or a row of the page: "peer NAME",
-/// "rule LABEL" or "certificate NAME". `asks_others`: as in
-/// proxy::ExplainQuestion. Waits as proxy::explain does, so it is not for a worker's thread.
+/// `asked`: a URL, "host:port", a host, the address of a client, the id of an error page, or a row of the page (explain_rows.hpp).
+/// `asks_others`: as in proxy::ExplainQuestion. Waits as proxy::explain does, so it is not for a worker's thread.
 Explained explanation_of(proxy::Server& server, std::string const& asked, bool asks_others);
 
 /// The URL that is explained for a text: "http://HOST/" for a host, "http://HOST:PORT/PATH" for one with a path, and

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "group/group.hpp"
 #include "io/stderr_log.hpp"
+#include "proxy/used_certificates.hpp"
 #include "store/disk_store.hpp"
 
 namespace garner::admin {
@@ -65,17 +67,21 @@ Figures take_figures(proxy::Server& server) {
     figures.config = server.config_state().figures();
     figures.workers = server.counters();
     for (auto const* worker : figures.workers) add(figures, *worker);
-    figures.connections_now = server.connections();
+    figures.connections_now = server.shared().connections.now();
     figures.connections_limit = server.shared().connections.max();
     figures.cache = server.cache().memory().stats();
     figures.invalidations = server.cache().invalidations().stats();
+    if (server.group()) figures.group = server.group()->state();
+    if (figures.group) figures.group_acceptance = figures.group->acceptance;
+    if (figures.group) figures.group_spread = figures.group->spread;
     if (auto const disk = server.cache().disk().store()) figures.disk = disk->stats();
     figures.log = server.log_stats();
     figures.share = server.shared().shares.figures();
     figures.caps = server.shared().caps.figures();
     figures.cap_count = server.shared().caps.size();
+    figures.quotas = server.shared().quotas.figures();
     figures.messages_lost = io::stderr_lines_lost();
-    for (auto const& certificate : proxy::with_all_places(server.certificates())) {
+    for (auto const& certificate : proxy::with_all_places(proxy::shown_certificates(server))) {
         auto const [known, is_new] = figures.certificates.try_emplace(certificate.name(), certificate.not_after);
         if (!is_new) known->second = std::min(known->second, certificate.not_after);
     }

@@ -12,6 +12,7 @@
 #include "admin/memory_parts.hpp"
 #include "admin/top_rows.hpp"
 #include "cache/cache.hpp"
+#include "group/state.hpp"
 #include "icp/agent.hpp"
 #include "proxy/server.hpp"
 #include "store/disk_options.hpp"
@@ -43,12 +44,15 @@ struct Figures {
     std::uint32_t connections_limit = 0;
     cache::Stats cache;
     cache::Invalidations::Stats invalidations;
+    std::optional<group::GroupState> group;   // empty: no group, or it does not respond
+    LatencySnapshot group_acceptance, group_spread;
     store::DiskStats disk;
     proxy::AccessLog::Stats log;
     share::Figures share;                  // of the line
     std::vector<share::CapFigures> caps;   // in the order of the rules
     std::size_t cap_count = 0;             // clients and connections that have a cap of their own
-    std::uint64_t messages_lost = 0;       // lines for standard error
+    share::QuotasFigures quotas;
+    std::uint64_t messages_lost = 0;   // lines for standard error
     std::vector<icp::PeerStats> peers;
     icp::AgentFigures icp;
     std::optional<proxy::Sampling::Report> what_if;   // empty: memory.what_if is false
@@ -57,7 +61,7 @@ struct Figures {
     Bytes resident = 0;              // the whole process
     std::uint64_t open_files = 0, open_files_limit = 0;
 
-    std::map<std::string, WallTime> certificates;   // name() and end of the validity of Server::certificates()
+    std::map<std::string, WallTime> certificates;   // name() and end of the validity of shown_certificates()
 
     std::uint64_t count(proxy::Answer answer) const { return answers[static_cast<std::size_t>(answer)]; }
     /// The counter's value at the time of the call, summed over all workers.

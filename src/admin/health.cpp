@@ -57,6 +57,13 @@ void check_disk(Checked const& in) {
                "check the disk below " + disk.path + (disk.trouble.empty() ? "" : ": " + disk.trouble));
 }
 
+void check_group(Checked const& in) {
+    auto const& group = in.figures.group;
+    if (!group || group->current) return;
+    in.attention("this proxy is cut off from group " + group->name + ", and validates what the group covers",
+                 "check the voters: " + group->why);
+}
+
 /// Without a usual number, a third of all requests is many.
 void check_failures(Checked const& in) {
     auto const& last = in.trend.last;
@@ -121,6 +128,13 @@ void check_certificates(Checked const& in) {
     }
 }
 
+void check_ledger(Checked const& in) {
+    auto const& ledger = in.figures.quotas.ledger;
+    if (ledger.trouble.empty()) return;
+    in.attention("a restart would forget what quotas have counted: " + ledger.trouble,
+                 "free space, or make " + ledger.path + " writable; Garner tries again every 8 s");
+}
+
 void check_configuration(Checked const& in) {
     auto const& refused = in.figures.config.refused;
     if (refused.empty()) return;
@@ -130,8 +144,9 @@ void check_configuration(Checked const& in) {
 
 /// A new check needs a function and a row here. The order is that of the items of one state.
 using Check = void (*)(Checked const&);
-constexpr Check checks[]{check_workers, check_disk,        check_failures,   check_refusals,     check_peers,
-                         check_log,     check_connections, check_open_files, check_certificates, check_configuration};
+constexpr Check checks[]{check_workers,    check_disk,         check_group,  check_failures,
+                         check_refusals,   check_peers,        check_log,    check_connections,
+                         check_open_files, check_certificates, check_ledger, check_configuration};
 
 /// "Attention: parent campus is dead, and 2 more problems."
 std::string sentence_of(std::vector<HealthItem> const& items) {

@@ -12,6 +12,7 @@
 #include "admin/windows.hpp"
 #include "icp/digest.hpp"
 #include "io/stderr_log.hpp"
+#include "net/head_buffer.hpp"
 #include "net/udp_port.hpp"
 #include "proxy/line_account.hpp"
 #include "proxy/request_places.hpp"
@@ -40,7 +41,7 @@ namespace part {
 using Sources = MemorySources;
 
 // Growth of the resident memory by 500 idle connections (docs/results/performance.md). The first three are without TLS sessions.
-constexpr Bytes http1_bytes = 7 * KiB;
+constexpr Bytes http1_bytes = 3 * KiB;
 constexpr Bytes http2_bytes = 26 * KiB;
 constexpr Bytes transport_bytes = 1 * KiB;
 constexpr Bytes tls_session_bytes = 16 * KiB;
@@ -72,12 +73,12 @@ MemoryUse disk_buffers(Sources const& from) { return {from.figures.disk.buffers,
 MemoryUse connections(Sources const& from) {
     auto const& limits = from.options->limits;
     Bytes heads = 0;
-    for (auto const* worker : from.shared().workers) heads += worker->heads.used();
+    for (auto const* worker : from.shared().workers) heads += worker->heads.used() + worker->worker.head_buffers.bytes();
     auto const http1 = open_connections(from.figures, proxy::Protocol::http1) * http1_bytes;
     auto const http2 = open_connections(from.figures, proxy::Protocol::http2) * http2_bytes;
     auto const heads_max = std::max(limits.heads, from.workers() * 2 * limits.head.bytes);
     return {http1 + http2 + net::Transport::alive() * transport_bytes + heads,
-            from.clients() * (http1_bytes + http2_bytes) + from.files * transport_bytes + heads_max};
+            from.clients() * (http1_bytes + net::HeadBuffer::usual + http2_bytes) + from.files * transport_bytes + heads_max};
 }
 
 /// Each of the texts of a running request may be as long as its head or that of the response.
@@ -161,7 +162,8 @@ MemoryUse logs(Sources const& from) {
 
 MemoryUse figures(Sources const& from) {
     constexpr Bytes samples = Samples::most * sizeof(Sample) + LatencySamples::bytes_max + History::bytes_max;
-    auto const bytes = from.workers() * sizeof(proxy::TopLists) + samples;
+    auto bytes = from.workers() * sizeof(proxy::TopLists) + samples;
+    for (auto const* worker : from.shared().workers) bytes += worker->recent->bytes();
     return {bytes, bytes};
 }
 
@@ -177,6 +179,11 @@ MemoryUse shares(Sources const& from) {
     return {figures.share.memory() + figures.cap_count * share::Caps::bytes_each, proxy::limits_line(*from.options) ? limit : 0};
 }
 
+MemoryUse quotas(Sources const& from) {
+    bool const has_any = !from.options->quotas.empty();
+    return {from.figures.quotas.memory, has_any ? share::Quotas::memory_max + share::Caps::most * share::Caps::bytes_each : 0};
+}
+
 }   // namespace part
 
 constexpr MemoryPart all_parts[]{
@@ -184,7 +191,7 @@ constexpr MemoryPart all_parts[]{
      "memory.size", part::objects},
     {"fills", "Bodies being received for the cache.",
      "memory.size x memory.fill_share, or memory.object_max if it is larger; inside the limit of objects", part::fills, true},
-    {"invalidations", "Purges by tag and prefix, and soft ones.", "84 MiB", part::invalidations},
+    {"invalidations", "Purges by tag and prefix, and soft ones.", "92 MiB", part::invalidations},
     {"disk_index", "Index and policy of the disk tier.",
      "disk.size / (128 bytes + disk.object_min) x 11 bytes, or 51 bytes with a disk.policy other than fifo-reinsertion; and 4 MiB",
      part::disk_index},
@@ -208,9 +215,12 @@ constexpr MemoryPart all_parts[]{
     {"logins", "Remembered logins, and logins that wait for their check.", "auth.entries_max x 2 KiB, and 66 MiB", part::logins},
     {"refusals", "The last refused requests of each client.", "64 MiB", part::refusals},
     {"shares", "Users of the line, and clients and connections with a cap.", "37 MiB with `share` or `caps`", part::shares},
+    {"quotas", "Subjects of quotas, and their slow lanes.", "39 MiB with `quotas`", part::quotas},
     {"logs", "Lines that wait for the access log and for standard error.", "1 MiB a worker, and 1 MiB", part::logs},
-    {"figures", "Lists of the hosts, clients and misses with the most requests, and samples for ratios, percentiles and history.",
-     "300 KiB a worker, and 800 KiB", part::figures},
+    {"figures",
+     "Lists of the hosts, clients and misses with the most requests, the outcomes of the last requests, and samples for ratios, "
+     "percentiles and history.",
+     "300 KiB a worker, 40 bytes for each of 65,536 requests (at least 1,024 a worker), and 800 KiB", part::figures},
     {"what_if", "Simulated caches and samples (memory.what_if).", "2 MiB for each policy", part::what_if},
 };
 

@@ -20,8 +20,8 @@ struct MemoryUse {
     Bytes limit = 0;   // 0: the configuration does not use this part
 };
 
-/// Everything that grows with traffic is in one part. To add one, add a row in memory_parts.cpp, and to docs/reference/metrics.md the
-/// line that the test prints.
+/// Everything that grows with traffic is in one part. To add one, add a row in memory_parts.cpp, and to docs/reference/metrics.md
+/// the line that the test prints.
 struct MemoryPart {
     std::string_view name;    // the label of the metrics: "dns_names"
     std::string_view holds;   // for the reference

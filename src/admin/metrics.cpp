@@ -1,12 +1,11 @@
 #include "admin/metrics.hpp"
 
-#include <cmath>
 #include <functional>
 
+#include "admin/group_json.hpp"
 #include "admin/json_members.hpp"
+#include "admin/metric_lists.hpp"
 #include "icp/https.hpp"
-#include "proxy/moment.hpp"
-#include "proxy/rule_hits.hpp"
 #include "util/version.hpp"
 
 namespace garner::admin {
@@ -45,6 +44,76 @@ Json accepted_invalidations(Report const& report) {
     Json json = Json::object();
     for (std::size_t i = 0; i < kinds.size(); ++i) json[kinds[i]] = report.figures.invalidations.accepted[i];
     return json;
+}
+
+// ---- the group: null without one ----
+
+using OfGroup = group::GroupState;
+using GroupTotals = group::GroupState::Totals;
+
+Json group_current(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? Json(group->current ? 1 : 0) : Json(nullptr);
+}
+Json group_lease_left(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? Json(std::chrono::duration<double>(group->left).count()) : Json(nullptr);
+}
+/// `each` adds its value for one voter or member.
+template <class Each>
+Json of_group(Report const& report, Each each) {
+    Json json = Json::object();
+    if (report.figures.group) each(*report.figures.group, json);
+    return json;
+}
+Json group_lease_ages(Report const& report) {
+    return of_group(report, [](OfGroup const& group, Json& json) {
+        for (auto const& voter : group.voters)
+            if (voter.age >= group::Time(0)) json[voter.address] = std::chrono::duration<double>(voter.age).count();
+    });
+}
+Json group_lags(Report const& report) {
+    return of_group(report, [](OfGroup const& group, Json& json) {
+        for (auto const& member : group.members) json[member.name + " " + member.address] = member.lag;
+    });
+}
+Json group_submissions(Report const& report) {
+    return of_group(report, [](OfGroup const& group, Json& json) {
+        json["accepted"] = group.totals.accepted;
+        json["not accepted"] = group.totals.not_accepted;
+    });
+}
+Json group_links(Report const& report) {
+    return of_group(report, [](OfGroup const& group, Json& json) {
+        json["refused"] = group.totals.links_refused;
+        json["bad frame"] = group.totals.bad_frames;
+        json["flood"] = group.totals.flooded;
+        json["slow reader"] = group.totals.slow_readers;
+    });
+}
+Json group_state(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? Json(group->current ? "current" : "cut off") : Json(nullptr);
+}
+Json group_voters(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? group_json(*group)["voters"] : Json(nullptr);
+}
+Json group_members(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? group_json(*group)["members"] : Json(nullptr);
+}
+template <auto Member>
+Json group_total(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? Json(group->totals.*Member) : Json(nullptr);
+}
+template <auto Member>
+Json group_times(Report const& report) {
+    auto const& times = report.figures.*Member;
+    if (times.total == 0) return nullptr;
+    return {{"p50_ms", static_cast<double>(times.percentile(50).count()) / 1e3},
+            {"p99_ms", static_cast<double>(times.percentile(99).count()) / 1e3}};
 }
 
 Json answers(Report const& report) {
@@ -105,65 +174,14 @@ Json certificates(Report const& report) {
     return json;
 }
 
-// ---- health and lists ----
+// ---- health ----
 
 Json health_state(Report const& report) { return name_of(report.health.state); }
 Json health_sentence(Report const& report) { return report.health.sentence; }
-Json health_items(Report const& report) {
-    Json rows = Json::array();
-    for (auto const& item : report.health.items)
-        rows.push_back({{"state", name_of(item.state)}, {"what", item.what}, {"fix", item.fix}});
-    return rows;
-}
 
 template <auto Table>
 Json top(Report const& report) {
-    Json rows = Json::array();
-    for (auto const& row : report.top.*Table)
-        rows.push_back(
-            {{"name", row.name}, {"requests", row.requests}, {"bytes", row.bytes}, {"hits", row.hits}, {"reason", row.reason}});
-    return rows;
-}
-
-Json refusals(Report const& report) {
-    Json rows = Json::array();
-    for (auto const& one : report.refusals)
-        rows.push_back({{"time", proxy::moment_text(one.at)},
-                        {"client", one.client.text()},
-                        {"user", one.user},
-                        {"method", one.method},
-                        {"url", one.url},
-                        {"rule", one.rule},
-                        {"id", one.id}});
-    return rows;
-}
-
-/// Calls visit(rule, hits) for each access rule.
-template <class Visit>
-void for_each_rule(Report const& report, Visit visit) {
-    auto const& options = report.figures.options;
-    if (!options || !options->rule_hits) return;
-    auto const hits = options->rule_hits->sums();
-    auto const rules = options->access.rules();
-    for (std::size_t i = 0; i < rules.size(); ++i) visit(rules[i], hits[i]);
-}
-
-Json rules(Report const& report) {
-    Json rows = Json::array();
-    for_each_rule(report, [&](http::AccessRule const& rule, std::uint64_t hits) {
-        rows.push_back({{"rule", rule.label()}, {"hits", hits}, {"dead", false}, {"why", ""}});
-    });
-    if (rows.empty()) return rows;
-    for (auto const& dead : report.figures.options->access.dead()) {
-        rows[dead.rule]["dead"] = true;
-        rows[dead.rule]["why"] = dead.why;
-    }
-    return rows;
-}
-Json rule_hits(Report const& report) {
-    Json json = Json::object();
-    for_each_rule(report, [&](http::AccessRule const& rule, std::uint64_t hits) { json[rule.label()] = hits; });
-    return json;
+    return lists::top(report.top.*Table);
 }
 
 // ---- the line ----
@@ -187,27 +205,6 @@ Json line_waiting(Report const& report) {
 }
 Json subject_count(Report const& report) { return report.figures.share.subjects; }
 
-Json subjects(Report const& report) {
-    Json rows = Json::array();
-    for (auto const& subject : report.subjects) {
-        Json row{{"name", subject.name}, {"weight", static_cast<std::uint64_t>(subject.flows[0].weight)}};
-        for (auto const direction : share::directions) {
-            auto const& flow = subject.flows[share::index(direction)];
-            row[std::string(share::text(direction)) + "_bytes"] = flow.bytes;
-            row[std::string(share::text(direction)) + "_bytes_per_second"] = static_cast<std::uint64_t>(flow.bytes_per_second);
-        }
-        row["waiting"] = subject.flows[0].waiting + subject.flows[1].waiting;
-        rows.push_back(std::move(row));
-    }
-    return rows;
-}
-
-Json caps(Report const& report) {
-    Json rows = Json::array();
-    for (auto const& cap : report.figures.caps)
-        rows.push_back({{"name", cap.name}, {"down_bytes", cap.bytes[0]}, {"up_bytes", cap.bytes[1]}});
-    return rows;
-}
 template <share::Direction Way>
 Json cap_bytes(Report const& report) {
     Json json = Json::object();
@@ -215,36 +212,16 @@ Json cap_bytes(Report const& report) {
     return json;
 }
 
-Json certificate_list(Report const& report) {
-    Json rows = Json::array();
-    auto const now = wall_now();
-    for (auto const& [subject, not_after] : report.figures.certificates) {
-        auto const left = std::chrono::floor<std::chrono::days>(not_after - now);
-        rows.push_back({{"name", subject}, {"not_after", unix_seconds(not_after)}, {"days_left", left.count()}});
-    }
-    return rows;
-}
-
-/// Four decimals are enough for a chart.
-Json chart(std::vector<std::optional<double>> const& values) {
-    constexpr double steps = 1e4;
-    Json list = Json::array();
-    for (auto const& value : values) list.push_back(value ? Json(std::round(*value * steps) / steps) : Json(nullptr));
-    return list;
-}
-Json history(Report const& report) {
+template <auto Member>
+Json quota_totals(Report const& report) {
     Json json = Json::object();
-    for (auto const& series : report.history) json[series.name] = {{"5s", chart(series.fine)}, {"1m", chart(series.coarse)}};
+    for (auto const& rule : report.figures.quotas.rules) json[rule.name] = rule.*Member;
     return json;
 }
-
-Json latest(Report const& report) {
-    Json json = Json::object();
-    for (auto const& series : report.history) {
-        auto const last = chart({series.fine.empty() ? std::nullopt : series.fine.back()});
-        json[series.name] = last.front();
-    }
-    return json;
+Json quota_subjects(Report const& report) { return report.figures.quotas.subjects; }
+template <auto Member>
+Json ledger(Report const& report) {
+    return report.figures.quotas.ledger.*Member;
 }
 
 template <auto Member>
@@ -366,13 +343,6 @@ Json memory_sum(Report const& report) {
     return sum_of(report.figures.memory).*Member;
 }
 
-Json dropped_most(Report const& report) {
-    Json rows = Json::array();
-    for (auto const& row : report.figures.log.dropped_most)
-        rows.push_back({{"client", row.client}, {"status", row.status}, {"lines", row.lines}});
-    return rows;
-}
-
 // ---- the table ----
 
 using Disk = store::DiskStats;
@@ -399,7 +369,7 @@ constexpr Metric all_metrics[]{
     {"health.state", "", "text", health_state,
      "ok, attention (the operator should act) or trouble (clients or a part are affected)."},
     {"health.sentence", "", "text", health_sentence, "The state with the worst problem."},
-    {"health.items", "", "list", health_items, "All problems, the worst first: state, what, fix."},
+    {"health.items", "", "list", lists::health_items, "All problems, the worst first: state, what, fix."},
 
     {"requests.total", "", "requests", figure<&Figures::requests>, "All requests.", "Requests", "all"},
     {"requests", "garner_requests_total{answer}", "requests", answers, "Requests by result.", "Requests", "*"},
@@ -417,6 +387,31 @@ constexpr Metric all_metrics[]{
      "Invalidations accepted, by kind."},
     {"invalidations.watermark", "garner_invalidations_watermark", "number", invalidations<&Invalidations::watermark>,
      "Number of the newest invalidation that was forgotten because of the limit, or 0: responses stored before it are outdated."},
+    {"group.state", "", "text", group_state, "current or cut off; null without a group."},
+    {"group.voters", "", "list", group_voters, "The voters, as `/group` has them."},
+    {"group.members", "", "list", group_members, "The members, as `/group` has them; null at a member that is no voter."},
+    {"group.current", "garner_group_current", "0 or 1", group_current,
+     "1 while this member of a group has leases of a majority of the voters, 0 while it is cut off."},
+    {"group.lease_left_seconds", "garner_group_lease_left_seconds", "seconds", group_lease_left,
+     "Time until this member is cut off, unless the leases are renewed."},
+    {"group.lease_age_seconds", "garner_group_lease_age_seconds{voter}", "seconds", group_lease_ages,
+     "Age of the lease of each voter."},
+    {"group.lag", "garner_group_lag{member}", "invalidations", group_lags,
+     "Invalidations that each member has not acknowledged, as the voter in this process knows."},
+    {"group.submissions", "garner_group_submissions_total{result}", "invalidations", group_submissions,
+     "Invalidations that this member has submitted, by result."},
+    {"group.received", "garner_group_received_total", "invalidations", group_total<&GroupTotals::received>,
+     "Invalidations received from voters in other processes; each comes from every voter."},
+    {"group.watermarks", "garner_group_watermarks_total", "watermarks", group_total<&GroupTotals::watermarks>,
+     "Times when all stored responses had to be validated, because invalidations may have been missed."},
+    {"group.cut_off", "garner_group_cut_off_total", "times", group_total<&GroupTotals::cut_off>,
+     "Times when this member was cut off."},
+    {"group.links", "garner_group_links_closed_total{reason}", "connections", group_links,
+     "Connections of the group that this process has refused or closed, by reason."},
+    {"group.acceptance", "garner_group_acceptance_seconds", "seconds", group_times<&Figures::group_acceptance>,
+     "Time until a majority of the voters has stored a submission of this member.", "", "", &Figures::group_acceptance},
+    {"group.spread", "garner_group_spread_seconds", "seconds", group_times<&Figures::group_spread>,
+     "Time until a submission of this member holds everywhere.", "", "", &Figures::group_spread},
     {"hit_ratio", "garner_hit_ratio{window}", "0 to 1", ratios<&Ratios::hit>, "Share of hits among the requests for objects."},
     {"byte_hit_ratio", "garner_byte_hit_ratio{window}", "0 to 1", ratios<&Ratios::byte_hit>,
      "Share of the body bytes sent that were sent on hits."},
@@ -438,14 +433,15 @@ constexpr Metric all_metrics[]{
     {"top.hosts", "", "list", top<&TopTables::hosts>, "Hosts with the most requests: name, requests, bytes, hits, reason."},
     {"top.clients", "", "list", top<&TopTables::clients>, "Clients with the most requests, with the same members."},
     {"top.misses", "", "list", top<&TopTables::misses>, "URLs with the most misses, with the same members."},
-    {"refusals", "", "list", refusals, "The last 256 refused requests, latest first: time, client, user, method, url, rule, id."},
-    {"rules", "", "list", rules, "Access rules in their order: rule, hits, dead, why."},
-    {"", "garner_rule_hits_total{rule}", "requests", rule_hits,
+    {"refusals", "", "list", lists::refusals,
+     "The last 256 refused requests, latest first: time, client, user, method, url, rule, id."},
+    {"rules", "", "list", lists::rules, "Access rules in their order: rule, hits, dead, why."},
+    {"", "garner_rule_hits_total{rule}", "requests", lists::rule_hits,
      "Requests that the access rule decided, since the start or the last change of the rules."},
-    {"certificates", "", "list", certificate_list,
+    {"certificates", "", "list", lists::certificates,
      "Certificates that clients or peers are shown, and those of the CA of `bump`: name, not_after, days_left."},
-    {"history", "", "charts", history, "The recent values of some figures."},
-    {"latest", "", "a second", latest, "The last value of each of them, which covers 5 s; null before the first."},
+    {"history", "", "charts", lists::history, "The recent values of some figures."},
+    {"latest", "", "a second", lists::latest, "The last value of each of them, which covers 5 s; null before the first."},
 
     {"connections.now", "garner_client_connections", "connections", figure<&Figures::connections_now>, "Open client connections.",
      "Clients", "open"},
@@ -522,14 +518,34 @@ constexpr Metric all_metrics[]{
      "Bytes to and from origins and parents while `share` or `caps` applies."},
     {"share.waiting", "garner_share_waiting{direction}", "transfers", line_waiting, "Transfers that wait for their turn."},
     {"share.subject_count", "garner_share_subjects", "users", subject_count, "Users and networks that are known."},
-    {"share.subjects", "", "list", subjects,
+    {"share.subjects", "", "list", lists::subjects,
      "The 100 users and networks with the most bytes since they became known: name, weight, down_bytes, down_bytes_per_second, "
      "up_bytes, up_bytes_per_second, waiting."},
-    {"caps", "", "list", caps, "Caps in their order: name, down_bytes, up_bytes."},
+    {"caps", "", "list", lists::caps, "Caps in their order: name, down_bytes, up_bytes."},
     {"", "garner_cap_down_bytes_total{cap}", "bytes", cap_bytes<share::Direction::down>,
      "Bytes from origins of requests that the cap applied to."},
     {"", "garner_cap_up_bytes_total{cap}", "bytes", cap_bytes<share::Direction::up>,
      "Bytes to origins of requests that the cap applied to."},
+
+    {"quotas", "", "list", lists::quotas,
+     "The 100 subjects of quotas that have used most of a limit: name, subject, used and limit of the limit that is used up most, "
+     "in its unit (bytes, requests, minutes), state (within, slow, over), until (the end of the window, in seconds since 1970), "
+     "per, over, slow_bytes_per_second, bytes, requests, minutes."},
+    {"", "garner_quota_bytes_total{quota}", "bytes", quota_totals<&share::QuotaTotals::bytes>, "Bytes that the quota has counted."},
+    {"", "garner_quota_requests_total{quota}", "requests", quota_totals<&share::QuotaTotals::requests>,
+     "Requests that the quota has counted."},
+    {"", "garner_quota_refused_total{quota}", "requests", quota_totals<&share::QuotaTotals::refused>,
+     "Requests refused because the quota was used up."},
+    {"ledger.subjects", "garner_quota_subjects", "subjects", quota_subjects, "Subjects of quotas that are known."},
+    {"ledger.rows", "garner_quota_ledger_rows_total", "rows", ledger<&share::LedgerFigures::rows>,
+     "Rows written to the ledger of quotas (`state.path`)."},
+    {"ledger.rewrites", "garner_quota_ledger_rewrites_total", "rewrites", ledger<&share::LedgerFigures::rewrites>,
+     "Times that the ledger was written anew."},
+    {"ledger.failures", "garner_quota_ledger_failures_total", "writes", ledger<&share::LedgerFigures::failures>,
+     "Failed writes of the ledger."},
+    {"ledger.damaged", "garner_quota_ledger_damaged_total", "rows", ledger<&share::LedgerFigures::damaged>,
+     "Damaged rows and torn ends that were dropped when the ledger was read."},
+    {"ledger.trouble", "", "text", ledger<&share::LedgerFigures::trouble>, "Why the ledger cannot be written now; empty: it can."},
 
     {"peers.name", "", "text", peer<[](Peer const& peer) { return peer.options.name; }>, "Name."},
     {"peers.type", "", "text", peer<[](Peer const& peer) { return name_of(peer.options.type); }>, "parent or sibling."},
@@ -719,7 +735,7 @@ constexpr Metric all_metrics[]{
      "lines written"},
     {"log.dropped", "garner_log_lines_dropped_total", "lines", log<&Log::dropped>, "Access log lines dropped: the buffer was full.",
      "Access log", "dropped, buffer full"},
-    {"log.dropped_most", "", "list", dropped_most,
+    {"log.dropped_most", "", "list", lists::dropped_most,
      "Up to ten clients and statuses with the most dropped lines: client, status, lines."},
     {"log.lost", "garner_log_lines_lost_total", "lines", log<&Log::lost>, "Access log lines lost: not writable.", "Access log",
      "lost, not writable"},

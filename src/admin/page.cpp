@@ -86,6 +86,12 @@ bool is_number(PageFigure const& figure) {
     return figure.stat.empty() || figure.text.size() <= short_text;
 }
 
+/// `link` empty: none.
+std::string row_heading(std::string_view text, std::string const& attributes, std::string const& link) {
+    if (link.empty()) return element("th", text, attributes);
+    return "<th" + attributes + ">" + element("a", text, attribute("href", link)) + "</th>";
+}
+
 std::string lines_table(PageLines const& lines) {
     std::string out = "<table>";
     if (!lines.columns.empty()) {
@@ -96,7 +102,7 @@ std::string lines_table(PageLines const& lines) {
     out += "<tbody>\n";
     for (auto const& line : lines.lines) {
         out += line.is_trouble ? "<tr class=\"trouble\">" : "<tr>";
-        out += element("th", line.name, " scope=\"row\"");
+        out += row_heading(line.name, " scope=\"row\"", line.why.empty() ? "" : link_to_why(line.why));
         for (auto const& one : line.figures) out += figure("td", one, is_number(one) ? " class=\"number\"" : "");
         out += "</tr>\n";
     }
@@ -142,10 +148,7 @@ std::string cell(PageTable const& table, PageTable::Row const& row, std::size_t 
     auto attributes = stat_attributes(path_in(column, row.index), one.value.empty() ? one.text : one.value);
     if (column.is_number) attributes += " class=\"number\"";
     if (i > 0) return element("td", one.text, attributes);
-    attributes += " scope=\"row\"";
-    auto const link = link_of(table, row);
-    if (link.empty()) return element("th", one.text, attributes);
-    return "<th" + attributes + ">" + element("a", one.text, attribute("href", link)) + "</th>";
+    return row_heading(one.text, attributes + " scope=\"row\"", link_of(table, row));
 }
 
 std::string list(PageSection const& section, PageTable const& table) {
@@ -202,7 +205,7 @@ std::string explain_form(Explained const* explained) {
            "aria-describedby=\"url-hint\"" +
            value +
            "><button>Explain</button></div>\n"
-           "<small id=\"url-hint\">A URL, host:port, the address of a client, or the id of a refused request. "
+           "<small id=\"url-hint\">A URL, host:port, the address of a client, or the id of an error page. "
            "Keys: / goes here, ? lists keys.</small>\n</form>\n";
 }
 

@@ -57,6 +57,7 @@ struct PageLines {
         std::string name;
         std::vector<PageFigure> figures;
         bool is_trouble = false;
+        std::string why = {};   // its name leads to the explanation of this text
     };
     std::string title;
     std::vector<std::string> columns = {};   // empty: one column without a name

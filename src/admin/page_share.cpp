@@ -33,9 +33,11 @@ struct Column {
     char const* unit;
 };
 
+/// The first column has the name.
 PageTable table(Json const& list, std::string const& path, PageTable table, std::span<Column const> columns) {
     for (auto const& column : columns)
         table.columns.push_back({column.title, path + ".*." + column.member, std::string_view(column.unit) != "text"});
+    table.why = 0;
     for (std::size_t i = 0; list.is_array() && i < std::min(list.size(), rows_max); ++i) {
         PageTable::Row row{i, {}};
         for (auto const& column : columns) {
@@ -63,12 +65,14 @@ PageSection share_section(Json const& stats) {
     if (!at(stats, "share.limit_bytes").is_object() || (!is_divided && !is_capped)) return {};
     PageSection section{"share", "Shares of the line"};
     section.lines.push_back(share_part::lines(stats));
-    section.tables.push_back(share_part::table(at(stats, "share.subjects"), "share.subjects",
-                                               {"share-table", "Users with the most bytes", "No user has used the line yet.", {}},
-                                               share_part::of_subjects));
-    if (is_capped)
-        section.tables.push_back(
-            share_part::table(caps, "caps", {"caps-table", "Caps", "No caps are configured.", {}}, share_part::of_caps));
+    PageTable users{.id = "share-table",
+                    .title = "Users with the most bytes",
+                    .none = "No user has used the line yet.",
+                    .columns = {},
+                    .why_kind = "user "};
+    section.tables.push_back(share_part::table(at(stats, "share.subjects"), "share.subjects", users, share_part::of_subjects));
+    PageTable limits{.id = "caps-table", .title = "Caps", .none = "No caps are configured.", .columns = {}, .why_kind = "cap "};
+    if (is_capped) section.tables.push_back(share_part::table(caps, "caps", limits, share_part::of_caps));
     return section;
 }
 

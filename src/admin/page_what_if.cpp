@@ -82,7 +82,7 @@ PageLines table(ByPolicy const& all, std::string const& running, std::string con
     PageLines lines{title};
     for (auto const& row : all.begin()->second) lines.columns.push_back(size_text(row.size));
     for (auto const& [policy, rows] : all) {
-        PageLines::Line line{policy == running ? policy + " (in use)" : policy, {}};
+        PageLines::Line line{.name = policy == running ? policy + " (in use)" : policy, .figures = {}, .why = "policy " + policy};
         for (auto const& row : rows) {
             auto const path = "what_if.rows." + std::to_string(row.index) + "." + member;
             line.figures.push_back({human_share(row.*ratio), path, raw_text(Json(row.*ratio))});

@@ -1,5 +1,6 @@
 // Pauses before replies, which end early when the server stops.
 #pragma once
+#include <cstddef>
 #include <set>
 
 #include "net/asio.hpp"
@@ -10,8 +11,11 @@ namespace garner::admin {
 /// For one thread.
 class Pauses {
 public:
+    static constexpr std::size_t most = 32;   // at once
+
     explicit Pauses(net::asio::io_context& io) : io_(io) {}
-    net::awaitable<void> wait(milliseconds time);
+    /// Returns false at once if there are too many.
+    net::awaitable<bool> wait(milliseconds time);
     /// Ends all, also later ones.
     void stop();
 

@@ -20,13 +20,15 @@ PurgeOrder purge_order_in(std::string_view query, std::string_view body) {
             .origin = value("origin"),
             .all = flag("all"),
             .soft = flag("soft"),
-            .group = flag("group")};
+            .group = flag("group"),
+            .wait = flag("wait")};
 }
 
 std::vector<std::pair<std::string_view, std::string>> form_of(PurgeOrder const& order) {
     std::vector<std::pair<std::string_view, std::string>> form{
         {"url", order.url}, {"prefix", order.prefix}, {"tag", order.tag}, {"origin", order.origin}};
-    for (auto const& [name, given] : {std::pair("all", order.all), std::pair("soft", order.soft), std::pair("group", order.group)})
+    for (auto const& [name, given] : {std::pair("all", order.all), std::pair("soft", order.soft), std::pair("group", order.group),
+                                      std::pair("wait", order.wait)})
         if (given) form.emplace_back(name, "1");
     std::erase_if(form, [](auto const& one) { return one.second.empty(); });
     return form;
@@ -48,7 +50,7 @@ PurgeOrder purge_order_of_line(std::string_view line, PurgeOrder const& common) 
     auto const space = line.find(' ');
     auto const word = line.substr(0, space);
     auto const operand = space == line.npos ? std::string_view() : trim(line.substr(space + 1));
-    PurgeOrder order{.soft = common.soft, .group = true};
+    PurgeOrder order{.soft = common.soft, .group = true, .wait = common.wait};
     if (line == "all")
         order.all = true;
     else if (word == "prefix")

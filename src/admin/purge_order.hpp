@@ -14,6 +14,7 @@ struct PurgeOrder {
     std::string origin = {};   // of the tag
     bool all = false, soft = false;
     bool group = false;   // accepted for the group also if nothing is stored
+    bool wait = false;    // answered when it holds everywhere
 
     /// It removes one URL at once, here and at the peers.
     bool is_for_one_url() const { return prefix.empty() && tag.empty() && !all && !soft && !group; }

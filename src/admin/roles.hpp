@@ -32,7 +32,8 @@ struct Token {
     friend bool operator==(Token const&, Token const&) = default;
 };
 
-/// The token that is `text`; nullptr if there is none, and for an empty text. The time that it takes tells nothing about the digests.
+/// The token that is `text`; nullptr if there is none, and for an empty text. The time that it takes tells nothing about the
+/// digests.
 Token const* token_of(std::span<Token const> tokens, std::string_view text);
 /// Compares secrets in constant time. An empty one equals none.
 bool is_same_secret(std::string_view one, std::string_view other);

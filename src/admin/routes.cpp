@@ -10,6 +10,7 @@
 #include "admin/explain_json.hpp"
 #include "admin/explanation.hpp"
 #include "admin/form_fields.hpp"
+#include "admin/group_json.hpp"
 #include "admin/json_members.hpp"
 #include "admin/metrics.hpp"
 #include "admin/own_name.hpp"
@@ -17,6 +18,7 @@
 #include "admin/page_sections.hpp"
 #include "admin/web_files.hpp"
 #include "admin/purge_order.hpp"
+#include "group/group.hpp"
 #include "http/uri.hpp"
 #include "proxy/moment.hpp"
 #include "proxy/refusals.hpp"
@@ -57,10 +59,12 @@ Routes::Row const Routes::rows[]{
     // Changes nothing: GET is sufficient, and POST allows arguments that are too long for a target.
     {"/explain", "GET, HEAD, POST", Role::viewer, false, true, &Routes::explain},
     {"/purge", "POST, PURGE", Role::operator_, true, true, &Routes::purge},
+    {"/group", "GET, HEAD", Role::viewer, false, true, &Routes::group},
     {"/rebuild-digest", "POST", Role::operator_, true, true, &Routes::rebuild_digest},
     {"/log/reopen", "POST", Role::operator_, true, true, &Routes::reopen_logs},
     {"/bump/pins", "GET, HEAD", Role::viewer, false, false, &Routes::pins},
     {"/bump/pins/erase", "POST", Role::operator_, true, false, &Routes::erase_pins},
+    {"/quota/reset", "POST", Role::operator_, true, false, &Routes::reset_quota},
     {"/refusal", "POST", Role::viewer, false, false, &Routes::refusal},
     {"/cache/list", "POST", Role::viewer, true, true, &Routes::cache_page},
     {"/cache/verify", "POST", Role::operator_, true, true, &Routes::cache_page},
@@ -83,6 +87,8 @@ bool has_field(web::Request const& request) { return request.value("Garner-Admin
 
 /// A foreign page must not make the proxy send requests to other servers.
 bool may_ask_others(web::Request const& request) { return has_field(request) || request.value("Sec-Fetch-Site") == "same-origin"; }
+
+double rounded(double milliseconds) { return std::round(milliseconds * 1'000) / 1'000; }
 
 /// For the log: without control characters, and short.
 std::string one_line(std::string_view text) {
@@ -140,16 +146,17 @@ std::optional<Reply> Routes::denial(web::Request const& request, std::string_vie
     if (is_absolute(request) && request.method != "PURGE") return refused(421, "The admin address is not a proxy.");
     auto const* const row = row_of(request);
     if (!row)
-        return refused(404, "Not found. Valid paths: /, /page.css, /page.js, /events, /explanation?url=..., /metrics, /stats.json, "
-                            "/health.json, /login, /explain?url=..., /bump/pins and, with POST, /purge?url=..., /log/reopen, "
-                            "/bump/pins/erase, /cache/list, /cache/verify, "
-                            "/cache/purge?pattern=... and /rebuild-digest");
+        return refused(404,
+                       "Not found. Valid paths: /, /page.css, /page.js, /events, /explanation?url=..., /metrics, /stats.json, "
+                       "/health.json, /group, /login, /explain?url=..., /bump/pins and, with POST, /purge?url=..., /log/reopen, "
+                       "/bump/pins/erase, /quota/reset, /cache/list, /cache/verify, "
+                       "/cache/purge?pattern=... and /rebuild-digest");
     if (auto const wrong = web::wrong_method(request, row->methods)) return wrong;
     if (visitor.role < row->role && visitor.role == Role::none) return needs_token(request);
     if (visitor.role < row->role)
         return refused(403, visitor.name + " has the role viewer. This request needs the role operator: see admin.tokens.");
     bool const only_reads = request.method == "GET" || request.method == "HEAD";
-    if (!only_reads && is_foreign(request))
+    if (only_reads ? is_embedded(request) : is_foreign(request))
         return refused(403, "A page of another site sent this request (Origin, Sec-Fetch-Site): it is refused.");
     bool const meant = has_field(request) || is_same_secret(visitor.form_token, form_value(body, "form_token"));
     if (row->changes && !meant) return refused(403, "A request that changes something needs the field Garner-Admin: 1");
@@ -166,7 +173,7 @@ std::string Routes::change(web::Request const& request, std::string_view body) {
     if (!row || row->role != Role::operator_ || !form_value(body, "at").empty()) return {};
     auto text = std::string(request.method) + " " + std::string(row->path);
     auto what = is_absolute(request) ? std::string(request.target) : std::string();
-    for (auto const* const name : {"url", "prefix", "tag", "all", "pattern", "host"})
+    for (auto const* const name : {"url", "prefix", "tag", "all", "pattern", "host", "name"})
         for (auto const form : {request.query, body})
             if (auto const value = form_value(form, name); what.empty() && !value.empty()) what = name + (" " + value);
     return one_line(what.empty() ? text : text + " " + what);
@@ -260,25 +267,44 @@ Reply Routes::purge(Asked const& asked) {
     auto const order = purge_order_in(asked.request.query, asked.body);
     if (order.is_for_one_url()) return purge_url(order.url);
     auto const what = invalidation_of(order);
-    return what ? invalidate(*what) : refused(400, what.fault().text());
+    return what ? invalidate(*what, order.wait) : refused(400, what.fault().text());
 }
 
-/// `{"purged":true,"accepted":"tag news","voters":1,"stored":1,"milliseconds":0.4}`
-Reply Routes::invalidate(cache::Invalidation const& what) {
+/// `{"purged":true,"accepted":"tag news","voters":3,"stored":2,"milliseconds":3.1}`
+Reply Routes::invalidate(cache::Invalidation const& what, bool waits) {
     auto const begun = steady_now();
     auto& cache = server_.cache();
-    cache.invalidate(what);
-    if (what.kind == cache::Invalidation::Kind::url && !what.soft) cache.purge(what.text);
+    bool const is_of_url = what.kind == cache::Invalidation::Kind::url;
+    if (is_of_url && !cache.invalidations().covers_url(what.text))
+        return refused(400, "group.objects does not cover this URL: purge it without group and soft");
+    auto const outcome = submit(what, waits);
+    if (!outcome.accepted) return refused(503, outcome.text());
     auto const disk = cache.disk().store();
     if (disk && !disk->wait_until_settled(store::Survives::power))
         return refused(503, "Accepted, but the disk did not confirm it in time: it may not hold after a crash.");
+    Json json{{"purged", true},
+              {"accepted", cache::text_of(what)},
+              {"soft", what.soft},
+              {"voters", outcome.voters},
+              {"stored", outcome.stored}};
     std::chrono::duration<double, std::milli> const taken = steady_now() - begun;
-    return in_json({{"purged", true},
-                    {"accepted", cache::text_of(what)},
-                    {"soft", what.soft},
-                    {"voters", 1},
-                    {"stored", 1},
-                    {"milliseconds", std::round(taken.count() * 1'000) / 1'000}});
+    bool const is_shared = server_.group() != nullptr;
+    auto const in_millis = [&](microseconds of_group) {
+        std::chrono::duration<double, std::milli> const time = of_group;
+        return rounded(is_shared ? time.count() : taken.count());
+    };
+    json["milliseconds"] = in_millis(outcome.took);
+    if (waits) json["everywhere_milliseconds"] = in_millis(outcome.spread);
+    return in_json(json);
+}
+
+/// A proxy without a group is a group of one.
+group::Outcome Routes::submit(cache::Invalidation const& what, bool waits) {
+    if (server_.group()) return server_.group()->submit_and_wait(what, waits);
+    auto& cache = server_.cache();
+    cache.invalidate(what);
+    if (what.kind == cache::Invalidation::Kind::url && !what.soft) cache.purge(what.text);
+    return {.accepted = true, .everywhere = true, .stored = 1, .voters = 1, .took = {}, .spread = {}, .why = {}};
 }
 
 /// `{"purged":true,"peers":[{"name":"campus","answer":"purged"}]}`; without peers only the first member.
@@ -298,8 +324,19 @@ Reply Routes::purge_url(std::string_view url) {
         return refused(
             503, "Purged, but the disk did not confirm it in time: the object may be back after a crash.\n" + icp::text_of(peers));
     Json json{{"purged", found}};
+    if (server_.group() && server_.cache().invalidations().covers_url(normal)) {
+        auto const outcome = submit({.kind = cache::Invalidation::Kind::url, .soft = false, .origin = {}, .text = normal}, false);
+        json["group"] = {{"accepted", outcome.accepted}, {"text", outcome.text()}};
+    }
     for (auto const& peer : peers) json["peers"].push_back({{"name", peer.name}, {"answer", icp::words_of(peer)}});
     return in_json(json);
+}
+
+/// `{"state":"current", ...}`; "none" for a proxy that shares no invalidations.
+Reply Routes::group(Asked const&) {
+    if (!server_.group()) return in_json({{"state", "none"}});
+    auto const state = server_.group()->state();
+    return state ? in_json(group_json(*state), 2) : refused(503, "The group of this proxy does not respond.");
 }
 
 Reply Routes::rebuild_digest(Asked const&) {
@@ -322,6 +359,20 @@ Reply Routes::erase_pins(Asked const& asked) {
     auto const interception = server_.interception();
     auto const host = form_value(asked.body, "host");
     return in_json({{"erased", interception ? interception->pins->erase(host, wall_now()) : 0}});
+}
+
+/// `client` empty: all subjects.
+Reply Routes::reset_quota(Asked const& asked) {
+    auto const name = form_value(asked.body, "name"), client = form_value(asked.body, "client");
+    if (name.empty()) return refused(400, "The name is missing: POST /quota/reset with name=guests");
+    auto const whose = client.empty() ? std::nullopt : std::optional<std::string_view>(client);
+    using enum share::Quotas::Reset;
+    switch (server_.quotas().reset(name, whose, wall_now())) {
+    case no_rule: return refused(404, "No quota has the name " + name.substr(0, id_bytes_max));
+    case no_subject: return refused(404, "The quota " + name + " has not counted anything for " + client.substr(0, id_bytes_max));
+    case done: break;
+    }
+    return in_json({{"reset", name}, {"client", client}});
 }
 
 /// The refused request whose id begins with `id`, as `garner rules why --id` repeats it.
@@ -395,6 +446,7 @@ Report Routes::whole_report() {
     report.refusals = server_.shared().refusals.latest();
     constexpr std::size_t subjects_max = 100;
     report.subjects = server_.shared().shares.largest(subjects_max);
+    report.quotas = server_.shared().quotas.largest(subjects_max, wall_now());
     report.history = history_.all();
     return report;
 }

@@ -10,6 +10,7 @@
 #include "admin/history.hpp"
 #include "admin/page.hpp"
 #include "admin/report.hpp"
+#include "group/state.hpp"
 #include "web/http_message.hpp"
 
 namespace garner::admin {
@@ -26,8 +27,8 @@ public:
     /// Refuses clients that are neither on loopback nor in `allow`, and requests with another Host.
     static std::optional<web::Reply> refusal(web::Request const&, std::span<IpNetwork const> allow,
                                              std::span<std::string const> names);
-    /// Refuses unknown paths and methods, visitors without the role that the path needs, and changes that a page of another site may
-    /// have sent.
+    /// Refuses unknown paths and methods, visitors without the role that the path needs, changes that a page of another site may have
+    /// sent, and replies that such a page would load as a part of itself.
     static std::optional<web::Reply> denial(web::Request const&, std::string_view body, Visitor const&);
     /// Only without a denial.
     web::Reply answer(web::Request const&, std::string_view body, Visitor const&);
@@ -69,13 +70,16 @@ private:
     web::Reply reopen_logs(Asked const&);
     web::Reply purge(Asked const&);
     web::Reply purge_url(std::string_view url);
-    web::Reply invalidate(cache::Invalidation const& what);
+    web::Reply invalidate(cache::Invalidation const& what, bool waits);
+    group::Outcome submit(cache::Invalidation const& what, bool waits);
+    web::Reply group(Asked const&);
     web::Reply rebuild_digest(Asked const&);
     web::Reply cache_page(Asked const&);
     web::Reply explain(Asked const&);
     web::Reply refusal(Asked const&);
     web::Reply pins(Asked const&);
     web::Reply erase_pins(Asked const&);
+    web::Reply reset_quota(Asked const&);
     web::Reply login(Asked const&);
     web::Reply logout(Asked const&);
     Report report();

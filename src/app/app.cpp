@@ -11,7 +11,7 @@
 #include "app/part_options.hpp"
 #include "app/waiting_keys.hpp"
 #include "io/stderr_log.hpp"
-#include "proxy/trusted_certificates.hpp"
+#include "proxy/used_certificates.hpp"
 #include "store/disk_format.hpp"
 #include "util/exit_code.hpp"
 #include "util/units.hpp"
@@ -76,7 +76,8 @@ Result<void> App::open() {
     if (auto const opened = parts_.open(config, takeover_.get()); !opened) return opened;
     if (auto const opened = open_control(); !opened) return opened;
     if (takeover_)
-        if (auto const serves = takeover_->serving(serving(), parts_.cache, parts_.former_totals); !serves) return serves;
+        if (auto const serves = takeover_->serving(serving(), parts_); !serves) return serves;
+    if (takeover_) take_quotas();
     if (takeover_ && line_.background) takeover_->use_standard_error();
     restore_memory();
     upkeep_.emplace(*parts_.server);
@@ -85,10 +86,18 @@ Result<void> App::open() {
     io::stderr_lines(greeting(*parts_.server, parts_.admin_address(), parts_.seen_address()));
     auto const ready = [this] { manager_.ready(listening_text(*parts_.server)); };
     ready();
-    if (takeover_) predecessors_ = takeover_->finish(parts_.cache, parts_.former_totals, ready);
+    if (takeover_) predecessors_ = takeover_->finish(parts_, ready);
     takeover_ = nullptr;
     if (commands_) commands_->socket().own();   // until now an error must leave it to the running process
     return {};
+}
+
+/// A process that has ended early, or is of an older version, has sent none: the ledger may have them.
+void App::take_quotas() {
+    auto const rows = takeover_->take_quotas();
+    if (!rows) return parts_.quotas->load();
+    parts_.server->quotas().add(*rows);
+    parts_.quotas->begin_anew();
 }
 
 /// From the process whose place this one takes, or from a file.
@@ -149,6 +158,17 @@ ReloadReport App::compare(config::Loaded const& fresh) const {
     return report;
 }
 
+ReloadReport App::try_reload(config::Loaded const& fresh) const {
+    auto report = compare(fresh);
+    if (report.refused()) return report;
+    auto const after = proxy::certificates_after(*parts_.server, server_options(fresh.config), *proxy_options(fresh.config));
+    if (after)
+        report.note_certificates(proxy::certificates_in_use(*parts_.server), *after);
+    else
+        report.faults.push_back(fresh.fault_at(after.fault()));
+    return report;
+}
+
 ReloadReport App::apply(config::Loaded fresh, bool unconfirmed) {
     auto report = compare(fresh);
     if (report.refused()) return report;
@@ -157,7 +177,7 @@ ReloadReport App::apply(config::Loaded fresh, bool unconfirmed) {
         return report;
     }
     fit(fresh.config);
-    auto const shown = parts_.server->certificates(), trusted = proxy::trusted_certificates(*parts_.server);
+    auto const certificates = proxy::certificates_in_use(*parts_.server);
     if (auto const applied = reloading_.apply(loaded_.config, fresh.config); !applied) {
         // The faults of a named file have its lines.
         report = {.faults = load(line_, config::NamedFiles::reloaded).faults, .notices = {}, .changes = {}};
@@ -166,8 +186,7 @@ ReloadReport App::apply(config::Loaded fresh, bool unconfirmed) {
     }
     auto const& save = fresh.config.memory.save;
     if (save != loaded_.config.memory.save) MemoryFile(save).discard();   // this process may have removed its objects
-    report.note_certificates(shown, parts_.server->certificates());
-    report.note_certificates(trusted, proxy::trusted_certificates(*parts_.server));
+    report.note_certificates(certificates, proxy::certificates_in_use(*parts_.server));
     loaded_ = std::move(fresh);
     parts_.server->config_state().applied(report.pending(), unconfirmed);
     return report;
@@ -202,7 +221,7 @@ control::Answer App::execute(control::Json const& command) {
 control::Answer App::execute_reload(control::Json const& command) {
     bool const only_shown = is_set(command, "dry_run");
     auto const limit = seconds_in(command, "confirm_seconds");
-    auto const report = only_shown ? compare(load(line_, config::NamedFiles::reloaded)) : reload_from_file(limit);
+    auto const report = only_shown ? try_reload(load(line_, config::NamedFiles::reloaded)) : reload_from_file(limit);
     control::Answer answer{report.exit_code(), report.lines(only_shown)};
     if (limit && !only_shown && !report.refused())
         answer.lines.push_back("the former configuration returns in " + time_text(*limit) +

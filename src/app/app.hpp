@@ -56,6 +56,7 @@ public:
     void hurry();
 
 private:
+    void take_quotas();
     void restore_memory();
     void save_memory();
     Result<void> open_control();
@@ -64,6 +65,7 @@ private:
     takeover::Serving serving() const;
     ReloadReport reload_from_file(std::optional<seconds> confirm_within);
     ReloadReport compare(config::Loaded const& fresh) const;
+    ReloadReport try_reload(config::Loaded const& fresh) const;
     ReloadReport apply(config::Loaded fresh, bool unconfirmed);
     void fit(config::Config& fresh) const;
     void return_if_unconfirmed();

@@ -69,6 +69,21 @@ int ask_for_pins(CommandLine const& line, config::Config const& config, std::str
     return admin::run_command(command, std::cout, std::cerr);
 }
 
+/// garner quota: `rest` is empty, or "reset", a name, and perhaps a client.
+int ask_for_quotas(CommandLine const& line, config::Config const& config, std::string const& token) {
+    using Kind = admin::Command::Kind;
+    if (!config.admin.enabled) return fail({no_admin_address});
+    bool const resets = !line.rest.empty();
+    admin::Command command{.kind = resets ? Kind::reset_quota : Kind::quota};
+    if (line.rest.size() > 1) command.quota = line.rest[1];
+    if (line.rest.size() > 2) command.subject = line.rest[2];
+    command.json = line.json;
+    command.address = config.admin.address;
+    command.port = config.admin.port;
+    command.token = token;
+    return admin::run_command(command, std::cout, std::cerr);
+}
+
 /// garner ca: `rest` is the operation and a directory.
 int run_ca(CommandLine const& line, config::Config const& config, std::string const& token) {
     using Kind = bump::CaCommand::Kind;
@@ -126,7 +141,8 @@ int ask_to_purge(CommandLine const& line, config::Admin const& place, std::strin
                      .origin = purge.origin,
                      .all = purge.all,
                      .soft = purge.soft,
-                     .group = true};
+                     .group = true,
+                     .wait = purge.wait};
     return admin::run_purge_command(command, std::cin, std::cout, std::cerr);
 }
 
@@ -152,9 +168,10 @@ int ask_admin(CommandLine const& line, config::Config const& config, std::string
     if (line.command == CommandLine::Command::purge && !is_of_url) return ask_to_purge(line, place, token);
     using Kind = admin::Command::Kind;
     static std::map<CommandLine::Command, Kind> const kinds{
-        {CommandLine::Command::purge, Kind::purge},     {CommandLine::Command::explain, Kind::explain},
-        {CommandLine::Command::peers, Kind::peers},     {CommandLine::Command::health, Kind::health},
-        {CommandLine::Command::log, Kind::reopen_logs}, {CommandLine::Command::stats, Kind::stats}};
+        {CommandLine::Command::purge, Kind::purge}, {CommandLine::Command::explain, Kind::explain},
+        {CommandLine::Command::peers, Kind::peers}, {CommandLine::Command::health, Kind::health},
+        {CommandLine::Command::group, Kind::group}, {CommandLine::Command::log, Kind::reopen_logs},
+        {CommandLine::Command::stats, Kind::stats}};
     admin::Command const command{.kind = kinds.at(line.command),
                                  .url = line.url,
                                  .method = line.method,
@@ -174,8 +191,8 @@ int ask_admin(CommandLine const& line, config::Config const& config, std::string
     return admin::run_command(command, std::cout, std::cerr);
 }
 
-/// `garner rules why --id`: repeats the refused request whose id begins so in the running proxy. The rules do not know why credentials
-/// were rejected.
+/// `garner rules why --id`: repeats the refused request whose id begins so in the running proxy. The rules do not know why
+/// credentials were rejected.
 Result<void> take_refusal(CommandLine& line) {
     auto loaded = load(line, config::NamedFiles::left);
     if (!loaded.faults.empty()) return Fault{config::text_of(loaded.faults.front())};
@@ -206,7 +223,7 @@ Result<void> take_refusal(CommandLine& line) {
 /// default address is asked.
 bool can_ask_nevertheless(CommandLine const& line, config::Loaded const& loaded) {
     using enum CommandLine::Command;
-    constexpr CommandLine::Command lenient[]{purge, stats, top, peers, health, log, explain};
+    constexpr CommandLine::Command lenient[]{purge, stats, top, peers, group, health, log, explain, quota};
     if (std::ranges::find(lenient, line.command) == std::end(lenient)) return false;
     auto const matters = [](config::Fault const& fault) {
         bool const is_unread = fault.line == 0 && fault.key.empty();
@@ -232,6 +249,7 @@ int ask(CommandLine const& line) {
     case CommandLine::Command::ca: return run_ca(line, loaded.config, *token);
     case CommandLine::Command::intercept:
         return config::intercept_command(line.intercept_of, loaded.config.proxy.listen, std::cout, std::cerr);
+    case CommandLine::Command::quota: return ask_for_quotas(line, loaded.config, *token);
     case CommandLine::Command::top: return ask_top(line, loaded.config, *token);
     case CommandLine::Command::reload:
     case CommandLine::Command::confirm: return ask_control(line, loaded.config);

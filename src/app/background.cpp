@@ -14,7 +14,7 @@
 namespace garner::app {
 namespace {
 
-/// The child has written its messages to the same standard error.
+/// The child has written its messages to the same standard error, unless a signal ended it.
 [[noreturn]] void wait_for(int child, int notice) {
     char byte = 0;
     ssize_t size;
@@ -25,7 +25,10 @@ namespace {
         std::fflush(stdout);
         std::_Exit(exit_done);
     }
-    ::waitpid(child, nullptr, 0);
+    int status = 0;
+    if (::waitpid(child, &status, 0) == child && WIFSIGNALED(status))
+        std::fprintf(stderr, "garner: the new process was ended by signal %d (%s); the running one goes on\n", WTERMSIG(status),
+                     ::strsignal(WTERMSIG(status)));
     std::_Exit(exit_failed);
 }
 

@@ -6,7 +6,8 @@ namespace garner::app {
 /// Call before any thread starts.
 class Background {
 public:
-    /// With `wanted` it forks: in the parent it returns never, but exits with 0 once the child serves, and with 1 if it ends before.
+    /// With `wanted` it forks: in the parent it returns never, but exits with 0 once the child serves, and with 1 if it ends
+    /// before.
     explicit Background(bool wanted);
     ~Background();
     Background(Background const&) = delete;

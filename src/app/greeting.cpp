@@ -11,7 +11,7 @@ bool is_for_clients(proxy::ListenAddress const& place) { return !place.origin &&
 /// How a browser and curl use the first forward proxy of this kind; empty if there is none.
 std::string use_of(proxy::Server const& server, bool secure) {
     auto const& places = server.listen_addresses();
-    auto const place = std::ranges::find_if(places, [&](auto const& one) { return is_for_clients(one) && one.secure == secure; });
+    auto const place = std::ranges::find_if(places, [&](auto const& one) { return is_for_clients(one) && one.secure() == secure; });
     if (place == places.end()) return {};
     auto const port = place->address.substr(place->address.rfind(':'));
     bool const all_addresses = place->address == "[::]" + port || place->address == "0.0.0.0" + port;
@@ -30,7 +30,7 @@ std::string interception_of(proxy::Server const& server) {
     auto const& places = server.listen_addresses();
     auto const place = std::ranges::find_if(places, is_for_clients);
     if (place == places.end()) return {};
-    auto const scheme = place->secure ? "https://" : "http://";
+    auto const scheme = place->secure() ? "https://" : "http://";
     return "; decrypts HTTPS to " + bumped + " for clients that trust its CA: " + scheme + place->address +
            std::string(proxy::root_path);
 }
@@ -49,7 +49,7 @@ char const* intercepts(proxy::ListenAddress const& place) {
 std::string greeting(proxy::Server const& server, std::string const& admin, std::string const& seen) {
     std::string places;
     for (auto const& place : server.listen_addresses())
-        places += (places.empty() ? "" : ", ") + place.address + (place.secure ? " (TLS)" : "") + intercepts(place);
+        places += (places.empty() ? "" : ", ") + place.address + (place.secure() ? " (TLS)" : "") + intercepts(place);
     std::string const use = use_of(server, false) + use_of(server, true) + interception_of(server);
     std::string figures = admin.empty() ? "" : "; admin page: http://" + admin + "/";
     if (!seen.empty()) figures += "; URL-seen service: http://" + seen + "/";
@@ -58,7 +58,8 @@ std::string greeting(proxy::Server const& server, std::string const& admin, std:
 
 std::string listening_text(proxy::Server const& server) {
     std::string places;
-    for (auto const& address : server.addresses()) places += (places.empty() ? "listens on " : ", ") + address;
+    auto const all = server.listen_addresses();
+    for (auto const& place : all) places += (places.empty() ? "listens on " : ", ") + place.address;
     return places;
 }
 

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "admin/metrics.hpp"
+#include "app/handed_state.hpp"
 #include "cache/key.hpp"
 #include "proxy/drain.hpp"
 #include "util/units.hpp"
@@ -26,6 +27,7 @@ constexpr milliseconds build_patience{60'000};   // the new process reads files,
 constexpr milliseconds undo_time{5'000};         // a new process that fails in this time is always followed by this one
 constexpr milliseconds worker_patience{2'000};
 constexpr milliseconds talk_often{20}, talk_seldom{200};
+constexpr milliseconds quotas_often{1'000};
 constexpr milliseconds handover_soon{10'000};
 constexpr milliseconds objects_patience{1'000};   // requests miss the disk meanwhile
 constexpr milliseconds after_idle{1'000};         // the last responses of idle connections
@@ -34,7 +36,7 @@ constexpr char const* successor_ended = "the new process has ended";
 
 void set_draining(proxy::Server& server, bool draining) {
     for (auto* services : server.shared().workers)
-        net::asio::post(services->worker.io, [services, draining] { services->draining = draining; });
+        net::asio::post(services->worker.io, [services, draining] { services->drain.begun = draining; });
 }
 
 /// False if a worker has not run in time what was posted to it before.
@@ -97,6 +99,9 @@ Result<void> Handover::begin() {
     if (objects_) objects_->wait_for_first(objects_patience);
     if (auto const paused = pause(); !paused) return paused;
     if (hello_.counters) send_counters();
+    if (hello_.state)
+        for (auto const& message : state_messages(needs_.parts, steady_now())) (void)send_patiently(message);
+    if (hello_.quotas) hand_over_quotas();
     if (serving->disk) needs_.parts.disk.leave_unless_at(*serving->disk);
     return go();
 }
@@ -109,12 +114,17 @@ Result<std::vector<net::NamedSocket>> Handover::sockets() {
     std::ranges::move(*udp, std::back_inserter(all));
     if (int const admin = parts.admin ? parts.admin->descriptor() : -1; admin >= 0)
         all.push_back({"admin/" + parts.admin->address() + "/0", admin});
+    if (parts.group && parts.group->descriptor() >= 0)
+        all.push_back({"group/" + parts.group->address() + "/0", parts.group->descriptor()});
     if (parts.seen) all.push_back({"seen/" + parts.seen->address() + "/0", parts.seen->descriptor()});
     all.push_back({"control", needs_.socket.descriptor()});
     all.push_back({"stdout", STDOUT_FILENO});
     all.push_back({"stderr", STDERR_FILENO});
     std::erase_if(predecessors_, [](auto const& one) { return one->is_over(); });
-    for (auto const& one : predecessors_) former_.push_back(one->conversation());
+    for (auto const& one : predecessors_) {
+        if (!hello_.clients) one->keep_clients();
+        former_.push_back(one->conversation());
+    }
     for (std::size_t i = 0; i < former_.size(); ++i)
         all.push_back({"former/" + std::to_string(i), former_[i]->channel().descriptor()});
     return all;
@@ -162,6 +172,30 @@ void Handover::send_counters() {
     counted_ = now;
 }
 
+/// From now on the new process has the ledger, and this one tells it what its last requests use.
+void Handover::hand_over_quotas() {
+    has_handed_quotas_ = true;
+    needs_.parts.quotas->stop();
+    send_quotas(needs_.parts.server->quotas().begin_counting(wall_now()));
+}
+
+/// At least one message, which tells that there are no more.
+void Handover::send_quotas(std::vector<share::LedgerRow> const& rows) {
+    constexpr Bytes enough = 8 * KiB;
+    std::string text;
+    for (auto const& row : rows) {
+        append_row(row, text);
+        if (text.size() >= enough) (void)send_patiently(takeover::quotas(std::exchange(text, {})));
+    }
+    (void)send_patiently(takeover::quotas(text));
+}
+
+void Handover::send_counted_quotas() {
+    quotas_sent_ = steady_now();
+    auto const rows = needs_.parts.server->quotas().take_counted();
+    if (!rows.empty()) send_quotas(rows);
+}
+
 /// Its clients wait in the queue of the kernel.
 void Handover::close_seen() {
     auto& seen = needs_.parts.seen;
@@ -189,6 +223,7 @@ Result<void> Handover::pause() {
     parts.server->listening().pause();
     parts.server->mesh().pause();
     if (parts.admin) parts.admin->pause();
+    if (parts.group && !parts.group->pause()) return Fault{"the group of this proxy does not respond"};
     return have_run(*parts.server) ? Result<void>() : Fault{"a worker does not respond"};
 }
 
@@ -222,15 +257,18 @@ Result<void> Handover::send_patiently(takeover::Json const& message) {
 
 Handover::Outcome Handover::end_requests() {
     proxy::Drain drain(needs_.parts.server->shared(), hurry_);
-    drain.begin();
+    sends_clients_ = hello_.clients;
+    drain.begin(sends_clients_ ? clients_.departures() : nullptr);
     SteadyTime::duration limit = needs_.config.proxy.deadlines.handover;
     for (auto const begun = steady_now();;) {
         auto const age = steady_now() - begun;
         if (stops_) limit = std::min<SteadyTime::duration>(limit, stopped_at_.load() - begun + needs_.config.proxy.deadlines.drain);
         if (!talk(age < handover_soon ? talk_often : talk_seldom)) return undo({successor_ended});
+        if (has_handed_quotas_ && !alone_ && steady_now() - quotas_sent_ >= quotas_often) send_counted_quotas();
         bool const ended = drain.wait(milliseconds{0});
         if (ended && (stops_ || age >= limit || (age >= undo_time && has_sent_objects()))) return bye(true);
         if (!ended && (hurry_ || age >= limit)) {
+            take_clients_back(proxy::Departures::Next::stays);
             log_pending(drain.pending());
             return bye(drain.abort());
         }
@@ -243,12 +281,17 @@ bool Handover::talk(milliseconds patience) {
                   {.fd = conversation_->channel().descriptor(), .events = POLLIN, .revents = 0}};
     ::poll(both, alone_ ? 1 : std::size(both), static_cast<int>(patience.count()));
     wake_->clear();
+    if (alone_) clients_.give_up_answer(conversation_ended_);
+    if (!sends_clients_) clients_.resume(proxy::Departures::Next::stays);
     if (alone_) return true;
+    if (sends_clients_) clients_.take();
     if (!unsent_) unsent_ = stand_in_->take();
     while (unsent_ && conversation_->send(message_of(*unsent_, "forget"))) {
         unsent_ = stand_in_->take();
         if (!read()) return false;
     }
+    // The new process first hears of everything that these clients have seen removed.
+    if (sends_clients_ && !unsent_) clients_.send(*conversation_);
     return read();
 }
 
@@ -257,19 +300,25 @@ bool Handover::read() {
         auto const message = conversation_->channel().poll();
         if (!message) return may_go_on_alone();
         if (!*message) return true;
-        auto const& json = (*message)->json;
-        if (takeover::what_of(json) == "bye") {
-            follow_stop();
-            continue;
-        }
-        auto const number = takeover::what_of(json) == "settled" ? takeover::settled_of(json) : Result<std::uint64_t>(0u);
-        if (!number) return false;
-        if (stand_in_) stand_in_->acknowledge(*number);
+        if (!take((*message)->json)) return false;
     }
+}
+
+/// Messages of later programs are ignored. False if it is invalid.
+bool Handover::take(takeover::Json const& message) {
+    auto const what = takeover::what_of(message);
+    if (what == "bye") follow_stop();
+    if (what == "keep") end_clients();
+    if (what == "taken") return static_cast<bool>(clients_.answered(message));
+    if (what != "settled") return true;
+    auto const number = takeover::settled_of(message);
+    if (number && stand_in_) stand_in_->acknowledge(*number);
+    return static_cast<bool>(number);
 }
 
 /// True after an orderly stop of the new process. Its removals need no acknowledgement any more.
 bool Handover::may_go_on_alone() {
+    conversation_ended_ = true;
     alone_ = successor_stops_;
     if (alone_) stand_in_->finish();
     return alone_;
@@ -280,7 +329,21 @@ void Handover::follow_stop() {
     spdlog::info("takeover: the new process stops; this one has {} for its requests",
                  time_text(needs_.config.proxy.deadlines.drain));
     successor_stops_ = true;
+    end_clients();
     stop();
+}
+
+/// Those that are on the way stay.
+void Handover::end_clients() {
+    if (!std::exchange(sends_clients_, false)) return;
+    proxy::Drain(needs_.parts.server->shared(), hurry_).end_departures();
+}
+
+void Handover::take_clients_back(proxy::Departures::Next next) {
+    end_clients();
+    (void)have_run(*needs_.parts.server);   // then none is added any more
+    clients_.give_up_answer(conversation_ended_);
+    clients_.resume(next);
 }
 
 Handover::Outcome Handover::bye(bool requests_ended) {
@@ -289,11 +352,12 @@ Handover::Outcome Handover::bye(bool requests_ended) {
     int const next = conversation_->channel().process();
     if (shares_control_) needs_.socket.leave();
     if (!alone_ && hello_.counters) send_counters();
+    if (!alone_ && has_handed_quotas_) send_counted_quotas();
     if (!alone_) {
         needs_.manager.main_process(next);
         if (!conversation_->send_surely(takeover::plain("bye")))
             spdlog::warn("takeover: process {} does not read its messages; it may report that this one has ended early", next);
-        spdlog::info("takeover: complete; process {} goes on", next);
+        spdlog::info("takeover: complete; process {} goes on, with {} client connections of this one", next, clients_.taken());
     }
     return needs_.shutdown.end_parts(requests_ended) ? Outcome::over : Outcome::stuck;
 }
@@ -310,8 +374,17 @@ Handover::Outcome Handover::undo(Fault const& why) {
         stand_in_->finish();
     }
     for (auto const& one : predecessors_) one->set_disk_is_here(true);
+    take_back_quotas();
     open_seen();
     return Outcome::undone;
+}
+
+void Handover::take_back_quotas() {
+    auto& parts = needs_.parts;
+    if (!std::exchange(has_handed_quotas_, false)) return;
+    parts.server->quotas().end_counting();
+    parts.quotas->begin_anew();
+    parts.quotas->start();
 }
 
 /// The other process may have removed what is still in memory here.
@@ -319,12 +392,14 @@ void Handover::resume() {
     auto& parts = needs_.parts;
     parts.cache.memory().forget_all();
     set_draining(*parts.server, false);
+    take_clients_back(proxy::Departures::Next::may_leave);
     parts.server->listening().resume();
     parts.server->mesh().resume();
     if (parts.admin) parts.admin->resume();
+    if (parts.group) parts.group->resume();
     for (auto const& one : former_) {
         FormerRemovals removals(one, parts.cache, FormerRemovals::Begins::after_another);
-        predecessors_.push_back(std::make_unique<Predecessor>(std::move(removals), parts.former_totals, [] {}));
+        predecessors_.push_back(std::make_unique<Predecessor>(std::move(removals), parts, [] {}));
     }
     paused_ = false;
 }

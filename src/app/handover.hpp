@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/client_sender.hpp"
 #include "app/object_sender.hpp"
 #include "app/parts.hpp"
 #include "app/predecessor.hpp"
@@ -17,7 +18,8 @@
 
 namespace garner::app {
 
-/// run() waits for the other process, for clients and for the disk: on a thread of its own. Nothing else changes the parts meanwhile.
+/// run() waits for the other process, for clients and for the disk: on a thread of its own. Nothing else changes the parts
+/// meanwhile.
 class Handover {
 public:
     struct Needs {
@@ -55,6 +57,10 @@ private:
     void release_disk();
     void send_objects();
     void send_counters();
+    void hand_over_quotas();
+    void send_quotas(std::vector<share::LedgerRow> const& rows);
+    void send_counted_quotas();
+    void take_back_quotas();
     void close_seen();
     void open_seen();
     Result<void> pause();
@@ -65,6 +71,9 @@ private:
     bool has_sent_objects() const { return !objects_ || objects_->is_over(); }
     bool talk(milliseconds patience);
     bool read();
+    bool take(takeover::Json const& message);
+    void end_clients();
+    void take_clients_back(proxy::Departures::Next next);
     bool may_go_on_alone();
     void follow_stop();
     Outcome bye(bool requests_ended);
@@ -84,7 +93,12 @@ private:
     control::Descriptors seen_socket_;                                // while the URL set is closed
     std::shared_ptr<store::SuccessorDisk> stand_in_;                  // null while this process has the disk
     std::unique_ptr<ObjectSender> objects_;
+    ClientSender clients_{wake_};
+    SteadyTime quotas_sent_{};
+    bool has_handed_quotas_ = false;
     bool successor_stops_ = false, alone_ = false;   // the new process stops in order; it has ended
+    bool conversation_ended_ = false;                // by the new process
+    bool sends_clients_ = false;
     std::optional<store::SuccessorDisk::Removals> unsent_;
     std::atomic<bool> shares_control_{true};   // after `serving`: the new process uses the control socket
     std::atomic<bool> paused_{false}, stops_{false}, hurry_{false};

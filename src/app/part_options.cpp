@@ -5,6 +5,7 @@ namespace garner::app {
 std::shared_ptr<proxy::Options const> proxy_options(config::Config const& config) {
     auto options = std::make_shared<proxy::Options>(config.proxy);
     options->bump = config.bump;
+    options->group = config.group.cache;
     options->logins = !config.auth.sources.empty();
     return options;
 }
@@ -26,6 +27,7 @@ proxy::ServerOptions server_options(config::Config const& config) {
         auto address = parse_ip(config.admin.address);
         if (address) options.also_closed.push_back({*address, config.admin.port});
     }
+    if (config.group.address.port != 0) options.also_closed.push_back(config.group.address);
     if (auto const address = parse_ip(config.seen.address)) options.also_closed.push_back({*address, config.seen.port});
     return options;
 }

@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "app/part_options.hpp"
 #include "app/takeover.hpp"
 #include "config/run_as.hpp"
@@ -48,6 +50,8 @@ Result<void> Parts::open(config::Config const& config, Takeover* takeover) {
         spdlog::info("running as user {}", account->name);
     }
     if (auto const opened = open_files(config); !opened) return opened;
+    quotas = std::make_unique<share::QuotaKeeper>(server->quotas(), config.state.path);
+    if (!takeover) quotas->load();
     if (takeover)
         if (auto const released = takeover->ready(cache); !released) return released;
     // A process that hands over has an open store: it goes on if this one would have none.
@@ -72,8 +76,23 @@ Result<void> Parts::open_ports(config::Config const& config, Takeover* takeover)
         options.name = takeover->welcome().via;
     }
     if (auto const made = keep(server, proxy::Server::make(options, proxy_options(config), cache)); !made) return made;
+    if (auto const opened = open_group(config, takeover); !opened) return opened;
     int const handed = config.admin.enabled ? socket_at(takeover, "admin", config.admin.address, config.admin.port) : -1;
     return keep(admin, admin::AdminServer::open(admin_options(config), *server, handed, &former_totals));
+}
+
+Result<void> Parts::open_group(config::Config const& config, Takeover* takeover) {
+    auto const& options = config.group;
+    if (!options.has_members()) return {};
+    int const handed =
+        options.address.port == 0 ? -1 : socket_at(takeover, "group", options.address.address.text(), options.address.port);
+    auto const places = server->listen_addresses();
+    auto const proxy = places.empty() ? std::string() : places.front().address;
+    auto opened = group::Group::open(options, cache, proxy, handed);
+    if (!opened) return opened.fault().at("group.address: cannot listen on " + opened.fault().where);
+    group = *std::move(opened);
+    server->use_group(*group);
+    return {};
 }
 
 Result<void> Parts::open_files(config::Config const& config) {
@@ -89,10 +108,13 @@ Result<void> Parts::open_files(config::Config const& config) {
 
 void Parts::start() {
     constexpr std::uint32_t few_connections = 256;
+    if (group) group->start();
     server->start();
+    quotas->start();
     if (admin) admin->start();
     if (seen) seen->start();
-    if (auto const most = server->shared().connections.max(); most < few_connections)
+    auto const wanted = server->options()->limits.connections;
+    if (auto const most = server->shared().connections.max(); most < std::min(few_connections, wanted))
         spdlog::warn("at most {} client connections: the limit of open files is low; raise it (ulimit -n)", most);
 }
 

@@ -16,8 +16,8 @@ public:
 
     /// The policy that the cache runs: a spec, never "auto".
     std::string const& running() const { return running_; }
-    /// After a change of memory.policy. A change from a named policy to "auto" starts from that policy; an unchanged "auto" keeps its
-    /// selected policy.
+    /// After a change of memory.policy. A change from a named policy to "auto" starts from that policy; an unchanged "auto" keeps
+    /// its selected policy.
     void configure(std::string const& configured);
     /// Simulates with the running policy and size from now on. `sampling` is null if memory.what_if is false.
     void simulate(proxy::Sampling* sampling, Bytes size) const;

@@ -12,8 +12,9 @@ constexpr milliseconds look_at_predecessor{100};
 
 }   // namespace
 
-Predecessor::Predecessor(FormerRemovals removals, admin::FormerTotals& totals, std::function<void()> over)
-    : removals_(std::move(removals)), totals_(totals), when_over_(std::move(over)), thread_([this] { run(); }) {}
+Predecessor::Predecessor(FormerRemovals removals, Parts& parts, std::function<void()> over)
+    : removals_(std::move(removals)), parts_(parts), clients_(*parts.server), when_over_(std::move(over)),
+      thread_([this] { run(); }) {}
 
 Predecessor::~Predecessor() {
     stop();
@@ -38,7 +39,7 @@ void Predecessor::settle() {
 
 /// False at the end.
 bool Predecessor::read() {
-    auto const message = conversation()->channel().poll();
+    auto message = conversation()->channel().poll();
     if (!message) {
         spdlog::warn("takeover: the former process has ended early; its last requests may have been aborted");
         return false;
@@ -47,6 +48,8 @@ bool Predecessor::read() {
     auto const& json = (*message)->json;
     if (takeover::what_of(json) == "forget" && removals_.remove(json)) return true;
     if (takeover::what_of(json) == "counters" && count(json)) return true;
+    if (takeover::what_of(json) == "clients" && clients_.take(*conversation(), **message)) return true;
+    if (takeover::what_of(json) == "quotas" && count_quotas(json)) return true;
     if (takeover::what_of(json) == "bye")
         spdlog::info("takeover: the former process has ended its requests");
     else
@@ -56,8 +59,14 @@ bool Predecessor::read() {
 
 bool Predecessor::count(takeover::Json const& message) {
     auto const more = takeover::counters_of(message);
-    if (more) totals_.add(*more);
+    if (more) parts_.former_totals.add(*more);
     return static_cast<bool>(more);
+}
+
+bool Predecessor::count_quotas(takeover::Json const& message) {
+    auto const rows = takeover::quotas_of(message);
+    if (rows) parts_.server->quotas().add(share::parse_ledger(*rows).rows);
+    return static_cast<bool>(rows);
 }
 
 }   // namespace garner::app

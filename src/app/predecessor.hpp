@@ -5,7 +5,8 @@
 #include <memory>
 #include <thread>
 
-#include "admin/former_totals.hpp"
+#include "app/client_receiver.hpp"
+#include "app/parts.hpp"
 #include "app/removals.hpp"
 
 namespace garner::app {
@@ -13,8 +14,8 @@ namespace garner::app {
 /// Owned by the main thread. Works on a thread of its own.
 class Predecessor {
 public:
-    /// `over`: called on the thread when that process ends.
-    Predecessor(FormerRemovals removals, admin::FormerTotals& totals, std::function<void()> over);
+    /// Its counts are added to those of `parts`, which outlive this object. `over`: called on the thread when that process ends.
+    Predecessor(FormerRemovals removals, Parts& parts, std::function<void()> over);
     /// Another process may go on with the conversation.
     ~Predecessor();
 
@@ -23,7 +24,12 @@ public:
     /// False while another process has the disk: it confirms no removal before it serves, and the thread does not wait for it.
     void set_disk_is_here(bool here) { disk_is_here_ = here; }
     /// This process stops in order: the former one does not take its place back. From any thread.
-    void leave() { conversation()->send_surely(takeover::plain("bye")); }
+    void leave() {
+        clients_.stop();
+        conversation()->send_surely(takeover::plain("bye"));
+    }
+    /// The next process takes no client connections of that process. From any thread.
+    void keep_clients() { (void)conversation()->send(takeover::plain("keep")); }
     bool is_over() const { return over_; }
     std::shared_ptr<takeover::Conversation> const& conversation() const { return removals_.conversation(); }
 
@@ -31,10 +37,12 @@ private:
     void run();
     bool read();
     bool count(takeover::Json const& message);
+    bool count_quotas(takeover::Json const& message);
     void settle();
 
     FormerRemovals removals_;
-    admin::FormerTotals& totals_;
+    Parts& parts_;
+    ClientReceiver clients_;
     std::function<void()> const when_over_;
     std::atomic<bool> stopped_{false}, over_{false}, disk_is_here_{true};
     std::thread thread_;

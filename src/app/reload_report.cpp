@@ -1,5 +1,7 @@
 #include "app/reload_report.hpp"
 
+#include <span>
+
 #include "util/exit_code.hpp"
 
 namespace garner::app {
@@ -22,10 +24,15 @@ std::string joined(std::vector<std::string> const& names) {
 
 }   // namespace
 
-void ReloadReport::note_certificates(std::span<proxy::UsedCertificate const> before,
-                                     std::span<proxy::UsedCertificate const> after) {
-    for (auto& text : proxy::new_certificates(before, after)) new_certificates.push_back(std::move(text));
-    for (auto& text : proxy::new_certificates(after, before)) removed_certificates.push_back(std::move(text));
+void ReloadReport::note_certificates(proxy::UsedCertificates const& before, proxy::UsedCertificates const& after) {
+    auto const add = [](std::vector<std::string>& to, std::span<proxy::UsedCertificate const> from,
+                        std::span<proxy::UsedCertificate const> than) {
+        for (auto& text : proxy::new_certificates(from, than)) to.push_back(std::move(text));
+    };
+    for (auto const part : {&proxy::UsedCertificates::shown, &proxy::UsedCertificates::trusted}) {
+        add(new_certificates, before.*part, after.*part);
+        add(removed_certificates, after.*part, before.*part);
+    }
 }
 
 std::vector<std::string> ReloadReport::certificate_lines() const {

@@ -1,12 +1,11 @@
 // The result of a reload, for the log and for the command that asked for it. Pure.
 #pragma once
-#include <span>
 #include <string>
 #include <vector>
 
 #include "config/fault.hpp"
 #include "config/key_changes.hpp"
-#include "proxy/certificate_watch.hpp"
+#include "proxy/used_certificates.hpp"
 
 namespace garner::app {
 
@@ -18,7 +17,7 @@ struct ReloadReport {
 
     bool refused() const { return !faults.empty(); }
     /// Adds the differences. A renewed certificate is a new one, and a removed one.
-    void note_certificates(std::span<proxy::UsedCertificate const> before, std::span<proxy::UsedCertificate const> after);
+    void note_certificates(proxy::UsedCertificates const& before, proxy::UsedCertificates const& after);
     /// The keys that wait for a takeover.
     std::vector<std::string> pending() const;
     /// "configuration reloaded: 3 keys changed; 1 new certificate; 1 key waits for a takeover: workers"

@@ -6,9 +6,9 @@
 
 namespace garner::app {
 
-/// A new part needs a function and a row here. The prepared steps are applied in this order. The server comes late: it opens listening
-/// sockets, and no client should connect to one that an error closes again. The disk is last: a store that exists at another path is
-/// emptied when it is prepared.
+/// A new part needs a function and a row here. The prepared steps are applied in this order. The server comes late: it opens
+/// listening sockets, and no client should connect to one that an error closes again. The disk is last: a store that exists at
+/// another path is emptied when it is prepared.
 struct Reloading::Step {
     Result<Prepared> (Reloading::*prepare)(config::Config const& fresh);
 };

@@ -4,6 +4,10 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
+
+#include "app/handed_state.hpp"
 #include "proxy/capacity.hpp"
 #include "store/disk_format.hpp"
 #include "util/version.hpp"
@@ -36,7 +40,7 @@ Result<void> Takeover::greet() {
     takeover::Hello hello;
     hello.version = version;
     hello.record_format = store::disk::format_version;
-    hello.objects = hello.counters = true;
+    hello.objects = hello.counters = hello.clients = hello.state = hello.quotas = true;
     if (!conversation_->send(takeover::json_of(hello))) return Fault{"it does not read the greeting"};
     auto const answer = conversation_->expect({"welcome"}, greeting_patience);
     if (!answer) return answer.fault();
@@ -71,7 +75,8 @@ Result<void> Takeover::ready(cache::Cache& cache) {
         auto received = conversation_->expect({"objects", "disk"}, disk_patience);
         if (!received) return tolerate_end(received.fault());
         if (takeover::what_of(received->json) == "disk") return {};
-        if (objects_ || received->descriptors.size() != 1) return Fault{"a message lost descriptors"}.at(not_handed_over);
+        if (objects_ || received->descriptors.size() != 1)
+            return Fault{"a message lost descriptors", "raise the limit of open files"}.at(not_handed_over);
         int const stream = received->descriptors.release(0);
         auto const asks = takeover::answers_wants(received->json) ? Restoring::Asks::yes : Restoring::Asks::no;
         objects_ = std::make_unique<Restoring>(cache, stream, "takeover", Restoring::Pace::fast, welcome_.sequence, asks);
@@ -79,15 +84,27 @@ Result<void> Takeover::ready(cache::Cache& cache) {
 }
 
 /// The acknowledgement follows when this process serves: clients do not wait for the disk.
-Result<void> Takeover::serving(takeover::Serving const& uses, cache::Cache& cache, admin::FormerTotals& totals) {
-    auto& removals = removals_.emplace(conversation_, cache, FormerRemovals::Begins::first);
+Result<void> Takeover::serving(takeover::Serving const& uses, Parts& parts) {
+    auto& removals = removals_.emplace(conversation_, parts.cache, FormerRemovals::Begins::first);
     if (conversation_->lost()) return {};
     (void)conversation_->send(takeover::json_of(uses));
     for (bool goes = false; !goes;) {
-        auto const message = conversation_->expect({"counters", "forget", "go"}, greeting_patience);
-        if (!message) return tolerate_end(message.fault());
+        auto const message = conversation_->expect({"counters", "quotas", "state", "forget", "go"}, greeting_patience);
+        if (!message) {
+            quotas_.reset();
+            return tolerate_end(message.fault());
+        }
+        if (auto const rows = takeover::quotas_of(message->json); rows) {
+            add_quotas(*rows);
+            continue;
+        }
         if (auto const more = takeover::counters_of(message->json); more) {
-            totals.add(*more);
+            parts.former_totals.add(*more);
+            continue;
+        }
+        if (takeover::what_of(message->json) == "state") {
+            if (auto const adopted = adopt_state(message->json, parts, steady_now()); !adopted)
+                return adopted.fault().at(not_handed_over);
             continue;
         }
         auto const removed = removals.remove(message->json);
@@ -98,17 +115,21 @@ Result<void> Takeover::serving(takeover::Serving const& uses, cache::Cache& cach
     return Fault{"the disk store cannot remove all its objects while it is recovering", "try again later"};
 }
 
-std::vector<std::unique_ptr<Predecessor>> Takeover::finish(cache::Cache& cache, admin::FormerTotals& totals,
-                                                           std::function<void()> const& over) {
+void Takeover::add_quotas(std::string const& rows) {
+    if (!quotas_) quotas_.emplace();
+    std::ranges::move(share::parse_ledger(rows).rows, std::back_inserter(*quotas_));
+}
+
+std::vector<std::unique_ptr<Predecessor>> Takeover::finish(Parts& parts, std::function<void()> const& over) {
     std::vector<std::unique_ptr<Predecessor>> all;
     for (int number = 0;; ++number) {
         int const descriptor = sockets_->copy("former/" + std::to_string(number));
         if (descriptor < 0) break;
         auto conversation = std::make_shared<takeover::Conversation>(control::Channel(descriptor));
-        all.push_back(std::make_unique<Predecessor>(
-            FormerRemovals(std::move(conversation), cache, FormerRemovals::Begins::after_another), totals, [] {}));
+        FormerRemovals removals(std::move(conversation), parts.cache, FormerRemovals::Begins::after_another);
+        all.push_back(std::make_unique<Predecessor>(std::move(removals), parts, [] {}));
     }
-    if (!conversation_->lost()) all.push_back(std::make_unique<Predecessor>(FormerRemovals(*removals_), totals, over));
+    if (!conversation_->lost()) all.push_back(std::make_unique<Predecessor>(FormerRemovals(*removals_), parts, over));
     removals_.reset();
     sockets_ = nullptr;
     return all;

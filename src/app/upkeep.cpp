@@ -3,6 +3,8 @@
 #include <malloc.h>
 #include <spdlog/spdlog.h>
 
+#include "proxy/used_certificates.hpp"
+
 namespace garner::app {
 namespace {
 
@@ -50,13 +52,13 @@ void Upkeep::warn_of_handshakes() {
 }
 
 void Upkeep::warn_of_certificates() {
-    auto const certificates = proxy::with_all_places(server_.certificates());
+    auto const certificates = proxy::with_all_places(proxy::shown_certificates(server_));
     for (auto const& warning : certificates_.due(certificates, wall_now())) spdlog::warn("{}", warning);
 }
 
 /// glibc keeps memory that is freed between blocks in use: after a burst of connections more than is in use.
 void Upkeep::give_memory_back() {
-    if (connections_.has_ended(server_.connections())) ::malloc_trim(0);
+    if (connections_.has_ended(server_.shared().connections.now())) ::malloc_trim(0);
 }
 
 }   // namespace garner::app

@@ -46,6 +46,14 @@ void Cache::invalidate(Invalidation const& what) {
     note({what, number, now});
 }
 
+void Cache::invalidate_before_purge(Invalidation const& what) {
+    memory_.invalidations.accept(what, wall_now(), [this] { return fetches_.supersession().next(); });
+}
+
+void Cache::raise_watermark() {
+    memory_.invalidations.raise_watermark(wall_now(), [this] { return fetches_.supersession().next(); });
+}
+
 void Cache::configure(GroupOptions const& options) {
     memory_.invalidations.configure(options, [this] { return fetches_.supersession().next(); });
 }

@@ -33,10 +33,10 @@ public:
 
     /// Looks in memory: the whole object, or for a range request also parts that can answer it.
     Lookup lookup(Query const&);
-    /// Continues a lookup whose result may be on disk, or still with a former process. Loads the object into memory if there is room; followers of
-    /// `found.lead` then repeat the lookup. If the disk has nothing, `found` is unchanged. For an object served from
-    /// disk only, `lead` is kept if it must be validated. If the object is replaced during the read, the lookup is
-    /// repeated a few times.
+    /// Continues a lookup whose result may be on disk, or still with a former process. Loads the object into memory if there is
+    /// room; followers of `found.lead` then repeat the lookup. If the disk has nothing, `found` is unchanged. For an object served
+    /// from disk only, `lead` is kept if it must be validated. If the object is replaced during the read, the lookup is repeated a
+    /// few times.
     net::awaitable<void> look_on_disk(Lookup& found, Query const&, net::Executor);
     /// The result that lookup() would give, with all that is known about the URL; takes no lease and counts no use.
     /// With `on_disk` it also reads the disk if memory has nothing and no fetch is in progress. That read blocks, so
@@ -65,6 +65,10 @@ public:
     /// Accepts an invalidation: later requests get none of the stored responses that it concerns, or get them as stale ones. Wait
     /// for the disk if it must survive the process: see DiskTier::settled().
     void invalidate(Invalidation const&);
+    /// The same for a URL that the caller then purges: the disk keeps no line about it, so POST requests do not fill its list.
+    void invalidate_before_purge(Invalidation const&);
+    /// See Invalidations.
+    void raise_watermark();
     void configure(GroupOptions const&);
     Invalidations const& invalidations() const { return memory_.invalidations; }
     /// Removes this object unless it was replaced already; the URL's other variants stay.
@@ -106,9 +110,7 @@ private:
     void restore_invalidations(store::DiskStore const& disk);
     std::optional<http::ReuseReason> discard_if_invalidated(Shard& shard, Shard::Found&, Query const&,
                                                             std::vector<store::ObjectPtr>& gone) REQUIRES(shard.mutex);
-    http::ReuseAnswer answer_for(store::Object const&, http::Terms const&, Query const&) const;
     Peek peek_in_memory(Query const&) const;
-    bool note_invalidation(Peek&, store::ObjectPtr const&) const;
     void peek_on_disk(Peek& absent, Query const&) const;
 
     DiskTier disk_;
@@ -116,6 +118,8 @@ private:
     Fetches fetches_;
 };
 
+/// Whether, and why, the object with these terms may answer the query.
+http::ReuseAnswer answer_for(Invalidations const&, store::Object const&, http::Terms const&, Query const&);
 /// Neither memory nor disk stores longer bodies.
 Bytes longest_body(Cache const&);
 /// Why memory did not admit a body of this length. A body too large for memory can only be stored on disk, so a missing

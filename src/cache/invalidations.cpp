@@ -13,13 +13,7 @@ namespace garner::cache {
 namespace {
 
 // An entry of the table with the overhead of the standard library.
-constexpr Bytes node_bytes = 64;
-
-std::string_view url_in(std::string_view key) {
-    auto url = url_of(key);
-    url.remove_prefix(std::min<std::size_t>(url.size(), 1));   // the partition
-    return url;
-}
+constexpr Bytes node_bytes = 72;
 
 }   // namespace
 
@@ -38,17 +32,18 @@ Invalidations::Entry const* Invalidations::find(Key key, std::string_view origin
     return found == table_.end() ? nullptr : &found->second;
 }
 
-void Invalidations::raise(Entry& entry, bool soft, Number number, WallTime at) {
+void Invalidations::raise(Entry& entry, bool soft, Number number, WallTime at, Lease::Time applied) {
     auto& last = soft ? entry.soft : entry.hard;
     last = std::max(last, number);
     entry.at = std::max(entry.at, at);
+    entry.applied = std::max(entry.applied, applied);
 }
 
-void Invalidations::add(Key key, std::string_view origin, std::string_view text, Noted const& noted) {
+void Invalidations::add(Key key, std::string_view origin, std::string_view text, Noted const& noted, Lease::Time applied) {
     auto const hash = hash_of(key, origin, text);
     auto const [at, is_new] = table_.try_emplace(hash);
     held_[index_of(key)] += is_new;
-    raise(at->second, noted.what.soft, noted.number, noted.at);
+    raise(at->second, noted.what.soft, noted.number, noted.at, applied);
     order_.push_back({hash, at->second.newest(), key});
     while (order_.size() > most_) forget_oldest();
 }
@@ -59,40 +54,53 @@ void Invalidations::forget_oldest() {
     auto const found = table_.find(oldest.hash);
     if (found == table_.end() || found->second.newest() != oldest.number) return;   // renewed since
     auto const& entry = found->second;
-    if (entry.hard) raise(forgotten_, false, entry.hard, entry.at);
-    if (entry.soft) raise(forgotten_, true, entry.soft, entry.at);
+    if (entry.hard) raise(forgotten_, false, entry.hard, entry.at, entry.applied);
+    if (entry.soft) raise(forgotten_, true, entry.soft, entry.at, entry.applied);
     table_.erase(found);
     --held_[index_of(oldest.key)];
 }
 
-void Invalidations::put(Noted const& noted) {
+void Invalidations::put(Noted const& noted, Lease::Time applied) {
     auto const& what = noted.what;
     switch (what.kind) {
-    case Invalidation::Kind::url: return add(Key::url, {}, what.text, noted);
-    case Invalidation::Kind::prefix: return add(Key::prefix, {}, what.text, noted);
-    case Invalidation::Kind::all: return raise(all_, what.soft, noted.number, noted.at);
+    case Invalidation::Kind::url: return add(Key::url, {}, what.text, noted, applied);
+    case Invalidation::Kind::prefix: return add(Key::prefix, {}, what.text, noted, applied);
+    case Invalidation::Kind::all: return raise(all_, what.soft, noted.number, noted.at, applied);
     case Invalidation::Kind::tag: break;
     }
-    add(Key::tag, what.origin, what.text, noted);
-    add(Key::any_tag, what.origin, {}, noted);   // for responses whose tags are unreadable
+    add(Key::tag, what.origin, what.text, noted, applied);
+    add(Key::any_tag, what.origin, {}, noted, applied);   // for responses whose tags are unreadable or not known yet
 }
 
 Invalidations::Number Invalidations::accept(Invalidation const& what, WallTime now, Next const& next) {
     MutexLock const lock(mutex_);
     auto const number = next();
-    put({what, number, now});
+    auto const applied = boot_now();
+    put({what, number, now}, applied);
+    last_applied_.store(applied.count(), std::memory_order_release);
     ++accepted_[static_cast<std::size_t>(what.kind)];
+    last_.store(number, std::memory_order_release);
+    return number;
+}
+
+Invalidations::Number Invalidations::raise_watermark(WallTime now, Next const& next) {
+    MutexLock const lock(mutex_);
+    auto const number = next();
+    auto const applied = boot_now();
+    raise(watermark_, true, number, now, applied);
+    last_applied_.store(applied.count(), std::memory_order_release);
     last_.store(number, std::memory_order_release);
     return number;
 }
 
 void Invalidations::restore(std::vector<Noted> const& all, Next const& next) {
     MutexLock const lock(mutex_);
-    for (auto const& noted : all) put(noted);
+    for (auto const& noted : all) put(noted, Lease::never);
     if (!all.empty()) check_all_again(next);
 }
 
 void Invalidations::configure(GroupOptions const& options, Next const& next) {
+    lease.set_ignored(options.serves_cut_off);
     MutexLock const lock(mutex_);
     options_ = options;
     if (last_.load() != 0) check_all_again(next);
@@ -112,7 +120,7 @@ Invalidations::Stats Invalidations::stats() const {
 
 // ---- judgements ----
 
-/// The newest hard match decides; without one the newest soft match.
+/// The newest hard match decides; without one the watermark, and then the newest soft match.
 class Invalidations::Search {
 public:
     explicit Search(Number as_of) : as_of_(as_of) {}
@@ -121,6 +129,9 @@ public:
         if (!entry) return;
         take(entry->hard, State::hard, *entry, reason, text, origin);
         take(entry->soft, State::soft, *entry, reason, text, origin);
+    }
+    void consider_watermark(Entry const& entry) {
+        take(entry.soft, State::watermark, entry, http::ReuseReason::invalidated_watermark, {}, {});
     }
     Found result() && { return std::move(best_); }
 
@@ -147,23 +158,30 @@ bool Invalidations::covers(std::string_view url) const {
     return std::ranges::any_of(options_.objects, [&](auto const& matcher) { return matcher.may_match_url(request); });
 }
 
+/// Calls `use` for each prefix that may be invalidated, shortest first.
+template <class Use>
+void Invalidations::for_each_prefix(std::string_view url, Use use) const {
+    auto const path = url.substr(0, url.find('?'));
+    auto end = path.find('/', origin_of(url).size());
+    for (std::size_t slashes = 0; end != path.npos && slashes < prefix_slashes_max; ++slashes) {
+        use(path.substr(0, end + 1));
+        end = path.find('/', end + 1);
+    }
+}
+
 Invalidations::Found Invalidations::find_newest(store::Object const& object, Number as_of) const {
     using enum http::ReuseReason;
-    auto const url = url_in(object.key());
+    auto const url = plain_url_of(object.key());
     auto const origin = origin_of(url);
     Search search(as_of);
     search.consider(&all_, invalidated_all);
     search.consider(&forgotten_, invalidated_oldest);
+    search.consider_watermark(watermark_);
     if (has(Key::url)) search.consider(find(Key::url, {}, url), invalidated_url, url);
-    if (has(Key::prefix)) {
-        auto const path = url.substr(0, url.find('?'));
-        auto end = path.find('/', origin.size());
-        for (std::size_t slashes = 0; end != path.npos && slashes < prefix_slashes_max; ++slashes) {
-            auto const prefix = path.substr(0, end + 1);
+    if (has(Key::prefix))
+        for_each_prefix(url, [&](std::string_view prefix) NO_THREAD_SAFETY_ANALYSIS {
             search.consider(find(Key::prefix, {}, prefix), invalidated_prefix, prefix);
-            end = path.find('/', end + 1);
-        }
-    }
+        });
     if (has(Key::tag)) {
         auto const tags = http::tags_of(object.head(), options_.tag_fields);
         for (auto const of : {origin, std::string_view()}) {
@@ -192,20 +210,65 @@ std::string Invalidations::explain(store::Object const& object) const {
 
 http::ReuseAnswer Invalidations::may_reuse(store::Object const& object, http::Terms const& terms,
                                            http::RequestCacheControl const& request, WallTime now) const {
+    bool const vouched = is_vouched_for(object);   // before the table
     auto const verdict = judge(object);
-    if (!verdict) return http::may_reuse(terms, request, now);
-    auto answer = http::may_reuse(http::stale_since(terms, verdict.at), request, now);
-    if (verdict.is_hard()) answer.reuse = http::Reuse::revalidate;
-    if (answer.reuse == http::Reuse::revalidate && !http::is_by_request(answer.reason)) answer.reason = verdict.reason;
+    if (!verdict && vouched) return http::may_reuse(terms, request, now);
+    auto answer = http::may_reuse(verdict ? http::stale_since(terms, verdict.at) : terms, request, now);
+    bool const would_serve = answer.reuse != http::Reuse::revalidate;
+    if (!vouched || verdict.needs_validation()) answer.reuse = http::Reuse::revalidate;
+    bool const is_validated = answer.reuse == http::Reuse::revalidate;
+    if (verdict && is_validated && !http::is_by_request(answer.reason)) answer.reason = verdict.reason;
+    if (!verdict && would_serve) answer.reason = http::ReuseReason::held_back;
     return answer;
 }
 
 bool Invalidations::may_serve_stale_on_error(store::Object const& object, http::RequestCacheControl const& request, WallTime now,
                                              http::StaleOnErrorKind kind) const {
+    if (is_cut_off_for(plain_url_of(object.key()))) return false;
     auto const verdict = judge(object);
-    if (verdict.is_hard()) return false;
+    if (verdict.needs_validation()) return false;
     auto const terms = verdict ? http::stale_since(object.terms(), verdict.at) : object.terms();
     return http::may_serve_stale_on_error(terms, request, now, kind);
+}
+
+// ---- in a group ----
+
+bool Invalidations::covers_url(std::string_view url) const {
+    MutexLock const lock(mutex_);
+    return covers(url);
+}
+
+bool Invalidations::is_vouched_without_lease(store::Object const& object) const {
+    return lease.vouches_for(object.terms().passed, boot_now()) || !covers_url(plain_url_of(object.key()));
+}
+
+bool Invalidations::holds_back(store::Object const& object) const {
+    if (is_cut_off_for(plain_url_of(object.key()))) return true;
+    return judge(object).state == State::watermark;
+}
+
+bool Invalidations::must_pass_caches(std::string_view url) const {
+    if (!lease.is_in_group()) return false;
+    if (!lease.is_current()) return covers_url(url);
+    auto const since = boot_now() - lease.spread();
+    if (Lease::Time(last_applied_.load(std::memory_order_acquire)) < since) return false;
+    MutexLock const lock(mutex_);
+    return last_match(url) >= since && covers(url);
+}
+
+/// When the latest invalidation that may concern a response of this URL was applied. The tags of the response are not known: any
+/// tag of its origin counts.
+Lease::Time Invalidations::last_match(std::string_view url) const {
+    auto last = std::max({all_.applied, forgotten_.applied, watermark_.applied});
+    auto const consider = [&](Entry const* entry) {
+        if (entry) last = std::max(last, entry->applied);
+    };
+    consider(find(Key::url, {}, url));
+    consider(find(Key::any_tag, origin_of(url), {}));
+    consider(find(Key::any_tag, {}, {}));
+    if (has(Key::prefix))
+        for_each_prefix(url, [&](std::string_view prefix) NO_THREAD_SAFETY_ANALYSIS { consider(find(Key::prefix, {}, prefix)); });
+    return last;
 }
 
 }   // namespace garner::cache

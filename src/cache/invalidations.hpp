@@ -1,4 +1,4 @@
-// The invalidations that were accepted, and the stored responses that they concern. Without I/O; the caller gives the time.
+// The invalidations that were accepted, and the stored responses that they concern. Without I/O; the caller gives the wall time.
 #pragma once
 #include <array>
 #include <atomic>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cache/invalidation.hpp"
+#include "cache/lease.hpp"
 #include "cache/options.hpp"
 #include "http/freshness.hpp"
 #include "store/object.hpp"
@@ -32,6 +33,8 @@ public:
 
     /// Accepts one. `next` gives its number, under the lock of this object.
     Number accept(Invalidation const&, WallTime now, Next const& next);
+    /// All that is stored must be validated before it is used: invalidations may have been missed.
+    Number raise_watermark(WallTime now, Next const& next);
     /// Those that an earlier process accepted.
     void restore(std::vector<Noted> const& all, Next const& next);
     /// The options have changed: every response is checked again.
@@ -39,8 +42,9 @@ public:
 
     enum class State : std::uint8_t {
         current,
-        soft,   // stale since `at`
-        hard    // must not be used
+        soft,        // stale since `at`
+        watermark,   // must be validated
+        hard         // must not be used
     };
     struct Verdict {
         State state = State::current;
@@ -48,6 +52,9 @@ public:
         WallTime at{};
         explicit operator bool() const { return state != State::current; }
         bool is_hard() const { return state == State::hard; }
+        /// By an invalidation: a response below the watermark may be as good as before.
+        bool is_invalidated() const { return state == State::soft || state == State::hard; }
+        bool needs_validation() const { return state >= State::watermark; }
     };
     /// The state of a stored response.
     Verdict judge(store::Object const& object) const {
@@ -65,10 +72,25 @@ public:
     /// "invalidated by tag news of http://example.com"; empty for a response that is not outdated.
     std::string explain(store::Object const& object) const;
 
+    // ---- in a group ----
+
+    Lease lease;
+    /// `group.objects` has the URL, which is in normal form.
+    bool covers_url(std::string_view url) const;
+    /// This cache may not know an invalidation of the URL.
+    bool is_cut_off_for(std::string_view url) const { return !lease.is_current() && covers_url(url); }
+    /// The response may be used as far as the lease is concerned. Call it before judge().
+    bool is_vouched_for(store::Object const& object) const { return lease.is_current() || is_vouched_without_lease(object); }
+    /// Whether a request for this URL goes out with no-cache, and to no sibling: another cache may not have applied an invalidation
+    /// yet.
+    bool must_pass_caches(std::string_view url) const;
+    /// Whether the lease or the watermark forbids to serve this response in place of an error.
+    bool holds_back(store::Object const& object) const;
+
     /// http::may_reuse() of a stored response with these terms. An outdated one is not fresh.
     http::ReuseAnswer may_reuse(store::Object const& object, http::Terms const& terms, http::RequestCacheControl const& request,
                                 WallTime now) const;
-    /// http::may_serve_stale_on_error(). Never after a hard invalidation.
+    /// http::may_serve_stale_on_error(). Never after a hard invalidation, below the watermark, or without a lease.
     bool may_serve_stale_on_error(store::Object const& object, http::RequestCacheControl const& request, WallTime now,
                                   http::StaleOnErrorKind kind) const;
 
@@ -83,8 +105,9 @@ public:
 
 private:
     struct Entry {
-        Number hard = 0, soft = 0;   // the last of each
-        WallTime at{};               // the time of the last one
+        Number hard = 0, soft = 0;            // the last of each
+        WallTime at{};                        // the time of the last one
+        Lease::Time applied = Lease::never;   // the same, of those that this process applied
         Number newest() const { return std::max(hard, soft); }
     };
     enum class Key : char { url = 'u', prefix = 'p', tag = 't', any_tag = 'o' };
@@ -101,10 +124,10 @@ private:
     /// Compares the response with all that may match it.
     class Search;
 
-    static void raise(Entry&, bool soft, Number, WallTime at);
-    void put(Noted const&) REQUIRES(mutex_);
+    static void raise(Entry&, bool soft, Number, WallTime at, Lease::Time applied);
+    void put(Noted const&, Lease::Time applied) REQUIRES(mutex_);
     void check_all_again(Next const& next) REQUIRES(mutex_);
-    void add(Key, std::string_view origin, std::string_view text, Noted const&) REQUIRES(mutex_);
+    void add(Key, std::string_view origin, std::string_view text, Noted const&, Lease::Time applied) REQUIRES(mutex_);
     void forget_oldest() REQUIRES(mutex_);
     Fingerprint hash_of(Key, std::string_view origin, std::string_view text) const;
     Entry const* find(Key, std::string_view origin, std::string_view text) const REQUIRES(mutex_);
@@ -113,6 +136,10 @@ private:
     Found look(store::Object const& object, Number as_of) const;
     Found find_newest(store::Object const& object, Number as_of) const REQUIRES(mutex_);
     bool covers(std::string_view url) const REQUIRES(mutex_);
+    bool is_vouched_without_lease(store::Object const&) const;
+    Lease::Time last_match(std::string_view url) const REQUIRES(mutex_);
+    template <class Use>
+    void for_each_prefix(std::string_view url, Use use) const;
 
     std::size_t const most_;
     Fingerprint const seed_ = random_bits();
@@ -123,6 +150,8 @@ private:
     std::array<std::size_t, 4> held_ GUARDED_BY(mutex_){};   // entries of each key
     Entry all_ GUARDED_BY(mutex_);
     Entry forgotten_ GUARDED_BY(mutex_);
+    Entry watermark_ GUARDED_BY(mutex_);                                 // its `soft`
+    std::atomic<Lease::Time::rep> last_applied_{Lease::never.count()};   // the newest Entry::applied
     GroupOptions options_ GUARDED_BY(mutex_);
     std::array<std::uint64_t, 4> accepted_ GUARDED_BY(mutex_){};
 };

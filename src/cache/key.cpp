@@ -11,6 +11,11 @@ std::string variant_text(std::string_view key, std::string_view variant) {
 
 std::string_view url_of(std::string_view key) { return key.substr(0, key.find_first_of("\x01\x02")); }
 
+std::string_view plain_url_of(std::string_view key) {
+    auto const url = url_of(key);
+    return url.substr(url.empty() ? 0 : 1);
+}
+
 std::string parts_text(std::string_view key) {
     std::string text(key);
     text += '\x02';   // invalid in a URI or in a variant's text

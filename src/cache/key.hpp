@@ -32,6 +32,8 @@ std::string twin_text(std::string_view key);
 std::string variant_text(std::string_view key, std::string_view variant);
 /// The URL's primary key, from the key of a URL, variant or parts.
 std::string_view url_of(std::string_view key);
+/// The URL in normal form, without the partition.
+std::string_view plain_url_of(std::string_view key);
 /// The key of the stored parts of a response. `key`: the key (of a URL or a variant) of the whole response.
 std::string parts_text(std::string_view key);
 

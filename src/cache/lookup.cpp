@@ -43,7 +43,10 @@ FillPtr fetch_of(Shard const& shard, Query const& query, std::string_view varian
         bool const grows = view.phase == FillView::Phase::body && view.object->status() != 206;
         bool const leads = fill->leads_others() && !fill->stale();
         // Any request may join a response that will be stored.
-        auto serves = [&] { return http::may_reuse(view.object->terms(), query.control, query.now).reuse == http::Reuse::fresh; };
+        auto serves = [&] {
+            bool const is_fresh = http::may_reuse(view.object->terms(), query.control, query.now).reuse == http::Reuse::fresh;
+            return is_fresh && invalidations.is_vouched_for(*view.object);
+        };
         if (!leads && !(grows && serves())) continue;
         // Before the head the URL's last Vary is the best guess of the variant being fetched.
         bool const head = view.phase == FillView::Phase::head;
@@ -115,8 +118,9 @@ std::optional<http::ReuseReason> Cache::discard_if_invalidated(Shard& shard, Sha
     return verdict.reason;
 }
 
-http::ReuseAnswer Cache::answer_for(store::Object const& object, http::Terms const& terms, Query const& query) const {
-    return invalidations().may_reuse(object, terms, query.control, query.now);
+http::ReuseAnswer answer_for(Invalidations const& invalidations, store::Object const& object, http::Terms const& terms,
+                             Query const& query) {
+    return invalidations.may_reuse(object, terms, query.control, query.now);
 }
 
 /// Reports a sample of memory hits to the disk, which may then store the object.
@@ -146,7 +150,7 @@ Lookup Cache::answer_from(Shard& shard, Shard::Found found, Query const& query) 
     auto const primary = query.key.fingerprint;
     Lookup result;
     shard.policy().hit(found.slot, found.object->cost());
-    result.answer_with(store::ObjectPtr(found.object), answer_for(*found.object, found.object->terms(), query));
+    result.answer_with(store::ObjectPtr(found.object), answer_for(invalidations(), *found.object, found.object->terms(), query));
     // A request whose credentials may be wrong must not revalidate for others.
     bool const may_refresh = !query.request.fields.has(http::Name::authorization);
     if (result.kind == Lookup::Kind::refresh && may_refresh) lead_refresh(result, shard, query);
@@ -212,11 +216,13 @@ Lookup Cache::look_for_parts(Query const& query) {
     result.part_missing = !can_answer(*found.object, query.request, query.now);
     if (result.part_missing) return result;
     shard.policy().hit(found.slot, found.object->cost());
-    result.answer_with(store::ObjectPtr(found.object), answer_for(*found.object, terms_of_parts(*found.object), query));
+    result.answer_with(store::ObjectPtr(found.object),
+                       answer_for(invalidations(), *found.object, terms_of_parts(*found.object), query));
     return result;
 }
 
 bool Cache::would_serve(Key const& key, WallTime now, milliseconds margin) const {
+    if (invalidations().is_cut_off_for(plain_url_of(key.text))) return false;
     http::RequestCacheControl fresh_for_longer;
     fresh_for_longer.min_fresh = static_cast<http::DeltaSeconds>(std::chrono::ceil<seconds>(margin).count());
     auto serves = [&](store::Object const* object) {
@@ -236,12 +242,12 @@ bool Cache::would_serve(Key const& key, WallTime now, milliseconds margin) const
 // ---- inspection ----
 
 /// True for an object that a lookup would remove.
-bool Cache::note_invalidation(Peek& peek, store::ObjectPtr const& object) const {
-    auto const verdict = invalidations().judge(*object);
+bool Peek::note_invalidation(Invalidations const& invalidations, store::ObjectPtr const& object) {
+    auto const verdict = invalidations.judge(*object);
     if (!verdict) return false;
-    peek.invalidated = invalidations().explain(*object);
-    peek.was_removed = verdict.is_hard();
-    return peek.was_removed;
+    invalidated = invalidations.explain(*object);
+    was_removed = verdict.is_hard();
+    return was_removed;
 }
 
 Peek Cache::peek_in_memory(Query const& query) const {
@@ -254,7 +260,7 @@ Peek Cache::peek_in_memory(Query const& query) const {
     peek.hit_for_pass_reason = shard.hit_for_pass_reason(primary);
     bool const shares = query.collapse != Collapse::alone && !shard.is_hit_for_pass(primary, unix_seconds(query.now));
     auto [found, marker, variant] = select(shard, query.key, query.request);
-    if (found && note_invalidation(peek, found.object)) found = {};
+    if (found && peek.note_invalidation(invalidations(), found.object)) found = {};
     if (marker) {
         peek.vary = marker.object->head();
         peek.selected = http::variant_key(peek.vary, query.request.fields);
@@ -265,19 +271,19 @@ Peek Cache::peek_in_memory(Query const& query) const {
     for (auto const& fill : shard.fills(primary))
         if (fill->key() == query.key.text) peek.fetches.push_back(fill);
     if (found) {
-        peek.answer_with(store::ObjectPtr(found.object), answer_for(*found.object, found.object->terms(), query));
+        peek.answer_with(store::ObjectPtr(found.object), answer_for(invalidations(), *found.object, found.object->terms(), query));
         if (peek.kind == Lookup::Kind::stale && shares) peek.follow = validation_of(shard, query.key, peek.object, invalidations());
         return peek;
     }
     if (shares) peek.follow = fetch_of(shard, query, variant, invalidations());
     if (peek.follow) peek.kind = Lookup::Kind::busy;
     auto parts = find_parts(shard, query);
-    if (parts && note_invalidation(peek, parts.object)) parts = {};
+    if (parts && peek.note_invalidation(invalidations(), parts.object)) parts = {};
     peek.parts = store::ObjectPtr(parts.object);
     peek.part_missing = peek.parts && query.request.fields.has(http::Name::range) && !peek.follow;
     if (peek.part_missing && can_answer(*peek.parts, query.request, query.now)) {
         peek.part_missing = false;
-        peek.answer_with(peek.parts, answer_for(*peek.parts, terms_of_parts(*peek.parts), query));
+        peek.answer_with(peek.parts, answer_for(invalidations(), *peek.parts, terms_of_parts(*peek.parts), query));
         return peek;
     }
     if (!shares && query.collapse != Collapse::alone) peek.kind = Lookup::Kind::hit_for_pass;

@@ -16,6 +16,8 @@
 
 namespace garner::cache {
 
+class Invalidations;
+
 /// How a request may use fetches in progress.
 enum class Collapse : std::uint8_t {
     lead_and_follow,
@@ -76,6 +78,8 @@ struct Peek {
     bool disk_was_read = false;             // memory has nothing, and the disk was read
     std::string invalidated = {};           // the invalidation that concerns the stored object or parts; empty: none
     bool was_removed = false;               // it is a hard one: a request finds nothing
+    /// True if a hard invalidation concerns the object.
+    bool note_invalidation(Invalidations const& invalidations, store::ObjectPtr const& object);
     /// See Lookup::answer_with.
     void answer_with(store::ObjectPtr found, http::ReuseAnswer how);
     bool variant_missing() const { return !vary.empty() && !object; }

@@ -23,8 +23,8 @@ Bytes bytes_of(std::string const& text) {
 }   // namespace
 
 NegativeCache::NegativeCache(std::size_t entries_max, store::Budget* budget)
-    : seed_(random_bits()), sets_(std::max<std::size_t>(1, entries_max / (shards_max * entries_per_set))), budget_(budget),
-      shards_(new Shard[shards_max]) {}
+    : seeds_{random_bits(), random_bits()}, sets_(std::max<std::size_t>(1, entries_max / (shards_max * entries_per_set))),
+      budget_(budget), shards_(new Shard[shards_max]) {}
 
 std::optional<KnownFailure> NegativeCache::find(Key const& key, SteadyTime now, std::optional<Witness> const& asker) {
     if (empty()) return std::nullopt;
@@ -96,7 +96,47 @@ void NegativeCache::clear() {
     }
 }
 
-NegativeCache::Identity NegativeCache::identity(Key const& key) const { return {key.fingerprint, fingerprint(key.text, seed_)}; }
+std::vector<NegativeCache::Handed> NegativeCache::handed(SteadyTime now) const {
+    std::vector<Handed> all;
+    for (std::size_t i = 0; i < shards_max; ++i) {
+        auto& shard = shards_[i];
+        MutexLock const lock(shard.mutex);
+        for (auto const& entry : shard.entries) {
+            if (!entry.taken || entry.only_witness || now >= entry.counts_until) continue;
+            auto const left = std::max(entry.until - now, SteadyTime::duration::zero());
+            all.push_back({.key = entry.key.primary,
+                           .second = entry.key.second,
+                           .failures = entry.failures,
+                           .of_head_only = entry.of_head_only,
+                           .left = std::chrono::ceil<milliseconds>(left),
+                           .counts_left = std::chrono::ceil<milliseconds>(entry.counts_until - now),
+                           .failure = entry.failure});
+        }
+    }
+    return all;
+}
+
+void NegativeCache::adopt(Seeds const& seeds, std::span<Handed const> failures, SteadyTime now) {
+    seeds_ = seeds;
+    for (auto const& one : failures) {
+        Identity const key{one.key, one.second};
+        auto& shard = shard_of(key);
+        MutexLock const lock(shard.mutex);
+        auto* const entry = take_entry(shard, key, std::nullopt, now);
+        if (!entry) return;
+        entry->failures = one.failures;
+        entry->of_head_only = one.of_head_only;
+        entry->until = now + one.left;
+        entry->counts_until = now + one.counts_left;
+        entry->failure.status = one.failure.status;
+        entry->failure.kind = one.failure.kind;
+        keep_words(*entry, one.failure.reason);
+    }
+}
+
+NegativeCache::Identity NegativeCache::identity(Key const& key) const {
+    return {fingerprint(key.text, seeds_[0]), fingerprint(key.text, seeds_[1])};
+}
 
 NegativeCache::Entry* NegativeCache::set_of(Shard& shard, Identity const& key) const {
     return shard.entries.data() + key.second % sets_ * entries_per_set;

@@ -1,10 +1,12 @@
 // Negative cache: failed fetches are remembered for a while, so that clients get an error without a request to the
 // origin.
 #pragma once
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "cache/fill.hpp"
@@ -62,6 +64,20 @@ public:
     bool forget(Key const& key, SteadyTime now);
     void clear();
 
+    /// A failure for another process. Those that one client's own request may have caused are left out.
+    struct Handed {
+        std::uint64_t key = 0, second = 0;   // fingerprints under the seeds
+        std::uint32_t failures = 0;          // in a row
+        bool of_head_only = false;
+        milliseconds left{0}, counts_left{0};   // until it expires, and until the row ends
+        FetchFailure failure = {};
+    };
+    using Seeds = std::array<std::uint64_t, 2>;
+    Seeds const& seeds() const { return seeds_; }
+    std::vector<Handed> handed(SteadyTime now) const;
+    /// While no other thread uses it: the failures of another process, and its seeds.
+    void adopt(Seeds const& seeds, std::span<Handed const> failures, SteadyTime now);
+
     /// The most that remember() may take from the budget for this failure.
     Bytes most_growth(Key const& key, FetchFailure const& failure) const;
     /// Its heap memory.
@@ -109,7 +125,7 @@ private:
     void give_back(Bytes bytes);
     Bytes bytes_of_entries() const { return heap_block(sets_ * entries_per_set * sizeof(Entry)); }
 
-    std::uint64_t seed_;
+    Seeds seeds_;
     std::size_t sets_;   // per shard
     store::Budget* budget_;
     std::atomic<std::size_t> size_{0};

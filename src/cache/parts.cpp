@@ -39,6 +39,7 @@ http::Terms terms_of_whole(std::string_view head, http::Terms const& newest, htt
     auto terms = http::terms_of(*whole, newest.response_time, newest.response_time, freshness);
     terms.initial_age = newest.initial_age;
     terms.age_value = newest.age_value;
+    terms.passed = newest.passed;
     return terms;
 }
 

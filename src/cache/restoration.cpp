@@ -186,7 +186,7 @@ bool Restoration::put(store::Object::Parts const& parts, store::ObjectPtr object
     auto& shard = memory_.shard(primary);
     MutexLock const lock(shard.mutex);
     if (!shard.touched.may_restore(primary) || shard.find(of_key, parts.key)) return false;
-    if (memory_.invalidations.judge(*object)) return false;
+    if (memory_.invalidations.judge(*object).is_invalidated()) return false;
     auto const* const marker = shard.find(primary, url).object;
     if (is_variant && (!is_marker(marker) || marker->sequence() > parts.sequence)) return false;
     shard.put(of_key, std::move(object));

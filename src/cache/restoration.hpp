@@ -11,8 +11,8 @@
 
 namespace garner::cache {
 
-/// Objects come with the most valuable first, or with a rank. They evict nothing, and replace nothing: every event in this process is newer. Used on
-/// one thread after the constructor. There is one at a time.
+/// Objects come with the most valuable first, or with a rank. They evict nothing, and replace nothing: every event in this process
+/// is newer. Used on one thread after the constructor. There is one at a time.
 class Restoration {
 public:
     /// From now on the cache remembers which URLs have events. Before the workers run. `former`: the last number of the former

@@ -51,7 +51,7 @@ void ValueWalk::add(Shard& shard, store::ObjectPtr const& object, std::optional<
     auto const url = url_of(object->key());
     auto const primary = memory_.fingerprint_of(url);
     bool const is_part = whole_of(object->key()) != object->key();
-    if (is_part || shard.url(primary) || memory_.invalidations.judge(*object)) return;
+    if (is_part || shard.url(primary) || memory_.invalidations.judge(*object).is_invalidated()) return;
     bool const is_variant = url.size() < object->key().size();
     if (is_variant) {
         auto const marker = shard.find(primary, url);

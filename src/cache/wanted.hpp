@@ -24,8 +24,8 @@ public:
     void end();
     bool is_on() const { return on_.load(std::memory_order_relaxed); }
 
-    /// The object under exactly this key, uncharged, though a body that it shares is charged; nullptr if the former process does not
-    /// have it, or does not answer soon.
+    /// The object under exactly this key, uncharged, though a body that it shares is charged; nullptr if the former process does
+    /// not have it, or does not answer soon.
     net::awaitable<store::ObjectPtr> load(std::string_view key, net::Executor executor);
 
     bool waits_for(std::string_view key) const;

@@ -4,11 +4,11 @@
 #include <functional>
 #include <utility>
 
-#include "cache/invalidation.hpp"
+#include "config/command_arguments.hpp"
+#include "config/command_texts.hpp"
 #include "config/keys.hpp"
 #include "config/seen_command.hpp"
 #include "config/version_text.hpp"
-#include "http/uri.hpp"
 #include "sim/sim_options.hpp"
 #include "util/command_form.hpp"
 #include "util/completion.hpp"
@@ -21,176 +21,6 @@ namespace {
 using Command = CommandLine::Command;
 
 using Statuses = std::vector<CommandDescription::ExitStatus>;
-
-constexpr char const* about_garner = "Starts the proxy; default address: 127.0.0.1:3128.\n"
-                                     "Without --config it serves programs on this machine only.";
-
-constexpr char const* about_import =
-    "Translates a squid.conf of Squid 3 to 5.\n"
-    "Prints the configuration, and on standard error each directive that was dropped or needs you, with the reason.";
-
-constexpr char const* about_imported =
-    "The configuration refuses each request that Squid would refuse. An ACL without a translation never matches in a rule that "
-    "allows, and always in a rule that denies. Relative names of files are names beside FILE. docs/guides/from-squid.md explains "
-    "the result.";
-
-constexpr char const* about_explain =
-    "Explains why a request would be a hit or a miss.\n"
-    "The running proxy shows the rules, the variants and the freshness that decide. It fetches and changes nothing. On a miss it "
-    "asks the peers, as it does for a client's request.";
-
-constexpr char const* about_intercept =
-    "Prints or checks the firewall for intercepted connections.\n"
-    "The rules of nftables divert TCP connections to the ports 80 and 443 that pass this machine. The first listener that serves "
-    "IPv4 gets those of IPv4, and likewise for IPv6.";
-
-constexpr char const* about_health =
-    "Tells whether the running proxy serves.\n"
-    "Asks the proxy at admin.address of the same configuration, and prints serving, draining or stuck.";
-
-constexpr char const* about_top = "Prints health, rates and lists each second.\n"
-                                  "On a terminal it renews the screen. Otherwise it prints lines of time, kind and value. Asks the "
-                                  "running proxy at admin.address.";
-
-constexpr char const* about_token =
-    "Makes a token for the admin address.\n"
-    "Prints the token, and then its line for admin.tokens of the configuration, which has only the SHA-256.";
-
-constexpr char const* about_token_use =
-    "Keep the token in a file that only its holder can read: it cannot be printed again. A reload makes the new line valid. "
-    "Commands "
-    "take the token from GARNER_TOKEN or --token-file, browsers at /login, and programs send Authorization: Bearer TOKEN.";
-
-constexpr char const* about_log = "Reopens the log files of the running proxy.\n"
-                                  "Asks the proxy at admin.address of the same configuration. SIGUSR1 does the same.";
-
-constexpr char const* about_reload =
-    "Makes the running proxy load its configuration again.\n"
-    "The proxy reads the file that it was started with. Asks it at control.path of the same configuration. SIGHUP does the same.";
-
-constexpr char const* about_reload_keys =
-    "Prints each key that changes: `KEY: BEFORE -> AFTER`, and `now`, or `takeover` for a key "
-    "that a reload leaves as it is. A file with "
-    "errors, an address in use or an unreadable certificate changes nothing.\n"
-    "The values of --set at the start of the proxy hold again. --set of this command only leads to the control socket, and goes to "
-    "the new process of --or-takeover.";
-
-constexpr char const* about_takeover =
-    "Takes the place of the running proxy with a new process.\n"
-    "It runs this program with the configuration of this command. No connection is refused meanwhile.";
-constexpr char const* about_takeover_steps =
-    "The new process gets the sockets and the disk store by the Unix socket control.path. The former one ends its requests within "
-    "deadlines.handover, and exits with 0. If the new one fails before, the former one goes on.\n"
-    "Without --background it serves in the foreground.";
-constexpr char const* about_confirm = "Keeps the configuration of garner reload --confirm.\n"
-                                      "Asks the proxy at control.path of the same configuration.";
-
-constexpr char const* about_cache =
-    "Lists, counts, checks or purges the objects in the cache.\n"
-    "Asks the running proxy at admin.address. If no proxy runs, opens the store at disk.path, and no proxy can start meanwhile.";
-
-constexpr char const* about_patterns =
-    "PATTERN is a prefix of URLs, such as \"http://example.com/pictures/\". If it contains *, which stands for any text, it must "
-    "match the whole URL, as in \"*.example.com/*.jpg\". A purge removes all variants of a URL.";
-
-constexpr char const* about_purges = "With - as URL, purge reads lines from standard input and prints one line for each: a URL, "
-                                     "\"prefix\" or \"tag\" and an operand, or "
-                                     "\"all\".\n"
-                                     "A purge by prefix or tag, of everything, or with --soft or --group is accepted whether "
-                                     "anything is stored or not, and holds after a "
-                                     "restart.";
-
-constexpr char const* about_ca =
-    "Makes, exports and shows the CA for interception.\n"
-    "The CA signs the certificates that clients get for the tunnels that bump.rules decrypt. Clients must trust its root.";
-
-constexpr char const* about_ca_files = "init writes root.pem, root.key, chain.pem and ca.key into DIR and overwrites no file. The "
-                                       "signing certificate may sign only for "
-                                       "the hosts of the rules that bump. If DIR has only root.pem and root.key, init makes a new "
-                                       "signing certificate below this root. "
-                                       "export and show read DIR, or without it the file of bump.ca_chain.";
-
-constexpr char const* about_rules =
-    "Asks the access rules of a configuration, and replays logs.\n"
-    "Asks no running proxy, except with --id, and opens no files of auth. --user counts as logged in, and is in the groups of the "
-    "configuration that list the name. --group adds a group, such as one of a directory.";
-
-constexpr char const* about_rule_lines =
-    "decide reads {\"url\": ...} with at, source, listener, user, groups, method, destination and fields "
-    "({\"Accept\": \"text/html\"}, or a list of lines). "
-    "The verdicts are allow, deny, login (a user is missing) and undecided (the destination is missing).";
-
-constexpr char const* about_completion =
-    "Prints the completion script for bash or zsh.\n"
-    "The script completes commands, options, file names and known values. For bash, put the first example into ~/.bashrc. For "
-    "zsh, store the script as a file _garner in a directory of $fpath.";
-
-CommandForm::Take appended_to(std::vector<std::string>& to) {
-    return [&to](std::string_view, std::string_view value) { return to.emplace_back(value), std::string(); };
-}
-
-std::string check_url(CommandLine& line) {
-    auto const given = line.url;
-    bool const authority = line.method == "CONNECT" && http::parse_authority(given);
-    if (authority) line.url = "https://" + given + "/";
-    return http::parse_absolute(line.url) ? "" : quoted_word(given) + " is not a URL like http://example.com/page";
-}
-
-std::string check_intercept(CommandLine::Intercept const& intercept) {
-    if (intercept.print == intercept.check) return "intercept takes --print or --check";
-    auto const is_plain = [](char c) {
-        return is_alpha(c) || is_digit(c) || c == '-' || c == '_' || c == '.' || c == '@' || c == ':';
-    };
-    for (auto const& name : intercept.interfaces)
-        if (name.empty() || name.size() > 15 || !std::ranges::all_of(name, is_plain))
-            return "--interface: " + quoted_word(name) + " is not the name of a network interface like lan0";
-    return {};
-}
-
-/// A URL, a prefix, a tag, everything, or lines on standard input.
-std::string check_purge(CommandLine& line) {
-    auto const& purge = line.purge_of;
-    int const given = !line.url.empty() + !purge.prefix.empty() + !purge.tag.empty() + purge.all;
-    if (given != 1) return "purge takes one of URL, --prefix, --tag, --all and -";
-    bool const has_tags = !purge.tag.empty() || line.url == "-";
-    if (!purge.origin.empty() && !has_tags) return "--origin is only for --tag";
-    if (!purge.origin.empty() && !http::parse_absolute(purge.origin))
-        return "--origin: " + quoted_word(purge.origin) + " is not a URL like http://example.com";
-    if (!purge.prefix.empty()) return cache::prefix_invalidation(purge.prefix, purge.soft).fault_text();
-    if (!purge.tag.empty()) return cache::tag_invalidation(purge.tag, purge.origin, purge.soft).fault_text();
-    return purge.all || line.url == "-" ? "" : check_url(line);
-}
-
-/// "0.1%" as a share.
-CommandForm::Take percent_into(std::optional<double>& to) {
-    return [&to](std::string_view name, std::string_view value) -> std::string {
-        auto const digits = value.ends_with('%') ? value.substr(0, value.size() - 1) : value;
-        double percent = 0;
-        bool const good = read_whole_number(digits, percent) && percent >= 0 && percent <= 100;
-        if (!good) return std::string(name) + ": " + quoted_word(value) + " is not a share like 0.1%";
-        to = percent / 100;
-        return {};
-    };
-}
-
-/// "60s".
-CommandForm::Take time_of_trial_into(seconds& to) {
-    return [&to](std::string_view name, std::string_view value) -> std::string {
-        auto const time = parse_time(value);
-        bool const good = time && *time >= seconds{1} && *time <= seconds{86'400};
-        if (!good) return std::string(name) + ": " + quoted_word(value) + " is not a time from 1s to 24h";
-        to = std::chrono::duration_cast<seconds>(*time);
-        return {};
-    };
-}
-
-CommandForm::Take shell_into(std::string& to) {
-    return [&to](std::string_view name, std::string_view value) {
-        to = value;
-        bool const known = value == "bash" || value == "zsh";
-        return known ? "" : std::string(name) + ": " + quoted_word(value) + " is neither bash nor zsh";
-    };
-}
 
 /// The keys that have one place, as --set takes them.
 std::vector<std::string> assignments() {
@@ -241,8 +71,10 @@ public:
         declare_import();
         declare_stats();
         declare_top();
+        declare_quota();
         declare_explain();
         declare_peers();
+        declare_group();
         declare_health();
         declare_cache();
         declare_purge();
@@ -339,6 +171,21 @@ private:
             .option("--count N", "ends after N prints; default: never", number_into<std::uint32_t>(line_.count, 1, 1'000'000'000))
             .exit_statuses({{0, "done"}, {1, "failure"}, {2, "wrong command line"}})
             .examples({"garner top", "garner top --count 2 --config /etc/garner/garner.json"});
+    }
+
+    void declare_quota() {
+        auto& quota = root_.subcommand("quota", about_quota, is(Command::quota));
+        with_token(quota)
+            .group("inspect")
+            .subcommand_optional()
+            .flag("--json", "prints JSON", line_.json)
+            .exit_statuses({{0, "done"}, {1, "failure, or there is no such quota or client"}, {2, "wrong command line"}})
+            .examples({"garner quota", "garner quota reset guests 10.9.0.7"});
+        quota
+            .subcommand("reset", "Begins the quota NAME anew for CLIENT, or for all clients.",
+                        [this] { line_.command = Command::quota, line_.rest = {"reset"}; })
+            .operand("NAME", appended_to(line_.rest))
+            .and_operand("[CLIENT]");
     }
 
     void declare_token() {
@@ -440,6 +287,19 @@ private:
             .examples({"garner peers", "garner peers --json --config /etc/garner/garner.json"});
     }
 
+    void declare_group() {
+        with_token(root_.subcommand("group",
+                                    "Prints the group of the running proxy.\n"
+                                    "Its members share invalidations. Shows its state, the leases of the voters, and at a voter "
+                                    "the members. Asks the proxy at "
+                                    "admin.address.",
+                                    is(Command::group)))
+            .group("inspect")
+            .flag("--json", "prints JSON", line_.json)
+            .exit_statuses({{0, "current, or without a group"}, {1, "cut off, or failure"}, {2, "wrong command line"}})
+            .examples({"garner group", "garner group --json --config /etc/garner/garner.json"});
+    }
+
     void declare_health() {
         root_.subcommand("health", about_health, is(Command::health))
             .group("inspect")
@@ -485,7 +345,7 @@ private:
             .flag("--all", "everything", purge.all)
             .flag("--soft", "marks the responses stale; default: they are not used again", purge.soft)
             .flag("--group", "accepts the purge also if nothing is stored", purge.group)
-            .flag("--wait", "waits until it holds everywhere", purge.wait)
+            .flag("--wait", "waits until it holds at every member of the group", purge.wait)
             .check([this] { return check_purge(line_); })
             .notes(about_purges)
             .exit_statuses({{0, "removed, or accepted"}, {1, "URL not in the cache, or failure"}, {2, "wrong command line"}})

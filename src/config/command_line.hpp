@@ -19,9 +19,11 @@ struct CommandLine {
         import,      // translate the squid.conf `url`
         purge,       // remove `url` from the cache
         stats,       // print one page of statistics
+        quota,       // print or reset quotas, by asking a running proxy
         top,         // print rates and lists, again each second
         token,       // make a token for the admin address: `rest` is its name
         peers,       // print the other caches and their states
+        group,       // print the group that shares invalidations
         health,      // whether the running proxy serves
         log,         // its log files: `rest` is the operation
         reload,      // makes the running proxy load its configuration again
@@ -46,7 +48,7 @@ struct CommandLine {
     std::string client;                // an address; empty: this machine; rules: --source
     bool accelerator = false;
     std::string intercepted = {};    // explain: the address that the client has connected to; empty: the proxy
-    bool json = false;               // explain, peers, cache
+    bool json = false;               // explain, peers, group, cache
     Bytes rate = 100 * MiB;          // cache verify: most bytes per second to read; 0: no limit
     bool what_if = false;            // stats
     std::uint32_t count = 0;         // top: number of prints; 0: without end

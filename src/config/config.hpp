@@ -8,6 +8,7 @@
 #include "auth/options.hpp"
 #include "bump/options.hpp"
 #include "cache/options.hpp"
+#include "group/options.hpp"
 #include "icp/options.hpp"
 #include "net/options.hpp"
 #include "proxy/options.hpp"
@@ -40,6 +41,12 @@ struct Control {
     friend bool operator==(Control const&, Control const&) = default;
 };
 
+/// What outlives the process.
+struct State {
+    std::string path;   // a directory; empty: nothing does
+    friend bool operator==(State const&, State const&) = default;
+};
+
 /// No address: the crawler's service is off unless it is configured.
 inline seen::Options no_seen() {
     seen::Options off;
@@ -65,9 +72,11 @@ struct Config {
     net::TlsOptions tls;
     net::PoolOptions pool;
     bump::Options bump;
+    group::Options group;
     auth::Options auth;   // from the keys auth and groups
     Admin admin;
     Control control;
+    State state;
     seen::Options seen = no_seen();
 
     icp::Options mesh;   // from the keys icp, htcp, digest, peers and direct

@@ -14,8 +14,8 @@ struct Fault {
     friend bool operator==(Fault const&, Fault const&) = default;
 };
 
-/// "garner.json:12: memory.szie: unknown key (did you mean memory.size?)", "--set memory.szie: unknown key (…)". Control characters are
-/// escaped.
+/// "garner.json:12: memory.szie: unknown key (did you mean memory.size?)", "--set memory.szie: unknown key (…)". Control characters
+/// are escaped.
 std::string text_of(Fault const&);
 
 }   // namespace garner::config

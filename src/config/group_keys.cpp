@@ -1,4 +1,7 @@
-// The keys of the group: invalidations of many objects at once.
+// The keys of the group: invalidations of many objects at once, and the proxies that share them.
+#include <algorithm>
+
+#include "config/address_form.hpp"
 #include "config/key_parts.hpp"
 #include "config/matcher_form.hpp"
 #include "http/tags.hpp"
@@ -6,7 +9,7 @@
 namespace garner::config {
 namespace {
 
-using T = cache::GroupOptions;
+using T = group::Options;
 
 /// A rule of invalidations sees the URL of a stored response, and no request.
 Form<http::Matcher> object_matcher() {
@@ -28,34 +31,86 @@ Form<std::string> tag_field() {
     return choice({names.begin(), names.end()});
 }
 
-/// A key of groups with several members.
-Row<T> key_of_members(std::string name) {
+/// A key of the replication of objects.
+Row<T> key_of_replication(std::string name) {
     auto read = [](Reader& reader, Json const&, T&) {
-        return reader.fault("groups of several members are not supported by this version",
-                            "remove this key: the group is this proxy");
+        return reader.fault("groups share invalidations only: the replication of objects is not built yet", "remove this key");
     };
     return {.name = std::move(name), .read = std::move(read), .describe = {}, .offered = false, .retired = true};
 }
 
+void check_voters(Reader& reader, T const& group) {
+    auto const& voters = group.voters;
+    for (std::size_t i = 0; i < voters.size(); ++i)
+        if (std::find(voters.begin(), voters.begin() + static_cast<std::ptrdiff_t>(i), voters[i]) !=
+            voters.begin() + static_cast<std::ptrdiff_t>(i))
+            reader.fault({"voters", i}, voters[i].text() + " is listed twice", "name each voter once");
+    if (voters.size() % 2 == 0 || voters.size() > 5)
+        reader.fault({"voters"}, std::to_string(voters.size()) + " voters: their majority must be clear", "name 1, 3 or 5 voters");
+    if (group.address.port != 0 && std::ranges::find(voters, group.address) == voters.end())
+        reader.fault({"address"}, group.address.text() + " is none of group.voters",
+                     "add it to group.voters of all members, or remove it: then this member is no voter");
+}
+
+/// All keys of the members belong together.
+void check_members(Reader& reader, Json const& value, T& group) {
+    bool const lists_voters = value.contains("voters") && !value["voters"].empty();
+    bool const has_members = lists_voters || group.address.port != 0 || !group.secret.empty() || !group.member.empty() ||
+                             !group.name.empty() || group.lease != T{}.lease;
+    if (!has_members) return;
+    if (group.name.empty()) {
+        reader.fault("has no name: it tells the members that they belong together",
+                     R"(add "name", such as "lab", for all members)");
+        return;
+    }
+    if (!lists_voters)
+        reader.fault("has no voters: they keep the list of invalidations", R"(add "voters": ["10.0.0.2:3133"], with 1, 3 or 5)");
+    else if (!group.voters.empty())
+        check_voters(reader, group);
+    if (group.secret.empty())
+        reader.fault("has no secret: any host that reaches a voter could invalidate everything",
+                     R"(add "secret", the same random text for all members)");
+}
+
 }   // namespace
 
-Form<cache::GroupOptions> group() {
+Form<group::Options> group() {
     Table<T> table{
-        with_default(key<T>("objects", &T::objects, list_of(object_matcher()),
-                            "Matchers by the URL of the stored responses that invalidations concern. Conditions about the request "
-                            "do not count."),
+        with_default(key<T>(
+                         "objects", [](T & o) -> auto& { return o.cache.objects; }, list_of(object_matcher()),
+                         "Matchers by the URL of the stored responses that invalidations concern. Conditions about the request "
+                         "do not count."),
                      R"(["all"])"),
-        key<T>("tag_fields", &T::tag_fields, list_of(tag_field()),
-               "Response fields with tags: Cache-Groups (RFC 9875), Surrogate-Key (separated by spaces), Cache-Tag (by commas). A "
-               "response with more than 64 tags, or with one of more than 256 bytes, is invalidated by every tag of its origin."),
-        key<T>("unsafe", &T::unsafe, flag(),
-               "`true`: Cache-Group-Invalidation (RFC 9875) in the response to an unsafe request, such as POST, invalidates the "
-               "responses of its origin with these tags."),
+        key<T>(
+            "tag_fields", [](T & o) -> auto& { return o.cache.tag_fields; }, list_of(tag_field()),
+            "Response fields with tags: Cache-Groups (RFC 9875), Surrogate-Key (separated by spaces), Cache-Tag (by commas). A "
+            "response with more than 64 tags, or with one of more than 256 bytes, is invalidated by every tag of its origin."),
+        key<T>(
+            "unsafe", [](T & o) -> auto& { return o.cache.unsafe; }, flag(),
+            "`true`: Cache-Group-Invalidation (RFC 9875) in the response to an unsafe request, such as POST, invalidates the "
+            "responses of its origin with these tags."),
+        key<T>(
+            "name", &T::name, text(),
+            "Name of a group of proxies that share invalidations, the same for all members. Without it, the group is this proxy."),
+        key<T>("member", &T::member, text(), "Name of this member, for people; empty: the name of the host."),
+        key<T>("address", &T::address, endpoint(true),
+               "Address at which this member is a voter: one of `voters`. Without it, this member is no voter."),
+        key<T>(
+            "voters", &T::voters, list_of(remote_endpoint()),
+            "Addresses of the 1, 3 or 5 members that keep the list of invalidations, the same for all members. An invalidation is "
+            "accepted when a majority has stored it."),
+        key<T>("secret", &T::secret, text(),
+               "Secret that signs all messages of the group, the same for all members. The messages are not encrypted."),
+        key<T>("lease", &T::lease, time(milliseconds(500), milliseconds(60'000)),
+               "The longest time after which an accepted invalidation holds at every member, the same for all members. A member "
+               "without connections to a majority of the voters validates what is stored after this time."),
+        key<T>(
+            "cut_off", [](T & o) -> auto& { return o.cache.serves_cut_off; }, one_of<bool>({{"validate", false}, {"serve", true}}),
+            "Use of stored responses while this member has no leases of a majority of the voters. `serve`: they are used as "
+            "usual, and invalidations may be missed meanwhile."),
     };
-    for (auto const* name :
-         {"name", "member", "address", "voters", "secret", "lease", "cut_off", "replicate", "domain", "uplink", "downlink"})
-        table.push_back(key_of_members(name));
-    return object_of<T>(std::move(table));
+    for (auto const* name : {"replicate", "domain", "uplink", "downlink"}) table.push_back(key_of_replication(name));
+    return object_of<T>(std::move(table), check_members);
 }
 
 }   // namespace garner::config

@@ -16,7 +16,7 @@ constexpr char const* absent = "(none)";
 
 bool is_secret(std::string_view key) {
     if (key.starts_with("admin.tokens[") && key.ends_with("].sha256")) return true;   // a short token can be guessed from it
-    return key == "htcp.secret" || (key.starts_with("peers[") && key.ends_with("].login"));
+    return key == "htcp.secret" || key == "group.secret" || (key.starts_with("peers[") && key.ends_with("].login"));
 }
 
 /// "listen[0].address" as the table of keys has it: "listen[].address".

@@ -64,7 +64,7 @@ Form<store::DiskOptions> disk();
 
 // ---- group_keys.cpp ----
 
-Form<cache::GroupOptions> group();
+Form<group::Options> group();
 
 // ---- net_keys.cpp ----
 
@@ -78,6 +78,7 @@ Form<net::PoolOptions> pool();
 
 Form<share::Options> line_share();
 Form<std::vector<share::CapRule>> line_caps();
+Form<std::vector<share::QuotaRule>> line_quotas();
 
 // ---- auth_keys.cpp ----
 
@@ -103,6 +104,10 @@ Form<Admin> admin();
 // ---- control_keys.cpp ----
 
 Form<Control> control();
+
+// ---- state_keys.cpp ----
+
+Form<State> state();
 
 // ---- seen_keys.cpp ----
 

@@ -42,7 +42,8 @@ Table<Config> keys() {
     return {
         schema_key(),
         key<Config>("listen", [](Config& c) -> auto& { return c.proxy.listen; }, list_of(lazy(listen)),
-                    "Addresses that accept client connections. A reload opens new ones and closes removed ones; connections continue."),
+                    "Addresses that accept client connections. A reload opens new ones and closes removed ones; connections "
+                    "continue."),
         key<Config>("workers", &Config::workers, count(0, 1'024), "Worker threads; 0: one per core."),
         key<Config>("user", &Config::user, text(),
                     "User that Garner becomes if it is started as root, after it has opened its ports except that of `seen`. "
@@ -50,8 +51,8 @@ Table<Config> keys() {
         key<Config>("memory", &Config::memory, memory, "The memory tier."),
         key<Config>("disk", &Config::disk, disk, "The disk tier."),
         key<Config>("caching", [](Config& c) -> auto& { return c.proxy.caching; }, caching, "Caching."),
-        key<Config>("group", [](Config& c) -> auto& { return c.proxy.group; }, group,
-                    "Invalidations of many objects at once: by tag, by prefix, of everything."),
+        key<Config>("group", &Config::group, group,
+                    "Invalidations of many objects at once: by tag, by prefix, of everything; here or in a group of proxies."),
         matchers_key(),
         key<Config>("access", [](Config& c) -> auto& { return c.proxy.access; }, access_rules(),
                     "Access rules (Squid: http_access): the first that matches decides. If none matches, only clients on "
@@ -60,8 +61,8 @@ Table<Config> keys() {
         key<Config>("groups", [](Config& c) -> auto& { return c.auth.groups; }, groups(),
                     "Groups of users for `group` in rules, by name."),
         key<Config>("purge", [](Config& c) -> auto& { return c.proxy.purge; }, purge_rules(),
-                    "Access rules for PURGE, as for `access`, but a request that no rule matches is denied. Without rules, clients on "
-                    "loopback may purge, except at an accelerator: behind a TLS terminator on this machine every client has a "
+                    "Access rules for PURGE, as for `access`, but a request that no rule matches is denied. Without rules, clients "
+                    "on loopback may purge, except at an accelerator: behind a TLS terminator on this machine every client has a "
                     "loopback address."),
         key<Config>("refusals", [](Config& c) -> auto& { return c.proxy.refusals; }, refusals, "Requests that the rules refused."),
         key<Config>("pac", [](Config& c) -> auto& { return c.proxy.pac; }, pac,
@@ -87,6 +88,10 @@ Table<Config> keys() {
         key<Config>("caps", [](Config& c) -> auto& { return c.proxy.caps; }, line_caps(),
                     "Rates that clients do not exceed, even if the line is free. The first rule that matches a request applies; "
                     "without matchers, a rule matches every request."),
+        key<Config>("quotas", [](Config& c) -> auto& { return c.proxy.quotas; }, line_quotas(),
+                    "What clients may use of the line in a day, week or month. The first rule that matches a request counts it; "
+                    "without matchers, a rule matches every request. Stored responses are free."),
+        key<Config>("state", &Config::state, lazy(state), "State that outlives the process."),
         key<Config>("bump", &Config::bump, interception, "Interception of TLS tunnels, only by explicit rules."),
         key<Config>("limits", [](Config& c) -> auto& { return c.proxy.limits; }, limits,
                     "Limits of messages and connections."),
@@ -103,10 +108,10 @@ Table<Config> keys() {
                     "accelerators delete the fields, forward proxies keep them. Proxy is always deleted, and a response to a "
                     "request with a method override is never stored."),
         key<Config>("forwarded_trust", [](Config& c) -> auto& { return c.proxy.forwarded_trust; }, list_of(network()),
-                    "Networks of gateways that name the client of each request in X-Forwarded-For or, if that is missing, in Forwarded. "
-                    "The client is the last address there that is not in these networks; rules, logins, limits of requests and the "
-                    "access log use it. An address of loopback or of this machine counts as the gateway's. `forwarded_received` does "
-                    "not delete the fields of these gateways.")
+                    "Networks of gateways that name the client of each request in X-Forwarded-For or, if that is missing, in "
+                    "Forwarded. The client is the last address there that is not in these networks; rules, logins, limits of "
+                    "requests and the access log use it. An address of loopback or of this machine counts as the gateway's. "
+                    "`forwarded_received` does not delete the fields of these gateways.")
             .was("forwarded_trusted"),
         key<Config>("via", [](Config& c) -> auto& { return c.proxy.via_name; }, via_name(),
                     "Name of this proxy in Via; empty: a name that is unique to the process."),

@@ -66,7 +66,8 @@ Loaded not_read(std::string const& path, std::string text, std::string mend) {
 bool has_secrets(Config const& config) {
     auto const has_login = [](icp::PeerOptions const& peer) { return !peer.login.empty() && !peer.passes_login(); };
     auto const& mesh = config.mesh;
-    return !mesh.htcp.secret.empty() || std::any_of(mesh.peers.begin(), mesh.peers.end(), has_login);
+    return !mesh.htcp.secret.empty() || !config.group.secret.empty() ||
+           std::any_of(mesh.peers.begin(), mesh.peers.end(), has_login);
 }
 
 bool is_readable_by_all(std::string const& path) {

@@ -13,8 +13,8 @@
 namespace garner::config {
 
 /// Compares the decisions of rules with those in a log, or with those of other rules. A log tells no groups of directories and
-/// tokens, and the address of the origin only if it was connected to: such requests may be undecidable. Takes about 2 µs for a line.
-/// Not thread-safe.
+/// tokens, and the address of the origin only if it was connected to: such requests may be undecidable. Takes about 2 µs for a
+/// line. Not thread-safe.
 class LogReplay {
 public:
     /// `before` is nullptr: the log tells the former decision. Both inquiries must outlive it.

@@ -115,6 +115,7 @@ void check_place(Reader& reader, Json const& value, icp::PeerOptions const& peer
     if (!has_srv && !value.contains("host")) reader.fault("has neither host nor srv", R"(add "host": "cache.example")");
     if (has_srv && value.contains("host"))
         reader.fault({"srv"}, "stands beside host " + in_quotes(peer.host), "remove one of them: DNS names the hosts of srv");
+    if (peer.srv_local && !has_srv) reader.fault({"srv_local"}, "stands without srv", "remove it");
     if (has_srv && value.contains("http")) reader.fault({"http"}, "stands beside srv, whose records have the ports", "remove it");
 }
 
@@ -159,6 +160,9 @@ Form<icp::PeerOptions> peer() {
                 "records, "
                 "RFC 2782). Each server is a peer with these options, named `NAME/HOST:PORT`. Priority and weight of the records "
                 "decide between them; DNS is asked again after their TTL (1 s to 1 min)."),
+            key<T>("srv_local", &T::srv_local, flag(),
+                   "`true`: the records of `srv` may name loopback and link-local addresses, and addresses of this machine: for "
+                   "several proxies on one machine. Otherwise such servers are not used."),
             key<T>("http", &T::http, port(), "HTTP port."),
             key<T>("tls", &T::tls, peer_tls,
                    "Given, also as `{}`: requests, tunnels, digests and liveness checks reach the HTTP port over TLS."),

@@ -52,7 +52,8 @@ Form<proxy::Listen> listen() {
                 "Load balancers that name their clients: each connection from these networks begins with a header of "
                 "the PROXY protocol, version 1 or 2, before TLS, and is closed if it does not. Access rules, limits, the "
                 "access log and forwarded fields then use the client's address. An address of loopback or of this machine "
-                "counts as the load balancer's."),
+                "counts as the load balancer's. Its connections without a complete header are at most a quarter of "
+                "`limits.connections_max`."),
             key<proxy::Listen>("intercept", &proxy::Listen::intercept, way_of_interception(),
                                "Takes connections to other servers that nftables diverts here, by `redirect` or `tproxy`, and only "
                                "these. HTTP is handled like that of a forward proxy. TLS is passed on without decryption, under "
@@ -212,7 +213,8 @@ Form<proxy::Deadlines> deadlines() {
                "Then the time in which an idle connection may send one more request."),
         key<T>("drain", &T::drain, time(milliseconds{0}, hour), "Then the time for requests in progress."),
         key<T>("handover", &T::handover, time(milliseconds{0}, 24 * hour),
-               "Time for requests in progress and tunnels of a process whose place another one has taken (`garner takeover`)."),
+               "Time for requests in progress and TLS connections of a process whose place another one has taken (`garner "
+               "takeover`)."),
     });
 }
 

@@ -10,7 +10,8 @@
 namespace garner::config {
 
 /// Reads {"url": …} with `at`, `source`, `listener`, `user`, `groups`, `method`, `destination` and `fields`, of which all but `url`
-/// may be left out or null. `fields` is an object of values or lists of values by name, or a list of lines. A fault names the member.
+/// may be left out or null. `fields` is an object of values or lists of values by name, or a list of lines. A fault names the
+/// member.
 Result<proxy::RuleQuestion> read_question(std::string_view json, WallTime now);
 
 /// "access[3]"

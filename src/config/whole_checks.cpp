@@ -158,10 +158,39 @@ void check_interception(Reader& reader, Config const& config) {
     }
 }
 
+/// Settings that undo the promise of a group.
+void check_group(Reader& reader, Config const& config) {
+    if (!config.group.has_members()) return;
+    if (config.proxy.caching.offline)
+        reader.notice({"caching", "offline"},
+                      "stored responses are used although the group has invalidated them softly, or this "
+                      "member is cut off",
+                      "remove it, or remove group.name");
+    auto const& rules = config.proxy.caching.rules;
+    for (std::size_t i = 0; i < rules.size(); ++i)
+        if (rules[i].reload == http::Reload::ignore)
+            reader.notice({"caching", "rules", i, "reload"},
+                          "members of the group that use this proxy as a parent may get what was invalidated a moment before",
+                          R"(remove "reload": "ignore")");
+    auto const& own = config.group.address;
+    for (std::size_t i = 0; i < config.proxy.listen.size(); ++i) {
+        auto const address = parse_ip(config.proxy.listen[i].address);
+        if (own.port != 0 && address && *address == own.address && config.proxy.listen[i].port == own.port)
+            reader.fault({"group", "address"}, own.text() + " is already the address of a listener",
+                         "give each its own address or port");
+    }
+}
+
 /// The disk has the objects, and this file would bring back those that were removed from the disk.
 void check_memory_file(Reader& reader, Config const& config) {
     if (!config.memory.save.empty() && !config.disk.path.empty())
         reader.fault({"memory", "save"}, "cannot be used together with disk.path, which keeps the objects", "remove one of them");
+}
+
+void check_quotas(Reader& reader, Config const& config) {
+    bool const has_limits = std::ranges::any_of(config.proxy.quotas, &share::QuotaRule::has_limit);
+    if (has_limits && config.state.path.empty())
+        reader.notice({"quotas"}, "what was used is forgotten at a restart", R"(add "state": { "path": "/var/lib/garner" })");
 }
 
 }   // namespace
@@ -180,6 +209,8 @@ void check_whole(Reader& reader, Json const& value, Config& config) {
     check_passwords(reader, config);
     check_interception(reader, config);
     check_memory_file(reader, config);
+    check_group(reader, config);
+    check_quotas(reader, config);
 }
 
 }   // namespace garner::config

@@ -82,8 +82,8 @@ bool reaches(int descriptor, sockaddr_un const& address) {
     return false;
 }
 
-/// Root, this user, or the only other one who may put a socket into the directory. In a directory that every user may write, another
-/// user could have listened first.
+/// Root, this user, or the only other one who may put a socket into the directory. In a directory that every user may write,
+/// another user could have listened first.
 bool is_trusted(int descriptor, std::string const& path) {
     auto const peer = peer_of(descriptor);
     if (!peer) return false;
@@ -146,12 +146,13 @@ Result<std::optional<Message>> Channel::poll() {
     iovec piece{.iov_base = bytes.data(), .iov_len = bytes.size()};
     Ancillary ancillary;
     auto header = ancillary.header(piece);
-    auto const size = ::recvmsg(descriptor_, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    auto size = ::recvmsg(descriptor_, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    // The other end has ended with messages that it has not read. Those that it has sent are still there.
+    if (size < 0 && errno == ECONNRESET) size = ::recvmsg(descriptor_, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) return std::optional<Message>();
     if (size <= 0) return Fault{"the connection is closed"};
     Message message{.json = {}, .descriptors = Ancillary::take(header)};
     if (header.msg_flags & MSG_TRUNC) return Fault{"a message is longer than 64 KiB"};
-    if (header.msg_flags & MSG_CTRUNC) return Fault{"a message lost descriptors", "raise the limit of open files"};
     bytes.resize(static_cast<std::size_t>(size));
     message.json = read_cbor(bytes);
     if (!message.json.is_object()) return Fault{"a message is no CBOR map"};

@@ -22,6 +22,7 @@ inline constexpr char const* start_or_name_it = "start the proxy, or name its co
 inline constexpr Bytes message_max = 64 * KiB;
 inline constexpr std::size_t descriptors_max = 253;   // of one message (SCM_RIGHTS)
 
+/// A process at its limit of open files receives only the first descriptors.
 struct Message {
     Json json;
     Descriptors descriptors;

@@ -23,6 +23,7 @@ public:
 
     void add(int descriptor) { all_.push_back(descriptor); }
     std::size_t size() const { return all_.size(); }
+    std::vector<int> const& all() const { return all_; }
     /// The caller owns it from now on.
     int release(std::size_t index) { return std::exchange(all_[index], -1); }
 

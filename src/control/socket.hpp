@@ -13,8 +13,8 @@ namespace garner::control {
 /// Used on one thread.
 class Socket {
 public:
-    /// Listens at `path` with the mode 0600. Replaces the socket of a process that has ended; a socket at which a process listens is a
-    /// fault.
+    /// Listens at `path` with the mode 0600. Replaces the socket of a process that has ended; a socket at which a process listens
+    /// is a fault.
     static Result<std::unique_ptr<Socket>> open(std::string const& path);
     /// Adopts the socket of another process if it listens at `path`; null otherwise. Owns the descriptor in any case, but the file
     /// only after own().

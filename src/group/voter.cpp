@@ -59,6 +59,13 @@ void Voter::set_ready(Link link, Connection& connection) {
     connection.is_ready = true;
 }
 
+/// A member that reads nothing loses its connection, not the memory of the voter.
+void Voter::reply(Link link, Connection& connection, Message message) {
+    connection.is_full = connection.is_full || connection.replies.size() >= replies_max;
+    if (!connection.is_full) connection.replies.push_back(std::move(message));
+    set_ready(link, connection);
+}
+
 std::vector<Voter::Link> Voter::take_ready() {
     if (std::exchange(has_news_, false))
         for (auto& [link, connection] : connections_)
@@ -70,7 +77,7 @@ std::vector<Voter::Link> Voter::take_ready() {
 
 bool Voter::is_too_late(Link link) const {
     auto const found = connections_.find(link);
-    return found != connections_.end() && found->second.open && found->second.sent + 1 < first_;
+    return found != connections_.end() && found->second.open && (found->second.is_full || found->second.sent + 1 < first_);
 }
 
 std::optional<Message> Voter::next(Link link) {
@@ -104,18 +111,18 @@ News Voter::news_for(Connection& connection) const {
 
 void Voter::append(Link link, Connection& connection, Notice const& notice) {
     auto const [known, is_new] = sequences_.try_emplace(notice.id, latest() + 1);
-    if (is_new) log_.push_back(notice);
+    if (is_new) log_.push_back(notice), log_bytes_ += bytes_of(notice);
     waiting_.push_back({.id = notice.id, .sequence = known->second, .link = link});
     if (waiting_.size() > most_) waiting_.pop_front();   // its submitter waits for a lease instead
-    connection.replies.push_back(Stored{notice.id});
-    set_ready(link, connection);
+    reply(link, connection, Stored{notice.id});
     if (!is_new) return;
     has_news_ = true;
-    while (log_.size() > most_) forget_oldest();
+    while (log_.size() > most_ || log_bytes_ > log_bytes_max) forget_oldest();
 }
 
 void Voter::forget_oldest() {
     sequences_.erase(log_.front().id);
+    log_bytes_ -= bytes_of(log_.front());
     log_.pop_front();
     ++first_;
 }
@@ -162,10 +169,8 @@ void Voter::confirm(Time now) {
     auto const all = acknowledged_by_all(now);
     while (!waiting_.empty() && waiting_.front().sequence <= all) {
         auto const& one = waiting_.front();
-        if (auto const found = connections_.find(one.link); found != connections_.end()) {
-            found->second.replies.push_back(Confirmed{one.id});
-            set_ready(one.link, found->second);
-        }
+        if (auto const found = connections_.find(one.link); found != connections_.end())
+            reply(one.link, found->second, Confirmed{one.id});
         waiting_.pop_front();
     }
 }

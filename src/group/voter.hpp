@@ -21,18 +21,21 @@ class Voter {
 public:
     using Link = std::uint64_t;
     static constexpr std::size_t log_default = 1'000'000;
-    /// `instance`: random, not 0. `most`: the list forgets the oldest beyond.
+    static constexpr std::size_t log_bytes_max = 256 << 20;   // of notices: clients choose the length of the URLs
+    /// `instance`: random, not 0. `most`: the list forgets the oldest beyond, or beyond log_bytes_max.
     Voter(Settings settings, std::uint64_t instance, Time now, std::size_t most = log_default);
 
     /// False: the message violates the protocol, or the member is refused. The caller sends what next() has, and closes.
     [[nodiscard]] bool receive(Link, Message const&, Time now);
     void closed(Link);
+    /// Why it refuses this member; empty if it does not.
+    std::string why_not(Hello const&) const;
     /// The next message to send on this connection. Ask when it can take more: the list itself is the queue. The caller puts a
     /// random nonce into Welcome.
     std::optional<Message> next(Link);
     /// Connections for which next() may have something, since the last call.
     std::vector<Link> take_ready();
-    /// The connection lags so far that notices for it were forgotten. The caller closes it.
+    /// The connection lags so far that notices for it were forgotten, or reads no replies. The caller closes it.
     bool is_too_late(Link) const;
 
     std::uint64_t instance() const { return instance_; }
@@ -53,6 +56,7 @@ private:
         bool open = false;
         bool is_ready = false;
         MemberState member;
+        bool is_full = false;          // replies_max: it reads nothing
         std::uint64_t sent = 0;        // sequence of the last notice
         std::deque<Message> replies;   // in order
         std::deque<State> states;      // each waits until its notices were sent
@@ -69,13 +73,14 @@ private:
     };
     static constexpr std::size_t news_bytes = 64 << 10;
     static constexpr std::size_t states_max = 256;
+    static constexpr std::size_t replies_max = 16'384;
 
-    std::string why_not(Hello const&) const;
     bool welcome(Link, Connection&, Hello const&);
     bool polled(Link, Connection&, Poll const&, Time now);
     void append(Link, Connection&, Notice const&);
     void forget_oldest();
     void set_ready(Link, Connection&);
+    void reply(Link, Connection&, Message);
     News news_for(Connection&) const;
     void acknowledge(std::uint64_t process, std::uint64_t sequence, Time now);
     std::uint64_t acknowledged_by_all(Time now);
@@ -86,6 +91,7 @@ private:
     Time const started_;
     std::size_t const most_;
     std::deque<Notice> log_;
+    std::size_t log_bytes_ = 0;
     std::uint64_t first_ = 1;   // sequence of the first one in log_
     std::unordered_map<NoticeId, std::uint64_t, NoticeIdHash> sequences_;
     std::map<Link, Connection> connections_;

@@ -142,5 +142,7 @@ char const* blocked_port(RuleRequest const&);
 
 /// True when a connection to there would reach one of this proxy's listening endpoints, in any of those forms too.
 bool is_own_listener(IpAddress const&, std::uint16_t port, OwnAddresses const&);
+/// True if that holds for all of these addresses, and there is one.
+bool are_own_listeners(std::span<IpAddress const>, std::uint16_t port, OwnAddresses const&);
 
 }   // namespace garner::http

@@ -139,6 +139,11 @@ bool is_own_listener(IpAddress const& address, std::uint16_t port, OwnAddresses 
     });
 }
 
+bool are_own_listeners(std::span<IpAddress const> addresses, std::uint16_t port, OwnAddresses const& own) {
+    auto const is_own = [&](IpAddress const& address) { return is_own_listener(address, port, own); };
+    return !addresses.empty() && std::all_of(addresses.begin(), addresses.end(), is_own);
+}
+
 char const* closed_destination(IpAddress const& address, std::span<IpAddress const> own) {
     if (char const* why = address.is_v4() ? closed_v4(address) : closed_v6(address)) return why;
     if (any_embedded(address, [](IpAddress const& inner) { return closed_v4(inner) != nullptr; }))

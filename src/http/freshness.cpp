@@ -130,6 +130,8 @@ char const* text(ReuseReason reason) {
     case ReuseReason::invalidated_tag: return "invalidated by tag";
     case ReuseReason::invalidated_all: return "invalidated by purge of everything";
     case ReuseReason::invalidated_oldest: return "older than the list of invalidations";
+    case ReuseReason::invalidated_watermark: return "older than the watermark of the group";
+    case ReuseReason::held_back: return "held back: lease expired";
     case ReuseReason::count_: break;
     }
     return "";

@@ -60,6 +60,7 @@ struct Terms {
     DeltaSeconds stale_if_error = 0;           // the same
     DeltaSeconds stale_limit = 0;              // seconds past the lifetime that it is served while the origin is unreachable
     DeltaSeconds age_value = 0;                // its Age; used only for initial_age
+    std::uint32_t passed = 0;                  // when its request with no-cache was sent, for cache::Lease; 0: it passed no caches
     bool explicit_lifetime : 1 = false;        // from max-age, s-maxage or Expires
     bool heuristic : 1 = false;                // derived from Last-Modified
     bool negative : 1 = false;                 // an error with its lifetime from negative_ttl
@@ -114,7 +115,9 @@ enum class ReuseReason : std::uint8_t {
     invalidated_prefix,
     invalidated_tag,
     invalidated_all,
-    invalidated_oldest,   // it is older than the oldest invalidation that is remembered
+    invalidated_oldest,      // it is older than the oldest invalidation that is remembered
+    invalidated_watermark,   // invalidations of the group may have been missed since
+    held_back,               // this member of the group may not know all invalidations
     count_
 };
 /// For Cache-Status, logs and tests.

@@ -28,8 +28,8 @@ inline constexpr std::size_t dictionary_members_max = 1024;
 /// when any line violates the grammar. A member may not continue on the next line. Views into the fields.
 std::optional<std::vector<DictionaryMember>> parse_dictionary(Fields const&, std::string_view name);
 
-/// The strings of a list (RFC 8941 3.1), without their escapes; their parameters are checked and dropped. Nothing when the text violates
-/// the grammar or a member is no string.
+/// The strings of a list (RFC 8941 3.1), without their escapes; their parameters are checked and dropped. Nothing when the text
+/// violates the grammar or a member is no string.
 std::optional<std::vector<std::string>> parse_string_list(std::string_view list);
 
 }   // namespace garner::http

@@ -21,8 +21,9 @@ namespace garner::icp {
 struct Question {
     std::string_view url;   // absolute, in normal form
     std::string_view host;
-    bool hierarchical = true;   // a GET that any cache may answer: peers are queried
-    bool https = false;         // an https:// URL, or a CONNECT
+    bool hierarchical = true;    // a GET that any cache may answer: peers are queried
+    bool https = false;          // an https:// URL, or a CONNECT
+    bool only_parents = false;   // siblings may not know an invalidation yet
     enum class Direct : std::uint8_t { may, always, never };
     Direct direct = Direct::may;                    // decided by the direct lists
     std::optional<Bytes> size = {};                 // size of the requested body, if known

@@ -8,6 +8,7 @@
 #include "http/uri.hpp"
 #include "icp/digest.hpp"
 #include "icp/mesh.hpp"
+#include "net/address.hpp"
 
 namespace garner::icp {
 
@@ -132,10 +133,9 @@ net::awaitable<void> DigestFetcher::renew(std::shared_ptr<Watch> watch) {
     watch->peer->set_digest(std::move(watch->digest));
 }
 
-/// The operator has configured the peer's address: no destination is blocked.
 net::awaitable<void> DigestFetcher::fetch(Watch& watch, Location const& location) {
-    net::AddressFilter const any;
-    auto connected = co_await worker_.connector.connect(location.target, any, &watch.stop);
+    net::AddressFilter const filter = [&watch](net::Address const& address) { return watch.peer->refusal(net::to_ip(address)); };
+    auto connected = co_await worker_.connector.connect(location.target, filter, &watch.stop);
     if (!connected.transport) {
         watch.fault = connected.reason;
         co_return;

@@ -36,6 +36,23 @@ Health Liveness::health(SteadyTime now) const {
     return expired_ > 0 || overdue_ ? Health::suspect : Health::alive;
 }
 
+Liveness::State Liveness::state(SteadyTime now) const {
+    auto const since = [now](SteadyTime time) { return std::chrono::duration_cast<milliseconds>(now - time); };
+    State state{.silent_for = std::nullopt, .expired = expired_, .overdue = overdue_, .refused = refused_, .probed_before = {}};
+    if (silent_since_) state.silent_for = since(*silent_since_);
+    if (refused_) state.probed_before = since(probed_at_);
+    return state;
+}
+
+void Liveness::adopt(State const& state, SteadyTime now) {
+    if (state.silent_for) silent_since_ = now - *state.silent_for;
+    expired_ = state.expired;
+    overdue_ = state.overdue;
+    refused_ = state.refused;
+    probed_at_ = now - state.probed_before;
+    told_dead_ = health(now) == Health::dead;
+}
+
 bool Liveness::wants_probe(SteadyTime now) const { return refused_ && now - probed_at_ >= probe_interval; }
 
 void Liveness::probed(SteadyTime now) { probed_at_ = now; }

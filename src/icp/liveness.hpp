@@ -35,6 +35,18 @@ public:
     bool connected(SteadyTime now);
 
     Health health(SteadyTime now) const;
+
+    /// For another process.
+    struct State {
+        std::optional<milliseconds> silent_for = std::nullopt;
+        std::uint32_t expired = 0;
+        bool overdue = false;
+        bool refused = false;
+        milliseconds probed_before{0};
+    };
+    State state(SteadyTime now) const;
+    void adopt(State const& state, SteadyTime now);
+
     /// Its HTTP port should be tried again, by a probe rather than by a client's request.
     bool wants_probe(SteadyTime now) const;
     void probed(SteadyTime now);

@@ -195,6 +195,13 @@ Result<Prepared> Mesh::prepare(Options fresh) {
     });
 }
 
+Result<PeerTablePtr> Mesh::peers_after(Options fresh) const {
+    auto const contexts = make_peer_contexts(fresh.peers);
+    if (!contexts) return contexts.fault();
+    MutexLock const lock(mutex_);
+    return make_peer_table(std::move(fresh), *contexts, services_, nullptr);
+}
+
 void Mesh::replace(Options options, PeerContexts contexts) {
     contexts_ = std::move(contexts);
     peer_table_ = make_peer_table(std::move(options), contexts_, services_, peer_table_.get());

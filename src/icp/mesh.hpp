@@ -69,6 +69,8 @@ public:
     /// has changed. Running connections keep their TLS contexts. For 2 s replies to running queries, and queries of other
     /// caches, are received at the former ports, too.
     Result<Prepared> prepare(Options fresh);
+    /// The peers after such a reload, without a state. Reads the certificates.
+    Result<PeerTablePtr> peers_after(Options fresh) const;
     /// DNS names these servers of a service (`peers[].srv`): later requests use them. An unchanged one keeps its state.
     void use_servers(std::string const& service, std::vector<net::SrvTarget> targets);
     /// The service's servers as last given; empty if DNS has named none.

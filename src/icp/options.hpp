@@ -47,8 +47,9 @@ struct PeerOptions {
     };
     std::string name;
     Type type = Type::parent;
-    std::string host;   // a name or an IP literal
-    std::string srv;    // instead of `host` and `http`: the service whose servers are peers with these options
+    std::string host;         // a name or an IP literal
+    std::string srv;          // instead of `host` and `http`: the service whose servers are peers with these options
+    bool srv_local = false;   // the service may have servers on loopback, link-local addresses and this machine
     std::uint16_t http = 3128;
     std::uint16_t icp = 3130;      // 0: no ICP queries
     std::uint16_t htcp = 0;        // not 0: queried by HTCP at this port, instead of ICP

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "http/access_rules.hpp"
 #include "icp/digest.hpp"
 #include "icp/peer_lookup.hpp"
 #include "net/proxy_protocol.hpp"
@@ -158,6 +159,24 @@ void Peer::false_hit() {
     ++figures_.false_hits;
 }
 
+// ---- a takeover ----
+
+Peer::Measured Peer::measured(SteadyTime now) const {
+    MutexLock const lock(mutex_);
+    return {.liveness = liveness_.state(now),
+            .query_rtt = query_rtt_.mean(),
+            .connect_rtt = connect_rtt_.mean(),
+            .throughput = throughput_.mean()};
+}
+
+void Peer::adopt(Measured const& measured, SteadyTime now) {
+    MutexLock const lock(mutex_);
+    liveness_.adopt(measured.liveness, now);
+    if (measured.query_rtt) query_rtt_.add(*measured.query_rtt);
+    if (measured.connect_rtt) connect_rtt_.add(*measured.connect_rtt);
+    if (measured.throughput) throughput_.add(*measured.throughput);
+}
+
 // ---- TLS ----
 
 std::shared_ptr<net::TlsContext> Peer::tls() const {
@@ -179,6 +198,12 @@ net::ConnectTarget Peer::target() const {
             .server_name = options.tls ? options.tls->server_name : std::string(),
             .timeout = options.connect_timeout,
             .preface = net::proxy_header(options.proxy_protocol, std::nullopt, {})};
+}
+
+/// DNS must not lead requests, which may carry a login, to other services of this machine.
+char const* Peer::refusal(IpAddress const& address) const {
+    bool const is_free = options.srv.empty() || options.srv_local;
+    return is_free ? nullptr : http::closed_destination(address);
 }
 
 // ---- addresses ----

@@ -61,6 +61,8 @@ public:
     void set_tls(std::shared_ptr<net::TlsContext> tls);
     /// Its HTTP port, with TLS and its time limit, for a connection without a client.
     net::ConnectTarget target() const;
+    /// Why no connection to this address of its host is made, a literal; nullptr when it may be.
+    char const* refusal(IpAddress const&) const;
 
     // ---- addresses ----
     /// The resolved addresses; those of a literal from the start. Empty: unknown yet.
@@ -73,6 +75,16 @@ public:
 
     bool wants_probe(SteadyTime now) const;
     void probed(SteadyTime now);
+
+    // ---- a takeover ----
+    /// Its measurements, for another process.
+    struct Measured {
+        Liveness::State liveness = {};
+        std::optional<double> query_rtt = std::nullopt, connect_rtt = std::nullopt;   // µs
+        std::optional<double> throughput = std::nullopt;                              // bytes per second
+    };
+    Measured measured(SteadyTime now) const;
+    void adopt(Measured const& measured, SteadyTime now);
 
     // ---- its digest ----
     std::shared_ptr<Digest const> digest() const;

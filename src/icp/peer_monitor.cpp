@@ -63,8 +63,7 @@ net::awaitable<void> PeerMonitor::find(std::shared_ptr<Peer> peer) {
     watches_[peer].finding = true;
     worker_.resolver.forget_failure(peer->options.host);
     auto const names = co_await worker_.resolver.resolve(peer->options.host);
-    std::vector<IpAddress> addresses;
-    for (auto const& address : names->addresses) addresses.push_back(net::to_ip(address));
+    auto addresses = net::to_ips(names->addresses);
     // A DNS outage does not change a peer's addresses.
     bool const found = !addresses.empty();
     if (found) peer->set_addresses(std::move(addresses));
@@ -82,8 +81,8 @@ net::awaitable<void> PeerMonitor::probe(std::shared_ptr<Peer> peer) {
     bool const may_die = watches_[peer].is_watched && peer->view(now).health != Health::dead;
     auto target = peer->target();
     if (watches_[peer].is_watched) target.timeout = std::min(target.timeout.value_or(watch_limit), watch_limit);
-    net::AddressFilter const all = [](net::Address const&) -> char const* { return nullptr; };
-    auto const connected = co_await worker_.connector.connect(target, all, &stop);
+    net::AddressFilter const filter = [&peer](net::Address const& address) { return peer->refusal(net::to_ip(address)); };
+    auto const connected = co_await worker_.connector.connect(target, filter, &stop);
     using enum net::ConnectFailure;   // a failure of DNS here says nothing about clients
     if (connected.transport)
         peer->connected(std::nullopt, steady_now());

@@ -16,7 +16,10 @@ bool is_asked(Question const& question, PeerView const& view) {
 
 }   // namespace
 
-bool takes_part(Question const& question, PeerOptions const& options) { return !question.https || https_of(options) != Https::no; }
+bool takes_part(Question const& question, PeerOptions const& options) {
+    bool const is_sibling = options.type == PeerOptions::Type::sibling;
+    return (!question.https || https_of(options) != Https::no) && !(question.only_parents && is_sibling);
+}
 
 bool can_be_asked(Question const& question, PeerView const& view) {
     bool const by_query = view.askable && (!question.https || https_of(*view.options) == Https::clear);

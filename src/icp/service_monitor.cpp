@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "http/access_rules.hpp"
 #include "icp/mesh.hpp"
 #include "icp/srv_peers.hpp"
 #include "net/address.hpp"
@@ -54,7 +55,7 @@ net::awaitable<void> ServiceMonitor::ask(std::string service) {
     auto const reply = co_await worker_.resolver.resolve_srv(service);
     bool const failed = !reply.failure.empty();
     if (!failed) {
-        auto targets = co_await without_own(reply.answer.targets);
+        auto targets = co_await usable(service, reply.answer.targets);
         use(service, std::move(targets));
     }
     auto& watch = watches_[service];
@@ -65,24 +66,35 @@ net::awaitable<void> ServiceMonitor::ask(std::string service) {
     watch.ask_at = steady_now() + (failed ? failed_for : service_lifetime(reply.answer.ttl));
 }
 
-/// All its addresses are those of listeners of this process: a record set may name all caches.
-net::awaitable<bool> ServiceMonitor::is_this_proxy(net::SrvTarget target) {
-    auto const own = mesh_.own();
-    if (!own) co_return false;
-    auto const names = co_await worker_.resolver.resolve(target.host);
-    if (names->addresses.empty()) co_return false;
-    co_return std::ranges::all_of(names->addresses, [&](net::Address const& address) {
-        return http::is_own_listener(net::to_ip(address), target.port, *own);
-    });
+/// Those that may be peers. A record set may name all caches, and so this one. Other servers of this machine may be services that
+/// no DNS record may open.
+net::awaitable<std::vector<net::SrvTarget>> ServiceMonitor::usable(std::string service, std::vector<net::SrvTarget> targets) {
+    auto const own = mesh_.own() ? *mesh_.own() : http::OwnAddresses();
+    bool const permits_local = this->permits_local(service);
+    auto const is_local = [&](IpAddress const& address) { return http::closed_destination(address, own.interfaces) != nullptr; };
+    std::vector<net::SrvTarget> usable, local;
+    for (auto const& target : targets) {
+        auto const names = co_await worker_.resolver.resolve(target.host);
+        auto const addresses = net::to_ips(names->addresses);
+        if (http::are_own_listeners(addresses, target.port, own)) continue;
+        bool const is_refused = !permits_local && std::ranges::any_of(addresses, is_local);
+        (is_refused ? local : usable).push_back(target);
+    }
+    auto const refused = only_in(local, {});
+    if (auto& known = watches_[service].refused; known != refused) {
+        known = refused;
+        if (!refused.empty())
+            spdlog::warn(
+                "{}: DNS names {} at a local address, which is not used; if this is intended, set peers[].srv_local to true",
+                service, refused);
+    }
+    co_return usable;
 }
 
-net::awaitable<std::vector<net::SrvTarget>> ServiceMonitor::without_own(std::vector<net::SrvTarget> targets) {
-    std::vector<net::SrvTarget> others;
-    for (auto const& target : targets) {
-        bool const is_own = co_await is_this_proxy(target);
-        if (!is_own) others.push_back(target);
-    }
-    co_return others;
+bool ServiceMonitor::permits_local(std::string_view service) const {
+    auto const peer_table = mesh_.peer_table();
+    return std::ranges::any_of(peer_table->options.peers,
+                               [&](PeerOptions const& peer) { return peer.srv == service && peer.srv_local; });
 }
 
 void ServiceMonitor::use(std::string const& service, std::vector<net::SrvTarget> targets) {

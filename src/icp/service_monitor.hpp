@@ -19,13 +19,14 @@ private:
         SteadyTime ask_at{};
         bool asking = false;
         bool failed = false;   // the last query: its failure was logged
+        std::string refused;   // servers at local addresses, which were logged
     };
 
     net::awaitable<void> run() override;
     void look_around();
     net::awaitable<void> ask(std::string service);
-    net::awaitable<bool> is_this_proxy(net::SrvTarget target);
-    net::awaitable<std::vector<net::SrvTarget>> without_own(std::vector<net::SrvTarget> targets);
+    net::awaitable<std::vector<net::SrvTarget>> usable(std::string service, std::vector<net::SrvTarget> targets);
+    bool permits_local(std::string_view service) const;
     void use(std::string const& service, std::vector<net::SrvTarget> targets);
 
     std::map<std::string, Watch> watches_;

@@ -37,7 +37,8 @@ bool has_login(Path const& path) {
 /// A path without an effect: no request gets to its end, and none is asked for a login.
 bool is_void(Path const& path) { return is_dead(path) && !has_login(path); }
 
-/// Replaces what the name of a matcher may not have by '-': other ASCII than letters, digits, - and _, and bytes that are not UTF-8.
+/// Replaces what the name of a matcher may not have by '-': other ASCII than letters, digits, - and _, and bytes that are not
+/// UTF-8.
 std::string matcher_name(std::string_view text) {
     std::string name;
     while (!text.empty()) {

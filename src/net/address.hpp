@@ -6,6 +6,7 @@
 #include <boost/asio/ip/address.hpp>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "util/ip.hpp"
 
@@ -14,6 +15,12 @@ namespace garner::net {
 inline IpAddress to_ip(boost::asio::ip::address const& address) {
     if (address.is_v4()) return IpAddress::v4(address.to_v4().to_uint());
     return IpAddress::v6(address.to_v6().to_bytes());
+}
+
+inline std::vector<IpAddress> to_ips(std::vector<boost::asio::ip::address> const& addresses) {
+    std::vector<IpAddress> all;
+    for (auto const& address : addresses) all.push_back(to_ip(address));
+    return all;
 }
 
 /// Nothing for an address that is neither IPv4 nor IPv6.

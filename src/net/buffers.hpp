@@ -10,14 +10,15 @@
 
 namespace garner::net {
 
-/// Not thread-safe: one per worker. Outlives its buffers.
-class BufferPool {
+/// Buffers of `bytes_each`. Not thread-safe: one per worker. Outlives its buffers.
+template <std::size_t bytes_each>
+class BufferPoolOf {
 public:
-    static constexpr std::size_t size = 64 * KiB;   // holds a response head of the largest size
+    static constexpr std::size_t size = bytes_each;
     static constexpr std::size_t kept_max = 256;
 
     struct GiveBack {
-        BufferPool* pool = nullptr;
+        BufferPoolOf* pool = nullptr;
         void operator()(char* bytes) const { pool->keep(std::unique_ptr<char[]>(bytes)); }
     };
     /// A borrowed buffer; its deleter returns it to the pool.
@@ -58,6 +59,8 @@ private:
     std::atomic<std::size_t> buffers_{0};
 };
 
+using BufferPool = BufferPoolOf<64 * KiB>;   // each holds a response head of the largest size
 using Buffer = BufferPool::Buffer;
+using HeadBufferPool = BufferPoolOf<4 * KiB>;
 
 }   // namespace garner::net

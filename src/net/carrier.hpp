@@ -25,7 +25,8 @@ public:
     virtual awaitable<Error> ready(Direction direction) = 0;
     /// Calls `changed` once when try_receive() may succeed, perhaps at once; cancel() forgets it.
     virtual void on_arrival(std::function<void()> changed) = 0;
-    /// Calls `reset` once when the other side resets the stream or its connection ends; null: no longer. It replaces an earlier one.
+    /// Calls `reset` once when the other side resets the stream or its connection ends; null: no longer. It replaces an earlier
+    /// one.
     virtual void on_reset(std::function<void()> reset) = 0;
     virtual void cancel() = 0;
     virtual void shutdown_send() = 0;

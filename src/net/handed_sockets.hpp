@@ -29,7 +29,8 @@ public:
     /// Owns the descriptor from now on.
     void add(NamedSocket const& socket);
 
-    /// The endpoint of sockets of this kind that fits `wanted`; nothing if there is none. Port 0 fits any port of the address, once.
+    /// The endpoint of sockets of this kind that fits `wanted`; nothing if there is none. Port 0 fits any port of the address,
+    /// once.
     std::optional<IpEndpoint> claim(std::string_view kind, IpEndpoint const& wanted);
     /// Where the sockets of this kind are bound, claimed or not.
     std::vector<IpEndpoint> endpoints(std::string_view kind) const;

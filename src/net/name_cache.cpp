@@ -100,6 +100,29 @@ std::optional<NameCache::Failure> NameCache::failure_of(std::string_view host, S
     return Failure{answer->names, std::chrono::ceil<milliseconds>(answer->expires - now)};
 }
 
+std::vector<NameCache::HandedFailure> NameCache::failures(SteadyTime now) {
+    std::vector<HandedFailure> all;
+    for (auto& shard : shards_) {
+        MutexLock const lock(shard.mutex);
+        shard.answers.for_each([&](std::string const& host, Answer const& answer) {
+            if (!answer.names || answer.names->failure.empty() || now >= answer.expires) return;
+            all.push_back({host, answer.names->failure, answer.failures, std::chrono::ceil<milliseconds>(answer.expires - now)});
+        });
+    }
+    return all;
+}
+
+void NameCache::adopt(HandedFailure const& failed, SteadyTime now) {
+    auto& shard = shard_of(failed.host);
+    MutexLock const lock(shard.mutex);
+    if (shard.from_hosts(failed.host)) return;
+    auto const bounds = shard.bounds;
+    auto& answer = shard.answers.get(failed.host, bounds.answers_max);
+    answer.names = counted(failed.host, {{}, failed.failure});
+    answer.failures = failed.failures;
+    answer.expires = now + std::min(failed.left, bounds.negative_ttl);
+}
+
 void NameCache::forget(std::string_view host) {
     auto& shard = shard_of(host);
     MutexLock const lock(shard.mutex);

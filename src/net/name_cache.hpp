@@ -51,6 +51,17 @@ public:
     };
     std::optional<Failure> failure_of(std::string_view host, SteadyTime now = steady_now());
 
+    /// The remembered failures of `servers`, for another process.
+    struct HandedFailure {
+        std::string host, failure;
+        std::uint32_t failures = 0;   // in a row
+        milliseconds left{0};
+    };
+    std::vector<HandedFailure> failures(SteadyTime now = steady_now());
+    std::vector<std::string> const& servers() const { return servers_; }
+    /// A name that is not in the hosts file.
+    void adopt(HandedFailure const& failed, SteadyTime now = steady_now());
+
     /// Removes the entry: the next lookup queries DNS. Names of the hosts file are kept.
     void forget(std::string_view host);
 

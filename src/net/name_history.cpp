@@ -23,12 +23,13 @@ void NameHistory::note(std::string_view host, std::span<IpAddress const> address
     }
 }
 
-bool NameHistory::has(std::string_view host, IpAddress const& address, SteadyTime now) {
+DnsProof NameHistory::proof(std::string_view host, IpAddress const& address, SteadyTime now) {
     MutexLock const lock(mutex_);
     auto const* const name = names_.use(without_root(host));
-    if (!name) return false;
-    auto const is_it = [&](Known const& one) { return one.address == address && now - one.seen <= lifetime; };
-    return std::ranges::any_of(name->known, is_it);
+    if (!name) return DnsProof::none;
+    auto const known = std::ranges::find(name->known, address, &Known::address);
+    if (known == name->known.end() || now - known->seen > lifetime) return DnsProof::none;
+    return now - known->seen <= recent_time ? DnsProof::recent : DnsProof::past;
 }
 
 bool NameHistory::may_ask_again(std::string_view host, SteadyTime now) {

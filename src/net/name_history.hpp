@@ -13,14 +13,20 @@
 
 namespace garner::net {
 
+/// The last time that DNS gave an address for a name.
+enum class DnsProof : std::uint8_t {
+    recent,   // within NameHistory::recent_time
+    past,     // within NameHistory::lifetime
+    none
+};
+
 /// DNS names with many addresses give some of them at a time, so that two lookups may have none in common. Thread-safe. Holds the
 /// latest addresses_max addresses of names_max names; the least recently used name is evicted.
 class NameHistory {
 public:
     /// `host`, here and below: in lower case.
     void note(std::string_view host, std::span<IpAddress const> addresses, SteadyTime now) EXCLUDES(mutex_);
-    /// True if DNS gave the address at most `lifetime` ago.
-    bool has(std::string_view host, IpAddress const& address, SteadyTime now) EXCLUDES(mutex_);
+    DnsProof proof(std::string_view host, IpAddress const& address, SteadyTime now) EXCLUDES(mutex_);
     /// True at most once in `ask_interval` for a name: DNS may be queried again before its answer expires.
     bool may_ask_again(std::string_view host, SteadyTime now) EXCLUDES(mutex_);
 
@@ -30,6 +36,7 @@ public:
     static constexpr std::size_t names_max = 10'000;
     static constexpr std::size_t addresses_max = 48;
     static constexpr seconds lifetime{24 * 60 * 60};
+    static constexpr seconds recent_time{5 * 60};
     static constexpr seconds ask_interval{1};
 
 private:

@@ -34,6 +34,14 @@ Option transparent_option(int socket) {
     return domain == AF_INET6 ? Option{SOL_IPV6, IPV6_TRANSPARENT} : Option{SOL_IP, IP_TRANSPARENT};
 }
 
+bool is_transparent(int socket) {
+    auto const [level, name] = transparent_option(socket);
+    int value = 0;
+    socklen_t size = sizeof value;
+    ::getsockopt(socket, level, name, &value, &size);
+    return value != 0;
+}
+
 }   // namespace
 
 std::optional<IpEndpoint> original_destination(int connection, Intercept how) {
@@ -43,14 +51,20 @@ std::optional<IpEndpoint> original_destination(int connection, Intercept how) {
 }
 
 Error set_transparent(int socket, bool on) {
+    if (is_transparent(socket) == on) return {};
     auto const [level, name] = transparent_option(socket);
-    int value = 0;
-    socklen_t size = sizeof value;
-    ::getsockopt(socket, level, name, &value, &size);
-    if ((value != 0) == on) return {};
-    value = on ? 1 : 0;
+    int const value = on ? 1 : 0;
     if (::setsockopt(socket, level, name, &value, sizeof value) == 0) return {};
     return {errno, asio::error::get_system_category()};
+}
+
+Error may_set_transparent(int socket, bool on) {
+    if (!on || is_transparent(socket)) return {};
+    Error error;
+    asio::io_context io;
+    TcpSocket probe(io);
+    probe.open(asio::ip::tcp::v4(), error);
+    return error ? error : set_transparent(probe.native_handle(), on);
 }
 
 }   // namespace garner::net

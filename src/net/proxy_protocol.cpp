@@ -195,6 +195,11 @@ std::string header_v2(IpEndpoint const& source, IpEndpoint const& destination) {
 
 }   // namespace
 
+bool begins_with_proxy_header(std::string_view bytes) {
+    auto const begins = [bytes](std::string_view with) { return bytes.starts_with(with); };
+    return begins("PROXY TCP") || begins("PROXY UNKNOWN") || begins(v2_begin);
+}
+
 std::string proxy_header(ProxyProtocol version, std::optional<IpEndpoint> const& source, IpEndpoint destination) {
     if (version == ProxyProtocol::off) return {};
     bool const v1 = version == ProxyProtocol::v1;

@@ -40,8 +40,12 @@ struct ProxyHeaderParse {
 /// with more bytes. Pure.
 ProxyHeaderParse parse_proxy_header(std::string_view bytes);
 
-/// The header of a connection for this client; without `source`, of one without a client (UNKNOWN, LOCAL). Empty if `version` is off.
-/// A `destination` of another address family than the source is left open. Pure.
+/// True if a connection begins with the header of either version, and not with a request. False while too few bytes are known.
+/// Pure.
+bool begins_with_proxy_header(std::string_view bytes);
+
+/// The header of a connection for this client; without `source`, of one without a client (UNKNOWN, LOCAL). Empty if `version` is
+/// off. A `destination` of another address family than the source is left open. Pure.
 std::string proxy_header(ProxyProtocol version, std::optional<IpEndpoint> const& source, IpEndpoint destination);
 
 }   // namespace garner::net

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "net/asio.hpp"
+#include "net/head_buffer.hpp"
 
 namespace garner::net {
 
@@ -20,6 +21,7 @@ Received receive(int descriptor, std::span<char> into);
 
 /// What an asynchronous read has found, known before its handler runs.
 struct Reading {
+    HeadBuffer* late = nullptr;   // takes memory when there is something to read, instead of the buffer
     bool done = false;
     bool drained = false;   // see Received
 };
@@ -36,11 +38,18 @@ template <>
 inline boost::asio::detail::reactor_op::status
 boost::asio::detail::reactive_socket_recv_op_base<garner::net::DrainingBuffer>::do_perform(reactor_op* base) {
     auto& read = *static_cast<reactive_socket_recv_op_base*>(base);
-    auto const& into = read.buffers_;
-    auto const received = garner::net::receive(read.socket_, {static_cast<char*>(into.data()), into.size()});
-    if (received.error == boost::asio::error::would_block) return not_done;
+    auto& reading = *read.buffers_.reading;
+    auto* const late = reading.late;
+    if (late) late->take();
+    auto* const into = late ? late->data() : static_cast<char*>(read.buffers_.data());
+    auto const received = garner::net::receive(read.socket_, {into, late ? late->size() : read.buffers_.size()});
+    if (received.error == boost::asio::error::would_block) {
+        if (late) late->release();
+        return not_done;
+    }
     read.ec_ = received.error;
     read.bytes_transferred_ = received.bytes;
-    *into.reading = {true, received.drained};
+    reading.done = true;
+    reading.drained = received.drained;
     return received.drained ? done_and_exhausted : done;
 }

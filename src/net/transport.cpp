@@ -49,9 +49,9 @@ awaitable<IoResult> Transport::read_carrier(std::span<char> into, milliseconds l
     }
 }
 
-awaitable<IoResult> Transport::read_socket(std::span<char> into, milliseconds limit) {
+awaitable<IoResult> Transport::read_socket(std::span<char> into, HeadBuffer* late, milliseconds limit) {
     auto cancels = cancels_;
-    Reading reading;
+    Reading reading{.late = late};
     DrainingBuffer const buffer(into, reading);
     read_deadline_.arm(limit);
     for (;;) {
@@ -72,7 +72,7 @@ awaitable<IoResult> Transport::read_drained(std::span<char> into, milliseconds l
     drained_ = false;
     auto const received = try_receive(into);
     if (received.error != asio::error::would_block) co_return received;
-    co_return co_await read_socket(into, limit);
+    co_return co_await read_socket(into, nullptr, limit);
 }
 
 awaitable<Error> Transport::ready(TcpSocket::wait_type direction, Deadline& deadline, milliseconds limit) {
@@ -146,7 +146,16 @@ awaitable<IoResult> Transport::read_some(std::span<char> into, milliseconds limi
 
 awaitable<IoResult> Transport::read_first(std::span<char> into, milliseconds limit) {
     if (tls_) return read_tls(into, limit);
-    return carrier_ ? read_carrier(into, limit) : read_socket(into, limit);
+    return carrier_ ? read_carrier(into, limit) : read_socket(into, nullptr, limit);
+}
+
+awaitable<IoResult> Transport::read_first(HeadBuffer& into, milliseconds limit) {
+    if (!tls_ && !carrier_) {
+        static char nothing;   // Asio completes reads into an empty buffer at once
+        return read_socket({&nothing, 1}, &into, limit);
+    }
+    into.take();
+    return read_first(std::span<char>(into.data(), into.size()), limit);
 }
 
 awaitable<Error> Transport::wait_input(milliseconds limit) {
@@ -206,6 +215,12 @@ void Transport::close_with_reset() {
     Error ignored;
     socket_.set_option(asio::socket_base::linger(true, 0), ignored);
     socket_.close(ignored);
+}
+
+/// Not a copy: Asio would leave a descriptor that another process has open in its epoll set.
+int Transport::release() {
+    Error ignored;
+    return socket_.release(ignored);
 }
 
 std::optional<microseconds> Transport::round_trip() {

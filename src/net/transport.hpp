@@ -17,6 +17,7 @@
 namespace garner::net {
 
 class Carrier;
+class HeadBuffer;
 class TlsBuffer;
 class TlsContext;
 class TlsServerContext;
@@ -45,6 +46,8 @@ public:
     /// The same for the first bytes of a message, for which one usually waits: spares the system call that finds nothing. A reset
     /// that came together with the last bytes of the message before may be noticed only by the next write.
     awaitable<IoResult> read_first(std::span<char> into, milliseconds limit);
+    /// The same into an empty buffer, which holds no memory while a plain connection waits.
+    awaitable<IoResult> read_first(HeadBuffer& into, milliseconds limit);
 
     /// The two halves of read_some(), for a reader that holds no buffer while it waits. wait_input() may return early.
     /// try_read(): error would_block when there is nothing.
@@ -110,6 +113,8 @@ public:
     /// Bytes can pass between this and another such connection within the kernel: a plain socket.
     bool can_splice() const { return !tls_ && !carrier_; }
     TcpSocket& socket() { return socket_; }
+    /// Gives up the socket: the caller owns the descriptor. No operation runs.
+    int release();
     int descriptor() { return socket_.native_handle(); }
     Bytes received() const { return received_; }
     Bytes sent() const { return sent_; }
@@ -146,7 +151,7 @@ private:
     IoResult try_write_socket(std::span<iovec>& parts, bool more);
     IoResult try_receive(std::span<char> into);
     awaitable<IoResult> read_carrier(std::span<char> into, milliseconds limit);
-    awaitable<IoResult> read_socket(std::span<char> into, milliseconds limit);
+    awaitable<IoResult> read_socket(std::span<char> into, HeadBuffer* late, milliseconds limit);
     awaitable<IoResult> read_drained(std::span<char> into, milliseconds limit);
 
     struct IdleWatch;

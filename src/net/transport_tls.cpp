@@ -171,7 +171,7 @@ awaitable<Error> Transport::wait_for_ciphertext(milliseconds limit) {
     }
     if (!through_socket) co_return co_await ready(TcpSocket::wait_read, read_deadline_, limit);
     auto const arrival = tls_->arrival();
-    auto const read = co_await read_socket(arrival, limit);
+    auto const read = co_await read_socket(arrival, nullptr, limit);
     if (read.error == asio::error::eof) co_return end_without_notify();
     if (read.error) co_return read.error;
     tls_->input().append({arrival.data(), read.bytes});

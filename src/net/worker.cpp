@@ -48,7 +48,9 @@ void Worker::start() {
 void Worker::tick() {
     ticked_.store(steady_now(), std::memory_order_relaxed);
     pool.sweep();
-    if (++ticks_ % ticks_a_sweep == 0) buffers.sweep();
+    if (++ticks_ % ticks_a_sweep != 0) return;
+    buffers.sweep();
+    head_buffers.sweep();
 }
 
 bool Worker::responds(SteadyTime now) const {

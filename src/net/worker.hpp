@@ -47,6 +47,7 @@ public:
     unsigned const number;
     std::shared_ptr<TlsContext> origin_tls;   // for https:// origins; may be null in tests
     BufferPool buffers;                       // outlives the coroutines that `io` holds
+    HeadBufferPool head_buffers;              // likewise
     asio::io_context io;
     DeadlineWheel wheel;
     OriginPool pool;

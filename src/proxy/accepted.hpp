@@ -19,6 +19,7 @@ struct ListenPoint {
     std::shared_ptr<net::TlsServerContext const> tls = nullptr;   // null: plain TCP
     std::vector<IpNetwork> proxy_protocol = {};                   // connections from there begin with a PROXY header
     net::Intercept intercept = net::Intercept::off;               // connections to other addresses that the kernel diverts
+    IpEndpoint endpoint = {};                                     // its own; the port is `port`
 };
 
 /// The place of a connection in Shared::connections and Shared::clients; its destructor frees it. Move-only.

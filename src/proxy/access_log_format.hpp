@@ -83,8 +83,8 @@ using LineBuffer = std::array<char, 16 * KiB>;
 /// The line with its newline, inside the buffer. Allocates nothing.
 ///   squid     Squid's default logformat: time.ms elapsed client tag/status bytes method url user hierarchy/peer type
 ///   combined  Apache's; in UTC, with the id as ident
-///   json      one object a line, valid UTF-8; the only one with trace, TLVs of PROXY headers, reason, cache status and the way to the peer; the id, if any,
-///             is its last member
+///   json      one object a line, valid UTF-8; the only one with trace, TLVs of PROXY headers, reason, cache status and the way to
+///             the peer; the id, if any, is its last member
 std::string_view format_line(LogFormat, LogEntry const&, LineBuffer&);
 
 }   // namespace garner::proxy

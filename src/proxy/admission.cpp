@@ -10,12 +10,20 @@
 namespace garner::proxy {
 namespace {
 
+std::uint32_t quarter_of_connections(Services const& services) { return std::max(services.shared.connections.max() / 4, 1u); }
+
 /// A share of all connections, unless the operator sets a number. Loopback has no limit: a program on this machine that
 /// forwards requests, such as a TLS terminator, speaks for many clients.
 std::uint32_t connections_allowed(Services const& services, IpAddress const& client) {
     auto const given = services.options->limits.connections_per_client;
     if (given != 0) return given;
-    return client.is_loopback() ? 0 : std::max(services.shared.connections.max() / 4, 1u);
+    return client.is_loopback() ? 0 : quarter_of_connections(services);
+}
+
+bool enter(Services& services, IpAddress const& address, std::uint32_t most) {
+    if (services.shared.clients.enter(counted_client(services, address), most)) return true;
+    services.counters.connections_refused.add();
+    return false;
 }
 
 }   // namespace
@@ -26,15 +34,17 @@ IpAddress counted_client(Services const& services, IpAddress const& address) {
 }
 
 bool enter_client(Services& services, IpAddress const& address) {
-    if (services.shared.clients.enter(counted_client(services, address), connections_allowed(services, address))) return true;
-    services.counters.connections_refused.add();
-    return false;
+    return enter(services, address, connections_allowed(services, address));
+}
+
+bool enter_balancer(Services& services, IpAddress const& address) {
+    return enter(services, address, quarter_of_connections(services));
 }
 
 bool admit_named(Services& services, Accepted& accepted) {
     auto const& address = accepted.peer.address;
     if (!enter_client(services, address)) {
-        log_refused_client(services, address, 0);
+        log_refused_client(services, address, 0, limit_of_client);
         return false;
     }
     accepted.seat.move_to(counted_client(services, address));
@@ -50,7 +60,7 @@ void start_protocol(Services& services, Accepted accepted) {
         Connection::start(std::make_unique<Http1Connection>(services, std::move(accepted)));
 }
 
-void log_refused_client(Services& services, IpAddress const& client, Bytes sent) {
+void log_refused_client(Services& services, IpAddress const& client, Bytes sent, std::string_view limit) {
     if (!services.logs()) return;
     auto const text = client.text();
     LogEntry entry;
@@ -59,7 +69,7 @@ void log_refused_client(Services& services, IpAddress const& client, Bytes sent)
     entry.tag = ResultTag::tcp_denied;
     entry.status = 429;
     entry.bytes = sent;
-    entry.reason = "limits.connections_per_client";
+    entry.reason = limit;
     services.log->write(services.worker.number, entry);
 }
 

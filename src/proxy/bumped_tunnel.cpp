@@ -209,7 +209,7 @@ void BumpedTunnel::note_end(net::Error const& handshake) {
         end.kind = Kind::succeeded;
     else if (tls->alert() >= 0)
         end.kind = Kind::alert, end.alert = static_cast<std::uint8_t>(tls->alert());
-    else if (tls->has_sent_finished() && handshake != net::asio::error::timed_out && !aborted_ && !request_.services.draining)
+    else if (tls->has_sent_finished() && handshake != net::asio::error::timed_out && !aborted_ && !request_.services.drain.begun)
         end.kind = Kind::silent;
     if (end.refuses_certificate()) request_.services.counters.bump_refused.add();
     interception_->pins->note(request_.client.peer().address, host(), end, request_.options->bump.learn, wall_now());

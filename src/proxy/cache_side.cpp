@@ -40,7 +40,7 @@ net::awaitable<Step> CacheSide::look_on_disk() {
 /// object that came through a peer has no address if no rule needed the address then.
 Step CacheSide::check_source() {
     auto const& object = state_.found.object;
-    if (!object || !request_.source_matters) return decide();
+    if (!object || !request_.addresses.matter) return decide();
     if (object->source().is_unspecified()) return Step::resolve_source;
     return request_.may_have(*object) ? decide() : deny();
 }
@@ -147,7 +147,7 @@ net::awaitable<Step> CacheSide::follow() {
     auto const& deadlines = request_.options->deadlines;
     auto& follower = state_.follower;
     follower.emplace(fill);
-    if (auto const* const account = request_.line_account()) follower->pay_as(account->subject());
+    if (auto const* const account = request_.line_account()) follower->pay_as(account->own());
     auto patience = deadlines.fill;
     if (upstream_.sources().may_be_in_a_loop()) patience = std::min(patience, loop_wait);
     auto const begun = steady_now();
@@ -209,8 +209,9 @@ Step CacheSide::look_anew() {
 bool CacheSide::is_usable(cache::FillView const& view, cache::Fill const& fill) const {
     auto const& terms = view.object->terms();
     auto const answer = http::may_reuse(terms, request_.control, wall_now());
+    bool const is_vouched = request_.services.cache.invalidations().is_vouched_for(*view.object);
     bool const recent = answer.reuse == http::Reuse::fresh || (state_.stale && http::is_recent_enough(answer, request_.control));
-    return request_.may_have(*view.object) && recent && fill.selects(request_.head().fields) && !terms.no_cache &&
+    return request_.may_have(*view.object) && recent && is_vouched && fill.selects(request_.head().fields) && !terms.no_cache &&
            !request_.control.no_cache;
 }
 

@@ -14,8 +14,8 @@
 
 namespace garner::proxy {
 
-/// Immutable; shared by the requests of a connection, and by those that continue without it. Behind a trusted gateway each request may
-/// have its own.
+/// Immutable; shared by the requests of a connection, and by those that continue without it. Behind a trusted gateway each request
+/// may have its own.
 struct Client {
     IpEndpoint peer;
     std::uint16_t listener = 0;   // the port that it connected to

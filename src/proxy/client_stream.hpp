@@ -77,6 +77,8 @@ public:
 
     /// Bytes after this request, which is complete, have been received. During a drain only, because it costs a system call.
     virtual bool more_received() { return false; }
+    /// Another process could go on with the connection between two requests, or in a tunnel.
+    virtual bool may_move() const { return false; }
     /// Cancels all operations that wait for the client.
     virtual void cancel() = 0;
     /// Calls `gone` once if the client disconnects before unwatch(). Must not be active while a body is read. Checks only after

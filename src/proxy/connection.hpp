@@ -24,7 +24,7 @@ public:
     /// Runs the connection to its end; for a connection inside a tunnel.
     static net::awaitable<void> run_to_end(std::unique_ptr<Connection> connection);
 
-    /// Services::draining is set: the last request in the input is answered with `Connection: close`. An idle connection has
+    /// Services::drain has begun: the last request in the input is answered with `Connection: close`. An idle connection has
     /// deadlines.drain_idle for one more request.
     virtual void drain() = 0;
     /// Ends the connection now.
@@ -44,6 +44,9 @@ protected:
     net::Transport& transport() { return *accepted_.transport; }
     std::shared_ptr<Client const> describe_client() const;
     ListenPoint const& point() const { return *accepted_.point; }
+    std::shared_ptr<ListenPoint const> const& shared_point() const { return accepted_.point; }
+    /// See Client::header.
+    net::ProxyHeader const* header() const { return accepted_.header.get(); }
     IpEndpoint const& peer() const { return accepted_.peer; }
     /// The local address that the client connected to.
     IpEndpoint own_endpoint() const;
@@ -66,7 +69,8 @@ private:
 };
 
 /// Closes the longest waiting connection of the client with most connections, else of any client. Each worker closes only its
-/// own connections, so the next worker is asked if this one has none. While few connections wait, each has a second for its request.
+/// own connections, so the next worker is asked if this one has none. While few connections wait, each has a second for its
+/// request.
 void make_room(Services& services);
 
 }   // namespace garner::proxy

@@ -24,7 +24,7 @@ http::RuleRequest rule_request(http::RequestHead const& request, Target const& t
     facts.now = now;
     facts.listener = client.listener;
     facts.accelerated = target.accelerated;
-    facts.unverified = target.unverified;
+    facts.unverified = target.is_unverified();
     facts.fields = &request.fields;
     return facts;
 }
@@ -55,7 +55,7 @@ bool ignores_reload(Caching const& caching, http::RequestCacheControl const& con
 
 http::Bypass why_bypassed(http::RequestHead const& request, http::Framing const& framing, http::RequestCacheControl const& control,
                           Target const& target, Caching const& caching) {
-    if (target.unverified) return http::Bypass::unverified;
+    if (!target.may_use_store()) return http::Bypass::unverified;
     if (wants_upgrade(request, framing)) return http::Bypass::upgrade;
     for (auto const& part : caching.never)
         if (target.url.find(part) != npos || target.plain_url.find(part) != npos) return http::Bypass::never;

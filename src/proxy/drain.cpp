@@ -17,7 +17,8 @@ namespace {
 constexpr milliseconds look_every{5};
 
 bool is_idle(Services const& services) {
-    return services.accepting == 0 && services.connections.empty() && services.pumps.empty() && services.refreshes.empty();
+    return services.accepting == 0 && services.connections.empty() && services.drain.departing == 0 && services.pumps.empty() &&
+           services.refreshes.empty();
 }
 
 /// No client waits for a refresh.
@@ -43,12 +44,18 @@ Drain::Drain(Shared const& shared, std::atomic<bool> const& hurry) : hurry_(hurr
     for (auto* services : shared.workers) workers_.push_back({services});
 }
 
-void Drain::begin() {
+void Drain::begin(std::shared_ptr<Departures> const& departures) {
     for (auto const& worker : workers_)
-        net::asio::post(worker.services->worker.io, [services = worker.services] {
-            services->draining = true;
+        net::asio::post(worker.services->worker.io, [services = worker.services, departures] {
+            services->drain.begun = true;
+            services->drain.departures = departures;
             for (auto* connection : services->connections) connection->drain();
         });
+}
+
+void Drain::end_departures() {
+    for (auto const& worker : workers_)
+        net::asio::post(worker.services->worker.io, [services = worker.services] { services->drain.departures = nullptr; });
 }
 
 bool Drain::wait(milliseconds limit) { return wait(limit, hurry_); }

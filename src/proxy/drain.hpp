@@ -10,6 +10,7 @@
 
 namespace garner::proxy {
 
+class Departures;
 class Server;
 struct Services;
 struct Shared;
@@ -21,8 +22,10 @@ public:
     /// `hurry`: another thread sets it to end the waits.
     Drain(Shared const& shared, std::atomic<bool> const& hurry);
 
-    /// Tells each connection to end: Connection::drain().
-    void begin();
+    /// Tells each connection to end: Connection::drain(). `departures`: takes those that another process can serve; null: none does.
+    void begin(std::shared_ptr<Departures> const& departures = nullptr);
+    /// The other process takes no more.
+    void end_departures();
     /// True as soon as no connection and no fetch is left; false after `limit`.
     bool wait(milliseconds limit);
 

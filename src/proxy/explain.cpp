@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "auth/authenticator.hpp"
+#include "group/group.hpp"
 #include "http/partial.hpp"
 #include "http/range.hpp"
 #include "http/validation.hpp"
@@ -50,13 +51,20 @@ std::string intercepting_listener(Server const& server) {
 }
 
 /// Matches NameCheck. Without a query to DNS an unknown name counts as unverified.
-bool is_unverified(Server& server, Target const& target, bool asks_dns) {
+net::DnsProof proof_of(Server& server, Target const& target, bool asks_dns) {
+    using enum net::DnsProof;
     std::string const host(target.uri.authority.host);
-    if (auto const literal = parse_ip(host)) return *literal != *target.destination;
-    if (server.name_history().has(host, *target.destination, steady_now())) return false;
-    auto const names = asks_dns ? resolve_on_worker(server, host) : net::NamesPtr();
+    if (auto const literal = parse_ip(host)) return *literal == *target.destination ? recent : none;
+    auto const known = server.name_history().proof(host, *target.destination, steady_now());
+    if (known == recent || !asks_dns) return known;
+    auto const names = resolve_on_worker(server, host);
     auto const leads = [&](net::Address const& address) { return net::to_ip(address) == *target.destination; };
-    return !names || std::ranges::none_of(names->addresses, leads);
+    return names && std::ranges::any_of(names->addresses, leads) ? recent : known;
+}
+
+std::string silent_voters(Server& server) {
+    auto const state = server.group() ? server.group()->state() : std::nullopt;
+    return state && !state->current ? " (" + state->why + ")" : std::string();
 }
 
 /// Builds the explanation of one question.
@@ -130,7 +138,7 @@ private:
             bool const meant = !place.origin || http::same_origin(uri_, place.origin->uri) || asked == place.address;
             if (meant) {
                 origin_ = place.origin;
-                target_.secure = place.secure;
+                target_.secure = place.secure();
                 out_.listener.address = place.address;
                 out_.listener.origin = origin_ ? origin_->text : std::string();
                 return true;
@@ -157,7 +165,8 @@ private:
         identity_ = identity_of(question_, server_.logins(), out_.now);
         if (target_.destination) {
             out_.listener.destination = target_.destination->text();
-            out_.listener.unverified = target_.unverified = is_unverified(server_, target_, question_.asks_others);
+            target_.proof = proof_of(server_, target_, question_.asks_others);
+            out_.listener.unverified = target_.is_unverified();
             if (!identity_) identity_ = std::make_shared<http::Identity const>();   // such a client logs in to no proxy
         }
         facts_ = rule_request(request_, target_, client_, out_.now);
@@ -193,6 +202,13 @@ private:
         if (!limits_line(options) || !forwards()) return;
         auto const& limits = options.limits;
         out_.line = place_on_line(options, facts_, first_bits(question_.client, limits.client_prefix4, limits.client_prefix6));
+        auto const* const rule = out_.line->quota;
+        if (!rule) return;
+        out_.quota = server_.quotas().look_up(rule->name, counted_by(rule->each, out_.line->subject, {}), out_.now);
+        bool const is_over = out_.quota && out_.quota->state == share::QuotaState::over;
+        if (!is_over) return;
+        if (out_.outcome == Outcome::revalidate && may_serve_stale()) return say_stored(Outcome::stale, over_text(*out_.quota));
+        say(Outcome::refused, over_text(*out_.quota), 429);
     }
 
     bool forwards() const { return is_fetch() || out_.outcome == Outcome::passed || out_.outcome == Outcome::tunnelled; }
@@ -240,6 +256,7 @@ private:
                                    .host = std::string(target_.uri.authority.host),
                                    .https = target_.uri.scheme == http::Scheme::https,
                                    .hierarchical = is_fetch() && is_hierarchical(request_, control_),
+                                   .only_parents = is_fetch() && server_.cache().invalidations().must_pass_caches(target_.url),
                                    .destination = parse_ip(target_.uri.authority.host),
                                    .source_matters = source_matters};
         out_.sources = explain_sources(server_, asked, facts_);
@@ -417,7 +434,8 @@ private:
         auto const& found = out_.found;
         if (found.object && name_fails() && may_serve_stale()) return say_stored(Outcome::stale, text(StaleUse::unreachable));
         bool const by_request = http::is_by_request(found.answer.reason);
-        auto const why = found.invalidated.empty() || by_request ? std::string(found.answer.why()) : found.invalidated;
+        auto why = found.invalidated.empty() || by_request ? std::string(found.answer.why()) : found.invalidated;
+        if (found.object && found.answer.reason == http::ReuseReason::held_back) why += silent_voters(server_);
         if (found.object && !name_fails()) return judge_asking(Outcome::revalidate, why);
         judge_asking(Outcome::miss, why_missing());
     }

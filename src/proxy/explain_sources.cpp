@@ -59,6 +59,7 @@ SourceExplanation explain_sources(Server& server, SourceQuestion const& question
     asked.url = asking->url;
     asked.host = asking->host;
     asked.hierarchical = question.hierarchical;
+    asked.only_parents = question.only_parents;
     asked.direct = out.direct;
     asked.https = question.https;
     if (peer_table->options.source_ping) {

@@ -19,6 +19,7 @@ struct SourceQuestion {
     std::string host;
     bool https = false;                          // an https:// URL or a CONNECT
     bool hierarchical = false;                   // a miss that any cache may answer
+    bool only_parents = false;                   // siblings may not know an invalidation yet
     std::optional<IpAddress> destination = {};   // the address of a literal host
     bool source_matters = false;                 // an access rule depends on the origin's address
 };

@@ -43,6 +43,7 @@ private:
     std::string_view decisive_rule() const;
     void tell_followers();
     bool may_serve_stale() const;
+    void note_held_back();
 
     Request& request_;
     ResponseWriter& writer_;

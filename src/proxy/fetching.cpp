@@ -1,6 +1,7 @@
 #include "proxy/fetching.hpp"
 
 #include "cache/parts.hpp"
+#include "group/group.hpp"
 #include "http/invalidation.hpp"
 #include "http/tags.hpp"
 #include "proxy/websocket.hpp"
@@ -41,7 +42,7 @@ net::awaitable<Step> Fetching::pass() {
         state_.lead = request_.services.cache.lease(request_.key, nullptr);
     if (!co_await upstream_.ask(state_.changes)) {
         bool const may_have_changed = upstream_.went_out() && upstream_.upload().sent_whole();
-        if (may_have_changed && !request_.target.unverified && http::invalidates(request_.head().method, std::nullopt))
+        if (may_have_changed && request_.target.may_use_store() && http::invalidates(request_.head().method, std::nullopt))
             purge_changed(request_.key, request_.target.url);
         co_return co_await failed_.answer();
     }
@@ -70,7 +71,7 @@ char const* Fetching::fault_of_switch() const {
 
 /// RFC 9111 4.4. True when an object was removed.
 bool Fetching::invalidate() {
-    if (request_.target.unverified) return false;   // the response is another origin's
+    if (!request_.target.may_use_store()) return false;   // the response may be another origin's
     auto const& response = upstream_.head();
     if (!http::invalidates(request_.head().method, response.status)) return false;
     bool found = purge_changed(request_.key, request_.target.url);
@@ -87,21 +88,34 @@ bool Fetching::invalidate_groups() {
     if (!request_.options->group.unsafe) return false;
     auto const groups = http::invalidated_groups(upstream_.head());
     for (auto const& group : groups)
-        if (auto const what = cache::tag_invalidation(group, request_.target.url, false)) request_.services.cache.invalidate(*what);
+        if (auto const what = cache::tag_invalidation(group, request_.target.url, false)) invalidate_here_and_in_group(*what);
     return !groups.empty();
+}
+
+/// The client does not wait for the group.
+void Fetching::invalidate_here_and_in_group(cache::Invalidation const& what) {
+    auto& services = request_.services;
+    if (services.group)
+        services.group->submit(what);
+    else
+        services.cache.invalidate(what);
 }
 
 /// The mark is set before the purge: the purge also removes an old response that a peer gave before the mark.
 bool Fetching::purge_changed(cache::Key const& key, std::string const& url) {
     auto& services = request_.services;
     if (services.agent && !request_.target.accelerated) services.agent->tell_changed(url);
-    return services.cache.purge(key, state_.lead.fill().get());
+    bool const found = services.cache.purge(key, state_.lead.fill().get());
+    if (services.group && services.cache.invalidations().covers_url(url))
+        services.group->submit({.kind = cache::Invalidation::Kind::url, .soft = false, .origin = {}, .text = url});
+    return found;
 }
 
 // ---- for the cache ----
 
 net::awaitable<Step> Fetching::fetch() {
     request_.record.answer = Answer::miss;
+    request_.passes_caches = request_.services.cache.invalidations().must_pass_caches(request_.target.url);
     upstream_.sources().ask_who_has_it();
     set_conditions();
     auto& lead = state_.lead;
@@ -143,6 +157,7 @@ net::awaitable<Step> Fetching::ask() {
 
 net::awaitable<Step> Fetching::ask_again() {
     upstream_.finish_exchange();
+    request_.passes_caches = request_.services.cache.invalidations().must_pass_caches(request_.target.url);
     state_.conditional = false;
     state_.changes = {};
     state_.changes.strip_conditions = !state_.stale || !cache::is_incomplete(*state_.stale);

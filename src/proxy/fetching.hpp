@@ -38,6 +38,7 @@ private:
     void store_nothing(store::Object const* known, http::ResponseCacheControl const& control, http::StoreRefusal why);
     bool invalidate();
     bool invalidate_groups();
+    void invalidate_here_and_in_group(cache::Invalidation const&);
     bool is_outdated_since() const;
     bool purge_changed(cache::Key const& key, std::string const& url);
 

@@ -27,7 +27,7 @@ struct RequestExtras {
     http::Validators validators;        // for a conditional request; empty: none
     bool strip_conditions = false;      // the client's preconditions and Range are not sent
     std::string_view range_lines;       // own Range and If-Range, each with its CRLF, or empty
-    std::string_view peer_lines;        // for peers only, each with its CRLF, or empty
+    std::string_view peer_lines;        // for the next cache, each with its CRLF, or empty
     bool strip_gateway = false;         // the client's http::is_gateway_field fields are not sent; Proxy never is
     bool strip_range = false;           // the client's Range and If-Range are not sent
     bool upgrade = false;

@@ -18,6 +18,7 @@ public:
         std::size_t scanned = 0;
         garner::check(http::parse_request_head(request_, http::HeadLimits::none(), scanned, head_).kind ==
                       http::HeadParse::Kind::complete);
+        stay();
     }
 
     std::string_view leftover() const override { return hello_; }

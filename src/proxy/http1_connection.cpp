@@ -3,6 +3,8 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "proxy/moved_client.hpp"
+
 namespace garner::proxy {
 
 using Arrival = Http1Stream::Arrival;
@@ -17,24 +19,36 @@ Http1Connection::Http1Connection(Services& services, Accepted accepted, char con
     services.counters.connections_begun.add(Protocol::http1);
 }
 
+Http1Connection::Http1Connection(Services& services, Accepted accepted, MovingClient client, Departures::Next next)
+    : Http1Connection(services, std::move(accepted)) {
+    is_new_ = client.state.is_new;
+    stream_.begin_with(client.state.unread);
+    if (client.state.tunnel) tunnel_ = std::make_unique<MovingTunnel>(MovingTunnel{*client.state.tunnel, {}});
+    for (std::size_t i = 1; tunnel_ && i < client.descriptors.size(); ++i) tunnel_->descriptors.add(client.descriptors.release(i));
+    if (next == Departures::Next::stays) stream_.stay();
+}
+
 Http1Connection::~Http1Connection() { services_.counters.connections_ended.add(Protocol::http1); }
 
+/// No coroutine: an idle connection keeps one frame less.
 net::awaitable<void> Http1Connection::run() {
-    if (refusal_) {
-        co_await refuse_protocol(refusal_);
-        co_await linger();
-    } else {
-        co_await serve();
-    }
+    if (tunnel_) return go_on_with_tunnel();
+    return refusal_ ? refuse_and_linger() : serve();
+}
+
+net::awaitable<void> Http1Connection::refuse_and_linger() {
+    co_await refuse_protocol(refusal_);
+    co_await linger();
 }
 
 net::awaitable<void> Http1Connection::serve() {
     std::uint32_t in_turn = 0;
-    for (bool first = true;; first = false) {
+    for (;; is_new_ = false) {
         auto options = services_.options;
         Arrival arrival;
         do {
-            auto const waits = begin_waiting(*options, first);
+            if (moves()) co_return leave();
+            auto const waits = begin_waiting(*options);
             arrival = co_await stream_.read_head(options->limits.head, waits, services_.heads);
         } while (waits_again(arrival));
         if (arrival != Arrival::request) co_return co_await refuse(arrival);
@@ -42,7 +56,9 @@ net::awaitable<void> Http1Connection::serve() {
         auto& transaction = begin_request(options);
         if (!transaction.run_at_once()) co_await transaction.run();
         bool const keeps = transaction.keeps_connection();
+        auto moved = transaction.take_moved();
         place_.reset();
+        if (moved) co_return leave(std::move(moved));
         if (!keeps) break;
         stream_.finish_request();
         // Many pipelined requests must not delay other connections.
@@ -55,21 +71,33 @@ net::awaitable<void> Http1Connection::serve() {
     co_await linger();
 }
 
+net::awaitable<void> Http1Connection::go_on_with_tunnel() {
+    auto const options = services_.options;
+    auto tunnel = std::move(tunnel_);
+    if (!stream_.begin_with_head(tunnel->state.head)) co_return;
+    auto& transaction = begin_request(options);
+    co_await transaction.go_on(std::move(*tunnel));
+    auto moved = transaction.take_moved();
+    place_.reset();
+    if (moved) co_return leave(std::move(moved));
+    co_await linger();
+}
+
 /// A client that connects and sends nothing gets no keep-alive time.
-Http1Stream::HeadWaits Http1Connection::begin_waiting(Options const& options, bool first) {
+Http1Stream::HeadWaits Http1Connection::begin_waiting(Options const& options) {
     auto const& deadlines = options.deadlines;
-    idle_ = !stream_.begun();
+    reads_head_ = true;
     begin_to_wait();
-    if (services_.draining) return {deadlines.drain_idle, deadlines.head};
-    return {first ? deadlines.head : deadlines.keep_alive, deadlines.head};
+    if (services_.drain.begun) return {deadlines.drain_idle, deadlines.head};
+    return {is_new_ ? deadlines.head : deadlines.keep_alive, deadlines.head};
 }
 
 bool Http1Connection::waits_again(Arrival arrival) {
-    idle_ = false;
+    reads_head_ = false;
     end_wait();
     bool const restarts = std::exchange(restarts_, false) && arrival == Arrival::closed;
     // The end of the connection would cross a request that arrived in the same moment.
-    bool const too_early = arrival == Arrival::timed_out && services_.draining && stream_.more_received();
+    bool const too_early = arrival == Arrival::timed_out && services_.drain.begun && stream_.more_received();
     return restarts || too_early;
 }
 
@@ -106,11 +134,49 @@ Transaction& Http1Connection::begin_request(std::shared_ptr<Options const> const
     return place_->transaction.emplace(services_, stream_, point().origin.get(), place_->scratch, options);
 }
 
-/// The wait for a request begins anew, with a shorter limit.
+/// The connection is handed over, or the wait for a request begins anew with a shorter limit.
 void Http1Connection::drain() {
-    if (!idle_) return;
+    if (place_ && services_.drain.departures) place_->transaction->leave();
+    if (!reads_head_ || (stream_.begun() && !moves())) return;
     restarts_ = true;
     transport().cancel();
+}
+
+/// A login that is bound to the connection cannot be passed on.
+bool Http1Connection::moves() const {
+    return services_.drain.departures && !refusal_ && stream_.may_move() && !stream_.client()->identity &&
+           stream_.leftover().size() <= takeover::HandedClient::bytes_max / 2;
+}
+
+/// Another process goes on with it, unless the takeover has ended while the tunnel had bytes to send first. `tunnel`: the bytes that
+/// the stream has read are sent.
+void Http1Connection::leave(std::unique_ptr<MovingTunnel> tunnel) {
+    MovingClient client{.state = state(), .descriptors = {}, .point = shared_point()};
+    client.descriptors.add(transport().release());
+    if (tunnel) {
+        client.state.unread.clear();
+        client.state.tunnel = std::move(tunnel->state);
+        for (std::size_t i = 0; i < tunnel->descriptors.size(); ++i) client.descriptors.add(tunnel->descriptors.release(i));
+    }
+    if (auto const& departures = services_.drain.departures)
+        departures->add(services_, std::move(client));
+    else
+        serve_moved(services_, std::move(client), Departures::Next::may_leave);
+}
+
+takeover::HandedClient Http1Connection::state() const {
+    using Kind = FixedOrigin::Kind;
+    takeover::HandedClient state;
+    state.listener = point().endpoint;
+    state.client = peer();
+    state.is_new = is_new_;
+    state.unread = stream_.leftover();
+    if (auto const* origin = point().origin.get()) {
+        state.is_accelerated = origin->kind == Kind::accelerated;
+        if (origin->kind == Kind::intercepted) state.destination = origin->destination;
+    }
+    if (header()) state.authority = header()->authority, state.unique_id = header()->unique_id;
+    return state;
 }
 
 void Http1Connection::abort() {

@@ -7,18 +7,22 @@
 #include "net/address.hpp"
 #include "net/carrier.hpp"
 #include "net/client_hello.hpp"
+#include "net/proxy_protocol.hpp"
 
 namespace garner::proxy {
 
 namespace asio = net::asio;
 
 namespace {
-constexpr std::size_t idle_buffer = 4 * KiB;
+constexpr std::size_t idle_buffer = net::HeadBuffer::usual;
 
-/// The refusal for a client that speaks TLS or SOCKS to this port, recognised by the first byte. A SOCKS hello may contain
-/// no line end, so the parser would wait for one. Null: it may be HTTP.
-char const* other_protocol(char first) {
-    switch (first) {
+/// The refusal for a client that speaks TLS or SOCKS to this port, recognised by the first byte, or sends a PROXY header. A SOCKS
+/// hello may contain no line end, so the parser would wait for one. Null: it may be HTTP.
+char const* other_protocol(std::string_view begin) {
+    if (net::begins_with_proxy_header(begin))
+        return "the connection begins with a PROXY header, but not at a load balancer that this port knows: add the address of the "
+               "sender to listen[].proxy_protocol";
+    switch (begin.front()) {
     case net::tls_handshake: return "this port accepts plain HTTP, not TLS: use http:// in the address of the proxy";
     case 0x04:
     case 0x05: return "this port is an HTTP proxy, not a SOCKS server: set the client's proxy type to HTTP";   // RFC 1928 3
@@ -28,25 +32,31 @@ char const* other_protocol(char first) {
 
 }   // namespace
 
-bool Http1Stream::speaks_other_protocol() const { return begun() && other_protocol(input()[begin_]); }
+bool Http1Stream::speaks_other_protocol() const { return begun() && other_protocol(leftover()); }
 
 bool Http1Stream::speaks_tls() const { return begun() && input()[begin_] == net::tls_handshake; }
 
 void Http1Stream::make_room() {
-    if (begin_ == end_) begin_ = end_ = 0;
+    if (!begun()) return rest();
     if (end_ < buffer_.size()) return;
     if (begin_ > 0) {
         std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
         end_ -= begin_;
         begin_ = 0;
     } else {
-        buffer_.resize(2 * buffer_.size());   // bounded: the parser refuses heads beyond its limit
+        buffer_.grow(2 * buffer_.size());   // bounded: the parser refuses heads beyond its limit
     }
 }
 
+/// Holds no memory for bytes until some come.
+void Http1Stream::rest() {
+    begin_ = end_ = 0;
+    buffer_.release();
+}
+
 net::awaitable<net::IoResult> Http1Stream::fill(milliseconds limit) {
-    std::span<char> free(buffer_.data() + end_, buffer_.size() - end_);
-    return begun() ? transport_.read_some(free, limit) : transport_.read_first(free, limit);
+    if (!begun()) return transport_.read_first(buffer_, limit);
+    return transport_.read_some({buffer_.data() + end_, buffer_.size() - end_}, limit);
 }
 
 net::awaitable<Http1Stream::Arrival> Http1Stream::read_head(http::HeadLimits const& limits, HeadWaits waits, HeadBudget& budget) {
@@ -56,12 +66,12 @@ net::awaitable<Http1Stream::Arrival> Http1Stream::read_head(http::HeadLimits con
     SteadyTime give_up{};   // set when the first read did not bring a whole head; that is rare, so the clock is rarely read
     for (;;) {
         if (begin_ != end_) {
-            parse_ = http::parse_request_head({input() + begin_, end_ - begin_}, limits, scanned_, head_);
+            parse_ = http::parse_request_head(leftover(), limits, scanned_, head_);
             if (parse_.kind == http::HeadParse::Kind::complete) {
                 begin_ += parse_.bytes;
                 co_return Arrival::request;
             }
-            if (auto const* why = other_protocol(input()[begin_])) parse_ = {http::HeadParse::Kind::refused, 0, 400, why};
+            if (auto const* why = other_protocol(leftover())) parse_ = {http::HeadParse::Kind::refused, 0, 400, why};
             if (parse_.kind == http::HeadParse::Kind::refused) co_return Arrival::refused;
             if (give_up == SteadyTime{}) give_up = steady_now() + waits.head;
         }
@@ -82,8 +92,7 @@ net::awaitable<Http1Stream::Arrival> Http1Stream::read_head(http::HeadLimits con
 
 /// Frees the memory at once: the client may read the response slowly.
 Http1Stream::Arrival Http1Stream::refuse_large_head() {
-    std::vector<char>(idle_buffer).swap(buffer_);
-    begin_ = end_ = 0;
+    rest();
     parse_ = {http::HeadParse::Kind::refused, 0, 431, "incomplete heads exceed limits.heads_max, and this head is the largest"};
     return Arrival::refused;
 }
@@ -161,19 +170,14 @@ void Http1Stream::finish_request() {
     if (body_begin_ != body_end_) {
         // The next request begins in the body buffer.
         auto left = body_end_ - body_begin_;
-        if (buffer_.size() < left) buffer_.resize(left);
+        buffer_.grow(left);
         std::memcpy(buffer_.data(), body_buffer_.get() + body_begin_, left);
         begin_ = 0;
         end_ = left;
         body_begin_ = body_end_ = 0;
     }
     body_buffer_ = {};
-    drop_large();
-}
-
-/// An idle connection keeps little memory, however large its last request was.
-void Http1Stream::drop_large() {
-    if (begin_ == end_ && buffer_.size() > idle_buffer) std::vector<char>(idle_buffer).swap(buffer_), begin_ = end_ = 0;
+    // An idle connection keeps little memory, however large its last request was.
     head_.fields.drop_large();
     if (decoder_.framing().kind == http::Framing::Kind::chunked) {
         http::BodyDecoder without_trailers;
@@ -181,6 +185,25 @@ void Http1Stream::drop_large() {
     }
     if (last_chunk_.capacity() > idle_buffer) std::string().swap(last_chunk_);
 }
+
+void Http1Stream::begin_with(std::string_view bytes) {
+    begin_ = 0;
+    end_ = bytes.size();
+    if (bytes.empty()) return;
+    buffer_.grow(bytes.size());
+    std::memcpy(buffer_.data(), bytes.data(), bytes.size());
+}
+
+bool Http1Stream::begin_with_head(std::string_view head) {
+    begin_with(head);
+    scanned_ = 0;
+    parse_ = http::parse_request_head({input(), end_}, http::HeadLimits::none(), scanned_, head_);
+    begin_ = parse_.bytes;
+    return parse_.kind == http::HeadParse::Kind::complete;
+}
+
+/// The state of TLS cannot be passed on.
+bool Http1Stream::may_move() const { return !stays_ && transport_.can_splice() && transport_.is_open(); }
 
 bool Http1Stream::more_received() {
     if (!body_done()) return false;

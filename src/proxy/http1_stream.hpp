@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "net/head_buffer.hpp"
 #include "net/worker.hpp"
 #include "proxy/client_stream.hpp"
 #include "proxy/head_budget.hpp"
@@ -13,7 +14,7 @@ class Http1Stream : public ClientStream {
 public:
     /// `transport` must outlive it.
     Http1Stream(net::Transport& transport, std::shared_ptr<Client const> client, net::Worker& worker)
-        : ClientStream(std::move(client)), transport_(transport), buffers_(worker.buffers),
+        : ClientStream(std::move(client)), transport_(transport), buffer_(worker.head_buffers), buffers_(worker.buffers),
           watch_after_(
               worker.wheel, [](void* self) { static_cast<Http1Stream*>(self)->begin_watching(); }, this) {}
 
@@ -40,6 +41,12 @@ public:
     bool begun() const { return begin_ != end_; }
     /// The request is finished; the bytes after it belong to the next.
     void finish_request();
+    /// Bytes that another process has read. Before the first head.
+    void begin_with(std::string_view bytes);
+    /// The head of a request that another process has read. False if it is none.
+    bool begin_with_head(std::string_view head);
+    /// The connection stays in this process.
+    void stay() { stays_ = true; }
 
     IpAddress own_address() const override;
     bool body_done() const override { return decoder_.done(); }
@@ -59,6 +66,7 @@ public:
     }
 
     bool more_received() override;
+    bool may_move() const override;
     void cancel() override { transport_.cancel(); }
     void watch(std::function<void()> gone) override;
     void unwatch() override;
@@ -71,7 +79,7 @@ private:
     void begin_request() override;
     char const* input() const { return buffer_.data(); }
     void make_room();
-    void drop_large();
+    void rest();
     Arrival refuse_large_head();
     void begin_watching();
     void look_for_end();
@@ -79,7 +87,7 @@ private:
 
     net::Transport& transport_;
     Traffic taken_;
-    std::vector<char> buffer_ = std::vector<char>(4096);
+    net::HeadBuffer buffer_;   // without memory while the connection is idle
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
     std::size_t scanned_ = 0;
@@ -90,6 +98,7 @@ private:
     std::size_t body_begin_ = 0;
     std::size_t body_end_ = 0;
     bool chunked_ = false;   // the response is chunked
+    bool stays_ = false;     // see stay()
     char chunk_header_[18];
     std::string last_chunk_;
     struct Watch {

@@ -61,7 +61,7 @@ net::awaitable<bool> Http2Connection::receive() {
     auto const error = co_await wait_input(limit);
     end_wait();
     if (std::exchange(restarts_, false) && error == asio::error::operation_aborted && !lost_) co_return true;
-    if (error == asio::error::timed_out && services_.draining && slow_head_ == 0) {
+    if (error == asio::error::timed_out && services_.drain.begun && slow_head_ == 0) {
         // A request that arrived in the same moment is taken.
         if (transport().arrived() == net::Transport::Arrived::bytes) co_return !lost_ && take_input();
         session_.drain();
@@ -108,7 +108,7 @@ void Http2Connection::watch_head(SteadyTime now) {
 milliseconds Http2Connection::patience() const {
     auto const& deadlines = services_.options->deadlines;
     if (slow_head_ > 0) return std::chrono::duration_cast<milliseconds>(head_until_ - steady_now());
-    if (services_.draining) return drain_patience();
+    if (services_.drain.begun) return drain_patience();
     if (session_.streams() > 0) return while_streams_run;
     return begun_ ? deadlines.keep_alive : deadlines.head;
 }
@@ -167,7 +167,7 @@ void Http2Connection::end_request(Slot& slot) {
 
 /// The client may leave it to the proxy to close the connection.
 void Http2Connection::end_if_drained() {
-    if (!services_.draining || writing_) return;
+    if (!services_.drain.begun || writing_) return;
     if (session_.finished()) return transport().cancel();
     if (session_.streams() == 0) restart_wait();
 }

@@ -178,10 +178,10 @@ void Listener::admit(net::TcpSocket socket) {
     bool const has_header = is_among(peer.address, point_->proxy_protocol);
     auto const client = counted_client(services_, peer.address);
     if (has_header) {
-        constexpr std::uint32_t no_limit = 0;   // a load balancer speaks for many clients, each of which has its own limit
-        services_.shared.clients.enter(client, no_limit);
+        if (!enter_balancer(services_, peer.address))
+            return log_refused_client(services_, peer.address, 0, "limits.connections_max");
     } else if (!enter_client(services_, peer.address)) {
-        return log_refused_client(services_, peer.address, speaks_clear() ? refuse_in_clear(socket) : 0);
+        return log_refused_client(services_, peer.address, speaks_clear() ? refuse_in_clear(socket) : 0, limit_of_client);
     }
     socket.set_option(asio::ip::tcp::no_delay(true), error);
     services_.counters.connections.add();

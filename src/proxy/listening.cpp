@@ -7,8 +7,6 @@
 #include "net/address.hpp"
 #include "net/original_destination.hpp"
 #include "proxy/inherited_sockets.hpp"
-#include "proxy/listen_plan.hpp"
-#include "proxy/listen_tls.hpp"
 
 namespace garner::proxy {
 
@@ -38,8 +36,9 @@ Result<std::shared_ptr<FixedOrigin const>> accelerated_origin(Listen const& list
 IpEndpoint configured_endpoint(Listen const& listen) { return {parse_ip(listen.address).value_or(IpAddress{}), listen.port}; }
 
 /// With the port that the kernel has chosen, where the configuration has 0.
-std::shared_ptr<ListenPoint const> at_port(ListenPoint point, std::uint16_t port) {
-    point.port = port;
+std::shared_ptr<ListenPoint const> at_endpoint(ListenPoint point, IpEndpoint const& endpoint) {
+    point.port = endpoint.port;
+    point.endpoint = endpoint;
     return std::make_shared<ListenPoint const>(std::move(point));
 }
 
@@ -50,9 +49,11 @@ constexpr char const* inherited_kind = "inherited";   // of the service manager
 constexpr char const* mend_of_tproxy =
     "tproxy needs the capability CAP_NET_ADMIN when the address is opened: start the proxy as root or with this capability";
 
-Result<void> set_interception(std::span<std::shared_ptr<Listener> const> sockets, net::Intercept how) {
+bool is_transparent(net::Intercept how) { return how == net::Intercept::tproxy; }
+
+Result<void> may_intercept(std::span<std::shared_ptr<Listener> const> sockets, net::Intercept how) {
     for (auto const& socket : sockets)
-        if (auto const error = net::set_transparent(socket->descriptor(), how == net::Intercept::tproxy))
+        if (auto const error = net::may_set_transparent(socket->descriptor(), is_transparent(how)))
             return Fault{error.message(), mend_of_tproxy};
     return {};
 }
@@ -72,10 +73,8 @@ Result<Prepared> Listening::prepare(std::span<Listen const> listen) {
     if (!contexts) return contexts.fault();
     std::erase_if(retired_, [](Retired const& one) { return one.socket.expired(); });
     auto const running = open_now();
-    std::vector<IpEndpoint> before, wanted, after;
-    for (auto const& one : running) before.push_back(one.configured);
-    for (auto const& one : listen) wanted.push_back(configured_endpoint(one));
-    auto const plan = plan_listening(before, wanted);
+    auto const plan = plan_of(running, listen);
+    std::vector<IpEndpoint> after;
     auto const change = std::make_shared<Change>();
     for (std::size_t i = 0; i < listen.size(); ++i) {
         auto const* stays = plan.wanted[i] == ListenPlan::opened ? nullptr : &running[plan.wanted[i]];
@@ -91,6 +90,13 @@ Result<Prepared> Listening::prepare(std::span<Listen const> listen) {
     return Prepared([this, change] { apply(*change); });
 }
 
+ListenPlan Listening::plan_of(std::span<Open const> running, std::span<Listen const> listen) {
+    std::vector<IpEndpoint> before, wanted;
+    for (auto const& one : running) before.push_back(one.configured);
+    for (auto const& one : listen) wanted.push_back(configured_endpoint(one));
+    return plan_listening(before, wanted);
+}
+
 /// `running`: null for a new address.
 Result<void> Listening::add(Change& change, Open const* running, std::size_t index, Listen const& listen,
                             std::shared_ptr<net::TlsServerContext const> const& tls) {
@@ -98,15 +104,15 @@ Result<void> Listening::add(Change& change, Open const* running, std::size_t ind
     if (!origin) return at_key(index, "origin", origin.fault());
     ListenPoint const point{listen.port, *std::move(origin), tls, listen.proxy_protocol, listen.intercept};
     if (running) {
-        if (auto const set = set_interception(running->sockets, listen.intercept); !set)
-            return at_key(index, "intercept", set.fault());
+        if (auto const may = may_intercept(running->sockets, listen.intercept); !may)
+            return at_key(index, "intercept", may.fault());
         change.all.push_back(*running);
-        change.all.back().point = at_port(point, running->endpoint.port);
+        change.all.back().point = at_endpoint(point, running->endpoint);
         return {};
     }
     auto opened = open(listen, point, has_port_of(change, configured_endpoint(listen)));
     if (!opened) return at_key(index, "address", opened.fault());
-    if (auto const set = set_interception(opened->sockets, listen.intercept); !set) return at_key(index, "intercept", set.fault());
+    if (auto const may = may_intercept(opened->sockets, listen.intercept); !may) return at_key(index, "intercept", may.fault());
     change.opened.insert(change.opened.end(), opened->sockets.begin(), opened->sockets.end());
     change.all.push_back(*std::move(opened));
     return {};
@@ -129,10 +135,10 @@ Result<Listening::Open> Listening::open(Listen const& listen, ListenPoint const&
         if (!acceptor && is_own_port) return Fault{acceptor.fault().what, mend_of_own_port, acceptor.fault().where};
         if (!acceptor) return acceptor.fault();
         endpoint = acceptor->local_endpoint();   // port 0 becomes the port that all workers share
-        if (!made.point) made.point = at_port(point, endpoint.port());
+        made.endpoint = {net::to_ip(endpoint.address()), endpoint.port()};
+        if (!made.point) made.point = at_endpoint(point, made.endpoint);
         made.sockets.push_back(std::make_shared<Listener>(*services, *std::move(acceptor), made.point, inherited.has_value()));
     }
-    made.endpoint = {net::to_ip(endpoint.address()), endpoint.port()};
     return made;
 }
 
@@ -143,7 +149,7 @@ Result<bool> Listening::open_handed(Open& made, ListenPoint const& point) const 
     auto const at = own ? own : handed_->claim(inherited_kind, made.configured);
     if (!at) return false;
     made.endpoint = *at;
-    made.point = at_port(point, at->port);
+    made.point = at_endpoint(point, *at);
     net::TcpEndpoint const endpoint(net::to_asio(at->address), at->port);
     for (std::size_t i = 0; i < workers_.size(); ++i)
         for (int const descriptor : handed_->copies(own ? listen_kind : inherited_kind, *at, i, workers_.size())) {
@@ -169,7 +175,10 @@ bool Listening::has_port_of(Change const& change, IpEndpoint const& endpoint) co
 void Listening::apply(Change& change) {
     MutexLock const lock(mutex_);
     for (auto const& one : change.all)
-        for (auto const& socket : one.sockets) socket->use(one.point);
+        for (auto const& socket : one.sockets) {
+            (void)net::set_transparent(socket->descriptor(), is_transparent(one.point->intercept));
+            socket->use(one.point);
+        }
     for (auto const& socket : change.opened)
         if (accepts_) socket->start();
     for (auto const& socket : change.closed) socket->retire();
@@ -232,8 +241,14 @@ std::vector<Listening::Open> Listening::open_now() const {
 std::vector<ListenAddress> Listening::addresses() const {
     std::vector<ListenAddress> all;
     for (auto const& one : open_now())
-        all.push_back({one.endpoint.text(), one.point->origin, one.point->tls != nullptr, one.point->intercept});
+        all.push_back({one.endpoint.text(), one.point->origin, one.point->tls, one.point->intercept});
     return all;
+}
+
+std::shared_ptr<ListenPoint const> Listening::point_at(IpEndpoint const& endpoint) const {
+    for (auto const& one : open_now())
+        if (one.endpoint == endpoint) return one.point;
+    return nullptr;
 }
 
 std::vector<IpEndpoint> Listening::endpoints() const {
@@ -242,22 +257,14 @@ std::vector<IpEndpoint> Listening::endpoints() const {
     return all;
 }
 
-std::vector<UsedCertificate> Listening::certificates() const {
-    std::vector<UsedCertificate> all;
-    for (auto const& one : open_now()) {
-        if (!one.point->tls) continue;
-        for (auto const& shown : one.point->tls->certificates())
-            all.push_back({shown->subject(), one.endpoint.text(), shown->not_after(), shown->fingerprint()});
-    }
-    return all;
-}
-
-std::vector<UsedCertificate> Listening::client_authorities() const {
-    std::vector<UsedCertificate> all;
-    for (auto const& one : open_now()) {
-        if (!one.point->tls) continue;
-        for (auto const& authority : one.point->tls->client_authorities())
-            all.push_back(used_certificate(authority.get(), "client_ca of " + one.endpoint.text()));
+std::vector<ListenAddress> Listening::addresses_after(std::span<Listen const> listen, TlsContexts const& contexts) const {
+    auto const running = open_now();
+    auto const plan = plan_of(running, listen);
+    std::vector<ListenAddress> all;
+    for (std::size_t i = 0; i < listen.size(); ++i) {
+        bool const stays = plan.wanted[i] != ListenPlan::opened;
+        auto const endpoint = stays ? running[plan.wanted[i]].endpoint : configured_endpoint(listen[i]);
+        all.push_back({.address = endpoint.text(), .origin = nullptr, .tls = contexts[i], .intercept = listen[i].intercept});
     }
     return all;
 }

@@ -7,7 +7,8 @@
 
 #include "net/handed_sockets.hpp"
 #include "net/ticket_keys.hpp"
-#include "proxy/certificate_watch.hpp"
+#include "proxy/listen_plan.hpp"
+#include "proxy/listen_tls.hpp"
 #include "proxy/listener.hpp"
 #include "proxy/options.hpp"
 #include "util/mutex.hpp"
@@ -17,10 +18,11 @@
 namespace garner::proxy {
 
 struct ListenAddress {
-    std::string address;                                   // "127.0.0.1:3128"
-    std::shared_ptr<FixedOrigin const> origin = nullptr;   // the accelerator's
-    bool secure = false;                                   // TLS
+    std::string address;                                          // "127.0.0.1:3128"
+    std::shared_ptr<FixedOrigin const> origin = nullptr;          // the accelerator's
+    std::shared_ptr<net::TlsServerContext const> tls = nullptr;   // null: plain TCP
     net::Intercept intercept = net::Intercept::off;
+    bool secure() const { return tls != nullptr; }
 };
 
 /// prepare(), start() and stop() are for one thread at a time, the other functions for any. Destroyed before the workers.
@@ -54,10 +56,10 @@ public:
     /// In the order of options.listen.
     std::vector<ListenAddress> addresses() const;
     std::vector<IpEndpoint> endpoints() const;
-    /// The certificates that clients are shown now.
-    std::vector<UsedCertificate> certificates() const;
-    /// Those that verify client certificates.
-    std::vector<UsedCertificate> client_authorities() const;
+    /// The same after a reload with these addresses and contexts. The port of a new address may be 0.
+    std::vector<ListenAddress> addresses_after(std::span<Listen const> listen, TlsContexts const& contexts) const;
+    /// Null if it does not listen there.
+    std::shared_ptr<ListenPoint const> point_at(IpEndpoint const& endpoint) const;
 
 private:
     using Sockets = std::vector<std::shared_ptr<Listener>>;   // at least one for each worker
@@ -76,6 +78,7 @@ private:
         Sockets opened, closed;
         std::vector<Retired> retired;
     };
+    static ListenPlan plan_of(std::span<Open const> running, std::span<Listen const> listen);
     Result<void> add(Change& change, Open const* running, std::size_t index, Listen const& listen,
                      std::shared_ptr<net::TlsServerContext const> const& tls);
     Result<Open> open(Listen const& listen, ListenPoint const& point, bool is_own_port) const;

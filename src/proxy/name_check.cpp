@@ -7,13 +7,13 @@
 namespace garner::proxy {
 
 bool NameCheck::decide_at_once() {
-    auto& target = request_.target;
+    auto& proof = request_.target.proof;
     auto const address = parse_ip(host());
     if (address)
-        target.unverified = *address != *target.destination;
+        proof = *address == *request_.target.destination ? net::DnsProof::recent : net::DnsProof::none;
     else
-        target.unverified = !request_.services.shared.name_history.has(host(), *target.destination, steady_now());
-    return address || !target.unverified;
+        proof = known_proof();
+    return address || proof == net::DnsProof::recent;
 }
 
 net::awaitable<void> NameCheck::run() {
@@ -23,17 +23,20 @@ net::awaitable<void> NameCheck::run() {
         request_.services.worker.resolver.forget(host());
         addresses = co_await ask();
     }
-    request_.target.unverified = !leads(addresses);
+    request_.target.proof = leads(addresses) ? net::DnsProof::recent : known_proof();
 }
 
 /// The addresses of the host, which may be remembered from an earlier query; none if the name cannot be resolved.
 net::awaitable<std::vector<IpAddress>> NameCheck::ask() {
     auto const names = co_await request_.services.worker.resolver.resolve(host(), &request_.waiting);
     request_.waiting = {};
-    std::vector<IpAddress> addresses;
-    for (auto const& address : names->addresses) addresses.push_back(net::to_ip(address));
+    auto addresses = net::to_ips(names->addresses);
     if (!addresses.empty()) request_.services.shared.name_history.note(host(), addresses, steady_now());
     co_return addresses;
+}
+
+net::DnsProof NameCheck::known_proof() const {
+    return request_.services.shared.name_history.proof(host(), *request_.target.destination, steady_now());
 }
 
 bool NameCheck::leads(std::vector<IpAddress> const& addresses) const {

@@ -6,8 +6,8 @@
 
 namespace garner::proxy {
 
-/// Sets Target::unverified by the addresses that DNS has given for the host during the last day. Any client can name any host, so a
-/// name that is not verified must open nothing. Belongs to one request.
+/// Sets Target::proof by the addresses that DNS has given for the host. Any client can name any host, so a name that is not
+/// verified must open nothing. Belongs to one request.
 class NameCheck {
 public:
     explicit NameCheck(Request& request) : request_(request) {}
@@ -19,6 +19,7 @@ public:
 
 private:
     net::awaitable<std::vector<IpAddress>> ask();
+    net::DnsProof known_proof() const;
     bool leads(std::vector<IpAddress> const& addresses) const;
     std::string_view host() const { return request_.target.uri.authority.host; }
 

@@ -11,9 +11,9 @@
 
 namespace garner::proxy {
 
-/// From the last address to the first: past `trusted` gateways, the first address that is none of them. An address that only a local
-/// program can have (`own`, loopback), and what is no address, ends the search at the gateway that wrote it. X-Forwarded-For goes
-/// before Forwarded. Pure.
+/// From the last address to the first: past `trusted` gateways, the first address that is none of them. An address that only a
+/// local program can have (`own`, loopback), and what is no address, ends the search at the gateway that wrote it. X-Forwarded-For
+/// goes before Forwarded. Pure.
 IpAddress named_client(http::Fields const& request, IpAddress const& sender, std::span<IpNetwork const> trusted,
                        std::span<IpAddress const> own);
 

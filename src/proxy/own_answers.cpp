@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "group/group.hpp"
 #include "http/dates.hpp"
 #include "icp/https.hpp"
 #include "icp/peer.hpp"
 #include "proxy/internal.hpp"
+#include "proxy/line_account.hpp"
 #include "proxy/login_check.hpp"
 #include "proxy/pac_answer.hpp"
+#include "proxy/quota_page.hpp"
 #include "proxy/refusals_page.hpp"
 #include "proxy/via.hpp"
 
@@ -40,7 +43,7 @@ http::Decision OwnAnswers::may_purge() const {
     bool const knows_proxy = !request_.accelerated_origin && !request_.intercepted_origin;
     bool const is_local = request_.client.peer().address.is_loopback() && knows_proxy;
     using enum http::Decision::Verdict;
-    if (request_.target.unverified) return {.verdict = deny};
+    if (!request_.target.may_use_store()) return {.verdict = deny};
     if (options.purge.empty()) return {.verdict = is_local ? allow : deny};
     auto decision = options.purge.decide(request_.facts(), std::nullopt);
     if (decision.allowed() && decision.place().empty()) decision.verdict = deny;   // no rule matches
@@ -86,15 +89,39 @@ net::awaitable<void> OwnAnswers::purge() {
         // A peer may have sent the old object before its own purge.
         here |= !peers.empty() && cache.purge(request_.key);
     }
+    auto const of_group = co_await tell_group();
     if (!co_await request_.outlives(store::Survives::power)) {
         auto const told = unconfirmed + icp::text_of(peers);
         co_return co_await writer_.error(503, told, "purge");
     }
-    auto const text = (here ? "purged\n" : "had nothing\n") + icp::text_of(peers);
-    if (here || icp::any_gone(peers)) co_return co_await writer_.own_answer(200, "text/plain", text);
+    if (of_group && !of_group->accepted) {
+        auto const told = "The object is purged here, but the group may still have it: " + of_group->text() + ".";
+        co_return co_await writer_.error(503, told, "group");
+    }
+    auto text = (here ? "purged\n" : "had nothing\n") + icp::text_of(peers);
+    if (of_group) text += "group: " + of_group->text() + "\n";
+    if (here || of_group || icp::any_gone(peers)) co_return co_await writer_.own_answer(200, "text/plain", text);
     std::string_view const where =
         peers.empty() ? "Nothing is stored for this URL." : "Nothing was purged for this URL, here or at the peers.";
     co_await writer_.error(404, where, "purge");
+}
+
+/// Nothing: this proxy is in no group, or the group does not cover the URL.
+net::awaitable<std::optional<group::Outcome>> OwnAnswers::tell_group() {
+    auto& services = request_.services;
+    if (!services.group || !services.cache.invalidations().covers_url(request_.target.url)) co_return std::nullopt;
+    cache::Invalidation what{.kind = cache::Invalidation::Kind::url, .soft = false, .origin = {}, .text = request_.target.url};
+    auto const told = std::make_shared<group::Outcome>();
+    net::Waiter waiter(request_.executor());
+    services.group->submit(what, [told, handle = waiter.handle()](group::Outcome const& outcome) {
+        *told = outcome;
+        handle.wake(net::Wake::ready);
+    });
+    auto const woken = co_await waiter.wait(services.group->patience());
+    if (woken == net::Wake::ready) co_return *told;
+    group::Outcome silent;
+    silent.why = "the group of this proxy does not respond";
+    co_return silent;
 }
 
 // ---- the last hop ----
@@ -136,6 +163,7 @@ bool OwnAnswers::may_read_https() const {
 net::awaitable<void> OwnAnswers::answer_internally() {
     if (is_refusals_page(request_.target, request_.head().method, *request_.options)) co_return co_await send_refusals();
     if (request_.target.path == root_path) co_return co_await send_root();
+    if (is_quota_path(request_.target.path)) co_return co_await send_quotas();
     if (is_pac_path(request_.target.path)) {
         PacAnswer pac(request_, writer_);
         co_return co_await pac.run();
@@ -149,6 +177,10 @@ net::awaitable<void> OwnAnswers::answer_internally() {
         request_.record.tag = ResultTag::tcp_denied;
         co_return co_await writer_.error(403, "Only peers of this cache are allowed to fetch its digest.", "icp.allow");
     }
+    // The lease ends after the digest was built: what it names may be outdated.
+    if (!request_.services.cache.invalidations().lease.is_current())
+        co_return co_await writer_.error(404, "This cache is cut off from its group: its digest may name outdated objects.",
+                                         "group");
     auto const published = mesh->published();
     auto const& digest = may_read_https() ? published.with_https : published.digest;
     if (!digest) {
@@ -172,33 +204,62 @@ net::awaitable<void> OwnAnswers::send_root() {
     co_await writer_.own_answer(200, "application/x-x509-ca-cert", kept->root, "Cache-Control: no-cache\r\n");
 }
 
-/// A proxy in between has many users behind one address, so it gets none. Browsers send no ticket before they are asked for one: if
-/// a login would show more, the page has the status 407.
+/// Credentials that no rule has asked for. Wrong ones count as none.
+net::awaitable<void> OwnAnswers::recognise_user() {
+    if (request_.identity || !request_.options->logins || request_.options->share.by != share::By::user) co_return;
+    LoginCheck login(request_);
+    if (login.look() == LoginCheck::State::unknown) co_await login.verify();
+}
+
+/// The client's own use only: that of its user or network, and that of all clients of a rule which it belongs to.
+net::awaitable<void> OwnAnswers::send_quotas() {
+    auto const method = request_.head().method;
+    auto const& rules = request_.options->quotas;
+    if (rules.empty()) co_return co_await writer_.error(404, "This proxy has no quotas.", "quotas");
+    if (method != Method::get && method != Method::head)
+        co_return co_await writer_.error(405, "The quotas can only be read.", "internal", cache::FailureKind::other,
+                                         "Allow: GET, HEAD\r\n");
+    co_await recognise_user();
+    auto const standings = own_quotas(request_);
+    auto const format = error_format(request_.head().fields);
+    auto const page = quota_page(standings, request_.now, format);
+    auto const type = format == ErrorFormat::json ? std::string_view("application/json") : content_type(format);
+    co_await writer_.own_answer(200, type, page,
+                                "Cache-Control: no-store\r\nVary: Accept\r\nX-Content-Type-Options: nosniff\r\n"
+                                "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n");
+}
+
+/// A proxy in between has many users behind one address, so it gets none.
 net::awaitable<void> OwnAnswers::send_refusals() {
     std::vector<Refused> refused;
-    std::uint16_t status = 200;
-    std::string fields = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
+    std::string challenges;
     if (!is_forwarded(request_.head().fields)) {
-        using enum LoginCheck::State;
-        auto const& all = request_.services.shared.refusals;
-        auto const client = request_.client.peer().address;
-        LoginCheck login(request_);
-        auto state = request_.identity ? known : login.look();
-        bool const has_users = state != known && all.has_users(client);
-        if (state == unknown && has_users) state = co_await login.verify();
-        auto const challenges = state == login_needed && has_users ? login.fields(state) : std::string();
-        if (!challenges.empty()) {
-            status = 407;
-            fields += challenges;
-            request_.record.tag = ResultTag::tcp_denied;
-            request_.record.texts.reason = login.reason();
-        }
-        refused = all.of(client, request_.identity ? std::string_view(request_.identity->user) : "");
+        challenges = co_await log_in_for_refusals();
+        auto const user = request_.identity ? std::string_view(request_.identity->user) : "";
+        refused = request_.services.shared.refusals.of(request_.client.peer().address, user);
     }
+    std::uint16_t const status = challenges.empty() ? 200 : 407;
+    auto const fields = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n" + challenges;
     auto const format = error_format(request_.head().fields);
     auto const page = refusals_page(refused, format);
     auto const type = format == ErrorFormat::json ? std::string_view("application/json") : content_type(format);
     co_await writer_.own_answer(status, type, page, fields);
+}
+
+/// The challenges, if a login would show more; else nothing. Browsers send no ticket before they are asked for one.
+net::awaitable<std::string> OwnAnswers::log_in_for_refusals() {
+    using enum LoginCheck::State;
+    LoginCheck login(request_);
+    auto state = request_.identity ? known : login.look();
+    if (state == known || !request_.services.shared.refusals.has_users(request_.client.peer().address)) co_return std::string();
+    if (state == unknown) state = co_await login.verify();
+    if (state != login_needed) co_return std::string();
+    auto challenges = login.fields(state);
+    if (!challenges.empty()) {
+        request_.record.tag = ResultTag::tcp_denied;
+        request_.record.texts.reason = login.reason();
+    }
+    co_return challenges;
 }
 
 }   // namespace garner::proxy

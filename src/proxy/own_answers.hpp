@@ -1,5 +1,8 @@
 // Requests that the proxy itself answers: PURGE, OPTIONS and TRACE at the last hop, and its own paths.
 #pragma once
+#include <optional>
+
+#include "group/state.hpp"
 #include "proxy/request.hpp"
 #include "proxy/response_writer.hpp"
 
@@ -20,8 +23,12 @@ public:
 private:
     net::awaitable<void> send_root();
     net::awaitable<void> send_refusals();
+    net::awaitable<std::string> log_in_for_refusals();
+    net::awaitable<void> send_quotas();
+    net::awaitable<void> recognise_user();
     http::Decision may_purge() const;
     net::awaitable<bool> ask_to_log_in();
+    net::awaitable<std::optional<group::Outcome>> tell_group();
     bool is_other_cache(IpAddress const& client) const;
     bool may_read_https() const;
 

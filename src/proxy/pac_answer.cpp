@@ -89,9 +89,7 @@ net::awaitable<bool> PacAnswer::is_this_proxy(PacProxy const& proxy) {
     if (proxy.host == here.host && has_port) co_return true;
     auto const names = co_await request_.services.worker.resolver.resolve(proxy.host, &request_.waiting);
     request_.waiting = {};
-    co_return own && !names->addresses.empty() && std::ranges::all_of(names->addresses, [&](net::Address const& address) {
-        return http::is_own_listener(net::to_ip(address), proxy.port, *own);
-    });
+    co_return own&& http::are_own_listeners(net::to_ips(names->addresses), proxy.port, *own);
 }
 
 net::awaitable<void> PacAnswer::send(std::string const& text) {

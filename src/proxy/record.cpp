@@ -162,7 +162,14 @@ void Record::finish(Request& request) {
         list_hit(request, request.started + elapsed);
     else
         list(request, request.started + elapsed);
+    note_recent(request, elapsed);
     if (request.services.logs()) log(request, std::chrono::duration_cast<milliseconds>(elapsed));
+}
+
+void Record::leave(Request& request) {
+    count_traffic(request);
+    count_rule(request);
+    list(request, steady_now());
 }
 
 void Record::count_rule(Request const& request) const {
@@ -179,6 +186,26 @@ void Record::list_hit(Request const& request, SteadyTime now) {
     use.requests = weight;
     use.bytes = weight * sent_;
     if (!use.host.empty()) top->add(use, now);
+}
+
+/// A refused request has no key yet. The Services of some tests keep none.
+void Record::note_recent(Request const& request, microseconds elapsed) const {
+    auto* const recent = request.services.recent;
+    auto const& target = request.target;
+    if (!recent || answer == Answer::own || target.url.empty()) return;
+    auto url = request.key.fingerprint;
+    if (request.key.text.empty()) {
+        std::string text;
+        cache::write_key_text(target.partition(), target.url, text);
+        url = request.services.cache.key(text).fingerprint;
+    }
+    recent->add({.url = url,
+                 .end = request.started + elapsed,
+                 .client = request.client.peer().address,
+                 .took_us = static_cast<std::uint32_t>(std::min<std::int64_t>(elapsed.count(), UINT32_MAX)),
+                 .status = sent_status,
+                 .answer = answer,
+                 .fwd = cache_status.fwd});
 }
 
 /// Called for each part of a long transfer, too.

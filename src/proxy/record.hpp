@@ -28,7 +28,8 @@ public:
         std::string logged_rule;   // the deciding rule with its networks and names
         std::string source;        // "SIBLING_HIT/next door"
         std::string id;            // the id of the error page; empty: no error page was sent
-        std::array<std::string*, 7> all() { return {&reason, &content_type, &rule, &because, &logged_rule, &source, &id}; }
+        std::string reach;         // `peer_reach`, if another process has found it
+        std::array<std::string*, 8> all() { return {&reason, &content_type, &rule, &because, &logged_rule, &source, &id, &reach}; }
         void clear();
     };
     Record(Texts& texts, std::string_view via_name);
@@ -69,11 +70,18 @@ public:
     static std::string name(Request const&);
     /// The last step: counts and logs the request.
     void finish(Request&);
+    /// The last step in this process: another one goes on with the tunnel, and logs it.
+    void leave(Request&);
+    /// Sent to the client for this request.
+    Bytes sent() const { return sent_; }
+    /// Before the first count: what another process has sent.
+    void go_on_from(Bytes sent) { sent_ = listed_ = sent; }
 
 private:
     void count_rule(Request const&) const;
     void list(Request const&, SteadyTime now);
     void list_hit(Request const&, SteadyTime now);
+    void note_recent(Request const&, microseconds elapsed) const;
     void log(Request const&, milliseconds elapsed) const;
     std::optional<WallTime> drawn_at_;   // the time in the id
     Bytes sent_ = 0;                     // on the wire, for this request

@@ -1,6 +1,5 @@
 #include "proxy/relay.hpp"
 
-#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,28 +16,7 @@ namespace garner::proxy {
 
 namespace {
 
-constexpr std::size_t pipe_bytes = 256 * KiB;
 constexpr Bytes bytes_per_turn = 256 * KiB;   // then other connections have their turn
-
-/// Both ends of a pipe.
-struct Pipe {
-    int ends[2] = {-1, -1};
-    std::atomic<std::int64_t>& left;
-    explicit Pipe(std::atomic<std::int64_t>& pipes) : left(pipes) {
-        if (left.fetch_sub(1, std::memory_order_relaxed) <= 0) return;
-        if (::pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) ends[0] = ends[1] = -1;
-        // A larger pipe needs fewer calls; if the system refuses, the default size is used.
-        else
-            ::fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(pipe_bytes));
-    }
-    Pipe(Pipe const&) = delete;
-    ~Pipe() {
-        for (int end : ends)
-            if (end >= 0) ::close(end);
-        left.fetch_add(1, std::memory_order_relaxed);
-    }
-    bool usable() const { return ends[0] >= 0; }
-};
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK; }
 
@@ -58,7 +36,7 @@ Relay::Relay(net::Worker& worker, net::Transport& client, net::Transport& origin
           worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this),
       total_(
           worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this),
-      account_(account) {}
+      account_(account), up_{client, origin, share::Direction::up}, down_{origin, client, share::Direction::down} {}
 
 void Relay::abort() {
     aborted_ = true;
@@ -67,15 +45,33 @@ void Relay::abort() {
     origin_.cancel();
 }
 
+void Relay::go_on(RelayedWay up, RelayedWay down) {
+    up_.state = std::move(up);
+    down_.state = std::move(down);
+}
+
+void Relay::leave() {
+    leaves_ = true;
+    if (!may_leave()) return;
+    if (account_) account_->abort();
+    client_.cancel();
+    origin_.cancel();
+}
+
+void Relay::hold(Direction& way, bool holds) {
+    way.holds = holds;
+    if (!holds && leaves_) leave();   // the other direction waits
+}
+
 net::awaitable<void> Relay::run(std::string_view from_client, std::string_view from_origin) {
     idle_.arm(limits_.idle);
     total_.arm(limits_.total);
+    up_.holds = !from_client.empty();
+    down_.holds = !from_origin.empty();
     upstream_running_ = true;
     auto other = upstream(from_client);
     net::asio::co_spawn(worker_.io.get_executor(), std::move(other), net::asio::detached);
-    Direction down{origin_, client_, to_client_, from_origin, share::Direction::down};
-    bool orderly = co_await relay(down);
-    if (!orderly) abort();
+    co_await run_way(down_, from_origin);
     while (upstream_running_) {
         net::Waiter waiter(worker_.io.get_executor());
         joined_ = waiter.handle();
@@ -92,15 +88,24 @@ void Relay::moved(Direction& way, Bytes bytes) {
 }
 
 net::awaitable<void> Relay::upstream(std::string_view first) {
-    Direction up{client_, origin_, to_origin_, first, share::Direction::up};
-    bool orderly = co_await relay(up);
-    if (!orderly) abort();
+    co_await run_way(up_, first);
     upstream_running_ = false;
     joined_.wake(net::Wake::ready);
 }
 
+/// A tunnel with one side that has failed ends. One that has left before it is left no more.
+net::awaitable<void> Relay::run_way(Direction& way, std::string_view first) {
+    way.end = co_await relay(way, first);
+    if (way.end != End::left) way.state.pipe = {};
+    if (way.end == End::failed) abort();
+    if (!aborted_) co_return;
+    for (auto* side : {&up_, &down_})
+        if (side->end == End::left) side->end = End::failed;
+}
+
 /// To wait for the line is no silence.
 net::awaitable<void> Relay::settle(Direction& way) {
+    if (is_over()) co_return;
     co_await account_->settle(way.on_line);
     if (!aborted_) idle_.arm(limits_.idle);
 }
@@ -109,24 +114,35 @@ std::size_t Relay::most_at_once(Direction const& way, std::size_t most) const {
     return account_ ? std::min<std::size_t>(most, account_->piece(way.on_line)) : most;
 }
 
-/// True at an orderly end, which is passed on.
-net::awaitable<bool> Relay::relay(Direction& way) {
-    if (!way.first.empty()) {
-        auto sent = co_await way.to.write(way.first, limits_.idle);
-        moved(way, sent.bytes);
-        if (sent.error) co_return false;
+/// An orderly end is passed on.
+net::awaitable<Relay::End> Relay::relay(Direction& way, std::string_view first) {
+    if (way.state.ended) {
+        watch_reset(way.from);
+        co_return End::in_order;
     }
-    bool plain = way.from.can_splice() && way.to.can_splice();
-    bool orderly;
+    bool const sent = co_await send_first(way, first);
+    if (!sent) co_return End::failed;
+    bool const plain = way.from.can_splice() && way.to.can_splice();
+    End end;
     if (plain)
-        orderly = co_await splice(way);
+        end = co_await splice(way);
     else
-        orderly = co_await copy(way);
-    if (orderly) {
+        end = co_await copy(way);
+    if (end == End::in_order) {
+        way.state.ended = true;
         way.to.shutdown_send();
         watch_reset(way.from);
     }
-    co_return orderly;
+    co_return end;
+}
+
+net::awaitable<bool> Relay::send_first(Direction& way, std::string_view first) {
+    if (first.empty()) co_return true;
+    auto const sent = co_await way.to.write(first, limits_.idle);
+    moved(way, sent.bytes);
+    if (sent.error) co_return false;
+    hold(way, false);
+    co_return true;
 }
 
 /// Nothing is read from a connection after its half-close, so its reset would show only at the next write. The wait starts only
@@ -141,42 +157,51 @@ void Relay::watch_reset(net::Transport& half_closed) {
     });
 }
 
-net::awaitable<bool> Relay::splice(Direction& way) {
-    Pipe pipe(pipes_);
+net::awaitable<Relay::End> Relay::splice(Direction& way) {
+    auto& pipe = way.state.pipe;
+    if (!pipe.usable()) pipe = Pipe(pipes_);
     if (!pipe.usable()) co_return co_await copy(way);
     for (;;) {
-        if (aborted_) co_return false;
-        auto const most = most_at_once(way, pipe_bytes);
-        auto bytes = ::splice(way.from.descriptor(), nullptr, pipe.ends[1], nullptr, most, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
-        if (bytes == 0) co_return true;
+        bool const is_empty = co_await empty_pipe(way);
+        if (!is_empty) co_return broken();
+        if (owes(way)) co_await settle(way);
+        if (is_over()) co_return End::failed;
+        if (aborted_ || may_leave()) co_return broken();
+        auto const most = most_at_once(way, Pipe::bytes);
+        auto const bytes = ::splice(way.from.descriptor(), nullptr, pipe.in(), nullptr, most, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+        if (bytes == 0) co_return End::in_order;
         if (bytes < 0) {
             if (errno == EINTR) continue;
-            if (errno == EINVAL) co_return co_await copy(way);   // this kernel or socket does not support it
-            if (!would_block()) co_return false;
+            if (errno == EINVAL) {   // this kernel or socket does not support it
+                pipe = {};
+                co_return co_await copy(way);
+            }
+            if (!would_block()) co_return End::failed;
             auto [error] = co_await way.from.socket().async_wait(net::TcpSocket::wait_read, net::as_values);
-            if (error) co_return false;
+            if (error) co_return broken();
             continue;
         }
         idle_.arm(limits_.idle);
-        auto amount = static_cast<std::size_t>(bytes);
-        if (!co_await pipe_to(pipe.ends[0], amount, way)) co_return false;
-        way.from.count_spliced(amount, 0);
-        way.to.count_spliced(0, amount);
-        moved(way, amount);
-        if (owes(way)) co_await settle(way);
+        way.state.in_pipe = static_cast<Bytes>(bytes);
+        way.from.count_spliced(way.state.in_pipe, 0);
     }
 }
 
-net::awaitable<bool> Relay::pipe_to(int pipe, std::size_t bytes, Direction& way) {
-    while (bytes > 0) {
-        if (aborted_) co_return false;
-        auto moved = ::splice(pipe, nullptr, way.to.descriptor(), nullptr, bytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
-        if (moved > 0) {
-            bytes -= static_cast<std::size_t>(moved);
+/// False if the tunnel ends before.
+net::awaitable<bool> Relay::empty_pipe(Direction& way) {
+    auto& left = way.state.in_pipe;
+    while (left > 0) {
+        if (aborted_ || may_leave()) co_return false;
+        auto const sent =
+            ::splice(way.state.pipe.out(), nullptr, way.to.descriptor(), nullptr, left, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+        if (sent > 0) {
+            left -= static_cast<Bytes>(sent);
+            way.to.count_spliced(0, static_cast<Bytes>(sent));
+            moved(way, static_cast<Bytes>(sent));
             continue;
         }
-        if (moved < 0 && errno == EINTR) continue;
-        if (moved == 0 || !would_block()) co_return false;
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent == 0 || !would_block()) co_return false;
         auto [error] = co_await way.to.socket().async_wait(net::TcpSocket::wait_write, net::as_values);
         if (error) co_return false;
         idle_.arm(limits_.idle);
@@ -184,19 +209,21 @@ net::awaitable<bool> Relay::pipe_to(int pipe, std::size_t bytes, Direction& way)
     co_return true;
 }
 
-net::awaitable<bool> Relay::copy(Direction& way) {
+net::awaitable<Relay::End> Relay::copy(Direction& way) {
     for (net::Error error = net::asio::error::would_block; !aborted_;) {
+        if (may_leave()) co_return End::left;
         if (error == net::asio::error::would_block)
             error = co_await way.from.wait_input(limits_.total);
         else
             co_await net::asio::post(worker_.io.get_executor(), net::as_values);
-        if (aborted_) break;
+        if (aborted_ || may_leave()) co_return broken();
         if (!error) error = co_await pass_on(way);
         if (owes(way)) co_await settle(way);
-        if (error == net::asio::error::eof) co_return true;
+        if (is_over()) break;
+        if (error == net::asio::error::eof) co_return End::in_order;
         if (error && error != net::asio::error::would_block) break;
     }
-    co_return false;
+    co_return End::failed;
 }
 
 /// Passes on what has arrived, at most bytes_per_turn, and sends it in few writes. A tunnel holds a buffer only meanwhile. Returns
@@ -205,6 +232,7 @@ net::awaitable<net::Error> Relay::pass_on(Direction& way) {
     auto const buffer = worker_.buffers.take();
     std::span<char> const into(buffer.get(), most_at_once(way, net::BufferPool::size));
     net::Error end;
+    hold(way, true);
     for (Bytes passed = 0; passed < most_at_once(way, bytes_per_turn) && !end;) {
         auto const read = way.from.try_read(into);
         end = read.error;
@@ -223,6 +251,7 @@ net::awaitable<net::Error> Relay::pass_on(Direction& way) {
     }
     std::span<iovec> const kept;
     auto const sent = co_await way.to.write(kept, limits_.idle);
+    if (!sent.error) hold(way, false);
     co_return sent.error ? sent.error : end;
 }
 

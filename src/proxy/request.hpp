@@ -56,7 +56,7 @@ struct Request {
     http::RequestCacheControl control;
     cache::Key key;
     WallTime now = wall_now();   // reference time for freshness; updated when a response arrives
-    SteadyTime const started = steady_now();
+    SteadyTime started = steady_now();
     std::shared_ptr<http::Identity const> identity;   // nullptr: no rule has needed it yet
     Record record;
 
@@ -64,10 +64,13 @@ struct Request {
     bool head_sent = false;
     bool client_gone = false;
     bool aborted = false;
-    bool source_matters = false;               // the rules depend on the address that a response came from
-    std::optional<IpAddress> permitted = {};   // an address that the rules allow
+    struct {
+        bool matter = false;                       // the rules depend on the address that a response came from
+        std::optional<IpAddress> permitted = {};   // an address that the rules allow
+    } addresses;
     bool reload_ignored = false;               // by a caching rule
     bool uploading = false;                    // the request's body is being sent
+    bool passes_caches = false;                // it goes out with no-cache, and to no sibling: see Invalidations
     cache::FillPtr led;                        // the fill that this request fetches for
     net::WakeHandle waiting;                   // for abort() to wake
     std::unique_ptr<share::Account> account;   // of what it takes from the line; see line_account()
@@ -84,8 +87,8 @@ struct Request {
         return proxy::permits(*options, *services.own, target, facts, destination);
     }
     /// True when the rules allow this client a response from that address.
-    bool may_have(store::Object const& object) const { return !source_matters || may_reach(object.source()); }
-    bool may_reach(IpAddress const& address) const { return address == permitted || permits(facts(), address).allowed(); }
+    bool may_have(store::Object const& object) const { return !addresses.matter || may_reach(object.source()); }
+    bool may_reach(IpAddress const& address) const { return address == addresses.permitted || permits(facts(), address).allowed(); }
     bool wants_upgrade() const { return proxy::wants_upgrade(head(), client.body_framing()); }
     /// A body, or the bytes after an upgrade: sending them may have to wait for the receiver.
     bool sends_body() const { return client.body_framing().kind != http::Framing::Kind::none || wants_upgrade(); }

@@ -43,6 +43,7 @@ public:
 
 private:
     std::optional<Verdict> check_inside();
+    std::optional<Verdict> check_unverified();
     std::optional<Verdict> check_access();
     std::optional<Verdict> resume_access();
     net::awaitable<std::optional<Verdict>> check_names();

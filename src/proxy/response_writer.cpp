@@ -91,7 +91,8 @@ std::string_view ResponseWriter::patch_of(Patch const& patch) {
     auto with_close = patch;
     auto& client = request_.client;
     // A request that was pipelined before the client reads the response must be answered, too.
-    if (request_.services.draining && !client.more_received()) request_.close = true;
+    bool const moves = request_.services.drain.departures && client.may_move() && !client.client()->identity;
+    if (request_.services.drain.begun && !moves && !client.more_received()) request_.close = true;
     if (!client.body_done() && !request_.uploading) request_.close = true;
     with_close.close = request_.close;
     return write_patch(request_.scratch.patch, with_close, request_.options->via_name);
@@ -191,7 +192,10 @@ net::awaitable<void> ResponseWriter::error(std::uint16_t status, std::string_vie
     // A rule of access is for the log; a visitor of an accelerator learns only that there is one.
     bool const is_access_rule = !rule.empty() && rule == request_.record.texts.rule;
     if (is_access_rule) extra += note_refusal();
-    if (is_failed_login(status, rule)) keep_refusal(rule, what);
+    if (is_failed_login(status, rule))
+        keep_refusal(rule, what);
+    else if (!is_access_rule && status != 407)
+        request_.services.shared.failures.note(refused(std::to_string(status) + " " + std::string(what), {}));
     request_.record.cache_status.detail = request_.accelerated_origin && is_access_rule ? "access" : rule;
     co_await own_answer(status, content_type(format), body, extra);
 }

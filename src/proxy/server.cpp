@@ -29,6 +29,7 @@ net::WorkerOptions within(Capacity const& capacity, net::WorkerOptions net, std:
 void configure_line(Shared& shared, Options const& options) {
     shared.shares.configure(options.share);
     shared.caps.configure(options.caps);
+    shared.quotas.configure(options.quotas);
 }
 
 std::uint32_t connections_allowed(Capacity const& capacity, Options const& options) {
@@ -85,6 +86,8 @@ void Server::add_worker(unsigned number, std::size_t workers) {
     one->services.reset(new Services{*one->worker, cache_, shared_, nullptr, one->counters, *one->places, options});
     one->services->logins = logins_.get();
     one->services->top = &one->top;
+    one->recent = std::make_unique<RecentRequests>(workers);
+    one->services->recent = one->recent.get();
     one->services->heads.max = heads_of_worker(options->limits, workers);
     shared_.workers.push_back(one->services.get());
     if (sampling_) one->services->sampler = &sampling_->of_worker(number);
@@ -100,6 +103,11 @@ Result<void> Server::join_mesh(icp::Options const& options, std::shared_ptr<net:
         one->services->agent = &mesh_->agent(one->worker->number);
     }
     return {};
+}
+
+void Server::use_group(group::Group& group) {
+    group_ = &group;
+    for (auto const& one : workers_) one->services->group = group_;
 }
 
 std::vector<net::Worker*> Server::workers() const {
@@ -215,28 +223,9 @@ std::shared_ptr<Options const> Server::options() const {
     return options_;
 }
 
-std::vector<UsedCertificate> Server::certificates() const {
-    auto shown = listening_->certificates();
-    auto const peer_table = mesh_->peer_table();
-    for (auto const& peer : peer_table->peers) {
-        auto const tls = peer->tls();
-        if (auto const own = tls ? tls->own_certificate() : nullptr)
-            shown.push_back({own->subject(), "to peer " + peer->options.name, own->not_after(), own->fingerprint()});
-    }
-    if (auto const now = interception(); now && now->authority)
-        for (auto const& one : now->authority->chain()) shown.push_back(used_certificate(one.get(), "bump.ca_chain"));
-    return shown;
-}
-
 std::vector<Counters const*> Server::counters() const {
     std::vector<Counters const*> all;
     for (auto const& one : workers_) all.push_back(&one->counters);
-    return all;
-}
-
-std::vector<std::string> Server::addresses() const {
-    std::vector<std::string> all;
-    for (auto const& one : listening_->addresses()) all.push_back(one.address);
     return all;
 }
 

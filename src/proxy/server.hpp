@@ -52,9 +52,6 @@ public:
     /// to later requests, and `net`, `tls` and `also_closed` of `fresh`. Other members of `fresh` and the log's path have no
     /// effect.
     Result<Prepared> prepare(ServerOptions const& fresh, std::shared_ptr<Options const> options);
-    /// The certificates that clients and peers are shown now, and those of the CA of `bump`.
-    /// For those that verify others see trusted_certificates.hpp.
-    std::vector<UsedCertificate> certificates() const;
     /// Never null after open_interception().
     std::shared_ptr<Interception const> interception() const;
     /// Checks the logins of all workers' requests.
@@ -68,11 +65,9 @@ public:
     /// After a Drain has ended all connections: ends the workers. False if one does not end within a second.
     bool finish();
 
-    /// The addresses it listens on now ("127.0.0.1:3128"), in the order of options.listen.
-    std::vector<std::string> addresses() const;
+    /// The addresses it listens on now, in the order of options.listen.
     std::vector<ListenAddress> listen_addresses() const { return listening_->addresses(); }
     std::shared_ptr<http::OwnAddresses const> own() const { return own_->now(); }
-    std::uint32_t connections() const { return shared_.connections.now(); }
     ConfigState& config_state() { return shared_.config; }
     /// The state that all workers share.
     Shared const& shared() const { return shared_; }
@@ -81,8 +76,13 @@ public:
     std::shared_ptr<Options const> options() const;
     AccessLog::Stats log_stats() const { return log_ ? log_->stats() : AccessLog::Stats{}; }
     net::NameHistory& name_history() { return shared_.name_history; }
+    share::Quotas& quotas() { return shared_.quotas; }
     net::Network& network() { return *network_; }
     icp::Mesh& mesh() { return *mesh_; }
+    /// Before start(); it outlives the workers.
+    void use_group(group::Group& group);
+    /// nullptr: this proxy shares no invalidations.
+    group::Group* group() { return group_; }
     /// For code that must run on a worker; until stop().
     net::Worker& first_worker() { return *workers_.front()->worker; }
     /// nullptr when nothing is sampled.
@@ -97,6 +97,7 @@ private:
         std::unique_ptr<net::Worker> worker;
         Counters counters;
         TopLists top;
+        std::unique_ptr<RecentRequests> recent;
         std::unique_ptr<Services> services;
     };
     Server(std::shared_ptr<Options const> options, cache::Cache& cache, std::string name)
@@ -126,6 +127,7 @@ private:
     std::unique_ptr<Listening> listening_;
     std::unique_ptr<OwnPlaces> own_;
     std::unique_ptr<icp::Mesh> mesh_;
+    group::Group* group_ = nullptr;
     SteadyTime started_ = steady_now();
 };
 

@@ -20,11 +20,13 @@
 #include "proxy/interception.hpp"
 #include "proxy/options.hpp"
 #include "proxy/own_ends.hpp"
+#include "proxy/recent_requests.hpp"
 #include "proxy/refusals.hpp"
 #include "proxy/sampling.hpp"
 #include "proxy/top_lists.hpp"
 #include "share/cap.hpp"
 #include "share/clock.hpp"
+#include "share/quotas.hpp"
 #include "share/shares.hpp"
 #include "util/link.hpp"
 
@@ -32,9 +34,14 @@ namespace garner::auth {
 class Authenticator;
 }
 
+namespace garner::group {
+class Group;
+}
+
 namespace garner::proxy {
 
 class Connection;
+class Departures;
 class FillPump;
 class Refresh;
 class RequestPlaces;
@@ -50,11 +57,20 @@ struct Shared {
     net::NameHistory name_history;   // of hosts that intercepted requests name
     OwnEnds own_ends;
     Refusals refusals;
+    Refusals failures;   // the last other error pages, for latest() and find() only; `rule` has status and reason
     ConfigState config;
     share::Shares shares;   // of the line
     share::Caps caps;
+    share::Quotas quotas;
     h2::Budget http2_memory{64 * MiB};   // shared by all HTTP/2 connections, in addition to the fixed part of each
     std::vector<Services*> workers;      // all of them, by number; complete before the first one runs
+};
+
+/// The end of one worker's connections.
+struct Draining {
+    bool begun = false;                         // the proxy stops, and its listening sockets are closed
+    std::shared_ptr<Departures> departures{};   // takes plain connections for another process; null: there is none
+    std::uint32_t departing = 0;                // connections that it has taken, and that process has not acknowledged
 };
 
 /// One for each worker; used on its thread only. `options` is swapped by post: a transaction keeps the snapshot it began
@@ -71,17 +87,19 @@ struct Services {
     std::shared_ptr<Interception const> interception{};   // swapped by post, too; null until it was opened
     auth::Authenticator* logins = nullptr;                // null: nobody logs in
     Sampler* sampler = nullptr;                           // null: nothing is sampled
+    group::Group* group = nullptr;                        // null: this proxy shares no invalidations
     icp::Mesh* mesh = nullptr;
-    icp::Agent* agent = nullptr;      // this worker's, in the mesh
-    std::uint32_t accepting = 0;      // listening addresses
-    bool draining = false;            // the proxy stops, and its listening sockets are closed
+    icp::Agent* agent = nullptr;   // this worker's, in the mesh
+    std::uint32_t accepting = 0;   // listening addresses
+    Draining drain{};
     List<Connection> connections{};   // those that wait for a request, longest waiting first
     HeadBudget heads{};               // this worker's share of limits.heads_max
     List<FillPump> pumps{};
     List<Refresh> refreshes{};
     std::uint32_t refreshing = 0;   // the above, and pumps that only fill the store
     FirstByteTimes first_bytes{};
-    TopLists* top = nullptr;   // null: none are kept
+    TopLists* top = nullptr;            // null: none are kept
+    RecentRequests* recent = nullptr;   // null: none are kept
     share::Clock clock{worker.io};
 
     /// Whether lines of this worker are written anywhere.

@@ -75,10 +75,10 @@ net::awaitable<bool> Sources::may_use_peers() {
     auto const facts = request_.facts();
     bool const listed = needs_destination(request_.services.mesh->peer_table()->options.direct, facts);
     bool const local = parse_ip(host) || net::is_localhost(host);
-    if (!request_.source_matters && !listed && !local) co_return true;
+    if (!request_.addresses.matter && !listed && !local) co_return true;
     auto names = co_await request_.services.worker.resolver.resolve(host, &request_.waiting);
     request_.waiting = {};
-    if (names->addresses.empty()) co_return !request_.source_matters && !local;
+    if (names->addresses.empty()) co_return !request_.addresses.matter && !local;
     destination_ = net::to_ip(names->addresses.front());
     auto const allowed = std::ranges::count_if(
         names->addresses, [&](net::Address const& address) { return request_.permits(facts, net::to_ip(address)).allowed(); });
@@ -95,6 +95,7 @@ icp::Question Sources::question() const {
     asked.host = request_.target.uri.authority.host;
     asked.hierarchical = hierarchical_ && is_hierarchical(request_.head(), request_.control);
     asked.https = request_.target.uri.scheme == http::Scheme::https;
+    asked.only_parents = request_.passes_caches;
     asked.direct = direct_of(peer_table->options.direct, request_.facts(), destination);
     if (size_) asked.size = *size_;
     if (peer_table->options.source_ping) {

@@ -99,6 +99,7 @@ net::awaitable<Step> Storing::store(http::ResponseHead const& response, http::Re
     parts.key = key;
     parts.head = head;
     parts.terms = http::terms_of(response, control, upstream_.asked_at(), arrived, request_.freshness_options(texts.content_type));
+    parts.terms.passed = upstream_.passed();
     parts.status = response.status;
     parts.source = upstream_.source_address();
     set_ttl(parts.terms, arrived);
@@ -179,7 +180,7 @@ Step Storing::start_fill(store::Object::Parts parts, http::VaryNames vary, std::
     request_.record.cache_status.stored = writer->refusal() == StoreRefusal::none;
     if (writer->refusal() != StoreRefusal::none) request_.record.say(text(writer->refusal()));
     state_.follower.emplace(writer->shared_fill());
-    if (auto const* const account = request_.line_account()) state_.follower->pay_as(account->subject());
+    if (auto const* const account = request_.line_account()) state_.follower->pay_as(account->own());
     writer->publish_head();
     auto const growing = writer->growing();
     start_pump(std::move(writer), expected);
@@ -274,6 +275,7 @@ net::awaitable<Step> Storing::freshen() {
     auto& cache = request_.services.cache;
     if (state_.lead && cache.invalidations().judge(*stale)) parts.sequence = std::max(parts.sequence, state_.lead.fill()->asked());
     parts.terms = http::terms_of(head, control, upstream_.asked_at(), arrived, request_.freshness_options(content_type));
+    parts.terms.passed = upstream_.passed();
     upstream_.finish_exchange();
     // The fields of the 304 may make the response private to this client; it is then neither stored nor shared.
     if (auto why = why_not_stored(head, control, http::StoredAs::freshened); why != StoreRefusal::none) {

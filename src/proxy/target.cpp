@@ -134,7 +134,7 @@ char const* read_target(http::RequestHead const& request, FixedOrigin const* ori
     bool const intercepted = origin && origin->kind == FixedOrigin::Kind::intercepted;
     target.accelerated = origin && origin->kind == FixedOrigin::Kind::accelerated;
     target.to_us = false;
-    target.unverified = false;
+    target.proof = net::DnsProof::recent;
     target.destination.reset();
     target.plain_url.clear();
     if (auto const* fault = fault_of_host(request)) return fault;

@@ -9,6 +9,7 @@
 #include "cache/key.hpp"
 #include "http/message.hpp"
 #include "http/uri.hpp"
+#include "net/name_history.hpp"
 #include "net/options.hpp"
 #include "util/ip.hpp"
 
@@ -34,8 +35,8 @@ struct FixedOrigin : std::enable_shared_from_this<FixedOrigin> {
     Kind kind = Kind::accelerated;
     net::ProxyProtocol proxy_protocol = net::ProxyProtocol::off;   // of connections to it
     // Only if it is bumped:
-    /// The client has accepted the origin's certificate with this error, X509_V_ERR_... Responses are not stored, and connections not
-    /// pooled. 0: the certificate is valid, or must be.
+    /// The client has accepted the origin's certificate with this error, X509_V_ERR_... Responses are not stored, and connections
+    /// not pooled. 0: the certificate is valid, or must be.
     long accepted_fault = 0;
     std::optional<Refusal> refusal = std::nullopt;   // answers each request
     // Only if it is intercepted:
@@ -57,7 +58,11 @@ struct Target {
     bool secure = false;                         // the client speaks TLS; set by the request
     bool to_us = false;                          // a path of this proxy (proxy/internal), requested in origin-form
     std::optional<IpAddress> destination = {};   // of an intercepted connection; it is connected to, whatever the host
-    bool unverified = false;                     // the host does not lead to `destination`; set by the request
+    /// That the host leads to `destination`; set by the request.
+    net::DnsProof proof = net::DnsProof::recent;
+    bool is_unverified() const { return proof == net::DnsProof::none; }
+    /// An address that the host led to yesterday may have another owner now, whose responses must not reach other clients.
+    bool may_use_store() const { return proof == net::DnsProof::recent; }
     /// An accelerator tells its origin the client's scheme, and the response may depend on it.
     Partition partition() const {
         if (!accelerated) return Partition::forward;

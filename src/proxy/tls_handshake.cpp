@@ -25,7 +25,7 @@ HandshakeFault fault_of(net::Transport const& transport, net::Error const& error
 
 net::awaitable<void> TlsHandshake::run() {
     begin_to_wait();
-    if (services_.draining) drain();
+    if (services_.drain.begun) drain();
     auto const limit = services_.options->deadlines.head;
     std::string_view const nothing_yet;
     auto const error = co_await transport().accept_tls(point().tls, nothing_yet, limit);
@@ -63,7 +63,7 @@ void TlsHandshake::start_protocol() {
 
 /// A client that disconnects without a word is no complaint: browsers open connections in advance.
 void TlsHandshake::note_failure(HandshakeFault fault) {
-    if (fault == HandshakeFault::closed || services_.draining) return;
+    if (fault == HandshakeFault::closed || services_.drain.begun) return;
     auto const why = transport().tls_fault();
     services_.shared.handshake_failures.note(client(), own_endpoint(), why.empty() ? net::text(fault) : std::string_view(why));
 }

@@ -108,9 +108,17 @@ net::awaitable<void> Transaction::tunnel() {
 
 void Transaction::finish() {
     upstream_.drop_exchange();
+    if (tunnel_.has_left()) return request_.record.leave(request_);
     if (!request_.client.body_done()) request_.close = true;
-    if (request_.services.logs()) request_.record.peer = upstream_.peer_text();
+    if (request_.services.logs() && request_.record.peer.empty()) request_.record.peer = upstream_.peer_text();
     request_.record.finish(request_);
+}
+
+net::awaitable<void> Transaction::go_on(MovingTunnel tunnel) {
+    (void)request_.client.begin_body();
+    (void)read_target(request_.head(), request_.only_origin(), request_.target);
+    co_await tunnel_.go_on(std::move(tunnel));
+    finish();
 }
 
 // ---- requests without a client ----
@@ -118,7 +126,8 @@ void Transaction::finish() {
 net::awaitable<bool> Transaction::is_allowed() {
     auto verdict = check_.check();
     if (!verdict) verdict = co_await check_.check_further();
-    co_return *verdict == Verdict::go_on && !request_.target.unverified;
+    if (*verdict != Verdict::go_on) co_return false;
+    co_return request_.target.may_use_store();
 }
 
 net::awaitable<void> Transaction::refresh(cache::FillLease lead, store::ObjectPtr stale) {

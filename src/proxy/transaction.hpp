@@ -29,7 +29,7 @@ public:
     Transaction(Transaction const&) = delete;
 
     /// Answers the request with head client.head(), and logs it. Without waiting: true for a small hit that the client's connection
-    /// takes at once. After false run() must be called. One of these four is called, once.
+    /// takes at once. After false run() must be called. One of these functions is called, once.
     bool run_at_once();
     /// Continues what run_at_once() began.
     net::awaitable<void> run();
@@ -41,6 +41,13 @@ public:
     /// anew. `at`: index in `sources` of the source that truncated it; afterwards of the last source asked.
     net::awaitable<Rest> find_rest(std::span<icp::Source const> sources, std::size_t& at, http::Remainder const& missing,
                                    client::Trouble trouble);
+
+    /// Goes on with the tunnel of this request, which another process has begun, and logs it.
+    net::awaitable<void> go_on(MovingTunnel tunnel);
+    /// A tunnel is to leave for another process, if it can. Services::departures is set.
+    void leave() { tunnel_.leave(); }
+    /// The tunnel that has left; null: the request has ended here.
+    std::unique_ptr<MovingTunnel> take_moved() { return tunnel_.take_moved(); }
 
     /// Another request may follow on the client's connection.
     bool keeps_connection() const { return !request_.close; }

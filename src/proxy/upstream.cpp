@@ -8,6 +8,7 @@
 #include "proxy/line_account.hpp"
 #include "proxy/passed_login.hpp"
 #include "proxy/upstream_head.hpp"
+#include "util/boot_clock.hpp"
 #include "util/one_of.hpp"
 
 namespace garner::proxy {
@@ -63,6 +64,28 @@ std::optional<Failure> demand_for_login(Request const& request, Sources const& s
     auto challenges = passed_challenges(response.fields);
     if (challenges.empty()) return std::nullopt;
     return Failure{{407, sources.name() + " requires a login.", FailureKind::other}, FailureCause::none, std::move(challenges)};
+}
+
+/// The failure if the quota of the client is used up, or the response is no longer wanted.
+net::awaitable<std::optional<Failure>> failure_on_line(Request& request) {
+    auto& account = *request.account;
+    std::optional<Failure> failure;
+    bool is_allowed = account.may_ask();
+    if (is_allowed) {
+        bool const is_wanted = co_await wait_for_line(request);
+        if (!is_wanted) {
+            failure.emplace().told = {503, cancelled, FailureKind::other};
+            co_return failure;
+        }
+        is_allowed = account.may_ask();   // other transfers of the client have gone on
+    }
+    if (!is_allowed) failure = over_quota(account.standing());
+    co_return failure;
+}
+
+/// Any other failure may be the origin's: slow, or with a malformed head.
+bool source_is_gone(Trouble trouble, client::Exchange const& exchange, Request const& request) {
+    return is_cut(trouble) && !exchange.answered() && !exchange.reused() && !request.client_gone && !request.aborted;
 }
 
 }   // namespace
@@ -130,9 +153,11 @@ bool Upstream::enter_source() {
 net::awaitable<bool> Upstream::ask_current(RequestChanges const& changes) {
     sources_.note_current();
     if (sources_.is_on_line() && request_.line_account()) {
-        bool const is_wanted = co_await wait_for_line(request_);
-        if (!is_wanted) fail(503, cancelled, FailureKind::other);
-        if (!is_wanted) co_return false;
+        auto failure = co_await failure_on_line(request_);
+        if (failure) {
+            failure_ = *std::move(failure);
+            co_return false;
+        }
     }
     write_upstream_head(request_, sources_, changes, text_);
     write_pool_key(request_, sources_, pool_key_);
@@ -177,6 +202,7 @@ void Upstream::begin_exchange(std::unique_ptr<net::Transport> transport, bool re
 /// Returns when the final head has arrived; the request's body is sent meanwhile.
 net::awaitable<Trouble> Upstream::send_request(RequestChanges const& changes) {
     asked_at_ = wall_now();
+    passed_ = request_.passes_caches ? cache::Lease::step_of(boot_now()) : 0;
     went_out_ = true;
     bool const patient = sources_.peer() && request_.sends_body();
     if (patient) exchange_->transport().limit_unacknowledged(milliseconds{0});
@@ -187,7 +213,10 @@ net::awaitable<Trouble> Upstream::send_request(RequestChanges const& changes) {
     if (*sent != Trouble::none) co_return *sent;
     auto const asked = steady_now();
     auto const faulty = [this](Upload::Fault fault) {
-        if (fault.status != 0) fail(fault.status, std::move(fault.reason), FailureKind::other);
+        if (fault.status == 429)
+            failure_ = over_quota(request_.account->standing());
+        else if (fault.status != 0)
+            fail(fault.status, std::move(fault.reason), FailureKind::other);
     };
     auto const moved = [this] {
         request_.record.count_traffic(request_);
@@ -204,18 +233,14 @@ net::awaitable<Trouble> Upstream::send_request(RequestChanges const& changes) {
     co_return answered;
 }
 
-/// The source itself is gone. Any other failure may be the origin's: slow, or with a malformed head.
-bool Upstream::is_its_own(Trouble trouble) const {
-    return is_cut(trouble) && !exchange_->answered() && !exchange_->reused() && !request_.client_gone && !request_.aborted;
-}
-
 void Upstream::note_failure(Trouble trouble) {
     bool const of_peer = sources_.peer() && !sources_.is_tunnelled();
     if (failure_.told.reason.empty()) {
         failure_ = failure_of(trouble, sources_.name(), exchange_->fault());
         if (of_peer) failure_ = at_peer(std::move(failure_));
     }
-    if (of_peer && is_its_own(trouble)) sources_.peer()->connect_failed(failure_.told.reason, steady_now());
+    if (of_peer && source_is_gone(trouble, *exchange_, request_))
+        sources_.peer()->connect_failed(failure_.told.reason, steady_now());
 }
 
 /// RFC 9110 9.2.2, RFC 9112 9.3.1: one retry, if an idle connection had died under a repeatable request.
@@ -251,7 +276,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect() {
     auto where = peer ? peer->target() : origin_target(request_);
     where.preface = proxy_header(request_, sources_);
     net::AddressFilter filter = [this, &peer](net::Address const& address) -> char const* {
-        if (peer) return nullptr;
+        if (peer) return peer->refusal(net::to_ip(address));
         auto decision = request_.permits(request_.facts(), net::to_ip(address));
         if (decision.allowed()) return nullptr;
         request_.record.set_rule(decision, net::to_ip(address));
@@ -350,9 +375,11 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::open_tunnel(std::strin
         sources_.note_current();
         std::unique_ptr<net::Transport> transport;
         if (request_.line_account()) {
-            bool const is_wanted = co_await wait_for_line(request_);
-            if (!is_wanted) fail(503, cancelled, FailureKind::other);
-            if (!is_wanted) co_return nullptr;
+            auto failure = co_await failure_on_line(request_);
+            if (failure) {
+                failure_ = *std::move(failure);
+                co_return nullptr;
+            }
         }
         if (enter_source()) transport = co_await connect();
         if (transport) request_.services.counters.origin_connections.add();
@@ -391,7 +418,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect_through_peer(s
     } else {
         failure_ = at_peer(failure_of(trouble, sources_.name(), exchange_->fault()));
     }
-    if (is_its_own(trouble)) sources_.peer()->connect_failed(failure_.told.reason, steady_now());
+    if (source_is_gone(trouble, *exchange_, request_)) sources_.peer()->connect_failed(failure_.told.reason, steady_now());
     exchange_.reset();   // no tunnel was opened: another source may be tried
     co_return nullptr;
 }

@@ -65,6 +65,8 @@ public:
     }
 
     WallTime asked_at() const { return asked_at_; }
+    /// See http::Terms.
+    std::uint32_t passed() const { return passed_; }
     /// True when an origin may have seen the request.
     bool went_out() const { return went_out_; }
     /// The address connected to; unspecified before.
@@ -82,7 +84,6 @@ private:
     bool enter_source();
     net::awaitable<void> wait_for_turn();
     void begin_exchange(std::unique_ptr<net::Transport> transport, bool reused);
-    bool is_its_own(client::Trouble trouble) const;
     void note_failure(client::Trouble trouble);
     bool may_repeat(client::Trouble trouble, SteadyTime begun);
     std::unique_ptr<net::Transport> take_pooled();
@@ -104,6 +105,7 @@ private:
     FetchTurns::Turn turn_;
     std::unique_ptr<client::Exchange> exchange_;
     WallTime asked_at_{};
+    std::uint32_t passed_ = 0;
     bool went_out_ = false;
     net::ConnectStop* connecting_ = nullptr;
     IpAddress address_;

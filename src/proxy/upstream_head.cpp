@@ -17,6 +17,8 @@ namespace {
 using http::Method;
 using http::Name;
 
+constexpr char const* no_cache = "Cache-Control: no-cache\r\n";
+
 /// RFC 9112 3.2.2: absolute-form.
 std::string absolute_form(Target const& target, icp::PeerOptions const& peer) {
     bool const in_clear = !peer.tls && icp::https_of(peer) != icp::Https::clear;
@@ -35,7 +37,8 @@ std::string lines_for_peer(Request const& request, icp::PeerOptions const& peer)
     std::string lines;
     if (peer.type == icp::PeerOptions::Type::sibling) lines += "Cache-Control: only-if-cached\r\n";
     // The peer may still have an object that an unsafe request has changed.
-    if (request.services.mesh->changed().has(request.target.url, steady_now())) lines += "Cache-Control: no-cache\r\n";
+    bool const has_changed = request.services.mesh->changed().has(request.target.url, steady_now());
+    if (has_changed && !request.passes_caches) lines += no_cache;
     append_login(request, peer, lines);
     return lines;
 }
@@ -62,12 +65,14 @@ std::optional<std::uint32_t> max_forwards_of(http::RequestHead const& head) {
 
 void write_upstream_head(Request const& request, Sources const& sources, RequestChanges const& changes, std::string& out) {
     RequestExtras extras;
-    std::string absolute, for_peer;
+    std::string absolute, lines;
     extras.target = request.target.path;
+    if (request.passes_caches) lines += no_cache;
     if (sources.current().peer && !sources.is_tunnelled()) {
         extras.target = absolute = absolute_form(request.target, sources.current().peer->options);
-        extras.peer_lines = for_peer = lines_for_peer(request, sources.current().peer->options);
+        lines += lines_for_peer(request, sources.current().peer->options);
     }
+    extras.peer_lines = lines;
     extras.host = request.target.host_field;
     extras.via = request.options->via_name;
     extras.version = version_text(request.head(), *request.client.client());

@@ -14,8 +14,8 @@ std::string unique_via_name();
 /// Appends "Via: 1.1 NAME" and CRLF, with the version in which the message was received.
 void append_via(std::string& out, std::string_view via_name, std::string_view received = "1.1");
 
-/// True if another proxy has probably forwarded the request: it has Via, Forwarded or X-Forwarded-For. Its connection and its address
-/// may then be those of several users.
+/// True if another proxy has probably forwarded the request: it has Via, Forwarded or X-Forwarded-For. Its connection and its
+/// address may then be those of several users.
 bool is_forwarded(http::Fields const& request);
 
 /// True when the request has passed this proxy before, or more than `hops_max` proxies.

@@ -10,6 +10,9 @@ constexpr milliseconds burst{250};
 
 /// Rules have no control bytes in their names.
 constexpr char separator = '\n';
+constexpr std::string_view shared_key = "\n";   // no client or connection is named so
+
+constexpr std::size_t eviction_tries = 8;
 
 }   // namespace
 
@@ -26,6 +29,10 @@ void Cap::configure(CapRule const& rule) {
 bool Cap::charge(Direction direction, Bytes bytes, SteadyTime now) {
     totals_->bytes[index(direction)].fetch_add(bytes, std::memory_order_relaxed);
     return line(direction).charge(flow(direction), bytes, now);
+}
+
+bool Cap::is_idle(SteadyTime now) {
+    return std::ranges::all_of(directions, [&](Direction direction) { return line(direction).is_idle(flow(direction), now); });
 }
 
 void Caps::configure(std::vector<CapRule> rules) {
@@ -56,11 +63,19 @@ std::shared_ptr<Cap> Caps::find(std::string_view rule, std::string_view whose) {
     MutexLock const lock(mutex_);
     auto const* const known = rule_named(rule);
     if (!known) return nullptr;
-    auto& cap = caps_.get(key, most);
+    if (!caps_.find(key) && !has_place()) key.assign(rule).append(1, separator).append(shared_key);
+    auto& cap = caps_.get(key, most + rules_.size());
     if (cap) return cap;
     cap = std::make_shared<Cap>(totals_[known->name]);
     cap->configure(*known);
     return cap;
+}
+
+/// Evicts an idle cap if there are `most`. False if none was found.
+bool Caps::has_place() {
+    auto const now = steady_now();
+    auto const may_go = [now](std::shared_ptr<Cap> const& cap) { return cap.use_count() == 1 && cap->is_idle(now); };
+    return caps_.size() < most || caps_.erase_oldest_if(may_go, eviction_tries);
 }
 
 std::size_t Caps::size() const {

@@ -30,6 +30,8 @@ public:
     LineFlow& flow(Direction direction) { return flows_[index(direction)]; }
     /// As Line::charge().
     bool charge(Direction direction, Bytes bytes, SteadyTime now);
+    /// True if a new cap of the rule would permit the same.
+    bool is_idle(SteadyTime now);
 
 private:
     std::array<Line, 2> lines_;
@@ -42,7 +44,7 @@ struct CapFigures {
     std::array<Bytes, 2> bytes{};   // by direction
 };
 
-/// All caps, by rule and by what they count. The least recently used leaves for a new one. Thread-safe.
+/// All caps, by rule and by what they count. An idle one is evicted for a new one. Thread-safe.
 class Caps {
 public:
     static constexpr std::size_t most = 32'768;
@@ -50,7 +52,8 @@ public:
 
     /// Transfers under way get the new rates of their rule, by its name. Those whose rule is gone have no limit.
     void configure(std::vector<CapRule> rules);
-    /// `whose`: the client or connection; empty: all. Makes a missing one. nullptr if the rule was removed meanwhile.
+    /// `whose`: the client or connection; empty: all. Makes a missing one. While there are `most` and the least recently used ones
+    /// are not idle, those that are missing share one cap for each rule. nullptr if the rule was removed meanwhile.
     std::shared_ptr<Cap> find(std::string_view rule, std::string_view whose);
     std::size_t size() const;
     /// In the order of the rules.
@@ -58,6 +61,7 @@ public:
 
 private:
     CapRule const* rule_named(std::string_view name) const REQUIRES(mutex_);
+    bool has_place() REQUIRES(mutex_);
 
     mutable Mutex mutex_;
     std::vector<CapRule> rules_ GUARDED_BY(mutex_);

@@ -139,6 +139,12 @@ void Line::serve_all(std::vector<net::WakeHandle>& woken) {
     }
 }
 
+bool Line::is_idle(LineFlow const& flow, SteadyTime now) {
+    MutexLock const lock(mutex_);
+    bucket_.refill(now);
+    return flow.owed_ == 0 && queue_.empty() && bucket_.is_full();
+}
+
 double Line::tag(LineFlow const& flow) const {
     MutexLock const lock(mutex_);
     return queue_.tag(flow);

@@ -75,8 +75,18 @@ public:
     /// Serves and wakes the places whose turn has come.
     void serve(SteadyTime now);
 
+    /// True if this line, with no other flow, is as a new one: nothing is owed, and a whole burst may pass.
+    bool is_idle(LineFlow const& flow, SteadyTime now);
     /// The less, the sooner it is served.
     double tag(LineFlow const& flow) const;
+    /// Calls compare(tag), where tag(flow) is the tag of a flow, under one lock.
+    void compare_tags(auto&& compare) const {
+        MutexLock const lock(mutex_);
+        compare([this](LineFlow const& flow) {
+            mutex_.assert_held();
+            return queue_.tag(flow);
+        });
+    }
     FlowFigures figures(LineFlow const& flow, SteadyTime now) const;
     /// The sum of all flows.
     FlowFigures figures() const;

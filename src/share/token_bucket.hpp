@@ -29,6 +29,7 @@ public:
         if (rate_ > 0) balance_ -= static_cast<double>(bytes);
     }
     bool is_free() const { return rate_ == 0 || balance_ > 0; }
+    bool is_full() const { return rate_ == 0 || balance_ >= depth_; }
     /// The bytes that were taken too early.
     double debt() const { return rate_ == 0 ? 0 : std::max(-balance_, 0.0); }
 

@@ -121,9 +121,9 @@ public:
 
     // ---- lines of text that the next start finds ----
 
-    /// Keeps a line without its end. A process crash does not lose it, and after wait_until_settled() a power failure does not. If it
-    /// cannot be kept, the next start finds no objects. Waits for no more than the page cache. False: the store is closed, and another
-    /// one has its place.
+    /// Keeps a line without its end. A process crash does not lose it, and after wait_until_settled() a power failure does not. If
+    /// it cannot be kept, the next start finds no objects. Waits for no more than the page cache. False: the store is closed, and
+    /// another one has its place.
     virtual bool note(std::string_view) { return true; }
     /// The lines that earlier processes have kept.
     virtual std::vector<std::string> notes() const { return {}; }

@@ -118,8 +118,8 @@ LogStore::Opening LogStore::open_unlocked(Start const& how, std::string& trouble
     auto const give_up = steady_now() + lock_patience;
     while (true) {
         auto const opening = open_file(how.when, how.known, trouble);
-        bool const waits = opening == Opening::in_use && how.refuses == Refuses::another_process && steady_now() < give_up;
-        if (!waits) return opening;
+        bool const may_wait = how.when == StoreFile::When::at_start && how.refuses != Refuses::nothing;
+        if (opening != Opening::in_use || !may_wait || steady_now() >= give_up) return opening;
         std::this_thread::sleep_for(lock_pause);
     }
 }

@@ -1,5 +1,5 @@
-// Objects as a stream of bytes, for a file or for another process: records of the disk store's format, one after another. The format
-// is described in docs/reference/object-stream-format.md.
+// Objects as a stream of bytes, for a file or for another process: records of the disk store's format, one after another. The
+// format is described in docs/reference/object-stream-format.md.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -52,8 +52,8 @@ public:
     void add(std::string_view bytes);
     /// No bytes follow.
     void end() { ended_ = true; }
-    /// The next record with valid checksums; it views bytes of this stream. Nothing: it needs more bytes. Damaged records are passed
-    /// over.
+    /// The next record with valid checksums; it views bytes of this stream. Nothing: it needs more bytes. Damaged records are
+    /// passed over.
     std::optional<disk::Record> next();
 
     /// False if the stream begins with other bytes, or is of another version: then it has no records.

@@ -9,15 +9,15 @@ namespace {
 
 constexpr std::size_t sockets_a_message = 100;
 constexpr milliseconds look_every{50};   // for cancel()
-constexpr milliseconds last_patience{10'000};
+constexpr milliseconds slow_patience{10'000};
 
 }   // namespace
 
-bool Conversation::send_surely(Json const& message) {
+control::Sent Conversation::deliver(Json const& message) {
     auto sent = control::Sent::slow;
-    for (auto const until = steady_now() + last_patience; sent == control::Sent::slow && steady_now() < until;)
+    for (auto const until = steady_now() + slow_patience; sent == control::Sent::slow && steady_now() < until;)
         sent = channel_.try_send(message);
-    return sent == control::Sent::done;
+    return sent;
 }
 
 bool Conversation::send(std::span<net::NamedSocket const> sockets) {
@@ -64,7 +64,8 @@ Result<void> Conversation::receive(net::HandedSockets& into, milliseconds patien
         if (!message) return message.fault();
         auto const sockets = sockets_of(message->json);
         if (!sockets) return sockets.fault();
-        if (sockets->names.size() != message->descriptors.size()) return Fault{"a message lost descriptors"};
+        if (sockets->names.size() != message->descriptors.size())
+            return Fault{"a message lost descriptors", "raise the limit of open files"};
         for (std::size_t i = 0; i < sockets->names.size(); ++i) into.add({sockets->names[i], message->descriptors.release(i)});
         if (sockets->last) return {};
     }

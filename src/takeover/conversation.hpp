@@ -18,9 +18,13 @@ public:
 
     bool send(Json const& message, std::span<int const> descriptors = {}) { return channel_.send(message, descriptors); }
     /// See Channel.
-    control::Sent try_send(Json const& message) { return channel_.try_send(message); }
-    /// Waits some seconds for a slow receiver: for the last message. False if it is lost.
-    bool send_surely(Json const& message);
+    control::Sent try_send(Json const& message, std::span<int const> descriptors = {}) {
+        return channel_.try_send(message, descriptors);
+    }
+    /// Waits some seconds for a slow receiver.
+    control::Sent deliver(Json const& message);
+    /// Like deliver(), for the last message. False if it is lost.
+    bool send_surely(Json const& message) { return deliver(message) == control::Sent::done; }
     /// In messages of a hundred.
     bool send(std::span<net::NamedSocket const> sockets);
 

@@ -1,78 +1,12 @@
 #include "takeover/message.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
+
+#include "takeover/reader.hpp"
 
 namespace garner::takeover {
 namespace {
-
-Json bytes_of(std::string const& text) { return Json::binary(std::vector<std::uint8_t>(text.begin(), text.end())); }
-
-std::optional<std::string> text_in(Json const& value) {
-    if (value.is_string()) return value.get<std::string>();
-    if (!value.is_binary()) return std::nullopt;
-    auto const& bytes = value.get_binary();
-    return std::string(bytes.begin(), bytes.end());
-}
-
-/// Reads the members of a message; the first that is wrong is the fault.
-class Reader {
-public:
-    explicit Reader(Json const& message) : message_(message) {}
-
-    template <class Number>
-    void number(char const* name, Number& into) {
-        auto const member = message_.find(name);
-        bool const given = member != message_.end() && member->is_number_unsigned();
-        auto const value = given ? member->get<std::uint64_t>() : 0;
-        if (!given || value > static_cast<std::uint64_t>(INT64_MAX) ||
-            static_cast<std::uint64_t>(static_cast<Number>(value)) != value)
-            return wrong(name);
-        into = static_cast<Number>(value);
-    }
-    template <class Time>
-    void time(char const* name, Time& into) {
-        std::int64_t count = 0;
-        number(name, count);
-        into = Time(count);
-    }
-    void text(char const* name, std::string& into) {
-        auto const member = message_.find(name);
-        auto const value = member == message_.end() ? std::nullopt : text_in(*member);
-        if (!value) return wrong(name);
-        into = *value;
-    }
-    void texts(char const* name, std::vector<std::string>& into) {
-        auto const member = message_.find(name);
-        if (member == message_.end() || !member->is_array()) return wrong(name);
-        for (auto const& one : *member) {
-            auto const value = text_in(one);
-            if (!value) return wrong(name);
-            into.push_back(*value);
-        }
-    }
-    void flag(char const* name, bool& into) {
-        auto const member = message_.find(name);
-        if (member == message_.end() || !member->is_boolean()) return wrong(name);
-        into = member->get<bool>();
-    }
-
-    bool has(char const* name) const { return message_.contains(name); }
-
-    template <class Message>
-    Result<Message> result(Message read) const {
-        if (wrong_.empty()) return read;
-        return Fault{"the message \"" + what_of(message_) + "\" has no valid member \"" + wrong_ + "\""};
-    }
-
-private:
-    void wrong(char const* name) {
-        if (wrong_.empty()) wrong_ = name;
-    }
-    Json const& message_;
-    std::string wrong_;
-};
 
 std::string range(unsigned least, unsigned most) {
     return std::to_string(least) + (least == most ? "" : " to " + std::to_string(most));
@@ -108,6 +42,9 @@ Json json_of(Hello const& hello) {
                  {"record_format", hello.record_format}};
     if (hello.objects) message["objects"] = true;
     if (hello.counters) message["counters"] = true;
+    if (hello.clients) message["clients"] = true;
+    if (hello.state) message["state"] = true;
+    if (hello.quotas) message["quotas"] = true;
     return message;
 }
 
@@ -156,6 +93,12 @@ Json counters(Json add) {
     return message;
 }
 
+Json quotas(std::string const& rows) {
+    auto message = plain("quotas");
+    message["rows"] = bytes_of(rows);
+    return message;
+}
+
 Result<Hello> hello_of(Json const& message) {
     Hello hello;
     Reader reader(message);
@@ -165,6 +108,9 @@ Result<Hello> hello_of(Json const& message) {
     reader.number("record_format", hello.record_format);
     if (reader.has("objects")) reader.flag("objects", hello.objects);
     if (reader.has("counters")) reader.flag("counters", hello.counters);
+    if (reader.has("clients")) reader.flag("clients", hello.clients);
+    if (reader.has("state")) reader.flag("state", hello.state);
+    if (reader.has("quotas")) reader.flag("quotas", hello.quotas);
     return reader.result(std::move(hello));
 }
 
@@ -225,6 +171,13 @@ Result<Json> counters_of(Json const& message) {
     auto const add = message.find("add");
     if (add == message.end() || !add->is_object()) return Fault{"the message \"counters\" has no valid member \"add\""};
     return *add;
+}
+
+Result<std::string> quotas_of(Json const& message) {
+    auto const rows = message.find("rows");
+    auto text = rows == message.end() ? std::nullopt : text_in(*rows);
+    if (!text || what_of(message) != "quotas") return Fault{"the message \"quotas\" has no valid member \"rows\""};
+    return *std::move(text);
 }
 
 Result<unsigned> common_protocol(Hello const& hello, std::string const& own_version) {

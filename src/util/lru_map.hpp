@@ -34,6 +34,16 @@ public:
     void erase(std::string_view key) {
         if (auto const found = entries_.find(key); found != entries_.end()) entries_.erase(found);
     }
+    /// Erases one of the `tries` least recently used values, the first for which may_go(value) is true. The ones before it count as
+    /// used. False if there is none.
+    bool erase_oldest_if(auto may_go, std::size_t tries) {
+        for (; tries > 0 && !entries_.empty(); --tries) {
+            auto& oldest = by_use_.front();
+            if (may_go(oldest.value)) return erase(*oldest.key), true;
+            used(oldest);
+        }
+        return false;
+    }
     /// Erases the least recently used value. There must be one.
     void erase_oldest() { erase(*by_use_.front().key); }
     /// Calls visit(key, value) for each value, the least recently used first.

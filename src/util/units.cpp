@@ -123,7 +123,9 @@ std::string size_text(Bytes value) {
 
 std::string rate_text(Bytes value) {
     if (value == 0) return "0";
-    return shortest(rate_units, value * 8, " ");
+    constexpr std::array decimal{rate_units[0], rate_units[1], rate_units[2]};
+    auto const bits = value * 8;
+    return bits % decimal.back().factor == 0 ? shortest(decimal, bits, " ") : shortest(rate_units, bits, " ");
 }
 
 std::string time_text(milliseconds time) {

@@ -22,7 +22,8 @@ std::optional<milliseconds> parse_time(std::string_view text);
 
 /// The exact form with the smallest number, which parses to the same value: "64 MiB", "10 GB", "4097".
 std::string size_text(Bytes);
-/// The form with the smallest number, which parses to the same value: "900 Mbit/s", "12 MiB/s".
+/// In bits if that is a whole number of kbit/s, otherwise the form with the smallest number; parses to the same value: "900
+/// Mbit/s", "12 MiB/s".
 std::string rate_text(Bytes);
 /// "5m", "1500ms", "0s". Must not be negative.
 std::string time_text(milliseconds);

@@ -168,6 +168,7 @@ net::awaitable<void> HttpConnection::send(Reply const& reply, std::uint64_t leng
 
 net::awaitable<bool> HttpConnection::begin_stream(Reply const& head) {
     auto const text = begin_reply(head, std::nullopt);
+    streams_ = true;
     bool const written = co_await write(text);
     sent_ = text.size();
     taken_at_ = steady_now();

@@ -61,6 +61,8 @@ public:
     SteadyTime since() const { return since_; }
     /// Whether the client has not sent its whole body: nothing of the request was done.
     bool reads_body() const { return reads_body_; }
+    /// Whether it sends a stream, by begin_stream().
+    bool streams() const { return streams_; }
     /// Cancels sending and receiving.
     void close() { stream_.close(); }
 
@@ -82,6 +84,7 @@ private:
     SteadyTime since_ = steady_now();
     bool idle_ = true;
     bool reads_body_ = false;
+    bool streams_ = false;
     bool last_ = false;            // no request follows
     Bytes sent_ = 0, taken_ = 0;   // of a stream: given to the kernel, and received by the client's kernel
     SteadyTime taken_at_{};        // when taken_ last grew, or there was nothing to take

@@ -261,7 +261,7 @@ bool HttpService::make_room(IpAddress const& client) const {
     for (auto* one : connections_) ++count, ++held[group(one->request().client)];
     if (count < options_.connections) return true;
     auto* ending = longest([](HttpConnection const& one) { return one.idle(); });
-    if (!ending && options_.closes_busy) ending = longest([](HttpConnection const&) { return true; });
+    if (!ending && options_.closes_busy) ending = longest([](HttpConnection const& one) { return !one.streams(); });
     if (!ending)
         ending = longest([&](HttpConnection const& one) {
             return one.reads_body() && held[group(one.request().client)] > held[group(client)] + 1;

@@ -19,8 +19,8 @@ public:
         std::string address = "127.0.0.1";   // an IP address; empty: listens nowhere
         std::uint16_t port = 0;              // 0: any that is free
         std::uint32_t connections = 128;     // when there are more, the one that waits for a request longest is closed
-        bool closes_busy = false;            // also one that is busy; otherwise only one that sends a body, of a client with more
-                                             // connections than the new one's, and the new one if there is none
+        bool closes_busy = false;   // also one that is busy, except with a stream; otherwise only one that sends a body, of a
+                                    // client with more connections than the new one's. If there is none: the new one
         HttpConnection::Limits limits = {};
         char const* thread = "http";   // its name
     };

@@ -14,12 +14,13 @@ using testing::HasSubstr;
 struct Rows {
     Figures figures = report_with_peers().figures;
     std::vector<proxy::Refused> refusals = {};
+    std::vector<share::SubjectFigures> subjects = {};
     WallTime now = from_unix_seconds(1'764'000'000);
 
     /// All lines as "subject: text".
     std::string of(std::string const& asked) const {
         Explained out{asked, ""};
-        if (!explain_row(figures, refusals, now, out)) return "no row";
+        if (!explain_row({figures, refusals, subjects, now}, out)) return "no row";
         auto text = out.title;
         for (auto const& line : out.lines) text += "\n" + line.subject + ": " + line.text;
         return text;
@@ -87,10 +88,56 @@ TEST(ExplainRows, a_certificate_has_its_end) {
     EXPECT_THAT(rows.of("certificate old"), HasSubstr(": it has expired"));
 }
 
+TEST(ExplainRows, a_user_of_the_line_has_its_weight_and_why_it_waits) {
+    Rows rows;
+    rows.figures.share.rates = {1'000'000, 0};
+    share::FlowFigures const down{.bytes = 2'048, .bytes_per_second = 512, .waiting = 1, .weight = 2};
+    rows.subjects = {{"anna", {down, {}}}};
+    proxy::Refused refused;
+    refused.id = "17-ab";
+    refused.user = "anna";
+    rows.refusals = {refused};
+    auto const text = rows.of("user anna");
+    EXPECT_THAT(text, HasSubstr("User of the line: anna\nline: down 8 Mbit/s, up no limit; users that wait for it get bytes in "
+                                "proportion to their weights\nweight: 2\nwaiting: 1 transfer: the line is full"));
+    EXPECT_THAT(text, HasSubstr("a second: down 512 B, up 0 B\nmoved: down 2.00 KiB, up 0 B"));
+    EXPECT_THAT(text, HasSubstr("(id 17-ab)"));
+    rows.subjects[0].flows[0].waiting = 0;
+    EXPECT_THAT(rows.of("user anna"), HasSubstr("waiting: no transfer"));
+}
+
+TEST(ExplainRows, a_cap_has_its_rates_and_what_it_has_moved) {
+    Rows rows;
+    auto options = std::make_shared<proxy::Options>();
+    options->caps = {{.name = "guests", .match = {}, .each = share::Each::all, .down = 1'000'000}};
+    rows.figures.options = options;
+    rows.figures.caps = {{"guests", {7'000, 0}}};
+    EXPECT_THAT(rows.of("cap guests"),
+                HasSubstr("Cap guests\ncap: down 8 Mbit/s, up no limit, each: all\nmoved: down 6.84 KiB, up 0 B"));
+}
+
+TEST(ExplainRows, a_policy_has_what_it_does_and_its_estimates) {
+    Rows rows;
+    proxy::Sampling::Report sampled;
+    sampled.policy = "lru";
+    sampled.what_if.requests = 2'000;
+    sampled.what_if.expected_requests = 2'000;
+    sampled.what_if.expected_bytes = 1e6;
+    sampled.what_if.rows = {{"gdsf", MiB, 500, 250'000}, {"lru", MiB, 1'000, 250'000}};
+    rows.figures.what_if = sampled;
+    EXPECT_THAT(
+        rows.of("policy gdsf"),
+        HasSubstr(
+            "Policy gdsf\npolicy: evicts large and rarely used objects; best object hit ratio\nin use: no: lru is. To use it, "
+            "set memory.policy"));
+    EXPECT_THAT(rows.of("policy gdsf"), HasSubstr("1.00 MiB: hit ratio 75.0 %, byte hit ratio 75.0 % (estimate)"));
+    EXPECT_THAT(rows.of("policy lru"), HasSubstr("in use: yes\n1.00 MiB: hit ratio 50.0 %"));
+}
+
 TEST(ExplainRows, other_texts_are_no_rows_and_unknown_names_are_errors) {
     EXPECT_EQ(Rows().of("http://peer.example/"), "no row");
     EXPECT_EQ(Rows().of("peer.example"), "no row");
-    for (auto const* asked : {"peer nobody", "rule none", "certificate none", "peer "})
+    for (auto const* asked : {"peer nobody", "rule none", "certificate none", "peer ", "user none", "cap none", "policy none"})
         EXPECT_THAT(Rows().of(asked), HasSubstr("error: the configuration in use has none of this name; ")) << asked;
     EXPECT_THAT(Rows().of("peer nobody"), HasSubstr("; garner peers prints the names"));
     EXPECT_THAT(Rows().of("rule none"), HasSubstr("; the page has a link with the name in each row"));

@@ -53,12 +53,12 @@ public:
     test::Client at_admin() const { return {"127.0.0.1", port()}; }
     /// GETs an absolute URL from the forward proxy.
     test::Reply fetch(std::string const& url) const {
-        test::Client client("127.0.0.1", port_of(server_->addresses().front()));
+        test::Client client("127.0.0.1", port_of(server_->listen_addresses().front().address));
         return client.get(url);
     }
     /// GETs a path from the accelerator.
     test::Reply fetch_accelerated(std::string const& path) const {
-        test::Client client("127.0.0.1", port_of(server_->addresses().back()));
+        test::Client client("127.0.0.1", port_of(server_->listen_addresses().back().address));
         return client.get(path);
     }
     Json stats() const { return Json::parse(at_admin().get("/stats.json").body()); }

@@ -48,7 +48,7 @@ struct IdleMemory : ::testing::Test {
         return method + " " + origin.url(path) + " HTTP/1.1\r\nHost: " + origin.authority() + "\r\n";
     }
     test::Wire connect() {
-        auto const address = house.server().addresses().front();
+        auto const address = house.server().listen_addresses().front().address;
         return test::Wire::connect("127.0.0.1", static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
     }
     /// Sends a request, and receives the response, whose body has `bytes`.

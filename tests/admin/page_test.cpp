@@ -42,6 +42,12 @@ proxy::Refused a_refusal(std::string url) {
 Report full_report() {
     auto report = report_with_peers();
     report.figures.requests = 1'234'567;
+    group::GroupState group;
+    group.name = "lab";
+    group.is_voter = true;
+    group.voters.push_back({.address = "10.0.0.2:3133", .is_own = true, .connected = true, .trusted = true, .sequence = 17});
+    group.members.push_back({.name = "cache4", .address = "10.0.0.4:3128", .acknowledged = 16, .lag = 1, .heard_before = {}});
+    report.figures.group = group;
     report.figures.certificates = {{"CN = gate.example", wall_now() + std::chrono::hours(24 * 3)}};
     report.top.hosts = {{"often.example", 9, 1'536, 8}, {"seldom.example", 1, 7, 0}};
     report.top.clients = {{"10.0.0.7", 10, 1'543, 8}};
@@ -50,6 +56,11 @@ Report full_report() {
     report.figures.share.rates = {1'000'000, 0};
     report.figures.caps = {{"guests", {7'000, 0}}};
     report.subjects = {{"anna", {share::FlowFigures{.bytes = 2'048, .bytes_per_second = 512, .waiting = 1, .weight = 2}, {}}}};
+    share::QuotaStanding guest;
+    guest.rule.name = "guests";
+    guest.rule.bytes = 2'000'000'000;
+    guest.usage.bytes = 1'200'000'000;
+    report.quotas = {guest};
     proxy::Sampling::Report sampled;
     sampled.policy = "lru";
     sampled.what_if.rate = 0.25;
@@ -77,7 +88,7 @@ TEST(Page, has_its_sections_in_their_order) {
     auto const html = html_of(full_report());
     std::size_t last = 0;
     for (auto const* id : {"health", "explain", "explanation", "now", "top-hosts", "top-clients", "top-misses", "refusals", "share",
-                           "mesh", "what-if", "disk", "rules", "certificates", "configuration", "counters"}) {
+                           "quotas", "mesh", "group", "what-if", "disk", "rules", "certificates", "configuration", "counters"}) {
         auto const at = html.find(" id=\"" + std::string(id) + "\"");
         ASSERT_NE(at, html.npos) << id;
         EXPECT_GT(at, last) << id;
@@ -92,7 +103,11 @@ TEST(Page, names_each_figure_by_its_path_with_its_value) {
                                R"(data-stat="top.hosts.0.bytes" data-value="1536" class="number">1.50 KiB<)",
                                R"(data-stat="share.limit_bytes.down" data-value="1000000" class="number">8 Mbit/s<)",
                                R"(data-stat="share.subjects.0.down_bytes" data-value="2048" class="number">2.00 KiB<)",
+                               R"(data-stat="group.state" data-value="cut off" class="number">cut off<)",
+                               R"(data-stat="group.voters.0.address" data-value="10.0.0.2:3133" scope="row">10.0.0.2:3133<)",
+                               R"(data-stat="group.members.0.lag" data-value="1" class="number">1<)",
                                R"(data-stat="caps.0.down_bytes" data-value="7000" class="number">6.84 KiB<)",
+                               R"(data-stat="quotas.0.used" data-value="1200000000">1.2 GB of 2 GB<)",
                                R"(data-stat="top.misses.0.reason" data-value="no-store in response">no-store in response<)",
                                R"(data-stat="history.requests.1m.1" data-value="2.5" class="number">2.50<)",
                                R"(data-stat="history.hit_ratio.1m.1" data-value="null" class="number">-<)",
@@ -203,7 +218,8 @@ TEST(Page, gives_each_row_its_reason) {
     report.figures.peers[1].options.name = "next <door>";
     auto const html = html_of(report);
     for (auto const* link : {"/?url=peer%20campus#explanation", "/?url=peer%20next%20%3Cdoor%3E#explanation",
-                             "/?url=certificate%20CN%20%3D%20gate.example#explanation", "/?url=often.example#explanation"})
+                             "/?url=certificate%20CN%20%3D%20gate.example#explanation", "/?url=often.example#explanation",
+                             "/?url=user%20anna#explanation", "/?url=cap%20guests#explanation", "/?url=policy%20lru#explanation"})
         EXPECT_THAT(html, HasSubstr("href=\"" + std::string(link) + "\""));
 }
 

@@ -1,7 +1,9 @@
 // The admin address with tokens: roles of each route, logins by a form, and pages of other sites.
+#include <algorithm>
 #include <regex>
 
 #include "admin/house.hpp"
+#include "admin/pauses.hpp"
 
 namespace garner::admin {
 namespace {
@@ -111,6 +113,40 @@ TEST(Tokens, a_right_one_is_let_in_at_once_beside_a_client_of_the_same_address_t
     EXPECT_EQ(house.at_admin().post("/login", std::string("token=") + operating).status(), 303);
     EXPECT_LT(steady_now() - begun, Access::pause);
     EXPECT_EQ(slow.status(), 429);
+}
+
+TEST(Tokens, parallel_wrong_ones_keep_no_right_one_out_and_end_no_stream) {
+    House house(with_tokens());
+    auto viewing = house.at_admin();
+    auto const stream = viewing.get("/events", bearer(viewer));
+    EXPECT_EQ(stream.early(6).substr(0, 6), "data: ");
+    for (std::uint32_t i = 0; i < Access::failures_max; ++i) house.at_admin().get("/metrics", bearer("guess")).body();
+    constexpr std::size_t more_than_connections = 160;
+    std::vector<test::Client> guessing(more_than_connections, house.at_admin());
+    std::vector<test::Reply> replies;
+    for (auto& one : guessing) replies.push_back(one.get("/metrics", bearer("guess")));
+    auto const begun = steady_now();
+    EXPECT_EQ(house.at_admin().get("/metrics", bearer(viewer)).status(), 200);
+    EXPECT_EQ(house.at_admin().post("/login", std::string("token=") + operating).status(), 303);
+    EXPECT_LT(steady_now() - begun, Access::pause);
+    auto const slow = std::ranges::count_if(replies, [](test::Reply const& reply) { return reply.status() == 429; });
+    EXPECT_GE(slow, 1);
+    EXPECT_LE(slow, static_cast<std::ptrdiff_t>(Pauses::most)) << "the others get no reply";
+    auto const size = stream.early(0).size();
+    EXPECT_GT(stream.early(size + 1).size(), size);
+}
+
+TEST(Tokens, unfinished_requests_end_no_stream) {
+    House house(with_tokens());
+    auto viewing = house.at_admin();
+    auto const stream = viewing.get("/events", bearer(viewer));
+    EXPECT_EQ(stream.early(6).substr(0, 6), "data: ");
+    std::vector<test::Client> slow(300, house.at_admin());
+    for (std::size_t i = 0; i < slow.size(); ++i)
+        slow[i].raw("POST /login HTTP/1.1\r\nHost: " + house.address() + (i % 2 ? "\r\nContent-Length: 100\r\n\r\nt" : ""));
+    EXPECT_EQ(house.at_admin().get("/metrics", bearer(viewer)).status(), 200);
+    auto const size = stream.early(0).size();
+    EXPECT_GT(stream.early(size + 1).size(), size);
 }
 
 TEST(Tokens, a_stop_does_not_wait_for_slow_replies) {
@@ -266,6 +302,18 @@ TEST(Tokens, pages_of_other_sites_change_nothing) {
                                                {{"Origin", "https://" + house.address()}},
                                                {{"Sec-Fetch-Site", "none"}}})
         EXPECT_EQ(purge(house, plus(boss.fields(), own)), 200) << own.front().second;
+}
+
+TEST(Tokens, pages_of_other_sites_load_nothing_and_may_link_to_the_page) {
+    House house;
+    Fields const link{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Mode", "navigate"}, {"Sec-Fetch-Dest", "document"}};
+    Fields const frame{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Mode", "navigate"}, {"Sec-Fetch-Dest", "iframe"}};
+    Fields const picture{{"Sec-Fetch-Site", "same-site"}, {"Sec-Fetch-Mode", "no-cors"}, {"Sec-Fetch-Dest", "image"}};
+    Fields const own{{"Sec-Fetch-Site", "same-origin"}, {"Sec-Fetch-Mode", "cors"}, {"Sec-Fetch-Dest", "empty"}};
+    for (auto const* path : {"/", "/page.js", "/stats.json", "/events", "/explanation?url=127.0.0.1", "/health.json"}) {
+        for (auto const& fields : {frame, picture}) EXPECT_EQ(house.at_admin().get(path, fields).status(), 403) << path;
+        for (auto const& fields : {link, own, Fields{}}) EXPECT_EQ(house.at_admin().get(path, fields).status(), 200) << path;
+    }
 }
 
 TEST(Tokens, without_tokens_no_login_is_needed) {

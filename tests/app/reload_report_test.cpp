@@ -34,7 +34,7 @@ TEST(ReloadReport, of_replaced_and_of_removed_certificates) {
     auto const end = from_unix_seconds(1'900'000'000);
     auto const place = "client_ca of 192.0.2.1:3129";
     proxy::UsedCertificate const former{"CN = A", place, end, "1"}, renewed{"CN = A", place, end, "2"};
-    std::vector const before{former}, after{renewed};
+    proxy::UsedCertificates const before{.shown = {}, .trusted = {former}}, after{.shown = {}, .trusted = {renewed}};
     auto const text = former.name() + ", valid until Sun, 17 Mar 2030 17:46:40 GMT";
     ReloadReport report;
     report.note_certificates(before, before);

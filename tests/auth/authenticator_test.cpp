@@ -416,10 +416,15 @@ TEST(Authenticator, a_reload_that_is_not_applied_changes_nothing) {
 }
 
 TEST(Authenticator, it_ends_while_checks_are_queued) {
-    House house({.threads = 1});
-    house.source->held = true;
-    for (int i = 0; i < 10; ++i) house.authenticator.verify(basic("u" + std::to_string(i), "x"), here, test_now());
-    house.source->held = false;
+    std::vector<std::shared_ptr<RunningCheck>> checks;
+    {
+        House house({.threads = 1});
+        house.source->held = true;
+        for (int i = 0; i < 10; ++i)
+            checks.push_back(house.authenticator.verify(basic("u" + std::to_string(i), "x"), here, test_now()));
+        house.source->held = false;
+    }
+    for (auto const& check : checks) EXPECT_EQ(check.use_count(), 1) << "no thread and no queue has it";
 }
 
 TEST(Authenticator, a_users_file_and_groups_decide_and_change_within_a_refresh) {

@@ -12,6 +12,7 @@
 
 #include "cache/scene.hpp"
 #include "net/waiter.hpp"
+#include "share/shares.hpp"
 
 namespace garner::cache {
 namespace {
@@ -24,6 +25,23 @@ struct Fetch : Scene {
     std::deque<Follower> followers;
     Follower& follow() { return followers.emplace_back(lookup("u").follow); }
 };
+
+TEST(Fill, is_paid_by_the_follower_whose_turn_comes_first) {
+    using share::Direction;
+    share::Shares shares;   // outlives the followers
+    Fetch fetch;
+    shares.configure({.down = 1'000'000, .up = 0, .by = share::By::user, .credit = 0, .weights = {}});
+    auto const& line = shares.line(Direction::down);
+    auto const heavy = shares.subject("heavy", 1), light = shares.subject("light", 1);
+    EXPECT_TRUE(shares.line(Direction::down).charge(heavy->flow(Direction::down), MiB, steady_now()));
+    auto const payer = [&] { return fetch.leader.lead.fill()->payer(line, Direction::down); };
+    fetch.follow();
+    EXPECT_EQ(payer(), share::SubjectRef());
+    fetch.follow().pay_as(heavy);
+    EXPECT_EQ(payer(), heavy);
+    fetch.follow().pay_as(light);
+    EXPECT_EQ(payer(), light);
+}
 
 TEST(Fill, followers_see_the_head_the_growth_and_the_end) {
     Fetch fetch;

@@ -94,7 +94,7 @@ TEST(CommandLine, faults_are_clear) {
                            Row{{"--confg=a"}, "unknown option --confg=a; did you mean --config?"},
                            Row{{"--config"}, "--config needs a value"},
                            Row{{"explain"}, "explain needs a URL"},
-                           Row{{"stats", "--json"}, "--json is for garner explain, garner peers, garner cache"},
+                           Row{{"stats", "--json"}, "--json is for garner explain, garner peers, garner group, garner cache"},
                            Row{{"--json"}, "--json is for garner explain"},
                            Row{{"stats", "--rebuild-digest"}, "--rebuild-digest is for garner peers"},
                            Row{{"peers", "--rebuild-digset"}, "did you mean --rebuild-digest?"},

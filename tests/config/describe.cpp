@@ -16,8 +16,8 @@ constexpr char const* introduction = R"(# Configuration
 One JSON file with `//` and `/* */` comments. `etc/garner.json` is an example of all parts, and `etc/garner.schema.json` the
 schema for editors (`"$schema": "garner.schema.json"`). `garner check FILE` reports each error with line, key and a suggested fix,
 and prints no error if the configuration is valid; notices do not prevent a start. It also checks whether the named files can be
-used: by the user that runs it, or by `user` if root runs it. Garner does not start with an invalid configuration. Without a file all keys have their defaults: a
-memory cache on 127.0.0.1:3128 for clients on loopback.
+used: by the user that runs it, or by `user` if root runs it. Garner does not start with an invalid configuration. Without a file
+all keys have their defaults: a memory cache on 127.0.0.1:3128 for clients on loopback.
 
 `--set KEY=VALUE` overrides one key; the values of the start hold at each reload, too: `--set memory.size=64MiB`,
 `--set 'listen[0].address=[::1]:3128'`, `--set 'caching.never=["cgi-bin","?"]'`. The value is read as JSON if it is valid JSON,
@@ -60,37 +60,23 @@ working directory of the process, not to the configuration file.
 constexpr char const* about_access = R"(
 ## Access
 
-Rules are tried in order; the first that matches decides. If none matches, clients on loopback and clients of an accelerator (a
-listener with `origin`) are allowed, whatever `source` other rules name. All other clients are denied. A rule with `destination`
-is decided after the origin's name is resolved, and Garner connects to the address that was checked. After a 403 by a rule the
-connection is closed. Browsers use CONNECT for https: its URL is `host:port`, so `url_contains` and `url_matches` find no path in
-it. The contents of the tunnel are neither inspected nor cached.
+[The guide](../guides/access-control.md) explains rules. A rule with `destination` is decided after the origin's name is resolved,
+and Garner connects to the address that was checked. After a 403 by a rule the connection is closed.
 
-    "access": [
-      { "deny":  { "host": ".ads.example" } },
-      { "allow": { "source": ["127.0.0.0/8", "::1", "10.0.0.0/8"] } },
-      { "deny":  "all" }
-    ]
-
-Some destinations are blocked by default, even for clients that a rule allows:
+Some destinations are blocked by default, even for clients that a rule allows ([what opens
+them](../guides/access-control.md#blocked-addresses-and-ports)):
 
 - Origins on 0.0.0.0/8, 127.0.0.0/8, 169.254.0.0/16, `::`, `::1`, `fe80::/10` and on this machine's own addresses, also those added
   while Garner runs. An IPv6 address that contains one of them is blocked, too (v4-mapped, NAT64, 6to4, Teredo).
 - Other networks with `"private_networks": "closed"`.
 - CONNECT to ports other than 443.
 - The ports of other protocols, such as 21, 22, 23, 25, 143, 6379 and 11211, for every method.
-
-An allow rule with `destination` unblocks these addresses for the requests that it matches, and so does an address as `host` for
-itself, and `localhost` as `host` for loopback. An allow rule with `port` unblocks these ports. Another name as `host` unblocks
-neither, because its owner chooses the address in the DNS. Values from files and of `not` unblock nothing. The proxy never connects to
-its own listening addresses and the admin address. To close an accelerator on port 8080 to other clients, write
-`{ "deny": { "listener": 8080 } }` after the rules that allow some clients.
+- The listening addresses of the proxy and the admin address.
 
 ## Reload
 
-SIGHUP reads the file again. An invalid file is rejected, and the running configuration stays in use. Requests keep the
-configuration with which they started. The log names each key that changed, as in `memory.size: "64 MiB" -> "1 GiB"`, but not the
-value of a secret. Changes of these keys and parts need a takeover or a restart:
+[Operating](../guides/operating.md#reload) describes a reload, which does not log the values of secrets. Changes of these keys and
+parts need a takeover or a restart:
 )";
 
 // A bar would end the table cell.

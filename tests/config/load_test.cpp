@@ -252,8 +252,8 @@ TEST(Load, faults) {
                  "reload applies before the type of the response is known"},
              Row{R"({"caching": {"rules": [{"reload": true}]}})", "caching.rules[0].reload"},
              Row{R"({"caching": {"rules": [{"type": "images"}]}})", "is not a media type"},
-             Row{R"({"group": {"voters": ["10.0.0.2:3133"]}})",
-                 "group.voters: groups of several members are not supported by this version (remove this key"},
+             Row{R"({"group": {"voters": ["10.0.0.2:3133"]}})", "group: has no name"},
+             Row{R"({"group": {"domain": "office"}})", "group.domain: groups share invalidations only"},
              Row{R"({"group": {"tag_fields": ["X-Tag"]}})", "write one of Cache-Groups, Surrogate-Key, Cache-Tag"},
              Row{R"({"group": {"objects": [{"destination": "::1"}]}})", "destination is not known of a stored response"},
              Row{R"({"peers": [{"name": "a", "host": "b"}, {"name": "a", "host": "c"}]})", "two peers are named \"a\""},
@@ -479,6 +479,14 @@ TEST(Load, the_file_of_memory_must_be_where_it_can_be_written_and_removed) {
     EXPECT_FALSE(std::filesystem::exists(fresh));
     EXPECT_THAT(told(load("{}", {"memory.save=/tmp/memory", "disk.path=/tmp/disk"})),
                 HasSubstr("memory.save: cannot be used together with disk.path, which keeps the objects (remove one of them)"));
+}
+
+TEST(Load, the_directory_of_the_control_socket_may_come_later) {
+    auto const loaded = tried("{\"control\":\n{\"path\": \"/nonexistent/control\"}}");
+    EXPECT_EQ(told(loaded), "");
+    EXPECT_EQ(noticed(loaded), "test.json:2: control.path: no socket can be created in \"/nonexistent\": No such file or directory "
+                               "(create this directory before the start, and give the user that runs garner write access)\n");
+    EXPECT_EQ(noticed(tried(R"({"control": {"path": ")" + testing::TempDir() + "control\"}}")), "");
 }
 
 TEST(Load, a_file_of_hosts_may_come_later) {

@@ -8,6 +8,7 @@
 namespace garner::config {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -43,6 +44,10 @@ TEST(PacKeys, what_is_direct_is_a_host_or_a_network) {
     EXPECT_THAT(fault_of_pac(R"({"direct": ["10.0.0.1/8"]})"),
                 HasSubstr("pac.direct[0]: \"10.0.0.1/8\" has bits set after its prefix"));
     EXPECT_THAT(fault_of_pac(R"({"direct": ["http://a"]})"), HasSubstr("pac.direct[0]: "));
+    for (auto const* bad : {"<b>", "a\u2028b", "münchen.example", "a'b", "a;b", "$a"})
+        EXPECT_THAT(fault_of_pac(R"({"direct": [".campus.example", ")" + std::string(bad) + R"("]})"),
+                    AllOf(StartsWith("test.json:2: pac.direct[1]: "), HasSubstr("(use letters, digits, ")))
+            << bad;
     EXPECT_THAT(fault_of_pac(R"({"last": "first"})"), HasSubstr("pac.last: "));
 }
 

@@ -1,5 +1,6 @@
-// Requests to the admin address: the login form, cookie, query, Host and credentials. No crash; values lie in the input or are decoded
-// from it, only the right secrets open sessions and equal tokens, a login leads to no other site, and no other name is accepted as Host.
+// Requests to the admin address: the login form, cookie, query, Host and credentials. No crash; values lie in the input or are
+// decoded from it, only the right secrets open sessions and equal tokens, a login leads to no other site, and no other name is
+// accepted as Host.
 #include <algorithm>
 #include <string>
 #include <vector>

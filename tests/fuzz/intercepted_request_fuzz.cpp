@@ -16,7 +16,7 @@ void check_target(http::RequestHead const& request, proxy::FixedOrigin const& or
     auto const& authority = target.uri.authority;
     check(target.destination == origin.destination.address);
     check(authority.port == origin.destination.port || request.method == http::Method::connect);
-    check(!target.accelerated && !target.to_us && !target.unverified);
+    check(!target.accelerated && !target.to_us && target.may_use_store());
     check(!authority.host.empty() && authority.host.find_first_of("/?#@ \r\n") == authority.host.npos);
     check(!proxy::is_internal(target, {}, {}) && !proxy::is_refusals_page(target, request.method, {}));
     if (request.method == http::Method::connect) return check(http::parse_authority(target.url).has_value());

@@ -3,7 +3,7 @@
 
 #include "control/cbor.hpp"
 #include "fuzzed.hpp"
-#include "takeover/message.hpp"
+#include "takeover/client_message.hpp"
 
 namespace {
 
@@ -28,6 +28,13 @@ void read_again(Json const& message) {
         garner::check(again && again->keys == forget->keys && again->number == forget->number && again->power == forget->power &&
                       again->everything == forget->everything);
     }
+    if (auto const clients = clients_of(message)) {
+        auto const again = clients_of(json_of(*clients));
+        garner::check(again && again->number == clients->number && again->clients.size() == clients->clients.size());
+        for (std::size_t i = 0; i < again->clients.size(); ++i)
+            garner::check(again->clients[i].descriptors() == clients->clients[i].descriptors());
+    }
+    if (auto const taken = taken_of(message)) garner::check(taken_of(json_of(*taken))->returned == taken->returned);
     if (auto const number = settled_of(message)) garner::check(*settled_of(settled(*number)) == *number);
 }
 

@@ -263,6 +263,23 @@ TEST(Group, messages_that_violate_the_protocol_are_refused) {
     EXPECT_FALSE(group.member->receive(0, Hello{}, group.now));
 }
 
+TEST(Group, a_member_that_reads_no_replies_loses_its_connection) {
+    Voter voter(settings(), 1, Time(0));
+    Hello hello;
+    hello.identity = settings().identity;
+    ASSERT_TRUE(voter.receive(1, hello, Time(0)));
+    std::uint64_t sent = 0;
+    for (; sent < 100'000 && !voter.is_too_late(1); ++sent) {
+        Append const append{.notice = {.id = {.process = 7, .number = sent + 1}, .what = tag("t")}};
+        ASSERT_TRUE(voter.receive(1, append, Time(0)));
+    }
+    EXPECT_LT(sent, 20'000U);
+    EXPECT_FALSE(voter.next(1));
+    voter.closed(1);
+    EXPECT_TRUE(voter.receive(2, hello, Time(0)));   // the voter goes on
+    EXPECT_TRUE(voter.next(2));
+}
+
 TEST(Group, an_idle_member_sends_four_polls_a_second_to_each_voter) {
     Group group(3);
     group.pass(seconds(1));

@@ -22,7 +22,7 @@ inline std::map<std::string, int, std::less<>> const layers{
 };
 
 inline std::set<std::string, std::less<>> const modules_without_asio{
-    "http", "policy", "crawl", "papers", "redis", "sim", "catalog", "seen_commands", "bump", "h2", "auth", "import", "group"};
+    "http", "policy", "crawl", "papers", "redis", "sim", "catalog", "seen_commands", "bump", "h2", "auth", "import"};
 
 /// "" for a file in no module; main.cpp has a layer of its own.
 inline std::string_view module_of(std::string_view path) {

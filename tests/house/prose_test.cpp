@@ -79,11 +79,21 @@ void expect_plain(std::string const& group, std::vector<Sentence> const& sentenc
     expect_within(group, sentences, without_actor, without_actor_max);
 }
 
-TEST(Prose, documents_are_plain) {
+std::vector<Sentence> sentences_of_documents() {
     auto documents = sentences_below("docs", is_markdown, read_markdown);
     for (auto const* file : {"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"})
         read_file(file, read_markdown, documents);
-    expect_plain("documents", documents);
+    return documents;
+}
+
+TEST(Prose, documents_are_plain) { expect_plain("documents", sentences_of_documents()); }
+
+TEST(Prose, sentences_of_documents_are_short) {
+    constexpr double mean_max = 18;   // words
+    auto const documents = sentences_of_documents();
+    std::ptrdiff_t words = 0;
+    for (auto const& sentence : documents) words += 1 + std::ranges::count(sentence.text, ' ');
+    EXPECT_LE(static_cast<double>(words), mean_max * static_cast<double>(documents.size()));
 }
 
 TEST(Prose, comments_of_the_program_are_plain) {

@@ -37,6 +37,14 @@ TEST(AccessRules, without_rules_only_loopback_clients_are_served) {
     EXPECT_EQ(denied.text(), "default: clients on loopback only");
 }
 
+TEST(OwnAddresses, are_those_of_listeners_only_if_all_are) {
+    OwnAddresses const own{.interfaces = {ip("10.0.0.1")}, .listening = {{ip("0.0.0.0"), 3128}}};
+    EXPECT_TRUE(are_own_listeners(std::vector{ip("10.0.0.1"), ip("127.0.0.1")}, 3128, own));
+    EXPECT_FALSE(are_own_listeners(std::vector{ip("10.0.0.1"), ip("10.0.0.2")}, 3128, own));
+    EXPECT_FALSE(are_own_listeners(std::vector{ip("10.0.0.1")}, 80, own));
+    EXPECT_FALSE(are_own_listeners({}, 3128, own));
+}
+
 TEST(AccessRules, the_first_match_decides) {
     Matcher campus{.source = {network("10.0.0.0/8")}};
     Matcher lab{.source = {network("10.1.0.0/16")}};

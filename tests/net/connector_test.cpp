@@ -248,9 +248,11 @@ TEST(Connector, unfinished_attempts_may_outlive_everything_but_the_worker) {
     Connector connector(scene.loop.io, scene.loop.wheel, scene.resolver, scene.options);
     ConnectTarget target{.host = "127.0.0.1", .port = dead.port()};
     AddressFilter all;
-    auto ignore = [](std::exception_ptr, Connected) {};
-    asio::co_spawn(scene.loop.io, connector.connect(target, all), ignore);
+    bool has_ended = false;
+    auto const end = [&has_ended](std::exception_ptr, Connected) { has_ended = true; };
+    asio::co_spawn(scene.loop.io, connector.connect(target, all), end);
     scene.loop.run_for(milliseconds{100});
+    EXPECT_FALSE(has_ended);
     // Destroys the loop together with the attempt and its coroutine; sanitizers detect errors.
 }
 

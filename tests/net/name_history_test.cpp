@@ -13,18 +13,21 @@ std::vector<IpAddress> only(unsigned i) { return {number(i)}; }
 
 SteadyTime const start = steady_now();
 
-TEST(NameHistory, has_each_address_for_a_day) {
+TEST(NameHistory, proves_an_address_for_a_day_and_for_minutes) {
+    using enum DnsProof;
     NameHistory history;
-    EXPECT_FALSE(history.has("a.example", number(1), start));
+    EXPECT_EQ(history.proof("a.example", number(1), start), none);
     history.note("a.example", only(1), start);
     history.note("a.example.", only(2), start + seconds{10});
-    EXPECT_TRUE(history.has("a.example", number(1), start));
-    EXPECT_TRUE(history.has("a.example.", number(2), start + NameHistory::lifetime));
-    EXPECT_FALSE(history.has("b.example", number(1), start));
-    EXPECT_FALSE(history.has("a.example", number(3), start));
-    EXPECT_FALSE(history.has("a.example", number(1), start + NameHistory::lifetime + seconds{1}));
-    history.note("a.example", only(1), start + seconds{60});
-    EXPECT_TRUE(history.has("a.example", number(1), start + NameHistory::lifetime + seconds{1})) << "given again";
+    EXPECT_EQ(history.proof("a.example", number(1), start), recent);
+    EXPECT_EQ(history.proof("a.example", number(1), start + NameHistory::recent_time), recent);
+    EXPECT_EQ(history.proof("a.example", number(1), start + NameHistory::recent_time + seconds{1}), past);
+    EXPECT_EQ(history.proof("a.example.", number(2), start + NameHistory::lifetime), past);
+    EXPECT_EQ(history.proof("b.example", number(1), start), none);
+    EXPECT_EQ(history.proof("a.example", number(3), start), none);
+    EXPECT_EQ(history.proof("a.example", number(1), start + NameHistory::lifetime + seconds{1}), none);
+    history.note("a.example", only(1), start + NameHistory::lifetime);
+    EXPECT_EQ(history.proof("a.example", number(1), start + NameHistory::lifetime + seconds{1}), recent) << "given again";
 }
 
 TEST(NameHistory, keeps_the_latest_addresses_of_a_name) {
@@ -32,8 +35,8 @@ TEST(NameHistory, keeps_the_latest_addresses_of_a_name) {
     unsigned const most = NameHistory::addresses_max;
     for (unsigned i = 0; i <= most; ++i) history.note("a.example", only(i), start + seconds{i});
     auto const now = start + seconds{most};
-    EXPECT_FALSE(history.has("a.example", number(0), now));
-    for (unsigned i = 1; i <= most; ++i) EXPECT_TRUE(history.has("a.example", number(i), now)) << i;
+    EXPECT_EQ(history.proof("a.example", number(0), now), DnsProof::none);
+    for (unsigned i = 1; i <= most; ++i) EXPECT_EQ(history.proof("a.example", number(i), now), DnsProof::recent) << i;
 }
 
 TEST(NameHistory, keeps_the_names_used_last_within_its_memory) {
@@ -41,10 +44,10 @@ TEST(NameHistory, keeps_the_names_used_last_within_its_memory) {
     history.note("first.example", only(1), start);
     for (unsigned i = 0; i < NameHistory::names_max + 10; ++i) {
         history.note(std::to_string(i) + ".example", only(i), start);
-        if (i == NameHistory::names_max / 2) EXPECT_TRUE(history.has("first.example", number(1), start));
+        if (i == NameHistory::names_max / 2) EXPECT_EQ(history.proof("first.example", number(1), start), DnsProof::recent);
     }
-    EXPECT_TRUE(history.has("first.example", number(1), start));
-    EXPECT_FALSE(history.has("0.example", number(0), start));
+    EXPECT_EQ(history.proof("first.example", number(1), start), DnsProof::recent);
+    EXPECT_EQ(history.proof("0.example", number(0), start), DnsProof::none);
     EXPECT_EQ(history.bytes(), NameHistory::bytes_max());
 }
 

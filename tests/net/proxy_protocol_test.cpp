@@ -62,6 +62,14 @@ std::vector<std::pair<std::string, std::string>> const whole{
     {with_checksum(tcp4 + tlv('\x02', "www.example.org")), "192.0.2.7:40000"},
 };
 
+TEST(ProxyHeader, is_told_from_a_request_by_its_first_bytes) {
+    for (auto const& header : {"PROXY TCP4 192.0.2.7 "s, "PROXY TCP6 "s, "PROXY UNKNOWN\r\n"s, v2('\x21', '\x11', tcp4)})
+        EXPECT_TRUE(begins_with_proxy_header(header)) << header;
+    for (auto const& request :
+         {""s, "PROXY "s, "PROXY http://a/ HTTP/1.1\r\n"s, "GET / HTTP/1.1\r\n"s, "\r\n\r\nGET / HTTP/1.1\r\n"s})
+        EXPECT_FALSE(begins_with_proxy_header(request)) << request;
+}
+
 }   // namespace
 
 TEST(ProxyHeader, names_the_client) {

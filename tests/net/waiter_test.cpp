@@ -47,8 +47,14 @@ TEST(Waiter, a_wake_before_the_wait_is_not_lost_and_the_first_one_counts) {
 }
 
 TEST(Waiter, an_empty_handle_wakes_nobody) {
-    WakeHandle{}.wake(Wake::ready);
-    wake_all({WakeHandle{}, WakeHandle{}}, Wake::ready);
+    Loop loop;
+    Waiter waiter(loop.io.get_executor());
+    WakeHandle{}.wake(Wake::client_gone);
+    wake_all({WakeHandle{}, WakeHandle{}}, Wake::client_gone);
+    EXPECT_EQ(loop.run(waiter.wait(milliseconds{10})), Wake::deadline);
+    Waiter other(loop.io.get_executor());
+    wake_all({WakeHandle{}, other.handle()}, Wake::ready);
+    EXPECT_EQ(loop.run(other.wait(seconds{20})), Wake::ready);
 }
 
 TEST(Waiter, another_thread_wakes_it_whenever_it_likes) {
@@ -115,8 +121,10 @@ TEST(Waiter, many_on_several_workers_are_woken_together) {
         std::lock_guard lock(mutex);
         return handles.size() == 2 * each;
     });
+    EXPECT_EQ(woken, 0);
     wake_all(std::move(handles), Wake::shutdown);
     loop.run_until([&] { return woken == 2 * each; });
+    EXPECT_EQ(woken, 2 * each);
 }
 
 }   // namespace

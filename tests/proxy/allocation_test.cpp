@@ -332,8 +332,8 @@ struct Scene {
         EXPECT_TRUE(stop(*server, seconds{5}));
         std::filesystem::remove_all(folder);
     }
-    std::string plain() const { return server->addresses().at(0); }
-    std::string secure() const { return server->addresses().at(1); }
+    std::string plain() const { return server->listen_addresses().at(0).address; }
+    std::string secure() const { return server->listen_addresses().at(1).address; }
 
     net::ListenTls tls() const {
         test::Certificate const certificate;

@@ -32,6 +32,24 @@ TEST(Decision, requests_are_told_apart_by_their_fields) {
               of(asks({{"Host", "a"}})));
 }
 
+TEST(Decision, a_host_that_DNS_led_there_hours_ago_counts_for_rules_but_opens_no_store) {
+    auto request = asks({});
+    request.method = http::Method::get;
+    Client const client;
+    Target target;
+    auto const is_unverified = [&] { return rule_request(request, target, client, wall_now()).unverified; };
+    auto const bypass = [&] { return why_bypassed(request, http::Framing(), http::RequestCacheControl(), target, Caching()); };
+    target.proof = net::DnsProof::recent;
+    EXPECT_FALSE(is_unverified());
+    EXPECT_EQ(bypass(), http::Bypass::none);
+    target.proof = net::DnsProof::past;
+    EXPECT_FALSE(is_unverified());
+    EXPECT_EQ(bypass(), http::Bypass::unverified);
+    target.proof = net::DnsProof::none;
+    EXPECT_TRUE(is_unverified());
+    EXPECT_EQ(bypass(), http::Bypass::unverified);
+}
+
 TEST(Decision, what_comes_of_a_lookup) {
     auto const object = stored();
     auto const open = stored(true);

@@ -86,6 +86,34 @@ TEST(Caps, a_reload_changes_the_rates_of_transfers_under_way_and_keeps_the_count
     EXPECT_EQ(figures[0].bytes[0], 500u);
 }
 
+/// Owes the bytes of several hours.
+void overload(Cap& cap) { cap.charge(Direction::down, 10 * MiB, steady_now()); }
+bool is_overloaded(Cap& cap) { return !cap.charge(Direction::down, 1, steady_now()); }
+
+TEST(Caps, of_clients_that_owe_bytes_outlive_a_flood_of_others) {
+    Caps caps;
+    caps.configure({rule("guests", 1'000)});
+    overload(*caps.find("guests", "owes"));
+    for (std::size_t i = 0; i < Caps::most + 100; ++i) caps.find("guests", std::to_string(i));
+    EXPECT_EQ(caps.size(), Caps::most);
+    EXPECT_TRUE(is_overloaded(*caps.find("guests", "owes")));
+    EXPECT_FALSE(is_overloaded(*caps.find("guests", "0"))) << "an idle one was evicted";
+}
+
+TEST(Caps, that_are_all_in_use_leave_one_for_all_further_clients_of_a_rule) {
+    Caps caps;
+    caps.configure({rule("guests", 1'000), rule("others", 1'000)});
+    std::vector<std::shared_ptr<Cap>> in_use;
+    for (std::size_t i = 0; i < Caps::most; ++i) in_use.push_back(caps.find("guests", std::to_string(i)));
+    auto const further = caps.find("guests", "a");
+    EXPECT_EQ(caps.find("guests", "b"), further);
+    EXPECT_NE(caps.find("others", "b"), further);
+    EXPECT_EQ(caps.find("guests", "0"), in_use.front());
+    EXPECT_EQ(caps.size(), Caps::most + 2);
+    in_use.clear();
+    EXPECT_NE(caps.find("guests", "b"), further);
+}
+
 TEST(Caps, of_a_rule_that_comes_back_are_counted_again) {
     Caps caps;
     caps.configure({rule("guests", 1'000)});

@@ -233,4 +233,40 @@ TEST(Admin, clients_that_never_speak_do_not_keep_others_out) {
     EXPECT_EQ(at_admin(proxy).get("/stats.json").status(), 200);
 }
 
+TEST(Admin, explains_what_the_last_requests_of_a_URL_met) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    Proxy proxy(Proxy::Setup{.accelerates = origin.url()});
+    auto const explained = [&](std::string const& url) { return at_admin(proxy).get("/explanation?url=" + url).body(); };
+    EXPECT_THAT(explained(origin.url("/page")), HasSubstr("none for this URL among the last 65,536 of the proxy"));
+    std::string told;
+    auto const tells = [&](char const* text) {
+        return eventually([&] { return (told = explained(origin.url("/page"))).find(text) != told.npos; });
+    };
+    get(proxy, origin, "/page").body();
+    EXPECT_TRUE(tells(": miss (uri-miss), status 200, in ")) << told;
+    EXPECT_TRUE(get(proxy, origin, "/page").hit());
+    EXPECT_TRUE(tells(": hit, status 200, in ")) << told;
+    EXPECT_THAT(told, HasSubstr(", client 127.0.0.1"));
+    EXPECT_LT(told.find(": hit, "), told.find(": miss (")) << "the latest one comes first";
+    Client visitor("127.0.0.1", proxy.accelerator());
+    visitor.get("/page").body();
+    EXPECT_TRUE(eventually([&] { return (told = explained(origin.url("/page"))).find(": miss (") != told.rfind(": miss ("); }))
+        << told;
+}
+
+TEST(Admin, explains_the_id_of_an_error_page) {
+    Proxy proxy;
+    auto const url = "http://127.0.0.1:" + std::to_string(free_port()) + "/gone";
+    EXPECT_EQ(Client(proxy).get(url).status(), 502);
+    auto const id = proxy.logged("/gone").all["id"].get<std::string>();
+    auto const explained = at_admin(proxy).get("/explanation?url=" + id).body();
+    EXPECT_THAT(explained, HasSubstr("Failed request " + id));
+    EXPECT_THAT(explained, HasSubstr("failed: 502 "));
+    EXPECT_THAT(explained, HasSubstr("GET " + url));
+    auto const of_url = at_admin(proxy).get("/explanation?url=" + url).body();
+    EXPECT_THAT(of_url, AllOf(HasSubstr(": failed"), HasSubstr("status 502, in ")));
+    EXPECT_THAT(of_url, HasSubstr("(id " + id + ")"));
+}
+
 }   // namespace garner::test

@@ -101,4 +101,59 @@ TEST(AdminBrowser, pages_of_other_sites_read_and_change_nothing) {
     EXPECT_THAT(desk.browser->open(desk.base + "/login"), HasSubstr("You are desk"));
 }
 
+TEST(AdminBrowser, pages_of_other_sites_load_nothing_of_a_proxy_without_tokens) {
+    NEEDS("chromium");
+    Origin origin, evil;
+    origin.answer("/page", fresh("body"));
+    Proxy proxy;
+    get(proxy, origin, "/page").body();
+    auto const base = "http://127.0.0.1:" + std::to_string(proxy.admin());
+    auto const form = [&](std::string const& path) {
+        return "<form id=" + path + " action='" + base + "/" + path + "'><input name=url value='" + origin.url("/page") +
+               "'></form>";
+    };
+    evil.answer("/page", {.fields = {{"Content-Type", "text/html"}},
+                          .body = "<!DOCTYPE html><body>a page" + form("purge") + form("logout") + form("rebuild-digest") +
+                                  "<a href='" + base + "/'>a link</a>"});
+    DevTools browser("direct://", {"--host-resolver-rules=MAP evil.example 127.0.0.1"});
+    auto const site = "http://evil.example:" + std::to_string(evil.port()) + "/page";
+    auto const paths = {"/",       "/stats.json", "/metrics", "/health.json",
+                        "/events", "/page.js",    "/login",   "/explanation?url=127.0.0.1"};
+    browser.open(site);
+    for (std::string const path : paths) {
+        auto const url = "'" + base + path + "'";
+        for (auto const* options : {"{}", "{mode: 'no-cors'}", "{credentials: 'include'}"})
+            EXPECT_EQ(browser.evaluate("fetch(" + url + ", " + options + ").then(r => r.type + r.status).catch(() => 'refused')"),
+                      "refused")
+                << path << options;
+        for (auto const* tag : {"img", "script"})
+            EXPECT_EQ(browser.evaluate("new Promise(done => { const one = document.createElement('" + std::string(tag) +
+                                       "'); one.onload = "
+                                       "() => done('loaded'); one.onerror = () => done('refused'); one.src = " +
+                                       url + "; document.body.append(one); })"),
+                      "refused")
+                << path << tag;
+    }
+    EXPECT_EQ(browser.evaluate("new Promise(done => { const one = new EventSource('" + base +
+                               "/events'); one.onmessage = () => done('a message'); one.onerror = () => done(one.readyState); })"),
+              2)
+        << "closed for good";
+    for (auto const* path : {"purge", "logout", "rebuild-digest"}) {
+        browser.open(site);
+        browser.evaluate("document.getElementById('" + std::string(path) + "').submit()");
+        EXPECT_TRUE(eventually([&] {
+            auto const text = browser.evaluate("document.body?.innerText ?? ''").get<std::string>();
+            return text.find("Allowed methods: POST") != text.npos;
+        })) << path;
+    }
+    EXPECT_TRUE(get(proxy, origin, "/page").hit());
+    EXPECT_THAT(proxy.errors(), Not(HasSubstr("admin: 127.0.0.1: ")));
+
+    browser.open(site);
+    browser.evaluate("document.querySelector('a').click()");
+    EXPECT_TRUE(eventually([&] {
+        return browser.evaluate("document.querySelector('#health p')?.innerText") == "OK: no problem is known.";
+    })) << "a link of a wiki leads to the page";
+}
+
 }   // namespace garner::test

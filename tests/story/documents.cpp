@@ -1,5 +1,5 @@
-// The documents: every configuration in them is valid, and the commands of docs/getting-started.md and docs/guides/users.md have the
-// outputs on the page.
+// The documents: every configuration in them is valid, and the commands of docs/getting-started.md and docs/guides/users.md have
+// the outputs on the page.
 #include <fnmatch.h>
 #include <signal.h>
 

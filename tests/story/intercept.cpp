@@ -1,5 +1,5 @@
-// Interception on a router: a client, a router with nftables and Garner, and an origin with many addresses, each in a network namespace
-// of its own. curl, openssl and Chromium do not know the proxy.
+// Interception on a router: a client, a router with nftables and Garner, and an origin with many addresses, each in a network
+// namespace of its own. curl, openssl and Chromium do not know the proxy.
 #include <arpa/inet.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
@@ -216,6 +216,7 @@ TEST_P(Intercept, http_goes_to_the_address_that_the_client_chose_and_is_stored) 
         EXPECT_EQ(proxy->logged(url, 2).all["client"], address == v4(102) ? "10.7.0.2" : "fd07::2");
     }
     EXPECT_THAT(curl("http://blocked.example/", v4(101)), StartsWith("HTTP/1.1 403 "));
+    EXPECT_EQ(dns->queries("blocked.example").udp, 0) << "the rules deny the host, whatever DNS says";
     EXPECT_EQ(begun("direct"), 1) << "that of the test itself";
     EXPECT_THAT(answer_of(wire(v4(103), 80), "GET /ten HTTP/1.0\r\n\r\n"), EndsWith(v4(103)));
     EXPECT_THAT(answer_of(wire(v4(103), 80), "CONNECT shop.example:443 HTTP/1.1\r\nHost: shop.example\r\n\r\n"),

@@ -138,6 +138,21 @@ TEST(Logs, a_full_FIFO_as_access_log_delays_nothing) {
     expect_stop(proxy);
 }
 
+TEST(Logs, the_JSON_log_has_the_trace_of_a_request_and_the_origin_gets_it_unchanged) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    origin.answer("/other", no_store("x"));
+    Proxy proxy;
+    Fields const traced{{"traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}};
+    get(proxy, origin, "/page", traced).body();
+    EXPECT_EQ(proxy.logged("/page").all["trace"], "4bf92f3577b34da6a3ce929d0e0e4736");
+    EXPECT_EQ(origin.last("/page").head.field("traceparent"), traced.front().second);
+    EXPECT_TRUE(get(proxy, origin, "/page", traced).hit());
+    EXPECT_EQ(proxy.logged("/page", 2).all["trace"], "4bf92f3577b34da6a3ce929d0e0e4736") << "of a hit, too";
+    get(proxy, origin, "/other", {{"traceparent", "00-none"}}).body();
+    EXPECT_FALSE(proxy.logged("/other").all.contains("trace"));
+}
+
 TEST(Logs, garner_log_reopen_reopens_them_or_says_why_not) {
     Origin origin;
     origin.answer("/before", fresh("x"));

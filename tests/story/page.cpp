@@ -1,11 +1,6 @@
 // The operator's page in a real browser: figures, events, explanations, the keyboard, narrow screens and hostile names.
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-
-#include "story/scene.hpp"
-#include "support/devtools.hpp"
-#include "support/programs.hpp"
+#include "story/page_scene.hpp"
+#include "support/credentials.hpp"
 
 namespace garner::test {
 
@@ -15,109 +10,6 @@ using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::IsEmpty;
 
-/// A browser that reaches the admin address itself.
-struct Viewer {
-    explicit Viewer(Proxy const& proxy) : base("http://127.0.0.1:" + std::to_string(proxy.admin())), browser("direct://") {}
-
-    void open(std::string const& path = "/") { browser.open(base + path); }
-    json value_of(std::string const& stat) {
-        return browser.evaluate("document.querySelector('[data-stat=\"" + stat + "\"]')?.dataset.value ?? null");
-    }
-    std::string text_of(std::string const& selector) {
-        auto const text = browser.evaluate("document.querySelector('" + selector + "')?.innerText ?? ''");
-        return text.get<std::string>();
-    }
-    bool is_live() {
-        return eventually([&] { return text_of("#live") == "live"; });
-    }
-
-    std::string base;
-    DevTools browser;
-};
-
-/// The figures of the page that differ from /stats.json. A path may have member names with dots.
-constexpr char const* differing = R"js((async () => {
-  const stats = await (await fetch("/stats.json")).json();
-  const at = (json, path) => {
-    if (json === null || typeof json !== "object") return undefined;
-    if (path in json) return json[path];
-    for (let dot = path.indexOf("."); dot > 0; dot = path.indexOf(".", dot + 1))
-      if (path.slice(0, dot) in json) return at(json[path.slice(0, dot)], path.slice(dot + 1));
-    return undefined;
-  };
-  const figures = [...document.querySelectorAll("[data-stat]")];
-  const wrong = figures.filter((figure) => {
-    const value = at(stats, figure.dataset.stat);
-    return figure.dataset.value !== (typeof value === "string" ? value : JSON.stringify(value));
-  });
-  return { count: figures.length, wrong: wrong.map((one) => one.dataset.stat) };
-})())js";
-
-/// What makes the page hard to use: contrast below 4.5 (of pictures: to the box around the text), fields, buttons and regions without
-/// a name, headers without a scope, an order of focus that is not that of the page, small targets.
-constexpr char const* barriers = R"js((() => {
-  const light = (color) => {
-    const [r, g, b] = color.match(/[\d.]+/g).map(Number).map((part) => part / 255)
-      .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const ground = (element) => {
-    if (element.ownerSVGElement) {
-      const box = element.parentElement.querySelector(".box");
-      return box ? getComputedStyle(box).fill : ground(element.ownerSVGElement);
-    }
-    for (; element; element = element.parentElement) {
-      const color = getComputedStyle(element).backgroundColor;
-      if (!color.includes(", 0)")) return color;
-    }
-    return "rgb(255, 255, 255)";
-  };
-  const found = [];
-  for (const element of document.querySelectorAll("body *:not(title)")) {
-    if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;
-    const style = getComputedStyle(element);
-    const pair = [light(element.ownerSVGElement ? style.fill : style.color), light(ground(element))].sort((a, b) => b - a);
-    const contrast = (pair[0] + 0.05) / (pair[1] + 0.05);
-    if (contrast < 4.5) found.push("contrast " + contrast.toFixed(2) + ": " + element.outerHTML.slice(0, 80));
-  }
-  for (const element of document.querySelectorAll("input, button, a, summary, [role=region], [role=img], section"))
-    if (!element.textContent.trim() && !element.ariaLabel && !element.labels?.length)
-      found.push("no name: " + element.outerHTML.slice(0, 80));
-  for (const image of document.querySelectorAll("svg")) if (image.getAttribute("role") !== "img") found.push("an image without role");
-  for (const one of ["main", "h1", "header", "footer", "[role=search]"])
-    if (document.querySelectorAll(one).length !== 1) found.push("not one " + one);
-  const levels = [...document.querySelectorAll("h1, h2, h3")].map((heading) => Number(heading.tagName[1]));
-  if (levels.some((level, i) => i > 0 && level > levels[i - 1] + 1)) found.push("headings skip a level");
-  for (const header of document.querySelectorAll("th"))
-    if (!header.scope || !header.textContent.trim()) found.push("header: " + header.outerHTML.slice(0, 80));
-  for (const table of document.querySelectorAll("table"))
-    if ([...table.tBodies[0].rows].some((row) => row.cells[0].tagName !== "TH")) found.push("row without header: " + table.id);
-  for (const row of document.querySelectorAll("table[data-why] tbody tr"))
-    if (!row.querySelector("a")) found.push("row without link: " + row.textContent);
-  for (const element of document.querySelectorAll("[tabindex]"))
-    if (element.tabIndex > 0) found.push("focus order: " + element.outerHTML.slice(0, 80));
-  for (const element of document.querySelectorAll("button, input, summary"))
-    if (element.checkVisibility() && element.getBoundingClientRect().height < 23)
-      found.push("small: " + element.outerHTML.slice(0, 80));
-  const regions = [...document.querySelectorAll("[role=region]")].map((region) => region.ariaLabel);
-  if (new Set(regions).size !== regions.length) found.push("two regions have one name");
-  if (/user-scalable|maximum-scale/.test(document.querySelector("meta[name=viewport]").content)) found.push("zoom is forbidden");
-  if (!document.documentElement.lang || !document.title) found.push("no language or title");
-  const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
-  if (new Set(ids).size !== ids.length) found.push("an id is there twice");
-  return found;
-})())js";
-
-/// Keeps a picture of the visible part of the page in the folder $GARNER_SCREENSHOTS, if that is set, to be looked at.
-void keep_screenshot(Viewer& viewer, std::string const& name) {
-    auto const* const folder = std::getenv("GARNER_SCREENSHOTS");
-    if (!folder) return;
-    auto const taken = viewer.browser.command("Page.captureScreenshot", {{"format", "png"}});
-    TempDir dir;
-    std::vector<std::string> const decode{"base64", "-d", dir.write("base64", taken.at("data").get<std::string>())};
-    std::ofstream(std::filesystem::path(folder) / (name + ".png"), std::ios::binary) << run(decode).output;
-}
-
 void set_media(Viewer& viewer, std::string const& name, std::string const& value) {
     json const feature{{"name", name}, {"value", value}};
     viewer.browser.command("Emulation.setEmulatedMedia", {{"features", {feature}}});
@@ -126,10 +18,6 @@ void set_media(Viewer& viewer, std::string const& name, std::string const& value
 void set_screen(Viewer& viewer, int width, int height, int scale, bool is_mobile) {
     viewer.browser.command("Emulation.setDeviceMetricsOverride",
                            {{"width", width}, {"height", height}, {"deviceScaleFactor", scale}, {"mobile", is_mobile}});
-}
-
-void open_details(Viewer& viewer) {
-    viewer.browser.evaluate("document.querySelectorAll('details').forEach((details) => details.open = true)");
 }
 
 json width_of(Viewer& viewer) { return viewer.browser.evaluate("document.documentElement.scrollWidth"); }
@@ -144,6 +32,17 @@ Proxy::Setup hostile_setup() {
                     {"http", free_port()}, {"icp", 0},         {"no_query", true}};
     json const rules{{{"deny", {{"host", {".games.test"}}}}, {"name", hostile}}, {{"allow", {{"destination", {"127.0.0.0/8"}}}}}};
     return {.patch = json{{"peers", {peer}}, {"access", rules}}.dump()};
+}
+
+/// Also a user with such a name, who has a share of the line and a cap.
+Proxy::Setup hostile_users(TempDir const& dir) {
+    auto patch = json::parse(hostile_setup().patch);
+    auto const users = dir.write("users", hostile + ":{SHA}w3QkzGJswDXW5OKZHAJw0FELjfM=\n");   // "wonder"
+    patch["auth"] = {{"sources", {{{"type", "htpasswd"}, {"file", users}}}}};
+    for (auto& rule : patch["access"]) (rule.contains("deny") ? rule["deny"] : rule["allow"])["user"] = "*";
+    patch["share"] = {{"down", "1 GB/s"}};
+    patch["caps"] = json::array({json{{"name", hostile}, {"down", "1 GB/s"}}});
+    return {.patch = patch.dump()};
 }
 
 }   // namespace
@@ -166,15 +65,8 @@ TEST(OperatorPage, has_the_figures_of_stats_json_and_renews_them) {
     EXPECT_EQ(viewer.value_of("top.hosts.0.requests"), "4");
     EXPECT_EQ(Client(proxy).get("http://" + origin.authority() + "@/").status(), 400);
 
-    json found;
-    EXPECT_TRUE(eventually(
-        [&] {
-            found = viewer.browser.evaluate(differing);
-            std::erase(found["wrong"].get_ref<json::array_t&>(), json("resident_bytes"));   // may change in each second
-            return found["wrong"].empty();
-        },
-        30s))
-        << found;
+    auto const found = differing_at_last(viewer);
+    EXPECT_EQ(found["wrong"], json::array());
     EXPECT_GT(found["count"], 100);
     EXPECT_THAT(viewer.browser.console(), IsEmpty());
     for (auto const& url : viewer.browser.requests()) EXPECT_THAT(url, AnyOf(StartsWith(viewer.base), StartsWith("data:")));
@@ -235,6 +127,7 @@ TEST(OperatorPage, explains_a_URL_by_keyboard_alone) {
     viewer.browser.press("Enter");
     EXPECT_TRUE(eventually([&] { return !viewer.text_of("#explanation").empty(); }));
     EXPECT_THAT(viewer.text_of("#explanation"), AllOf(HasSubstr("hit:"), HasSubstr("in memory"), HasSubstr("lifetime")));
+    EXPECT_THAT(viewer.text_of("#explanation"), HasSubstr("miss (uri-miss), status 200, in ")) << "the last request";
 
     viewer.browser.evaluate("document.querySelector('#url').value = 'http://no URL'");
     viewer.browser.evaluate("document.querySelector('#explain').requestSubmit()");
@@ -261,23 +154,36 @@ TEST(OperatorPage, takes_hostile_names_as_text_on_a_narrow_screen) {
     Origin origin;
     auto const path = "/" + std::string(120, 'w') + "'><svg/onload=document.hurt=1>";
     origin.answer(path, no_store("body"));
-    Proxy proxy(hostile_setup());
+    TempDir dir;
+    Proxy proxy(hostile_users(dir));
     Viewer viewer(proxy);
     viewer.browser.command("Emulation.setDeviceMetricsOverride", json::parse(mobile));
     viewer.open();
     ASSERT_TRUE(viewer.is_live());
-    get(proxy, origin, path).body();
-    EXPECT_EQ(Client(proxy).get("http://chess.games.test/").status(), 403);
+    auto const user = login(hostile + ":wonder");
+    EXPECT_EQ(get(proxy, origin, path, user).body(), "body");
+    for (auto const* host : {"%3Cimg%20src=x%20onerror=document.hurt=1%3E.games.test", "<img/src=x/onerror=document.hurt=1>"})
+        EXPECT_EQ(Client(proxy).get("http://" + std::string(host) + "/", user).status(), 400) << "no host";
+    auto const quotes = "'onerror=document.hurt=1'.games.test", markup = "/'><img/src=x/onerror=document.hurt=1>";
+    EXPECT_EQ(Client(proxy).get("http://" + std::string(quotes) + markup, user).status(), 403);
     EXPECT_TRUE(eventually([&] { return viewer.value_of("refusals.0.rule").dump().find("<img") != std::string::npos; }));
-    for (bool const reloaded : {false, true}) {
-        if (reloaded) viewer.open("/?url=" + std::string("%3Cimg%20src%3Dx%20onerror%3Ddocument.hurt%3D1%3E"));
+    EXPECT_EQ(viewer.value_of("refusals.0.user"), hostile);
+    EXPECT_TRUE(eventually([&] { return viewer.text_of("#top-hosts").find(quotes) != std::string::npos; }))
+        << viewer.text_of("#top-hosts");
+    EXPECT_THAT(viewer.text_of("#refusals"), HasSubstr(markup));
+    EXPECT_TRUE(eventually([&] { return viewer.value_of("share.subjects.0.name") == hostile; })) << viewer.text_of("#share");
+    auto const encoded = "%3Cimg%20src%3Dx%20onerror%3Ddocument.hurt%3D1%3E";
+    for (auto const& opened : {std::string(), std::string("/?url=") + encoded, std::string("/?url=user%20") + encoded,
+                               std::string("/?url=cap%20") + encoded}) {
+        if (!opened.empty()) viewer.open(opened);
         open_details(viewer);
-        EXPECT_THAT(viewer.text_of("#mesh"), HasSubstr(hostile));
-        EXPECT_THAT(viewer.text_of("#rules"), HasSubstr(hostile));
+        for (auto const* section : {"#mesh", "#rules", "#refusals", "#share", "#caps-table"})
+            EXPECT_THAT(viewer.text_of(section), HasSubstr(hostile)) << section;
         EXPECT_EQ(viewer.browser.evaluate("document.querySelectorAll('img, body script, svg:not([role])').length"), 0);
         EXPECT_EQ(viewer.browser.evaluate("document.hurt === undefined"), true);
         EXPECT_LE(viewer.browser.evaluate("document.documentElement.scrollWidth"), 360);
     }
+    EXPECT_THAT(viewer.text_of("#explanation"), HasSubstr("Cap " + hostile));
     EXPECT_THAT(viewer.browser.console(), IsEmpty());
 }
 
@@ -291,11 +197,12 @@ TEST(OperatorPage, has_contrast_names_and_landmarks_in_both_schemes) {
     ASSERT_TRUE(eventually([&] { return proxy.stats()["health"]["state"] == "attention"; }, 15s)) << proxy.stats()["health"];
     Viewer viewer(proxy);
     for (auto const* scheme : {"light", "dark"}) {
-        set_media(viewer, "prefers-color-scheme", scheme);
+        set_scheme(viewer, scheme);
         viewer.open("/?url=" + origin.authority());
         keep_screenshot(viewer, std::string("page-") + scheme);
         open_details(viewer);
         EXPECT_EQ(viewer.browser.evaluate(barriers), json::array()) << scheme;
+        EXPECT_EQ(axe_findings(viewer), "") << scheme;
     }
 }
 
@@ -408,6 +315,26 @@ TEST(OperatorPage, goes_on_after_its_stream_was_cut) {
     viewer.browser.evaluate("document.querySelector('#pause').click()");
     EXPECT_TRUE(eventually([&] { return viewer.text_of("#live") == "not updated: no connection"; }));
     offline(false);
+    EXPECT_TRUE(eventually([&] { return viewer.value_of("requests.total") == "1"; }, 30s));
+    EXPECT_EQ(viewer.text_of("#live"), "live");
+}
+
+TEST(OperatorPage, goes_on_with_a_proxy_that_was_restarted) {
+    NEEDS("chromium");
+    Origin origin;
+    origin.answer("/page", fresh("body"));
+    auto proxy = std::make_unique<Proxy>();
+    Viewer viewer(*proxy);
+    viewer.open();
+    ASSERT_TRUE(viewer.is_live());
+    for (int i = 0; i < 3; ++i) get(*proxy, origin, "/page").body();
+    EXPECT_TRUE(eventually([&] { return viewer.value_of("requests.total") == "3"; }));
+    auto const admin = proxy->admin();
+    proxy->stop();
+    EXPECT_TRUE(eventually([&] { return viewer.text_of("#live") == "not updated: no connection"; }));
+    EXPECT_EQ(viewer.value_of("requests.total"), "3") << "the last figures stay";
+    proxy = std::make_unique<Proxy>(Proxy::Setup{.admin_port = admin});
+    get(*proxy, origin, "/page").body();
     EXPECT_TRUE(eventually([&] { return viewer.value_of("requests.total") == "1"; }, 30s));
     EXPECT_EQ(viewer.text_of("#live"), "live");
 }

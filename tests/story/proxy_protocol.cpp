@@ -121,4 +121,36 @@ TEST_F(BehindBalancer, curl_sends_a_header_too) {
     EXPECT_EQ(done.output, "403") << done.errors << "its address is that of this machine";
 }
 
+TEST(Balancer, that_is_not_listed_is_told_which_key_lists_it) {
+    using namespace std::string_literals;
+    Proxy proxy;
+    auto const v2 = "\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\x00\x02\x07\xc6\x33\x64\x01\x9c\x40\x01\xbb"s;
+    for (auto const& header : {"PROXY TCP4 192.0.2.7 198.51.100.1 40000 443\r\n"s, "PROXY UNKNOWN\r\n"s, v2}) {
+        auto wire = Wire::connect("127.0.0.1", proxy.port());
+        wire.send(header + "GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n");
+        EXPECT_THAT(wire.take_all(),
+                    AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr("add the address of the sender to listen[].proxy_protocol")));
+    }
+}
+
+TEST(Balancer, may_have_a_quarter_of_all_connections_without_a_header) {
+    auto const port = free_port();
+    auto patch = nlohmann::json::parse(patch_for(port));
+    patch["limits"]["connections_max"] = 40;
+    Proxy proxy(Proxy::Setup{.patch = patch.dump(), .port = port});
+    auto const open = [&] { return proxy.stats()["connections"]["now"].get<int>(); };
+    ASSERT_TRUE(eventually([&] { return open() == 0; }));
+    std::vector<Wire> silent;
+    for (int i = 0; i < 10; ++i) silent.push_back(Wire::connect("127.0.0.1", port));
+    ASSERT_TRUE(eventually([&] { return open() == 10; }));
+    auto const refused = proxy.stats()["connections"]["refused"].get<int>();
+    EXPECT_EQ(Wire::connect("127.0.0.1", port).take_all(), "");
+    EXPECT_EQ(proxy.stats()["connections"]["refused"], refused + 1);
+    silent.front().send("PROXY TCP4 192.0.2.7 198.51.100.1 40000 443\r\n");   // it counts as one of that client now
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["connections"]["proxy_headers"]["ok"] == 1; }));
+    auto wire = Wire::connect("127.0.0.1", port);
+    wire.send("PROXY TCP4 192.0.2.8 198.51.100.1 40000 443\r\nOPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    EXPECT_THAT(wire.take_all(), StartsWith("HTTP/1.1 "));
+}
+
 }   // namespace garner::test

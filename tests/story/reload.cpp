@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "story/scene.hpp"
+#include "story/tls/secure_listener.hpp"
 #include "support/programs.hpp"
 
 namespace garner::test {
@@ -12,8 +13,8 @@ namespace {
 /// A proxy with a control socket.
 class Controlled {
 public:
-    explicit Controlled(std::string const& patch = "{}")
-        : proxy_(Proxy::Setup{.patch = patch, .arguments = {"--set", "control.path=" + path()}}) {
+    explicit Controlled(std::string const& patch = "{}", std::string const& tls = {})
+        : proxy_(Proxy::Setup{.patch = patch, .tls = tls, .arguments = {"--set", "control.path=" + path()}}) {
         // It is opened after the listening sockets.
         EXPECT_TRUE(eventually([&] { return std::filesystem::exists(path()); }));
     }
@@ -103,6 +104,23 @@ TEST(Reload, as_a_dry_run_changes_nothing) {
     EXPECT_THAT(done.output, HasSubstr("a reload would change "));
     EXPECT_EQ(status_of(garner.proxy(), origin), 200);
     EXPECT_EQ(garner.config()["generation"], 1);
+}
+
+TEST(Reload, as_a_dry_run_names_the_certificates_that_a_reload_would_replace) {
+    CertificateFiles files;
+    Controlled garner("{}", files.tls());
+    files.write(Certificate("renewed.test"));
+    auto const place = " (127.0.0.1:" + std::to_string(garner.proxy().secure()) + "), valid until ";
+    auto const dry = garner.run({"reload", "--dry-run"});
+    EXPECT_EQ(dry.code, 0) << dry.errors;
+    EXPECT_THAT(dry.output, AllOf(HasSubstr("new certificate: CN = renewed.test" + place),
+                                  HasSubstr("removed certificate: CN = proxy.test" + place),
+                                  EndsWith("a reload would change no key; 1 new certificate; 1 removed certificate\n")));
+    EXPECT_EQ(garner.config()["generation"], 1);
+    auto const begin = dry.output.find("new certificate: ");
+    auto const lines = dry.output.substr(begin, dry.output.find("a reload would") - begin);
+    EXPECT_THAT(garner.run({"reload"}).output, HasSubstr(lines + "configuration reloaded: no key changed"));
+    EXPECT_THAT(garner.run({"reload", "--dry-run"}).output, EndsWith("a reload would change nothing\n"));
 }
 
 TEST(Reload, of_a_faulty_file_names_its_line_and_changes_nothing) {

@@ -28,7 +28,8 @@ std::string garner_binary() {
 
 Proxy::Proxy(Setup setup)
     : address_(setup.address), port_(setup.port ? setup.port : free_port()),
-      accelerator_(setup.accelerator_port ? setup.accelerator_port : free_port()), admin_(free_port()) {
+      accelerator_(setup.accelerator_port ? setup.accelerator_port : free_port()),
+      admin_(setup.admin_port ? setup.admin_port : free_port()) {
     auto const place = address_ + ":";
     configuration_ = {
         {"listen", {{{"address", place + std::to_string(port_)}}}},

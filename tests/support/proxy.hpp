@@ -37,6 +37,7 @@ public:
         std::string secure_origin = "";
         std::string address = "127.0.0.1";           // address of the listeners
         std::uint16_t port = 0;                      // 0: a free one
+        std::uint16_t admin_port = 0;                // 0: a free one
         std::vector<std::string> arguments = {};     // "--set", "a=b"
         std::vector<std::string> environment = {};   // "NAME=value"
         std::string errors = "";                     // if set: the file or pipe for its standard error

@@ -40,6 +40,21 @@ TEST(LruMap, an_erased_value_is_gone_and_makes_room) {
     EXPECT_TRUE(map.find("a"));
 }
 
+TEST(LruMap, erases_the_oldest_that_may_go_and_counts_those_before_it_as_used) {
+    LruMap<int> map;
+    int value = 0;
+    for (auto key : {"a", "b", "c"}) map.get(key, most) = ++value;
+    auto const is_even = [](int one) { return one % 2 == 0; };
+    EXPECT_FALSE(map.erase_oldest_if(is_even, 1)) << "a is odd, and now used last";
+    EXPECT_TRUE(map.erase_oldest_if(is_even, 1));
+    EXPECT_FALSE(map.find("b"));
+    EXPECT_FALSE(map.erase_oldest_if(is_even, 8));
+    map.erase_oldest();
+    EXPECT_EQ(map.size(), 1u);
+    map.clear();
+    EXPECT_FALSE(map.erase_oldest_if(is_even, 8));
+}
+
 TEST(LruMap, has_room_for_one_at_least) {
     LruMap<int> map;
     map.get("a", 0) = 1;

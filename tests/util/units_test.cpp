@@ -54,6 +54,10 @@ TEST(Units, rates) {
         EXPECT_FALSE(parse_rate(text)) << text;
     EXPECT_EQ(rate_text(112'500'000), "900 Mbit/s");
     EXPECT_EQ(rate_text(12 * MiB), "12 MiB/s");
+    EXPECT_EQ(rate_text(100'000'000), "800 Mbit/s") << "in the same unit as 900 Mbit/s";
+    EXPECT_EQ(rate_text(64'000), "512 kbit/s");
+    EXPECT_EQ(rate_text(125 * 1'024), "1024 kbit/s");
+    EXPECT_EQ(rate_text(3), "3 B/s");
     EXPECT_EQ(rate_text(0), "0");
     for (Bytes rate : {Bytes{1}, Bytes{999}, 64 * KiB, Bytes{112'500'000}, Bytes{1'234'567}})
         EXPECT_EQ(parse_rate(rate_text(rate)), rate) << rate_text(rate);

@@ -33,6 +33,7 @@ class Kind:
     prepare: list = dataclasses.field(default_factory=list)  # run once in a fresh folder
     reverse: bool = False  # takes origin-form requests
     bodies_in_memory: bool = True
+    only_small: bool = False  # answers every request with the body of 1 KiB
     version: list = dataclasses.field(default_factory=list)
 
 
@@ -46,11 +47,14 @@ KINDS = {
     ),
     "varnish": Kind(
         ["varnishd", "-F", "-j", "none", "-n", "@DIR@/work", "-a", "127.0.0.1:@PORT@", "-f", "@DIR@/default.vcl",
-         "-s", "malloc,6G", "-p", "thread_pools=1", "-p", "timeout_idle=600"],
+         "-s", "malloc,6G", "-p", "thread_pools=@WORKERS@", "-p", "timeout_idle=600"],
         {"default.vcl": "default.vcl"}, reverse=True, version=["varnishd", "-V"],
     ),
     "nginx": Kind(["nginx", "-c", "@DIR@/nginx.conf"], {"nginx.conf": "nginx.conf"}, reverse=True,
                   bodies_in_memory=False, version=["nginx", "-v"]),
+    "haproxy": Kind(["haproxy", "-db", "-f", "@DIR@/haproxy.cfg"], {"haproxy.cfg": "haproxy.cfg"}, reverse=True,
+                    version=["haproxy", "-v"]),
+    "epoll": Kind(["@PROGRAMS@/small_server", "@PORT@", "0", "@ORIGIN_DIR@/1k"], {}, reverse=True, only_small=True),
 }
 ORIGIN = Kind(["nginx", "-c", "@DIR@/origin.conf"], {"origin.conf": "origin.conf"})
 
@@ -90,7 +94,7 @@ class Server:
         self.shm = run.shm / name
         self.port, self.tls_port, self.admin_port = free_port(), free_port(), free_port()
         self.values = {"DIR": self.dir, "SHM": self.shm, "PORT": self.port, "TLS_PORT": self.tls_port,
-                       "ADMIN_PORT": self.admin_port, **values}
+                       "ADMIN_PORT": self.admin_port, "PROGRAMS": run.dir, "WORKERS": 1, **values}
         self.process = None
 
     def filled(self, text):

@@ -34,7 +34,7 @@ CPU, BULK = Unit("µs CPU a request"), Unit("GB a CPU second", 2, more_is_better
 
 
 class Turns:
-    """The origin and the peers. A subclass has start, rounds, warm and measure."""
+    """The origin and the peers. A subclass has start, rounds, warm and measure, and units if a workload has several figures."""
 
     def __init__(self, options, kinds, origin=ORIGIN):
         self.options = options
@@ -124,9 +124,14 @@ class Turns:
         if not hit and asked < served:
             raise Fault(f"the origin saw only {asked} requests of {served} misses")
 
+    def units(self, name, workload):
+        """The rows of a workload and their units, in the order of the figures that measure returns."""
+        return {name: workload.unit}
+
     def interleaved(self, name, workload, rounds):
-        """The figures of each peer, in turn; a peer's fault is said in place of its figures."""
-        figures = {peer.name: [] for peer in self.peers}
+        """The rows of a workload, each with the figures of all peers, measured in turn; a peer's fault is said in place of its figures."""
+        units = self.units(name, workload)
+        rows = {row: {peer.name: [] for peer in self.peers} for row in units}
         faults = {peer.name: workload.needs(peer) for peer in self.peers}
         for turn in range(rounds):
             for peer in self.peers:
@@ -135,13 +140,20 @@ class Turns:
                 try:
                     if turn == 0:
                         self.warm(peer, workload)
-                    figures[peer.name].append(self.measure(peer, workload))
-                    said = f"{figures[peer.name][-1]:.2f} {workload.unit.name}"
+                    measured = self.measure(peer, workload)
+                    figures = measured if len(units) > 1 else [measured]
+                    for row, figure in zip(rows, figures, strict=True):
+                        rows[row][peer.name].append(figure)
+                    said = ", ".join(f"{figure:.2f} {unit.name}" for figure, unit in zip(figures, units.values()))
                 except TROUBLE as fault:
                     said = faults[peer.name] = f"failed: {fault}"
                 print(f"{name} {turn + 1}/{rounds} {peer.name}: {said}", file=sys.stderr, flush=True)
-        return {peer: {"figures": figures[peer], "fault": faults[peer],
-                       "median": None if faults[peer] else statistics.median(figures[peer])} for peer in figures}
+        return {row: {"unit": units[row], **{peer: result(figures, faults[peer]) for peer, figures in measured.items()}}
+                for row, measured in rows.items()}
+
+
+def result(figures, fault):
+    return {"figures": figures, "fault": fault, "median": None if fault else statistics.median(figures)}
 
 
 def figure_of(unit, requests, body, cpu):
@@ -162,11 +174,10 @@ def cell(unit, result, garner):
     return f"{figure} ({better:.2f})"
 
 
-def table(workloads, results, peers):
+def table(results, peers):
     rows = [["workload", "unit", *peers], ["---", "---", *["--:"] * len(peers)]]
-    for name, result in results.items():
-        unit = workloads[name].unit
-        rows.append([name, unit.name, *[cell(unit, result[peer], result.get("garner")) for peer in peers]])
+    for name, row in results.items():
+        rows.append([name, row["unit"].name, *[cell(row["unit"], row[peer], row.get("garner")) for peer in peers]])
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
@@ -194,16 +205,16 @@ def parsed(parser):
     return chosen
 
 
-def report(chosen, run, workloads, results, versions):
+def report(chosen, results, versions):
     about = machine()
     brackets = " In brackets: how many times better Garner is." if "garner" in chosen.peers else ""
     print(f"{about['processor']}, {about['cores']} cores, Linux {about['kernel']}, {about['date']}; "
           f"{chosen.connections} connections, medians of {chosen.rounds} × {chosen.seconds} s.{brackets}\n")
-    print(table(workloads, results, chosen.peers))
+    print(table(results, chosen.peers))
     if chosen.json:
         settings = {key: value for key, value in vars(chosen).items() if isinstance(value, int)}
         chosen.json.write_text(json.dumps({"machine": about, "versions": versions, "settings": settings,
-                                           "results": results}, indent=2) + "\n")
+                                           "results": results}, indent=2, default=vars) + "\n")
 
 
 def compare(chosen, make_run, workloads):
@@ -217,7 +228,9 @@ def compare(chosen, make_run, workloads):
     run = make_run(chosen)
     try:
         run.start()
-        results = {name: run.interleaved(name, workloads[name], run.rounds(workloads[name])) for name in chosen.workloads}
+        results = {}
+        for name in chosen.workloads:
+            results |= run.interleaved(name, workloads[name], run.rounds(workloads[name]))
         versions = {peer.name: peer.version() for peer in run.peers}
     except Fault as fault:
         sys.exit(f"bench: {fault}")
@@ -225,6 +238,6 @@ def compare(chosen, make_run, workloads):
         sys.exit(130)
     finally:
         run.stop()
-    report(chosen, run, workloads, results, versions)
-    failed = any(result["fault"].startswith("failed") for row in results.values() for result in row.values())
+    report(chosen, results, versions)
+    failed = any(row[peer]["fault"].startswith("failed") for row in results.values() for peer in chosen.peers)
     sys.exit(1 if failed else 0)

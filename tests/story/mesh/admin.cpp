@@ -1,5 +1,9 @@
 // The mesh for operators: garner peers, garner explain, and the figures.
+#include <atomic>
+#include <thread>
+
 #include "story/scene.hpp"
+#include "support/fake_peer.hpp"
 
 namespace garner::test {
 
@@ -164,6 +168,29 @@ TEST(MeshAdmin, the_digest_is_built_anew_only_for_those_who_mean_it) {
     EXPECT_THAT(told.output, HasSubstr("being rebuilt"));
     Proxy silent(R"({"digest": {"publish": false}})");
     EXPECT_EQ(garner(silent, {"peers", "--rebuild-digest"}).code, 1);
+}
+
+TEST(MeshAdmin, figures_and_the_page_do_not_wait_for_an_explanation_that_waits_for_peers) {
+    Origin origin;
+    FakePeer silent;
+    silent.says(FakePeer::Answers([](IcpDatagram const&) { return std::vector<std::string>(); }));
+    json const parent{
+        {"name", "silent"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", silent.http().port()}, {"icp", silent.icp()}};
+    Proxy proxy(json{{"peers", {parent}}, {"icp", {{"timeout_min", "2s"}}}}.dump());
+    auto const at_admin = [&](std::string const& path) {
+        return Client("127.0.0.1", proxy.admin()).get(path, {{"Garner-Admin", "1"}});
+    };
+    std::atomic<bool> explained{false};
+    std::thread explaining([&] {
+        EXPECT_THAT(at_admin("/explanation?url=" + origin.url("/page")).body(), HasSubstr("no reply"));
+        explained = true;
+    });
+    EXPECT_TRUE(eventually([&] { return silent.queries() > 0; }));
+    EXPECT_EQ(proxy.stats()["requests"]["total"], 0);
+    EXPECT_EQ(at_admin("/").status(), 200);
+    EXPECT_EQ(at_admin("/events").early(6).substr(0, 6), "data: ");
+    EXPECT_FALSE(explained);
+    explaining.join();
 }
 
 }   // namespace garner::test

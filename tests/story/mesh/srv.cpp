@@ -21,9 +21,10 @@ struct ServedByDns : ::testing::Test {
         return {priority, weight, parent.port(), host};
     }
     void name(std::vector<FakeDns::Server> servers) { dns.set(service, {.servers = std::move(servers), .ttl = 1}); }
-    void start_child() {
-        nlohmann::json const patch{{"dns", {{"servers", {dns.server()}}, {"hosts_file", ""}}},
-                                   {"peers", {{{"name", "caches"}, {"srv", service}, {"no_query", true}, {"icp", 0}}}}};
+    void start_child(bool srv_local = true) {
+        nlohmann::json const patch{
+            {"dns", {{"servers", {dns.server()}}, {"hosts_file", ""}}},
+            {"peers", {{{"name", "caches"}, {"srv", service}, {"srv_local", srv_local}, {"no_query", true}, {"icp", 0}}}}};
         child = std::make_unique<Proxy>(patch.dump());
     }
     std::set<std::string> peers() const {
@@ -48,6 +49,14 @@ struct ServedByDns : ::testing::Test {
 };
 
 }   // namespace
+
+TEST_F(ServedByDns, a_server_of_this_machine_is_no_parent_unless_the_operator_permits_it) {
+    name({server(a, "a.test")});
+    start_child(false);
+    EXPECT_TRUE(child->says("DNS names a.test:" + std::to_string(a.port()) + " at a local address")) << child->errors();
+    EXPECT_EQ(status("/direct"), 200);
+    EXPECT_EQ(peers(), std::set<std::string>());
+}
 
 TEST_F(ServedByDns, a_parent_has_its_host_and_port_from_DNS) {
     name({server(a, "a.test")});

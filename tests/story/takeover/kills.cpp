@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <memory>
+#include <optional>
 #include <random>
 
 #include "story/takeover/load.hpp"
@@ -67,6 +69,64 @@ private:
     Origin& origin_;
     std::array<std::atomic<int>, count> current_{}, least_{};
     std::atomic<int> answered_{0};
+};
+
+/// A client that keeps its connection while it is open. Each answer names its request.
+class KeptClient {
+public:
+    KeptClient(Proxy const& proxy, Origin& origin) : client_(proxy, origin) {
+        origin.by_hand("/echo", [](Hand& hand) {
+            hand.read_body();
+            hand.answer(no_store(hand.request().body));
+        });
+    }
+    /// Returns the error: an answer to another request. A connection may end with its process.
+    std::string exchange() {
+        auto const name = "request " + std::to_string(++requests_);
+        auto const reply = client_.post("/echo", name);
+        if (reply.status() == 200 && reply.complete() && reply.field("Connection") != "close")
+            return reply.body() == name ? "" : name + " has the answer \"" + reply.body() + "\"";
+        auto const body = reply.body();
+        client_.close();
+        return name.starts_with(body) || reply.status() != 200 ? "" : name + " has the answer \"" + body + "\"";
+    }
+
+private:
+    Client client_;
+    int requests_ = 0;
+};
+
+/// A tunnel to a server that returns all bytes; a new one when it has ended.
+class KeptTunnel {
+public:
+    explicit KeptTunnel(Proxy const& proxy) : proxy_(proxy) {}
+    /// Returns the error: other bytes, or none on an open connection.
+    std::string exchange() {
+        if (!open()) return {};
+        auto const text = "bytes " + std::to_string(++sent_) + "\n";
+        client_->raw(text);
+        auto const received = client_->wire().take(text.size());
+        pause_for(5ms);
+        if (received == text) return {};
+        bool const is_open = client_->wire().is_open() && !client_->wire().peer_closed();
+        client_.reset();
+        if (!text.starts_with(received)) return text + "comes back as " + received;
+        return is_open ? text + "does not come back" : "";
+    }
+
+private:
+    bool open() {
+        if (client_) return true;
+        echo_.emplace();
+        client_.emplace(proxy_);
+        if (client_->connect_to(echo_->authority()).status() == 200) return true;
+        client_.reset();
+        return false;
+    }
+    Proxy const& proxy_;
+    std::optional<Echo> echo_;
+    std::optional<Client> client_;
+    int sent_ = 0;
 };
 
 /// A proxy with a disk, and a process that takes over.
@@ -134,19 +194,29 @@ void kill_one(Victim victim, Millis at) {
     Traffic traffic;
     for (int i = 0; i < 2; ++i) traffic.add("page", [&] { return pages.read_any(proxy); });
     traffic.add("purge", [&] { return pages.purge_any(proxy); });
+    auto kept = std::make_shared<KeptClient>(proxy, origin);
+    traffic.add("kept", [kept] { return kept->exchange(); });
+    auto tunnel = std::make_shared<KeptTunnel>(proxy);
+    traffic.add("tunnel", [tunnel] { return tunnel->exchange(); });
+    auto const stop = [&] {
+        auto troubles = traffic.stop();
+        kept.reset();
+        tunnel.reset();
+        return troubles;
+    };
     ASSERT_TRUE(pair.has_begun()) << pair.errors();
     pause_for(at);
     if (victim == Victim::fresh) {
         fresh.signal(SIGKILL);
         EXPECT_EQ(fresh.exit_code(), 128 + SIGKILL);
-        EXPECT_THAT(traffic.stop(), ElementsAre()) << pair.errors();
+        EXPECT_THAT(stop(), ElementsAre()) << pair.errors();
         expect_service(pair, pages, proxy.child().pid());
         return;
     }
     proxy.kill();
     // Before it has all sockets, the new process cannot go on.
     EXPECT_TRUE(eventually([&] { return pair.serves() || !fresh.running(); })) << pair.errors();
-    auto const troubles = traffic.stop();
+    auto const troubles = stop();
     if (!pair.serves()) {
         EXPECT_EQ(fresh.exit_code().value_or(-1), 1) << pair.errors();
         EXPECT_THAT(fresh.errors(), HasSubstr("the running proxy does not hand over"));

@@ -178,7 +178,14 @@ struct Pace {
     Millis pause;
 };
 
-void operate(Pace const& pace) {
+struct End {
+    std::vector<std::string> troubles{};   // of the clients
+    int requests = 0;
+    std::size_t resident_before = 0, resident = 0;
+    std::string errors{};
+};
+
+void operate(Pace const& pace, End& end) {
     Operated operated;
     Origin origin;
     auto& service = operated.service;
@@ -193,8 +200,9 @@ void operate(Pace const& pace) {
         auto const requests = clients.requests();
         pause_for(500ms);
         EXPECT_GT(clients.requests(), requests);
-        EXPECT_THAT(clients.stop(), ElementsAre()) << service.errors();
-        std::printf("%d requests\n", clients.requests());
+        end.troubles = clients.stop();
+        end.requests = clients.requests();
+        end.errors = service.errors();
     }
     EXPECT_TRUE(get(service.proxy(), origin, "/page").hit());
     EXPECT_EQ(service.proxy().stats()["disk"]["state"], "working");
@@ -202,23 +210,34 @@ void operate(Pace const& pace) {
     service.expect_former_to_end();
     auto const last = service.current().pid();
     expect_rest(service.proxy(), operated.before + 2, Millis{60'000}, last);   // an added address has a socket for each worker
-    std::printf("resident at the beginning %zu MiB, at the end %zu MiB; descriptors %zu, %zu\n", operated.resident_before >> 20,
-                resident_of(last) >> 20, operated.before, descriptors_of(last));
-    constexpr std::size_t stored_and_freed = 128u << 20;   // memory.size, and what a sanitizer keeps
-    EXPECT_LT(resident_of(last), operated.resident_before + stored_and_freed);
+    end.resident_before = operated.resident_before;
+    end.resident = resident_of(last);
+    std::printf("%d requests; resident at the beginning %zu MiB, at the end %zu MiB; descriptors %zu, %zu\n", end.requests,
+                end.resident_before >> 20, end.resident >> 20, operated.before, descriptors_of(last));
 }
+
+constexpr std::size_t stored_and_freed = 128u << 20;   // memory.size, and what a sanitizer keeps
 
 }   // namespace
 
 TEST(TakeoverSoak, reloads_and_takeovers_fail_no_request_and_leave_nothing_open) {
     bool const full = number_from("GARNER_SOAK_FULL", 0) > 0;
-    operate({.reloads = full ? 1'000u : 30u, .reloads_a_takeover = full ? 10u : 3u, .pause = 100ms});
+    End end;
+    ASSERT_NO_FATAL_FAILURE(operate({.reloads = full ? 1'000u : 30u, .reloads_a_takeover = full ? 10u : 3u, .pause = 100ms}, end));
+    EXPECT_THAT(end.troubles, ElementsAre()) << end.errors;
+    EXPECT_GT(end.requests, 0);
+    EXPECT_LT(end.resident, end.resident_before + stored_and_freed);
 }
 
 TEST(TakeoverSoak, a_reload_a_minute_and_a_takeover_each_five_end_as_they_began) {
     auto const total = number_from("GARNER_SOAK_SECONDS", 5);
     bool const is_short = total < 300;
-    operate({.reloads = is_short ? 5 : total / 60, .reloads_a_takeover = 5, .pause = is_short ? 1'000ms : 60'000ms});
+    Pace const pace{.reloads = is_short ? 5 : total / 60, .reloads_a_takeover = 5, .pause = is_short ? 1'000ms : 60'000ms};
+    End end;
+    ASSERT_NO_FATAL_FAILURE(operate(pace, end));
+    EXPECT_THAT(end.troubles, ElementsAre()) << end.errors;
+    EXPECT_GT(end.requests, 0);
+    EXPECT_LT(end.resident, end.resident_before + stored_and_freed);
 }
 
 }   // namespace garner::test

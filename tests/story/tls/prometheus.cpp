@@ -1,9 +1,12 @@
-// Debian's Prometheus scrapes a proxy that has peers, a disk and certificates: the queries of the dashboard and of the alerts find series.
+// Debian's Prometheus scrapes a proxy that has peers, a disk and certificates: the queries of the dashboard and of the alerts find
+// series.
+#include <algorithm>
 #include <regex>
 #include <set>
 #include <sstream>
 
 #include "story/tls/secure_listener.hpp"
+#include "support/fake_peer.hpp"
 #include "support/places.hpp"
 #include "support/programs.hpp"
 
@@ -40,7 +43,14 @@ scrape_configs:
         auto const json = Json::parse(reply.output, nullptr, false);
         return json.is_object() && json.contains("data") ? json["data"]["result"] : Json::array();
     }
-    bool has(std::string const& expression) const { return !query(expression).empty(); }
+    /// True if a series has a finite value: a quotient by 0 is NaN.
+    bool has(std::string const& expression) const {
+        auto const series = query(expression);
+        return std::ranges::any_of(series, [](Json const& one) {
+            auto const value = one["value"][1].get<std::string>();
+            return value != "NaN" && !value.ends_with("Inf");
+        });
+    }
     std::string errors() const { return child_->errors(); }
 
 private:
@@ -74,8 +84,8 @@ std::set<std::string> alert_selectors() {
     return selectors;
 }
 
-/// The expressions of all alerts with values instead of filters, so that each has a value while no alert fires. Prometheus has no values
-/// of the hour before.
+/// The expressions of all alerts with values instead of filters, so that each has a value while no alert fires. Prometheus has no
+/// values of the hour before.
 std::vector<std::string> alert_values() {
     std::vector<std::string> values;
     std::istringstream lines(read_file(source("etc/alerts.yml")));
@@ -118,20 +128,33 @@ TEST(Prometheus, finds_series_for_each_query_and_alert) {
     auto const end = made.output.find('\n');
     CertificateFiles files;
     TempDir disk;
+    FakePeer parent;
+    parent.http().otherwise(
+        [](Hand& hand) { hand.answer(hand.request().head.target().ends_with("/page") ? fresh("x") : no_store("x")); });
+    Json const dead{{"name", "campus"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", 1}, {"icp", 7}};
+    Json const alive{
+        {"name", "near"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", parent.http().port()}, {"icp", parent.icp()}};
     auto const patch = Json{{"admin", {{"tokens", Json::array({Json::parse(made.output.substr(end))})}}},
                             {"disk", {{"path", disk.path("store").string()}, {"size", "64 MiB"}}},
-                            {"peers", {{{"name", "campus"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", 1}, {"icp", 7}}}}};
+                            {"peers", {dead, alive}}};
     Origin origin;
     origin.answer("/page", fresh("x"));
+    origin.answer("/never", no_store("x"));
     Proxy proxy(Proxy::Setup{.patch = patch.dump(), .tls = files.tls()});
     Prometheus const prometheus(proxy.admin(), made.output.substr(0, end));
     ASSERT_TRUE(eventually([&] { return prometheus.has("up{job=\"garner\"} == 1"); })) << prometheus.errors();
-    for (int i = 0; i < 5; ++i) get(proxy, origin, "/page").body();
-    for (auto const& query : dashboard_queries()) EXPECT_TRUE(eventually([&] { return prometheus.has(query); })) << query;
+    // Rates of hits and misses, and quantiles of their times, need traffic between two scrapes.
+    auto const has_value = [&](std::string const& expression) {
+        return eventually([&] {
+            for (auto const* path : {"/page", "/never"}) get(proxy, origin, path).body();
+            return prometheus.has(expression);
+        });
+    };
+    for (auto const& query : dashboard_queries()) EXPECT_TRUE(has_value(query)) << query;
     EXPECT_GT(alert_selectors().size(), 10u);
-    for (auto const& selector : alert_selectors()) EXPECT_TRUE(prometheus.has(selector)) << selector;
+    for (auto const& selector : alert_selectors()) EXPECT_TRUE(has_value(selector)) << selector;
     EXPECT_EQ(alert_values().size(), 11u);
-    for (auto const& value : alert_values()) EXPECT_TRUE(eventually([&] { return prometheus.has(value); })) << value;
+    for (auto const& value : alert_values()) EXPECT_TRUE(has_value(value)) << value;
     EXPECT_TRUE(eventually([&] { return prometheus.has("ALERTS{alertname=\"GarnerRestarted\"}"); }));
 }
 

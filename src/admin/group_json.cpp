@@ -1,0 +1,104 @@
+#include "admin/group_json.hpp"
+
+#include <cmath>
+
+#include "admin/human.hpp"
+#include "admin/json_members.hpp"
+#include "proxy/moment.hpp"
+#include "util/text.hpp"
+
+namespace garner::admin {
+
+namespace {
+
+double in_seconds(microseconds time) { return std::round(std::chrono::duration<double>(time).count() * 1e3) / 1e3; }
+
+Json voter_json(group::GroupState::VoterRow const& voter) {
+    std::string instance;
+    append_hex(voter.instance, instance);
+    return {{"address", voter.address},
+            {"own", voter.is_own},
+            {"connected", voter.connected},
+            {"trusted", voter.trusted},
+            {"instance", voter.instance == 0 ? Json(nullptr) : Json(instance)},
+            {"sequence", voter.sequence},
+            {"lease_age_seconds", voter.age < microseconds(0) ? Json(nullptr) : Json(in_seconds(voter.age))},
+            {"lease_left_seconds", in_seconds(voter.left)},
+            {"trouble", voter.trouble}};
+}
+
+Json member_json(group::GroupState::MemberRow const& member) {
+    return {{"name", member.name},
+            {"address", member.address},
+            {"acknowledged", member.acknowledged},
+            {"lag", member.lag},
+            {"heard_seconds_ago", in_seconds(member.heard_before)}};
+}
+
+std::string time_shown(Json const& value) { return human_micros(static_cast<std::uint64_t>(value.get<double>() * 1e6 + 0.5)); }
+
+void append_voters(Json const& json, std::string& out) {
+    out += "voters:\n";
+    for (auto const& voter : at(json, "voters")) {
+        auto const left = at(voter, "lease_left_seconds");
+        bool const holds = left.is_number() && left.get<double>() > 0;
+        out += "  " + text_at(voter, "address") + (is(voter, "own") ? " (this member)" : "") + ": ";
+        out += holds ? "lease for " + time_shown(left) : std::string("no lease");
+        if (is(voter, "connected")) out += ", instance " + text_at(voter, "instance");
+        if (is(voter, "connected")) out += ", sequence " + std::to_string(number_at(voter, "sequence"));
+        if (auto const trouble = text_at(voter, "trouble"); !trouble.empty()) out += ", " + trouble;
+        out += "\n";
+    }
+}
+
+void append_members(Json const& json, std::string& out) {
+    out += "members, as this voter knows them:\n";
+    for (auto const& member : at(json, "members")) {
+        out += "  " + text_at(member, "name") + " at " + text_at(member, "address") + ": acknowledged " +
+               std::to_string(number_at(member, "acknowledged")) + ", lag " + std::to_string(number_at(member, "lag"));
+        out += ", heard " + time_shown(at(member, "heard_seconds_ago")) + " ago\n";
+    }
+}
+
+}   // namespace
+
+Json group_json(group::GroupState const& state) {
+    Json json{{"state", state.current ? "current" : "cut off"},
+              {"name", state.name},
+              {"member", state.member},
+              {"address", state.address},
+              {"since", proxy::moment_text(state.since)},
+              {"why", state.why},
+              {"lease_seconds", in_seconds(state.lease)},
+              {"lease_left_seconds", in_seconds(state.left)}};
+    json["voters"] = Json::array();
+    for (auto const& voter : state.voters) json["voters"].push_back(voter_json(voter));
+    json["members"] = state.is_voter ? Json::array() : Json(nullptr);
+    for (auto const& member : state.members) json["members"].push_back(member_json(member));
+    auto const& totals = state.totals;
+    json["invalidations"] = {
+        {"held", state.held}, {"accepted", totals.accepted}, {"not_accepted", totals.not_accepted}, {"received", totals.received}};
+    json["watermarks"] = Json::array();
+    for (auto const& one : state.watermarks)
+        json["watermarks"].push_back({{"at", proxy::moment_text(one.at)}, {"reason", one.reason}});
+    return json;
+}
+
+std::string group_text(Json const& json) {
+    auto const state = text_at(json, "state");
+    if (state == "none") return "this proxy shares no invalidations: group.name is not set\n";
+    auto out = "group " + text_at(json, "name") + ", member " + text_at(json, "member") + ": " + state + " since " +
+               text_at(json, "since");
+    if (state == "current") out += ", lease for " + time_shown(at(json, "lease_left_seconds"));
+    if (auto const why = text_at(json, "why"); !why.empty()) out += ": " + why;
+    out += "\n";
+    append_voters(json, out);
+    if (at(json, "members").is_array()) append_members(json, out);
+    out += "invalidations: " + std::to_string(number_at(json, "invalidations.accepted")) + " accepted of this member, " +
+           std::to_string(number_at(json, "invalidations.not_accepted")) + " not accepted, " +
+           std::to_string(number_at(json, "invalidations.received")) + " received from other voters\n";
+    for (auto const& one : at(json, "watermarks")) out += "watermark: " + text_at(one, "at") + ", " + text_at(one, "reason") + "\n";
+    return printable(out);
+}
+
+}   // namespace garner::admin

@@ -1,0 +1,69 @@
+// The section with the group that shares invalidations.
+#include <algorithm>
+#include <span>
+
+#include "admin/json_members.hpp"
+#include "admin/page_sections.hpp"
+
+namespace garner::admin {
+
+namespace group_part {
+
+struct Column {
+    char const* title;
+    char const* member;
+    char const* unit;
+};
+constexpr Column of_voters[]{{"voter", "address", "text"},
+                             {"lease left", "lease_left_seconds", "seconds"},
+                             {"sequence", "sequence", "invalidations"},
+                             {"trouble", "trouble", "text"}};
+constexpr Column of_members[]{{"member", "name", "text"},
+                              {"proxy", "address", "text"},
+                              {"acknowledged", "acknowledged", "invalidations"},
+                              {"lag", "lag", "invalidations"}};
+
+PageTable table(Json const& list, std::string const& path, PageTable table, std::span<Column const> columns) {
+    constexpr std::size_t rows_max = 50;
+    for (auto const& column : columns)
+        table.columns.push_back({column.title, path + ".*." + column.member, std::string_view(column.unit) != "text"});
+    for (std::size_t i = 0; list.is_array() && i < std::min(list.size(), rows_max); ++i) {
+        PageTable::Row row{i, {}};
+        for (auto const& column : columns) {
+            auto const& value = at(list[i], column.member);
+            row.cells.push_back({shown(value, column.unit), raw_text(value)});
+        }
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+PageLines lines(Json const& stats) {
+    PageLines lines{"This member"};
+    auto const add = [&](char const* name, char const* path, char const* unit) {
+        lines.lines.push_back({name, {figure_at(stats, path, unit)}});
+    };
+    add("state", "group.state", "text");
+    add("accepted", "group.submissions.accepted", "invalidations");
+    add("not accepted", "group.submissions.not accepted", "invalidations");
+    add("watermarks", "group.watermarks", "watermarks");
+    lines.lines.front().is_trouble = text_at(stats, "group.state") == "cut off";
+    return lines;
+}
+
+}   // namespace group_part
+
+PageSection group_section(Json const& stats) {
+    if (text_at(stats, "group.state").empty()) return {};
+    PageSection section{"group", "Group"};
+    section.lines.push_back(group_part::lines(stats));
+    section.tables.push_back(group_part::table(at(stats, "group.voters"), "group.voters",
+                                               {"group-voters", "Voters", "There are no voters.", {}}, group_part::of_voters));
+    if (auto const& members = at(stats, "group.members"); members.is_array() && !members.empty())
+        section.tables.push_back(group_part::table(
+            members, "group.members", {"group-members", "Members, as this voter knows them", "No member is connected.", {}},
+            group_part::of_members));
+    return section;
+}
+
+}   // namespace garner::admin

@@ -1,0 +1,432 @@
+#include "group/group.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <deque>
+#include <future>
+#include <map>
+#include <spdlog/spdlog.h>
+#include <thread>
+#include <utility>
+
+#include "group/member_side.hpp"
+#include "group/voter_side.hpp"
+#include "util/boot_clock.hpp"
+
+namespace garner::group {
+
+namespace asio = net::asio;
+
+namespace {
+
+// Of submissions that wait for voters: a new connection sends all of them at once, within Link::waiting_max.
+constexpr Bytes submissions_max = 768 * KiB;
+constexpr Bytes around_notice = 32;   // in its frame
+constexpr milliseconds state_patience{1'000};
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : std::string("garner");
+}
+
+/// All members have the voters in this order.
+std::vector<IpEndpoint> sorted(std::vector<IpEndpoint> voters) {
+    std::ranges::sort(voters, {}, [](auto const& one) { return one.text(); });
+    return voters;
+}
+
+Settings settings_of(Options const& options, std::string proxy) {
+    std::vector<std::string> texts;
+    for (auto const& voter : sorted(options.voters)) texts.push_back(voter.text());
+    Settings settings;
+    settings.identity = identity_of(options.name, texts, options.lease);
+    settings.times.lease = options.lease;
+    settings.voters = texts.size();
+    settings.member = options.member.empty() ? host_name() : options.member;
+    settings.address = std::move(proxy);
+    return settings;
+}
+
+}   // namespace
+
+// ---- the thread ----
+
+class Group::Inside {
+public:
+    Inside(Options const& options, cache::Cache& cache, std::string proxy)
+        : name_(options.name), settings_(settings_of(options, std::move(proxy))), voters_(sorted(options.voters)),
+          address_(options.address), cache_(cache), timer_(io_),
+          member_(io_, settings_, options.secret, voters_, totals_,
+                  {.apply = [this](auto const& what) { apply(what); },
+                   .raise_watermark = [this] { raise_watermark(); },
+                   .report = [this](auto const&... what) { report(what...); },
+                   .settle = [this] { settle(); }}),
+          voter_(io_, settings_, options.secret, totals_, [this] { settle(); }) {
+        lease().begin(settings_.times.held(), settings_.times.spread());
+    }
+
+    Result<void> open(int handed) { return is_voter() ? voter_.open(address_, handed) : Result<void>(); }
+    void start();
+    void stop();
+    bool pause();
+    void resume();
+    int descriptor() const { return is_voter() ? voter_.descriptor() : -1; }
+    std::string address() const { return is_voter() ? address_.text() : std::string(); }
+    /// Any thread.
+    void apply_here(cache::Invalidation const& what) {
+        bool const is_purged = what.kind == cache::Invalidation::Kind::url && !what.soft;
+        if (!is_purged) return cache_.invalidate(what);
+        cache_.invalidate_before_purge(what);
+        cache_.purge(what.text);
+    }
+    void submit(cache::Invalidation const&, Told accepted, Told everywhere);
+    std::size_t voters() const { return voters_.size(); }
+    Times const& times() const { return settings_.times; }
+    std::optional<GroupState> state();
+
+private:
+    struct Submission {
+        Told accepted, everywhere;
+        Time begun{};
+        Bytes bytes = 0;
+        Outcome outcome = {};
+    };
+
+    bool is_voter() const { return address_.port != 0; }
+    std::optional<std::size_t> own_place() const {
+        auto const found = std::ranges::find(voters_, address_);
+        if (found == voters_.end()) return std::nullopt;
+        return static_cast<std::size_t>(found - voters_.begin());
+    }
+    cache::Lease& lease() { return cache_.memory().invalidations.lease; }
+
+    void begin();
+    void apply(cache::Invalidation const&);
+    void raise_watermark();
+    void report(NoticeId const&, MemberSide::Progress, std::size_t stored, std::string const& why);
+    void settle();
+    void talk_with_own();
+    void publish();
+    void look_at_lease(Time now);
+    void set_timer();
+    void tick();
+    GroupState take_state();
+
+    std::string const name_;
+    Settings const settings_;
+    std::vector<IpEndpoint> const voters_;
+    IpEndpoint const address_;
+    cache::Cache& cache_;
+
+    asio::io_context io_{1};
+    asio::executor_work_guard<net::Executor> work_{io_.get_executor()};
+    net::Timer timer_;
+    GroupState::Totals totals_;
+    MemberSide member_;
+    VoterSide voter_;
+    bool is_submitting_ = false;   // the caller has applied it
+    bool is_settling_ = false;
+    bool is_due_ = false;                               // a tick was posted
+    std::map<std::uint64_t, Submission> submissions_;   // by NoticeId::number
+    std::atomic<Bytes> waiting_{0};                     // Submission::bytes
+    Histogram acceptance_, spread_;
+    bool is_current_ = false;
+    WallTime since_ = wall_now();
+    Time began_{};
+    std::deque<GroupState::Watermark> watermarks_;
+    std::atomic<bool> stopped_{false};
+    std::thread thread_;
+};
+
+void Group::Inside::start() {
+    asio::post(io_, [this] { begin(); });
+    thread_ = std::thread([this] {
+        ::pthread_setname_np(::pthread_self(), "group");
+        io_.run();
+    });
+}
+
+void Group::Inside::begin() {
+    began_ = boot_now();
+    if (is_voter()) voter_.start();
+    member_.set_own(is_voter() ? own_place() : std::nullopt, began_);
+    member_.start(began_);
+    settle();
+}
+
+void Group::Inside::stop() {
+    if (stopped_.exchange(true) || !thread_.joinable()) return;
+    asio::post(io_, [this] {
+        member_.stop();
+        voter_.stop();
+        lease().renew(never);
+        submissions_.clear();
+        io_.stop();
+    });
+    thread_.join();
+}
+
+/// The new process has the voter. This one asks it like any other member.
+bool Group::Inside::pause() {
+    if (!thread_.joinable()) return true;
+    auto const done = std::make_shared<std::promise<void>>();
+    auto future = done->get_future();
+    asio::post(io_, [this, done] {
+        voter_.pause();
+        member_.set_own(std::nullopt, boot_now());
+        settle();
+        done->set_value();
+    });
+    return future.wait_for(state_patience) == std::future_status::ready;
+}
+
+void Group::Inside::resume() {
+    asio::post(io_, [this] {
+        voter_.resume();
+        if (voter_.is_running()) member_.set_own(own_place(), boot_now());
+        settle();
+    });
+}
+
+// ---- after each event ----
+
+void Group::Inside::tick() {
+    auto const now = boot_now();
+    voter_.tick(now);
+    member_.member().tick(now);
+    settle();
+}
+
+void Group::Inside::settle() {
+    if (stopped_ || std::exchange(is_settling_, true)) return;   // the first call goes on
+    talk_with_own();
+    voter_.flush();
+    publish();
+    set_timer();
+    is_settling_ = false;
+}
+
+/// Messages between the member and the voter of this process, until neither has one.
+void Group::Inside::talk_with_own() {
+    if (!voter_.is_running()) return;
+    auto& voter = voter_.voter();
+    for (bool more = true; more;) {
+        more = false;
+        while (auto const message = member_.take_for_own()) {
+            if (std::holds_alternative<Hello>(*message)) voter.closed(VoterSide::own);
+            (void)voter.receive(VoterSide::own, *message, boot_now());
+            more = true;
+        }
+        while (auto const message = voter.next(VoterSide::own)) {
+            member_.receive_from_own(*message, boot_now());
+            more = true;
+        }
+    }
+}
+
+/// After the invalidations were applied.
+void Group::Inside::publish() {
+    lease().renew(member_.member().current_until());
+    look_at_lease(boot_now());
+}
+
+void Group::Inside::look_at_lease(Time now) {
+    bool const is_current = now <= member_.member().current_until();
+    bool const is_late = now > began_ + settings_.times.lease;
+    bool const is_first = totals_.cut_off == 0 && !is_current_;
+    if (is_current == is_current_ && !(is_first && is_late && !is_current)) return;
+    is_current_ = is_current;
+    auto const before = std::exchange(since_, wall_now());
+    if (is_current) {
+        auto const seconds = std::chrono::duration<double>(since_ - before).count();
+        return spdlog::info("group {}: this member is current (after {:.1f} s)", name_, seconds);
+    }
+    ++totals_.cut_off;
+    GroupState state;
+    state.voters = member_.voters(now);
+    spdlog::warn("group {}: this member is cut off, and validates what the group covers: no lease of {}", name_, state.silent());
+}
+
+void Group::Inside::set_timer() {
+    constexpr microseconds least{1'000};
+    auto const now = boot_now();
+    auto next = member_.member().next_tick();
+    if (is_current_) next = std::min(next, member_.member().current_until() + least);
+    if (next <= now && !std::exchange(is_due_, true))   // events that come often must not delay it
+        asio::post(io_, [this] {
+            is_due_ = false;
+            if (!stopped_) tick();
+        });
+    timer_.expires_after(std::clamp<microseconds>(next - now, least, settings_.times.lease));
+    timer_.async_wait([this](net::Error const& cancelled) {
+        if (!cancelled && !stopped_) tick();
+    });
+}
+
+// ---- the cache ----
+
+void Group::Inside::apply(cache::Invalidation const& what) {
+    if (!is_submitting_) apply_here(what);
+}
+
+void Group::Inside::raise_watermark() {
+    cache_.raise_watermark();
+    ++totals_.watermarks;
+    bool const is_first = totals_.watermarks == 1;
+    char const* const why = is_first ? "the start of this member" : "a majority of the voters restarted, or skipped invalidations";
+    watermarks_.push_back({.at = wall_now(), .reason = why});
+    if (watermarks_.size() > GroupState::watermarks_kept) watermarks_.pop_front();
+    spdlog::info("group {}: stored responses are validated before they are used: {}", name_, why);
+}
+
+// ---- submissions ----
+
+void Group::Inside::submit(cache::Invalidation const& what, Told accepted, Told everywhere) {
+    auto const refuse = [&](char const* why) {
+        if (accepted)
+            accepted(
+                {.accepted = false, .everywhere = false, .stored = 0, .voters = voters(), .took = {}, .spread = {}, .why = why});
+    };
+    if (stopped_) return refuse("this proxy shuts down");
+    Bytes const bytes = bytes_of({.id = {}, .what = what}) + around_notice;
+    if (bytes > notice_bytes_max) return refuse("it is longer than 64 KiB");
+    if (waiting_.fetch_add(bytes) + bytes > submissions_max) {
+        waiting_ -= bytes;
+        return refuse("too many invalidations wait for the voters");
+    }
+    asio::post(io_, [this, what, bytes, accepted = std::move(accepted), everywhere = std::move(everywhere)]() mutable {
+        auto const now = boot_now();
+        is_submitting_ = true;
+        auto const id = member_.member().submit(what, now);
+        is_submitting_ = false;
+        submissions_[id.number] = {std::move(accepted), std::move(everywhere), now, bytes, {}};
+        settle();
+    });
+}
+
+void Group::Inside::report(NoticeId const& id, MemberSide::Progress progress, std::size_t stored, std::string const& why) {
+    using enum MemberSide::Progress;
+    auto const found = submissions_.find(id.number);
+    if (found == submissions_.end()) return;
+    auto& one = found->second;
+    auto const passed = boot_now() - one.begun;
+    auto& outcome = one.outcome;
+    outcome.stored = stored;
+    outcome.voters = voters();
+    if (progress == accepted) {
+        ++totals_.accepted;
+        acceptance_.add(passed);
+        outcome.accepted = true;
+        outcome.took = passed;
+        if (auto const told = std::exchange(one.accepted, nullptr)) told(outcome);
+        return;
+    }
+    if (progress == not_accepted) {
+        ++totals_.not_accepted;
+        outcome.took = passed;
+        outcome.why = why.empty() ? "a majority of the voters has not answered in time" : why;
+        if (one.accepted) one.accepted(outcome);
+    } else {
+        spread_.add(passed);
+        outcome.everywhere = true;
+        outcome.spread = passed;
+    }
+    if (one.everywhere) one.everywhere(outcome);
+    waiting_ -= one.bytes;
+    submissions_.erase(found);
+}
+
+// ---- figures ----
+
+std::optional<GroupState> Group::Inside::state() {
+    if (stopped_ || !thread_.joinable()) return std::nullopt;
+    auto const answer = std::make_shared<std::promise<GroupState>>();
+    auto future = answer->get_future();
+    asio::post(io_, [this, answer] { answer->set_value(take_state()); });
+    if (future.wait_for(state_patience) != std::future_status::ready) return std::nullopt;
+    return future.get();
+}
+
+GroupState Group::Inside::take_state() {
+    auto const now = boot_now();
+    auto const until = member_.member().current_until();
+    GroupState state;
+    state.name = name_;
+    state.member = settings_.member;
+    state.address = address();
+    state.lease = std::chrono::duration_cast<milliseconds>(settings_.times.lease);
+    state.current = now <= until;
+    state.since = since_;
+    state.left = state.current ? until - now : Time(0);
+    state.voters = member_.voters(now);
+    if (!state.current) state.why = "no lease of " + state.silent();
+    state.is_voter = voter_.is_running();
+    if (state.is_voter) state.held = voter_.voter().held();
+    state.members = voter_.members(now);
+    state.watermarks.assign(watermarks_.begin(), watermarks_.end());
+    state.totals = totals_;
+    state.acceptance = acceptance_.snapshot();
+    state.spread = spread_.snapshot();
+    return state;
+}
+
+// ---- any thread ----
+
+Group::Group(std::unique_ptr<Inside> inside) : inside_(std::move(inside)) {}
+
+Group::~Group() { stop(); }
+
+Result<std::unique_ptr<Group>> Group::open(Options const& options, cache::Cache& cache, std::string proxy, int handed) {
+    auto inside = std::make_unique<Inside>(options, cache, std::move(proxy));
+    if (auto const opened = inside->open(handed); !opened) return opened.fault();
+    return std::unique_ptr<Group>(new Group(std::move(inside)));
+}
+
+void Group::start() { inside_->start(); }
+void Group::stop() { inside_->stop(); }
+bool Group::pause() { return inside_->pause(); }
+void Group::resume() { inside_->resume(); }
+int Group::descriptor() const { return inside_->descriptor(); }
+std::string Group::address() const { return inside_->address(); }
+std::optional<GroupState> Group::state() const { return inside_->state(); }
+
+/// The longest wait for the voters, and the delays of threads.
+milliseconds Group::patience() const {
+    return std::chrono::duration_cast<milliseconds>(inside_->times().to_store()) + milliseconds(1'000);
+}
+
+void Group::submit(cache::Invalidation const& what, Told accepted, Told everywhere) {
+    inside_->apply_here(what);
+    inside_->submit(what, std::move(accepted), std::move(everywhere));
+}
+
+Outcome Group::submit_and_wait(cache::Invalidation const& what, bool everywhere) {
+    auto const answer = std::make_shared<std::promise<Outcome>>();
+    auto future = answer->get_future();
+    auto const tell = [answer](Outcome const& outcome) { answer->set_value(outcome); };
+    if (everywhere)
+        submit(
+            what,
+            [tell](Outcome const& outcome) {
+                if (!outcome.accepted) tell(outcome);
+            },
+            [tell](Outcome const& outcome) {
+                if (outcome.accepted) tell(outcome);
+            });
+    else
+        submit(what, tell);
+    auto const limit =
+        patience() + (everywhere ? std::chrono::duration_cast<milliseconds>(2 * inside_->times().lease) : milliseconds(0));
+    if (future.wait_for(limit) == std::future_status::ready) return future.get();
+    Outcome silent{.voters = inside_->voters()};
+    silent.why = "the group of this proxy does not respond";
+    return silent;
+}
+
+}   // namespace garner::group

@@ -1,0 +1,174 @@
+#include "group/member_side.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "net/address.hpp"
+#include "util/boot_clock.hpp"
+#include "util/random_bits.hpp"
+#include "util/text.hpp"
+
+namespace garner::group {
+
+namespace asio = net::asio;
+
+MemberSide::MemberSide(asio::io_context& io, Settings const& settings, std::string secret, std::vector<IpEndpoint> voters,
+                       GroupState::Totals& totals, Calls calls)
+    : io_(io), settings_(settings), secret_(std::move(secret)), totals_(totals), calls_(std::move(calls)) {
+    for (auto const& place : voters) outgoing_.push_back({.place = place});
+}
+
+void MemberSide::start(Time now) {
+    MemberActions& actions = *this;
+    member_.emplace(settings_, random_bits() | 1, actions, now);
+}
+
+void MemberSide::stop() {
+    stopped_ = true;
+    for (auto& one : outgoing_) drop(one);
+}
+
+// ---- the voter of this process ----
+
+void MemberSide::set_own(std::optional<std::size_t> own, Time now) {
+    auto const former = std::exchange(own_, own);
+    for_own_.clear();
+    if (member_ && former != own)
+        for (auto const& which : {former, own})
+            if (which) member_->disconnected(*which, now);
+}
+
+std::optional<Message> MemberSide::take_for_own() {
+    if (for_own_.empty()) return std::nullopt;
+    auto message = std::move(for_own_.front());
+    for_own_.pop_front();
+    return message;
+}
+
+void MemberSide::receive_from_own(Message const& message, Time now) {
+    if (own_ && !member_->receive(*own_, message, now)) member_->disconnected(*own_, now);
+}
+
+/// The member is called later: it is in a call itself.
+void MemberSide::connect_own() {
+    asio::post(io_, [this, voter = *own_, attempt = outgoing_[*own_].attempt] {
+        if (stopped_ || own_ != voter || outgoing_[voter].attempt != attempt) return;
+        for_own_.clear();
+        member_->connected(voter, random_nonce(), boot_now());
+        calls_.settle();
+    });
+}
+
+// ---- connections ----
+
+void MemberSide::drop(Outgoing& one) {
+    ++one.attempt;
+    net::Error ignored;
+    if (one.connecting) one.connecting->close(ignored);
+    one.connecting = nullptr;
+    if (one.link) one.link->drop();
+    one.link = nullptr;
+}
+
+void MemberSide::connect(std::size_t voter) {
+    auto& one = outgoing_[voter];
+    if (one.link || one.connecting) one.trouble = "no answer";
+    drop(one);
+    if (own_ == voter) return connect_own();
+    one.connecting = std::make_shared<net::TcpSocket>(io_);
+    auto connecting = connect(voter, one.attempt, one.connecting);
+    asio::co_spawn(io_.get_executor(), std::move(connecting), asio::detached);
+}
+
+/// A silent address is given up by Member, which connects anew.
+net::awaitable<void> MemberSide::connect(std::size_t voter, std::uint64_t attempt, std::shared_ptr<net::TcpSocket> socket) {
+    net::TcpEndpoint const endpoint(net::to_asio(outgoing_[voter].place.address), outgoing_[voter].place.port);
+    auto [error] = co_await socket->async_connect(endpoint, net::as_values);
+    if (stopped_ || outgoing_[voter].attempt != attempt) co_return;
+    if (error) {
+        outgoing_[voter].connecting = nullptr;
+        note_trouble(voter, lower_case(error.message()), false);
+        member_->disconnected(voter, boot_now());
+    } else {
+        opened(voter, socket);
+    }
+    calls_.settle();
+}
+
+void MemberSide::opened(std::size_t voter, std::shared_ptr<net::TcpSocket> const& socket) {
+    auto& one = outgoing_[voter];
+    one.connecting = nullptr;
+    one.link = std::make_shared<Link>(std::move(*socket), Channel::Side::member, secret_, one.place);
+    auto const attempt = one.attempt;
+    Link::Events events;
+    events.received = [this, voter, attempt](Message const& message) { return received(voter, attempt, message); };
+    events.ended = [this, voter, attempt](Link::End how, std::string const& why) { ended(voter, attempt, how, why); };
+    one.link->start(std::move(events));
+    member_->connected(voter, random_nonce(), boot_now());
+}
+
+void MemberSide::send(std::size_t voter, Message const& message) {
+    auto& one = outgoing_[voter];
+    if (own_ == voter)
+        for_own_.push_back(message);
+    else if (one.link)
+        one.link->send(message);
+}
+
+bool MemberSide::received(std::size_t voter, std::uint64_t attempt, Message const& message) {
+    auto& one = outgoing_[voter];
+    if (stopped_ || one.attempt != attempt) return false;
+    if (auto const* const refused = std::get_if<Refused>(&message); refused && refused->id == NoticeId{})
+        note_trouble(voter, refused->why, true);
+    if (std::holds_alternative<Welcome>(message)) one.trouble.clear();
+    if (auto const* const news = std::get_if<News>(&message)) totals_.received += news->notices.size();
+    bool const good = member_->receive(voter, message, boot_now());
+    if (!good && one.trouble.empty()) one.trouble = "it violated the protocol";
+    calls_.settle();
+    return good;
+}
+
+void MemberSide::ended(std::size_t voter, std::uint64_t attempt, Link::End how, std::string const& why) {
+    auto& one = outgoing_[voter];
+    if (stopped_ || one.attempt != attempt) return;
+    one.link = nullptr;
+    if (how == Link::End::bad_frame) ++totals_.bad_frames;
+    if (!why.empty()) note_trouble(voter, why, how == Link::End::bad_frame);
+    member_->disconnected(voter, boot_now());
+    calls_.settle();
+}
+
+void MemberSide::note_trouble(std::size_t voter, std::string why, bool is_refusal) {
+    auto& one = outgoing_[voter];
+    auto const place = one.place.text();
+    // The end of the connection follows a refusal, and says less.
+    bool const is_told = one.trouble.starts_with("refused: ") && !is_refusal;
+    if (!is_told) one.trouble = (is_refusal ? "refused: " : "") + why;
+    if (is_refusal) ++totals_.links_refused;
+    if (is_refusal && reports_.is_due(place, why, boot_now()))
+        spdlog::warn("group: voter {} and this member refuse each other: {}", place, why);
+}
+
+std::vector<GroupState::VoterRow> MemberSide::voters(Time now) const {
+    std::vector<GroupState::VoterRow> rows;
+    auto const known = member_->voters();
+    for (std::size_t i = 0; i < outgoing_.size(); ++i) {
+        auto const& one = known[i];
+        GroupState::VoterRow row{.address = outgoing_[i].place.text(),
+                                 .is_own = own_ == i,
+                                 .connected = one.connected,
+                                 .trusted = one.trusted,
+                                 .instance = one.instance,
+                                 .sequence = one.sequence};
+        if (one.as_of != never) row.age = now - one.as_of;
+        if (one.as_of != never) row.left = std::max(Time(0), one.as_of + settings_.times.held() - now);
+        row.trouble = one.connected && row.left > Time(0) ? std::string() : outgoing_[i].trouble;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+}   // namespace garner::group

@@ -1,0 +1,238 @@
+// Members and voters of a group in one process, over real connections on loopback, and other programs that connect to a voter.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "group/channel.hpp"
+#include "group/group.hpp"
+#include "group/link.hpp"
+#include "group/report_limit.hpp"
+#include "group/voter_side.hpp"
+
+namespace garner::group {
+namespace {
+
+namespace asio = boost::asio;
+using Tcp = asio::ip::tcp;
+
+constexpr milliseconds lease{1'000};
+constexpr char const* url = "http://a.example/page";
+
+/// Waits up to 30 s, much longer than any lease.
+template <class Condition>
+bool eventually(Condition condition) {
+    for (int i = 0; i < 3'000; ++i) {
+        if (condition()) return true;
+        std::this_thread::sleep_for(milliseconds(10));
+    }
+    return false;
+}
+
+IpEndpoint free_place() {
+    asio::io_context io;
+    Tcp::acceptor const acceptor(io, Tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    return {IpAddress::v4(127, 0, 0, 1), acceptor.local_endpoint().port()};
+}
+
+cache::Options small_cache() {
+    cache::Options options;
+    options.size = 1 * MiB;
+    options.shards = 1;
+    return options;
+}
+
+struct Member {
+    explicit Member(Options const& options) : cache(small_cache()) {
+        auto opened = Group::open(options, cache, "127.0.0.1:3128");
+        EXPECT_TRUE(opened) << (opened ? "" : opened.fault().text());
+        if (opened) group = *std::move(opened);
+        if (group) group->start();
+    }
+    GroupState state() const { return group->state().value_or(GroupState{}); }
+    bool is_current() const { return state().current && cache.invalidations().lease.is_current(); }
+    std::uint64_t accepted() const {
+        auto const stats = cache.invalidations().stats();
+        return stats.accepted[0] + stats.accepted[1] + stats.accepted[2] + stats.accepted[3];
+    }
+    cache::Cache cache;
+    std::unique_ptr<Group> group;
+};
+
+struct Links : ::testing::Test {
+    Options options(std::size_t member) {
+        Options one;
+        one.name = "lab";
+        one.member = "cache" + std::to_string(member);
+        one.voters = places;
+        if (member < places.size()) one.address = places[member];
+        one.secret = "secret";
+        one.lease = lease;
+        return one;
+    }
+    void begin(std::size_t voters, std::size_t count) {
+        for (std::size_t i = 0; i < voters; ++i) places.push_back(free_place());
+        for (std::size_t i = 0; i < count; ++i) members.push_back(std::make_unique<Member>(options(i)));
+        for (auto const& one : members) EXPECT_TRUE(eventually([&] { return one->is_current(); })) << one->state().why;
+    }
+    Tcp::socket connect(std::size_t voter) {
+        Tcp::socket socket(io);
+        socket.connect({asio::ip::address_v4::loopback(), places[voter].port});
+        return socket;
+    }
+    /// Everything until the voter closes the connection.
+    static std::string read_all(Tcp::socket& socket) {
+        std::string all;
+        boost::system::error_code ended;
+        asio::read(socket, asio::dynamic_buffer(all), ended);
+        return all;
+    }
+
+    std::vector<IpEndpoint> places;
+    std::vector<std::unique_ptr<Member>> members;
+    asio::io_context io;
+};
+
+}   // namespace
+
+TEST_F(Links, an_invalidation_reaches_all_members) {
+    begin(3, 5);
+    auto const outcome = members[4]->group->submit_and_wait(*cache::url_invalidation(url, false), true);
+    EXPECT_TRUE(outcome.accepted) << outcome.text();
+    EXPECT_TRUE(outcome.everywhere);
+    EXPECT_GE(outcome.stored, 2u);
+    EXPECT_GE(outcome.spread, outcome.took);
+    for (auto const& one : members) EXPECT_EQ(one->accepted(), 1u) << "applied once, although three voters tell it";
+    EXPECT_EQ(members[0]->state().members.size(), 5u);
+    EXPECT_EQ(members[4]->state().totals.accepted, 1u);
+    EXPECT_TRUE(eventually([&] { return members[0]->state().members.back().lag == 0; }));
+}
+
+TEST_F(Links, one_member_is_a_group) {
+    begin(1, 1);
+    EXPECT_TRUE(members[0]->group->submit_and_wait(cache::invalidation_of_all(false), false).accepted);
+    EXPECT_EQ(members[0]->state().watermarks.size(), 1u);
+}
+
+TEST_F(Links, a_member_without_voters_is_cut_off_and_comes_back_when_they_do) {
+    begin(1, 2);
+    members[0] = nullptr;
+    EXPECT_TRUE(eventually([&] { return !members[1]->is_current(); }));
+    EXPECT_THAT(members[1]->state().why, ::testing::HasSubstr(places[0].text()));
+    auto const lost = members[1]->group->submit_and_wait(cache::invalidation_of_all(false), false);
+    EXPECT_FALSE(lost.accepted);
+    EXPECT_THAT(lost.text(), ::testing::HasSubstr("not accepted: stored by 0 of 1 voter in "));
+    members[0] = std::make_unique<Member>(options(0));
+    EXPECT_TRUE(eventually([&] { return members[1]->is_current(); })) << members[1]->state().why;
+    EXPECT_EQ(members[1]->state().watermarks.size(), 2u) << "the voter has a new instance";
+    EXPECT_EQ(members[1]->state().totals.cut_off, 1u);
+}
+
+TEST_F(Links, a_voter_that_pauses_for_another_process_is_followed_by_it) {
+    begin(1, 2);
+    EXPECT_TRUE(members[0]->group->pause());
+    EXPECT_TRUE(eventually([&] { return !members[1]->is_current() && !members[0]->is_current(); }));
+    members[0]->group->resume();
+    EXPECT_TRUE(eventually([&] { return members[1]->is_current() && members[0]->is_current(); }));
+    EXPECT_TRUE(members[1]->group->submit_and_wait(cache::invalidation_of_all(false), false).accepted);
+}
+
+TEST_F(Links, bytes_that_are_no_frames_close_the_connection_and_are_counted) {
+    begin(1, 2);
+    for (std::string const& bytes :
+         {std::string("GET / HTTP/1.1\r\nHost: a.example\r\n\r\n"), std::string("\0\0\0\x20", 4) + std::string(0x20, 'x'),
+          std::string("\xff\xff\xff\xff", 4), std::string(4, '\0')}) {
+        auto socket = connect(0);
+        asio::write(socket, asio::buffer(bytes));
+        read_all(socket);
+    }
+    EXPECT_TRUE(eventually([&] { return members[0]->state().totals.bad_frames == 4; }));
+    EXPECT_TRUE(members[1]->is_current());
+}
+
+TEST_F(Links, a_HELLO_with_another_secret_gets_a_reason_that_only_says_so) {
+    begin(1, 1);
+    Channel channel(Channel::Side::member, "wrong");
+    auto socket = connect(0);
+    Hello hello;
+    hello.nonce = random_nonce();
+    asio::write(socket, asio::buffer(channel.seal(hello)));
+    auto const answer = read_all(socket);
+    channel.receive(answer);
+    EXPECT_FALSE(channel.next());
+    EXPECT_EQ(channel.trouble(), Channel::Trouble::bad_signature);
+    EXPECT_TRUE(eventually([&] { return members[0]->state().totals.links_refused == 1; }));
+}
+
+TEST_F(Links, a_flood_of_connections_without_HELLO_does_not_exclude_members) {
+    begin(1, 2);
+    std::vector<Tcp::socket> flood;
+    for (std::size_t i = 0; i < 3 * VoterSide::strangers_max; ++i) flood.push_back(connect(0));
+    EXPECT_TRUE(eventually([&] { return members[0]->state().totals.flooded >= VoterSide::strangers_max; }));
+    EXPECT_TRUE(members[1]->is_current());
+    Member late(options(7));
+    EXPECT_TRUE(eventually([&] { return late.is_current(); })) << late.state().why;
+}
+
+TEST_F(Links, a_silent_connection_is_closed_after_a_lease) {
+    begin(1, 1);
+    auto socket = connect(0);
+    EXPECT_EQ(read_all(socket), "");
+}
+
+TEST_F(Links, a_voter_that_accepts_and_says_nothing_is_connected_anew) {
+    places.push_back(free_place());
+    Tcp::acceptor silent(io, Tcp::endpoint(asio::ip::address_v4::loopback(), places[0].port));
+    Member const member(options(1));
+    for (int i = 0; i < 3; ++i) {
+        Tcp::socket socket(io);
+        silent.accept(socket);
+        auto const hello = read_all(socket);   // until the member gives up
+        EXPECT_GT(hello.size(), 100u);
+    }
+    EXPECT_FALSE(member.is_current());
+    EXPECT_THAT(member.state().why, ::testing::HasSubstr("no answer"));
+}
+
+TEST_F(Links, an_address_in_use_is_told) {
+    begin(1, 1);
+    cache::Cache cache(small_cache());
+    auto const second = Group::open(options(0), cache, "127.0.0.1:3128");
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.fault().where, places[0].text());
+}
+
+TEST(ReportLimit, tells_the_same_once_a_minute) {
+    ReportLimit limit;
+    EXPECT_TRUE(limit.is_due("a", "x", Time(0)));
+    EXPECT_FALSE(limit.is_due("a", "x", seconds(59)));
+    EXPECT_TRUE(limit.is_due("a", "y", seconds(59)));
+    EXPECT_TRUE(limit.is_due("b", "x", seconds(59)));
+    EXPECT_FALSE(limit.is_due("a", "x", seconds(59))) << "two in turns";
+    EXPECT_TRUE(limit.is_due("a", "z", seconds(59)));
+    EXPECT_FALSE(limit.is_due("a", "one more", seconds(59)));
+    EXPECT_TRUE(limit.is_due("a", "y", seconds(119)));
+    for (std::size_t i = 0; i < 2 * ReportLimit::ends_max; ++i) limit.is_due(std::to_string(i), "x", seconds(120));
+    EXPECT_FALSE(limit.is_due("new", "x", seconds(121))) << "too many others";
+    EXPECT_TRUE(limit.is_due("new", "x", seconds(181)));
+}
+
+TEST(Outcome, has_words_for_people) {
+    Outcome outcome{
+        .accepted = true, .everywhere = false, .stored = 2, .voters = 3, .took = microseconds(3'100), .spread = {}, .why = {}};
+    EXPECT_EQ(outcome.text(), "stored by 2 of 3 voters in 3.1 ms");
+    outcome = {.accepted = false,
+               .everywhere = false,
+               .stored = 0,
+               .voters = 1,
+               .took = microseconds(1'960'000),
+               .spread = {},
+               .why = "it is late"};
+    EXPECT_EQ(outcome.text(), "not accepted: stored by 0 of 1 voter in 1.96 s: it is late");
+}
+
+}   // namespace garner::group
