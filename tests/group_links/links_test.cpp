@@ -1,6 +1,7 @@
 // Members and voters of a group in one process, over real connections on loopback, and other programs that connect to a voter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/spdlog.h>
 
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
@@ -64,6 +65,9 @@ struct Member {
 };
 
 struct Links : ::testing::Test {
+    // The library makes its logger once, and TSan does not see its lock: before there are threads.
+    Links() { spdlog::default_logger(); }
+
     Options options(std::size_t member) {
         Options one;
         one.name = "lab";
