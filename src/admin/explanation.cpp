@@ -142,7 +142,7 @@ void add_recent(proxy::Server& server, Explained& out, std::initializer_list<std
         out.lines.push_back({"last requests", "none for this URL among the last " + human_count(searched) + " of the proxy"});
 }
 
-/// Adds what the last requests for the URL met. `url`: of the tunnel, if the asked URL is one of https.
+/// Adds what the last requests for the URL met. `url` is that of the tunnel if the URL asked about is https.
 void add_past(proxy::Server& server, Explained& out, std::string const& url) {
     http::UriError error;
     std::string asked;

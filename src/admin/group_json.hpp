@@ -8,7 +8,7 @@
 namespace garner::admin {
 
 nlohmann::ordered_json group_json(group::GroupState const&);
-/// Of the JSON of /group.
+/// The text of `garner group`, made from the JSON of /group.
 std::string group_text(nlohmann::ordered_json const&);
 
 }   // namespace garner::admin

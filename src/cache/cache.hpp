@@ -65,7 +65,8 @@ public:
     /// Accepts an invalidation: later requests get none of the stored responses that it concerns, or get them as stale ones. Wait
     /// for the disk if it must survive the process: see DiskTier::settled().
     void invalidate(Invalidation const&);
-    /// The same for a URL that the caller then purges: the disk keeps no line about it, so POST requests do not fill its list.
+    /// Like invalidate(), for a URL that the caller then purges: the disk keeps no line about it, so POST requests do not fill its
+    /// list.
     void invalidate_before_purge(Invalidation const&);
     /// See Invalidations.
     void raise_watermark();

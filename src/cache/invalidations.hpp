@@ -107,7 +107,7 @@ private:
     struct Entry {
         Number hard = 0, soft = 0;            // the last of each
         WallTime at{};                        // the time of the last one
-        Lease::Time applied = Lease::never;   // the same, of those that this process applied
+        Lease::Time applied = Lease::never;   // when this process applied the latest of them
         Number newest() const { return std::max(hard, soft); }
     };
     enum class Key : char { url = 'u', prefix = 'p', tag = 't', any_tag = 'o' };

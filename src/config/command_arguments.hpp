@@ -19,7 +19,7 @@ CommandForm::Take time_of_trial_into(seconds& to);
 CommandForm::Take shell_into(std::string& to);
 
 // Each returns the error, or an empty text.
-/// Of CONNECT `url` may be an authority: it becomes a URL.
+/// With CONNECT, `url` may be an authority: it becomes a URL.
 std::string check_url(CommandLine& line);
 std::string check_intercept(CommandLine::Intercept const& intercept);
 /// A URL, a prefix, a tag, everything, or lines on standard input.

@@ -25,7 +25,7 @@ namespace asio = net::asio;
 
 namespace {
 
-// Of submissions that wait for voters: a new connection sends all of them at once, within Link::waiting_max.
+// The bound of submissions that wait for voters: a new connection sends all of them at once, within Link::waiting_max.
 constexpr Bytes submissions_max = 768 * KiB;
 constexpr Bytes around_notice = 32;   // in its frame
 constexpr milliseconds state_patience{1'000};

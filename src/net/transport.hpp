@@ -46,7 +46,7 @@ public:
     /// The same for the first bytes of a message, for which one usually waits: spares the system call that finds nothing. A reset
     /// that came together with the last bytes of the message before may be noticed only by the next write.
     awaitable<IoResult> read_first(std::span<char> into, milliseconds limit);
-    /// The same into an empty buffer, which holds no memory while a plain connection waits.
+    /// Like read_first() above, into an empty buffer, which holds no memory while a plain connection waits.
     awaitable<IoResult> read_first(HeadBuffer& into, milliseconds limit);
 
     /// The two halves of read_some(), for a reader that holds no buffer while it waits. wait_input() may return early.

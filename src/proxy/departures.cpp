@@ -11,7 +11,7 @@ namespace garner::proxy {
 namespace {
 
 constexpr std::size_t descriptors_at_once = 200;   // SCM_RIGHTS takes 253
-constexpr Bytes bytes_at_once = 56 * KiB;          // of a message of 64 KiB
+constexpr Bytes bytes_at_once = 56 * KiB;          // a message has at most 64 KiB
 
 }   // namespace
 

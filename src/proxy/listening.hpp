@@ -56,7 +56,7 @@ public:
     /// In the order of options.listen.
     std::vector<ListenAddress> addresses() const;
     std::vector<IpEndpoint> endpoints() const;
-    /// The same after a reload with these addresses and contexts. The port of a new address may be 0.
+    /// The addresses after a reload with these addresses and contexts. The port of a new address may be 0.
     std::vector<ListenAddress> addresses_after(std::span<Listen const> listen, TlsContexts const& contexts) const;
     /// Null if it does not listen there.
     std::shared_ptr<ListenPoint const> point_at(IpEndpoint const& endpoint) const;

@@ -7,7 +7,7 @@ namespace garner::proxy {
 
 struct MovingTunnel {
     takeover::HandedTunnel state;
-    control::Descriptors descriptors;   // of the other end, and of the pipes
+    control::Descriptors descriptors;   // the other end, then the pipes
 };
 
 }   // namespace garner::proxy

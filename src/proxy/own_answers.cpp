@@ -174,7 +174,7 @@ net::awaitable<void> OwnAnswers::answer_internally() {
         request_.record.tag = ResultTag::tcp_denied;
         co_return co_await writer_.error(403, "Only peers of this cache are allowed to fetch its digest.", "icp.allow");
     }
-    // The lease ends after the digest was built: what it names may be outdated.
+    // The lease ends after the digest was built: the digest may name outdated objects.
     if (!request_.services.cache.invalidations().lease.is_current())
         co_return co_await writer_.error(404, "This cache is cut off from its group: its digest may name outdated objects.",
                                          "group");
