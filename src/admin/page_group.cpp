@@ -1,41 +1,23 @@
 // The section with the group that shares invalidations.
-#include <algorithm>
 #include <span>
 
-#include "admin/json_members.hpp"
-#include "admin/page_sections.hpp"
+#include "admin/page_columns.hpp"
 
 namespace garner::admin {
 
 namespace group_part {
 
-struct Column {
-    char const* title;
-    char const* member;
-    char const* unit;
-};
-constexpr Column of_voters[]{{"voter", "address", "text"},
-                             {"lease left", "lease_left_seconds", "seconds"},
-                             {"sequence", "sequence", "invalidations"},
-                             {"trouble", "trouble", "text"}};
-constexpr Column of_members[]{{"member", "name", "text"},
-                              {"proxy", "address", "text"},
-                              {"acknowledged", "acknowledged", "invalidations"},
-                              {"lag", "lag", "invalidations"}};
+constexpr PageColumn of_voters[]{{"voter", "address", "text"},
+                                 {"lease left", "lease_left_seconds", "seconds"},
+                                 {"sequence", "sequence", "invalidations"},
+                                 {"trouble", "trouble", "text"}};
+constexpr PageColumn of_members[]{{"member", "name", "text"},
+                                  {"proxy", "address", "text"},
+                                  {"acknowledged", "acknowledged", "invalidations"},
+                                  {"lag", "lag", "invalidations"}};
 
-PageTable table(Json const& list, std::string const& path, PageTable table, std::span<Column const> columns) {
-    constexpr std::size_t rows_max = 50;
-    for (auto const& column : columns)
-        table.columns.push_back({column.title, path + ".*." + column.member, std::string_view(column.unit) != "text"});
-    for (std::size_t i = 0; list.is_array() && i < std::min(list.size(), rows_max); ++i) {
-        PageTable::Row row{i, {}};
-        for (auto const& column : columns) {
-            auto const& value = at(list[i], column.member);
-            row.cells.push_back({shown(value, column.unit), raw_text(value)});
-        }
-        table.rows.push_back(std::move(row));
-    }
-    return table;
+PageTable table(Json const& list, std::string const& path, PageTable table, std::span<PageColumn const> columns) {
+    return with_rows(std::move(table), list, path, columns, 50);
 }
 
 PageLines lines(Json const& stats) {

@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <span>
 
-#include "admin/json_members.hpp"
-#include "admin/page_sections.hpp"
+#include "admin/page_columns.hpp"
 #include "util/units.hpp"
 
 namespace garner::admin {
@@ -27,33 +26,17 @@ PageLines lines(Json const& stats) {
     return lines;
 }
 
-struct Column {
-    char const* title;
-    char const* member;
-    char const* unit;
-};
-
 /// The first column has the name.
-PageTable table(Json const& list, std::string const& path, PageTable table, std::span<Column const> columns) {
-    for (auto const& column : columns)
-        table.columns.push_back({column.title, path + ".*." + column.member, std::string_view(column.unit) != "text"});
+PageTable table(Json const& list, std::string const& path, PageTable table, std::span<PageColumn const> columns) {
     table.why = 0;
-    for (std::size_t i = 0; list.is_array() && i < std::min(list.size(), rows_max); ++i) {
-        PageTable::Row row{i, {}};
-        for (auto const& column : columns) {
-            auto const& value = at(list[i], column.member);
-            row.cells.push_back({shown(value, column.unit), raw_text(value)});
-        }
-        table.rows.push_back(std::move(row));
-    }
-    return table;
+    return with_rows(std::move(table), list, path, columns, rows_max);
 }
 
-constexpr Column of_subjects[]{{"user", "name", "text"},          {"weight", "weight", "requests"},
-                               {"down", "down_bytes", "bytes"},   {"down a second", "down_bytes_per_second", "bytes"},
-                               {"up", "up_bytes", "bytes"},       {"up a second", "up_bytes_per_second", "bytes"},
-                               {"waiting", "waiting", "requests"}};
-constexpr Column of_caps[]{{"cap", "name", "text"}, {"down", "down_bytes", "bytes"}, {"up", "up_bytes", "bytes"}};
+constexpr PageColumn of_subjects[]{{"user", "name", "text"},          {"weight", "weight", "requests"},
+                                   {"down", "down_bytes", "bytes"},   {"down a second", "down_bytes_per_second", "bytes"},
+                                   {"up", "up_bytes", "bytes"},       {"up a second", "up_bytes_per_second", "bytes"},
+                                   {"waiting", "waiting", "requests"}};
+constexpr PageColumn of_caps[]{{"cap", "name", "text"}, {"down", "down_bytes", "bytes"}, {"up", "up_bytes", "bytes"}};
 
 }   // namespace share_part
 
