@@ -153,7 +153,8 @@ std::string client_token() {
     return out;
 }
 
-/// The processor time of accepting the tokens without Garner's code.
+/// The processor time of accepting the tokens without Garner's code, on a thread of its own as in every server: the kernel and
+/// the allocator take shorter ways in a process that has one thread.
 double bare_accept(std::string const& keytab, std::vector<std::string> const& tokens) {
     OM_uint32 minor = 0;
     gss_cred_id_t credential = GSS_C_NO_CREDENTIAL;
@@ -162,7 +163,8 @@ double bare_accept(std::string const& keytab, std::vector<std::string> const& to
     gss_acquire_cred_from(&minor, GSS_C_NO_NAME, GSS_C_INDEFINITE, GSS_C_NO_OID_SET, GSS_C_ACCEPT, &store, &credential, nullptr,
                           nullptr);
     auto const begin = cpu_seconds();
-    for (auto const& token : tokens) {
+    on_threads(1, static_cast<int>(tokens.size()), [&](int i) {
+        auto const& token = tokens[static_cast<std::size_t>(i)];
         gss_buffer_desc input{token.size(), const_cast<char*>(token.data())};
         gss_buffer_desc reply = GSS_C_EMPTY_BUFFER, text = GSS_C_EMPTY_BUFFER;
         gss_ctx_id_t context = GSS_C_NO_CONTEXT;
@@ -174,7 +176,7 @@ double bare_accept(std::string const& keytab, std::vector<std::string> const& to
         for (auto* buffer : {&reply, &text}) gss_release_buffer(&minor, buffer);
         gss_release_name(&minor, &name);
         gss_delete_sec_context(&minor, &context, GSS_C_NO_BUFFER);
-    }
+    });
     return cpu_seconds() - begin;
 }
 
