@@ -70,7 +70,7 @@ Figures take_figures(proxy::Server& server) {
     figures.connections_now = server.connections();
     figures.connections_limit = server.shared().connections.max();
     figures.cache = server.cache().memory().stats();
-    figures.invalidations = server.cache().invalidations().stats();
+    figures.invalidations = server.cache().invalidations.stats();
     if (server.group()) figures.group = server.group()->state();
     if (figures.group) figures.group_acceptance = figures.group->acceptance;
     if (figures.group) figures.group_spread = figures.group->spread;

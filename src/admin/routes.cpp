@@ -274,7 +274,7 @@ Reply Routes::invalidate(cache::Invalidation const& what, bool waits) {
     auto const begun = steady_now();
     auto& cache = server_.cache();
     bool const is_of_url = what.kind == cache::Invalidation::Kind::url;
-    if (is_of_url && !cache.invalidations().covers_url(what.text))
+    if (is_of_url && !cache.invalidations.covers_url(what.text))
         return refused(400, "group.objects does not cover this URL: purge it without group and soft");
     auto const outcome = submit(what, waits);
     if (!outcome.accepted) return refused(503, outcome.text());
@@ -323,7 +323,7 @@ Reply Routes::purge_url(std::string_view url) {
         return refused(
             503, "Purged, but the disk did not confirm it in time: the object may be back after a crash.\n" + icp::text_of(peers));
     Json json{{"purged", found}};
-    if (server_.group() && server_.cache().invalidations().covers_url(normal)) {
+    if (server_.group() && server_.cache().invalidations.covers_url(normal)) {
         auto const outcome = submit({.kind = cache::Invalidation::Kind::url, .soft = false, .origin = {}, .text = normal}, false);
         json["group"] = {{"accepted", outcome.accepted}, {"text", outcome.text()}};
     }

@@ -266,7 +266,7 @@ takeover::Welcome App::welcome() const {
     takeover::Welcome welcome;
     welcome.version = version;
     welcome.record_format = store::disk::format_version;
-    welcome.sequence = parts_.cache.last_number();
+    welcome.sequence = parts_.cache.memory().numbers.last();
     welcome.via = parts_.server->process_name();
     welcome.ticket_keys = tickets.bytes;
     welcome.ticket_age = tickets.age;
@@ -334,7 +334,7 @@ void App::look_after() {
 void App::follow_best_policy() {
     auto const reason = policy_.look(parts_.server->sampling(), steady_now());
     if (!reason) return;
-    parts_.cache.reconfigure(cache_options(loaded_.config, policy_.running()));
+    parts_.cache.memory().reconfigure(cache_options(loaded_.config, policy_.running()));
     spdlog::info("memory.policy auto: {}", *reason);
 }
 

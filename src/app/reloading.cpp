@@ -56,7 +56,7 @@ Result<Prepared> Reloading::memory(config::Config const& fresh) {
     bool const other = fresh.memory.policy != running_->memory.policy || fresh.memory.size != running_->memory.size;
     return Prepared([this, &fresh, other] {
         policy_.configure(fresh.memory.policy);
-        parts_.cache.reconfigure(cache_options(fresh, policy_.running()));
+        parts_.cache.memory().reconfigure(cache_options(fresh, policy_.running()));
         if (other) policy_.simulate(parts_.server->sampling(), fresh.memory.size);
     });
 }

@@ -7,16 +7,11 @@
 
 namespace garner::cache {
 
-void Cache::set_disk(store::DiskStore* disk) {
-    disk_.set({std::shared_ptr<void>(), disk});
-    if (!disk) return;
-    fetches_.supersession().begin_behind(*disk);
-    restore_invalidations(*disk);
-}
-
-void Cache::exchange_disk(std::shared_ptr<store::DiskStore> disk) {
-    if (disk) fetches_.supersession().begin_behind(*disk);
-    if (disk) restore_invalidations(*disk);
+void Cache::set_disk(std::shared_ptr<store::DiskStore> disk) {
+    if (disk) {
+        memory_.numbers.begin_behind(*disk);
+        restore_invalidations(*disk);
+    }
     disk_.set(std::move(disk));
     memory_.pass_locks();
 }
@@ -42,20 +37,8 @@ bool Cache::purge(std::string_view url) {
 
 void Cache::invalidate(Invalidation const& what) {
     auto const now = wall_now();
-    auto const number = memory_.invalidations.accept(what, now, [this] { return fetches_.supersession().next(); });
+    auto const number = invalidations.accept(what, now);
     note({what, number, now});
-}
-
-void Cache::invalidate_before_purge(Invalidation const& what) {
-    memory_.invalidations.accept(what, wall_now(), [this] { return fetches_.supersession().next(); });
-}
-
-void Cache::raise_watermark() {
-    memory_.invalidations.raise_watermark(wall_now(), [this] { return fetches_.supersession().next(); });
-}
-
-void Cache::configure(GroupOptions const& options) {
-    memory_.invalidations.configure(options, [this] { return fetches_.supersession().next(); });
 }
 
 /// A store that is closed meanwhile has a successor already.
@@ -74,10 +57,10 @@ void Cache::restore_invalidations(store::DiskStore const& disk) {
     for (auto const& line : disk.notes()) {
         auto noted = noted_in(line);
         if (!noted) noted = Noted{invalidation_of_all(false), disk.first_sequence(), wall_now()};
-        noted->number = std::min(noted->number, last_number());
+        noted->number = std::min(noted->number, memory_.numbers.last());
         all.push_back(*std::move(noted));
     }
-    memory_.invalidations.restore(all, [this] { return fetches_.supersession().next(); });
+    invalidations.restore(all);
 }
 
 Bytes longest_body(Cache const& cache) {
@@ -88,11 +71,6 @@ Bytes longest_body(Cache const& cache) {
 http::StoreRefusal refusal_of(Cache const& cache, Bytes body) {
     bool const not_admitted = body <= longest_body(cache);
     return not_admitted ? http::StoreRefusal::not_admitted : http::StoreRefusal::too_large;
-}
-
-void Cache::reconfigure(Options const& options) {
-    memory_.reconfigure(options);
-    disk_.reconfigure();
 }
 
 }   // namespace garner::cache

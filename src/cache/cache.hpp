@@ -20,15 +20,12 @@ namespace garner::cache {
 /// hit of a URL without variants.
 class Cache {
 public:
-    explicit Cache(Options const& options) : memory_(options, disk_), fetches_(memory_, disk_) {}
-    /// The disk tier, or nullptr, before the workers run. The disk outlives them.
-    void set_disk(store::DiskStore* disk);
-    /// Another disk tier, or nullptr, at any time. Afterwards no thread works on the former one under the lock of a shard: it
-    /// gets no more removals. Coroutines that read from it, and fills that it has, keep it. Waits for each lock for a moment.
-    void exchange_disk(std::shared_ptr<store::DiskStore> disk);
-    /// The last number given to a response or event: see Supersession.
-    std::uint64_t last_number() const { return fetches_.supersession().last(); }
-
+    explicit Cache(Options const& options)
+        : invalidations(memory_.invalidations), memory_(options, disk_), fetches_(memory_, disk_) {}
+    /// The disk tier, or nullptr. Another one may follow at any time. Afterwards no thread works on the former one under the lock
+    /// of a shard: it gets no more removals. Coroutines that read from it, and fills that it has, keep it. Waits for each lock for
+    /// a moment.
+    void set_disk(std::shared_ptr<store::DiskStore> disk);
     Key key(std::string_view text) const { return memory_.key(text); }
 
     /// Looks in memory: the whole object, or for a range request also parts that can answer it.
@@ -65,13 +62,6 @@ public:
     /// Accepts an invalidation: later requests get none of the stored responses that it concerns, or get them as stale ones. Wait
     /// for the disk if it must survive the process: see DiskTier::settled().
     void invalidate(Invalidation const&);
-    /// Like invalidate(), for a URL that the caller then purges: the disk keeps no line about it, so POST requests do not fill its
-    /// list.
-    void invalidate_before_purge(Invalidation const&);
-    /// See Invalidations.
-    void raise_watermark();
-    void configure(GroupOptions const&);
-    Invalidations const& invalidations() const { return memory_.invalidations; }
     /// Removes this object unless it was replaced already; the URL's other variants stay.
     void forget(Key const& key, store::Object const& object) { fetches_.supersession().forget(key, object); }
     /// A HEAD response is being sent, under the key of the variant that it selects: see Supersession.
@@ -80,13 +70,11 @@ public:
     }
 
     Wanted wanted;
+    Invalidations& invalidations;
     MemoryTier& memory() { return memory_; }
     MemoryTier const& memory() const { return memory_; }
+    DiskTier& disk() { return disk_; }
     DiskTier const& disk() const { return disk_; }
-    /// Applies new limits and another policy to a running cache; contents stay.
-    void reconfigure(Options const& options);
-    /// The options of the disk have changed.
-    void reconfigure_disk() { disk_.reconfigure(); }
 
 private:
     friend class DiskLookup;

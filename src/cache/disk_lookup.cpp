@@ -40,7 +40,7 @@ net::awaitable<store::ObjectPtr> Cache::parts_from_disk(Query const& query, net:
 
 /// An object that a hard invalidation has outdated is removed: the lookup is repeated without it.
 store::ObjectPtr DiskLookup::unless_invalidated(store::ObjectPtr loaded) {
-    auto const verdict = loaded ? cache_.invalidations().judge(*loaded) : Invalidations::Verdict();
+    auto const verdict = loaded ? cache_.invalidations.judge(*loaded) : Invalidations::Verdict();
     if (!verdict.is_hard()) return loaded;
     removed_ = verdict.reason;
     cache_.forget(query_.key, *loaded);
@@ -182,7 +182,7 @@ net::awaitable<bool> DiskLookup::look(Lookup& found) {
     }
     auto object = charged ? charged : loaded.object;
     auto const terms = is_whole ? object->terms() : terms_of_parts(*object);
-    auto const answer = answer_for(cache_.invalidations(), *object, terms, query_);
+    auto const answer = answer_for(cache_.invalidations, *object, terms, query_);
     found.answer_with(std::move(object), answer);
     found.variant_missing = false;
     found.from_disk = from_disk_;
@@ -220,19 +220,19 @@ void Cache::peek_on_disk(Peek& absent, Query const& query) const {
     auto const is_current = [&marker](store::ObjectPtr const& found) {
         return found && (!marker || found->sequence() >= marker->sequence());
     };
-    if (is_current(object) && !absent.note_invalidation(invalidations(), object)) {
-        absent.answer_with(object, answer_for(invalidations(), *object, object->terms(), query));
+    if (is_current(object) && !absent.note_invalidation(invalidations, object)) {
+        absent.answer_with(object, answer_for(invalidations, *object, object->terms(), query));
         absent.from_disk = true;
         return;
     }
     auto const parts = disk->peek(parts_text(text));
-    if (!is_current(parts) || absent.note_invalidation(invalidations(), parts)) return;
+    if (!is_current(parts) || absent.note_invalidation(invalidations, parts)) return;
     absent.parts = parts;
     absent.from_disk = true;
     bool const of_range = request.fields.has(http::Name::range);
     absent.part_missing = of_range && !can_answer(*parts, request, now);
     if (of_range && !absent.part_missing)
-        absent.answer_with(parts, answer_for(invalidations(), *parts, terms_of_parts(*parts), query));
+        absent.answer_with(parts, answer_for(invalidations, *parts, terms_of_parts(*parts), query));
 }
 
 }   // namespace garner::cache

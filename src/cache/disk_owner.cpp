@@ -35,7 +35,7 @@ Result<void> DiskOwner::open(Cache& cache, store::DiskOptions const& options, On
                                                : store::DiskStore::open_while_running(options, of_another_process);
     if (!opened) return opened.fault().where.empty() ? opened.fault().at("disk.path") : opened.fault();
     store_ = own(*std::move(opened));
-    cache.exchange_disk(store_);
+    cache.set_disk(store_);
     return {};
 }
 
@@ -80,7 +80,8 @@ Result<Prepared> DiskOwner::prepare_other(Cache& cache, store::DiskOptions const
     StorePtr next;
     if (!fresh.path.empty()) {
         auto const holder = holder_of(fresh.path);
-        auto opened = store::DiskStore::open_while_running(fresh, {.former = holder.get(), .least_sequence = cache.last_number()});
+        auto opened =
+            store::DiskStore::open_while_running(fresh, {.former = holder.get(), .least_sequence = cache.memory().numbers.last()});
         if (!opened) return opened.fault().where.empty() ? opened.fault().at("disk.path") : opened.fault();
         next = own(*std::move(opened));
     }
@@ -90,7 +91,7 @@ Result<Prepared> DiskOwner::prepare_other(Cache& cache, store::DiskOptions const
 void DiskOwner::adjust(Cache& cache, store::DiskOptions const& fresh) {
     options_ = fresh;
     store_->reconfigure(fresh);
-    cache.reconfigure_disk();
+    cache.disk().reconfigure();
 }
 
 /// The former store is left first: if the process is killed between, its objects are not found again.
@@ -98,14 +99,14 @@ void DiskOwner::replace(Cache& cache, StorePtr next, store::DiskOptions const& f
     auto const former = std::exchange(store_, std::move(next));
     options_ = fresh;
     if (former) former->leave();
-    cache.exchange_disk(store_);
+    cache.set_disk(store_);
     if (former) disposal_->close(former);
 }
 
 void DiskOwner::reopen(Cache& cache, store::DiskOptions const& fresh) {
     auto const former = store_;
     auto const interim = std::make_shared<store::InterimDisk>(former.get());
-    cache.exchange_disk(interim);
+    cache.set_disk(interim);
     follow(cache, *interim, fresh, former->close(), "the changes do not take effect");
 }
 
@@ -113,19 +114,19 @@ void DiskOwner::reopen(Cache& cache, store::DiskOptions const& fresh) {
 void DiskOwner::follow(Cache& cache, store::InterimDisk& stand_in, store::DiskOptions const& fresh, bool settled,
                        char const* trouble) {
     auto const former = store_;
-    store_ = open_again(*former, fresh, settled, cache.last_number(), trouble);
+    store_ = open_again(*former, fresh, settled, cache.memory().numbers.last(), trouble);
     if (!stand_in.pass_on(store_)) {
         store_->close();
-        store_ = open_again(*store_, fresh, false, cache.last_number(), trouble);
+        store_ = open_again(*store_, fresh, false, cache.memory().numbers.last(), trouble);
         stand_in.pass_on_to_empty(store_);
     }
-    cache.exchange_disk(store_);
+    cache.set_disk(store_);
 }
 
 // ---- takeover ----
 
 void DiskOwner::hand_over(Cache& cache, std::shared_ptr<store::InterimDisk> const& stand_in) {
-    cache.exchange_disk(stand_in);
+    cache.set_disk(stand_in);
     if (!store_) return;
     settled_ = store_->close();
     store_->unlock();
@@ -141,7 +142,7 @@ void DiskOwner::leave_unless_at(std::string const& path) {
 
 void DiskOwner::take_back(Cache& cache, store::InterimDisk& stand_in) {
     constexpr milliseconds patience{5'000}, pause{10};   // the kernel closes the files of a killed process one by one
-    if (!store_) return cache.exchange_disk(nullptr);
+    if (!store_) return cache.set_disk(nullptr);
     for (auto const until = steady_now() + patience; !store_->lock_again() && steady_now() < until;)
         std::this_thread::sleep_for(pause);
     follow(cache, stand_in, options_, settled_, "the store is not open after the takeover");

@@ -6,7 +6,7 @@
 namespace garner::cache {
 
 FillLease Fetches::start(Shard& shard, Key const& key, store::ObjectPtr stale, bool leads_others) {
-    auto fill = std::make_shared<Fill>(*this, std::string(key.text), key.fingerprint, std::move(stale), supersession_.next());
+    auto fill = std::make_shared<Fill>(*this, std::string(key.text), key.fingerprint, std::move(stale), memory_.numbers.next());
     fill->leads_others_ = leads_others;
     shard.add_fill(fill);
     return FillLease(std::move(fill));

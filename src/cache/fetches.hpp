@@ -25,6 +25,7 @@ class Fetches {
 public:
     Fetches(MemoryTier& memory, DiskTier& disk) : memory_(memory), disk_(disk), supersession_(memory, disk) {}
 
+    MemoryTier& memory() { return memory_; }
     Supersession& supersession() { return supersession_; }
     Supersession const& supersession() const { return supersession_; }
     DiskTier& disk() { return disk_; }

@@ -203,15 +203,15 @@ void FillLease::head_is_storable(store::ObjectPtr growing, http::VaryNames vary,
 }
 
 void FillLease::give(store::Object::Parts& response, http::VaryNames const& vary) {
-    auto& supersession = fill_->home_.supersession();
-    response.sequence = supersession.next();
-    supersession.give(*fill_, response, vary, nullptr);
+    auto& home = fill_->home_;
+    response.sequence = home.memory().numbers.next();
+    home.supersession().give(*fill_, response, vary, nullptr);
 }
 
 net::awaitable<void> FillLease::give_after_disk(store::Object::Parts& response, http::VaryNames const& vary,
                                                 net::Executor executor) {
     auto& home = fill_->home_;
-    response.sequence = home.supersession().next();
+    response.sequence = home.memory().numbers.next();
     store::ObjectPtr known;
     if (response.status == 206) known = co_await home.disk().load_parts(response.key, executor);
     bool const may_be_there = home.supersession().give(*fill_, response, vary, known);

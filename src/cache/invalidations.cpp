@@ -72,9 +72,9 @@ void Invalidations::put(Noted const& noted, Lease::Time applied) {
     add(Key::any_tag, what.origin, {}, noted, applied);   // for responses whose tags are unreadable or not known yet
 }
 
-Invalidations::Number Invalidations::accept(Invalidation const& what, WallTime now, Next const& next) {
+Invalidations::Number Invalidations::accept(Invalidation const& what, WallTime now) {
     MutexLock const lock(mutex_);
-    auto const number = next();
+    auto const number = numbers_.next();
     auto const applied = boot_now();
     put({what, number, now}, applied);
     last_applied_.store(applied.count(), std::memory_order_release);
@@ -83,9 +83,9 @@ Invalidations::Number Invalidations::accept(Invalidation const& what, WallTime n
     return number;
 }
 
-Invalidations::Number Invalidations::raise_watermark(WallTime now, Next const& next) {
+Invalidations::Number Invalidations::raise_watermark(WallTime now) {
     MutexLock const lock(mutex_);
-    auto const number = next();
+    auto const number = numbers_.next();
     auto const applied = boot_now();
     raise(watermark_, true, number, now, applied);
     last_applied_.store(applied.count(), std::memory_order_release);
@@ -93,21 +93,21 @@ Invalidations::Number Invalidations::raise_watermark(WallTime now, Next const& n
     return number;
 }
 
-void Invalidations::restore(std::vector<Noted> const& all, Next const& next) {
+void Invalidations::restore(std::vector<Noted> const& all) {
     MutexLock const lock(mutex_);
     for (auto const& noted : all) put(noted, Lease::never);
-    if (!all.empty()) check_all_again(next);
+    if (!all.empty()) check_all_again();
 }
 
-void Invalidations::configure(GroupOptions const& options, Next const& next) {
+void Invalidations::configure(GroupOptions const& options) {
     lease.set_ignored(options.serves_cut_off);
     MutexLock const lock(mutex_);
     options_ = options;
-    if (last_.load() != 0) check_all_again(next);
+    if (last_.load() != 0) check_all_again();
 }
 
 /// No response has been compared with this number.
-void Invalidations::check_all_again(Next const& next) { last_.store(next(), std::memory_order_release); }
+void Invalidations::check_all_again() { last_.store(numbers_.next(), std::memory_order_release); }
 
 Invalidations::Stats Invalidations::stats() const {
     MutexLock const lock(mutex_);

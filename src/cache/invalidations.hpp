@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 
 #include "cache/invalidation.hpp"
 #include "cache/lease.hpp"
+#include "cache/numbers.hpp"
 #include "cache/options.hpp"
 #include "http/freshness.hpp"
 #include "store/object.hpp"
@@ -26,19 +26,18 @@ namespace garner::cache {
 class Invalidations {
 public:
     using Number = std::uint64_t;
-    using Next = std::function<Number()>;
     static constexpr std::size_t most_default = 1'000'000;
     /// `most`: this many are held. The oldest go, and all responses that are older than they count as outdated.
-    explicit Invalidations(std::size_t most = most_default) : most_(most) {}
+    explicit Invalidations(Numbers& numbers, std::size_t most = most_default) : numbers_(numbers), most_(most) {}
 
-    /// Accepts one. `next` gives its number, under the lock of this object.
-    Number accept(Invalidation const&, WallTime now, Next const& next);
+    /// Accepts one. Its number is taken under the lock of this object.
+    Number accept(Invalidation const&, WallTime now);
     /// All that is stored must be validated before it is used: invalidations may have been missed.
-    Number raise_watermark(WallTime now, Next const& next);
+    Number raise_watermark(WallTime now);
     /// Those that an earlier process accepted.
-    void restore(std::vector<Noted> const& all, Next const& next);
+    void restore(std::vector<Noted> const& all);
     /// The options have changed: every response is checked again.
-    void configure(GroupOptions const& options, Next const& next);
+    void configure(GroupOptions const& options);
 
     enum class State : std::uint8_t {
         current,
@@ -126,7 +125,7 @@ private:
 
     static void raise(Entry&, bool soft, Number, WallTime at, Lease::Time applied);
     void put(Noted const&, Lease::Time applied) REQUIRES(mutex_);
-    void check_all_again(Next const& next) REQUIRES(mutex_);
+    void check_all_again() REQUIRES(mutex_);
     void add(Key, std::string_view origin, std::string_view text, Noted const&, Lease::Time applied) REQUIRES(mutex_);
     void forget_oldest() REQUIRES(mutex_);
     Fingerprint hash_of(Key, std::string_view origin, std::string_view text) const;
@@ -141,6 +140,7 @@ private:
     template <class Use>
     void for_each_prefix(std::string_view url, Use use) const;
 
+    Numbers& numbers_;
     std::size_t const most_;
     Fingerprint const seed_ = random_bits();
     std::atomic<Number> last_{0};   // changes with each acceptance, and when every response must be compared again

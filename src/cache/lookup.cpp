@@ -112,7 +112,7 @@ Lookup Cache::look_for_whole(Query const& query) {
 /// After a hard invalidation nothing is found. The reason, if that is so.
 std::optional<http::ReuseReason> Cache::discard_if_invalidated(Shard& shard, Shard::Found& found, Query const& query,
                                                                std::vector<store::ObjectPtr>& gone) {
-    auto const verdict = found ? invalidations().judge(*found.object) : Invalidations::Verdict();
+    auto const verdict = found ? invalidations.judge(*found.object) : Invalidations::Verdict();
     if (!verdict.is_hard()) return std::nullopt;
     fetches_.supersession().discard(shard, query.key.fingerprint, std::exchange(found, {}), gone);
     return verdict.reason;
@@ -150,13 +150,13 @@ Lookup Cache::answer_from(Shard& shard, Shard::Found found, Query const& query) 
     auto const primary = query.key.fingerprint;
     Lookup result;
     shard.policy().hit(found.slot, found.object->cost());
-    result.answer_with(store::ObjectPtr(found.object), answer_for(invalidations(), *found.object, found.object->terms(), query));
+    result.answer_with(store::ObjectPtr(found.object), answer_for(invalidations, *found.object, found.object->terms(), query));
     // A request whose credentials may be wrong must not revalidate for others.
     bool const may_refresh = !query.request.fields.has(http::Name::authorization);
     if (result.kind == Lookup::Kind::refresh && may_refresh) lead_refresh(result, shard, query);
     if (result.kind != Lookup::Kind::stale || query.collapse == Collapse::alone) return result;
     bool const shares = !shard.is_hit_for_pass(primary, unix_seconds(query.now));
-    if (shares) result.follow = validation_of(shard, query.key, result.object, invalidations());
+    if (shares) result.follow = validation_of(shard, query.key, result.object, invalidations);
     if (!result.follow) result.lead = fetches_.start(shard, query.key, result.object, shares);
     return result;
 }
@@ -181,7 +181,7 @@ Lookup Cache::lookup_absent(Shard& shard, Query const& query, std::string_view v
         result.lead = fetches_.start(shard, query.key, nullptr, false);
         return result;
     }
-    result.follow = fetch_of(shard, query, variant, invalidations());
+    result.follow = fetch_of(shard, query, variant, invalidations);
     if (result.follow) {
         result.kind = Lookup::Kind::busy;
         return result;
@@ -200,7 +200,7 @@ store::ObjectPtr Cache::parts(Query const& query) const {
     auto& shard = memory_.shard(query.key.fingerprint);
     MutexLock const lock(shard.mutex);
     auto const found = find_parts(shard, query);
-    bool const is_there = found && !invalidations().judge(*found.object).is_hard();
+    bool const is_there = found && !invalidations.judge(*found.object).is_hard();
     return is_there ? store::ObjectPtr(found.object) : store::ObjectPtr();
 }
 
@@ -217,17 +217,17 @@ Lookup Cache::look_for_parts(Query const& query) {
     if (result.part_missing) return result;
     shard.policy().hit(found.slot, found.object->cost());
     result.answer_with(store::ObjectPtr(found.object),
-                       answer_for(invalidations(), *found.object, terms_of_parts(*found.object), query));
+                       answer_for(invalidations, *found.object, terms_of_parts(*found.object), query));
     return result;
 }
 
 bool Cache::would_serve(Key const& key, WallTime now, milliseconds margin) const {
-    if (invalidations().is_cut_off_for(plain_url_of(key.text))) return false;
+    if (invalidations.is_cut_off_for(plain_url_of(key.text))) return false;
     http::RequestCacheControl fresh_for_longer;
     fresh_for_longer.min_fresh = static_cast<http::DeltaSeconds>(std::chrono::ceil<seconds>(margin).count());
     auto serves = [&](store::Object const* object) {
         bool const good = object->status() < 400 && object->status() != 206 && !is_incomplete(*object);
-        return good && invalidations().may_reuse(*object, object->terms(), fresh_for_longer, now).reuse == http::Reuse::fresh;
+        return good && invalidations.may_reuse(*object, object->terms(), fresh_for_longer, now).reuse == http::Reuse::fresh;
     };
     auto& shard = memory_.shard(key.fingerprint);
     MutexLock const lock(shard.mutex);
@@ -260,7 +260,7 @@ Peek Cache::peek_in_memory(Query const& query) const {
     peek.hit_for_pass_reason = shard.hit_for_pass_reason(primary);
     bool const shares = query.collapse != Collapse::alone && !shard.is_hit_for_pass(primary, unix_seconds(query.now));
     auto [found, marker, variant] = select(shard, query.key, query.request);
-    if (found && peek.note_invalidation(invalidations(), found.object)) found = {};
+    if (found && peek.note_invalidation(invalidations, found.object)) found = {};
     if (marker) {
         peek.vary = marker.object->head();
         peek.selected = http::variant_key(peek.vary, query.request.fields);
@@ -271,19 +271,19 @@ Peek Cache::peek_in_memory(Query const& query) const {
     for (auto const& fill : shard.fills(primary))
         if (fill->key() == query.key.text) peek.fetches.push_back(fill);
     if (found) {
-        peek.answer_with(store::ObjectPtr(found.object), answer_for(invalidations(), *found.object, found.object->terms(), query));
-        if (peek.kind == Lookup::Kind::stale && shares) peek.follow = validation_of(shard, query.key, peek.object, invalidations());
+        peek.answer_with(store::ObjectPtr(found.object), answer_for(invalidations, *found.object, found.object->terms(), query));
+        if (peek.kind == Lookup::Kind::stale && shares) peek.follow = validation_of(shard, query.key, peek.object, invalidations);
         return peek;
     }
-    if (shares) peek.follow = fetch_of(shard, query, variant, invalidations());
+    if (shares) peek.follow = fetch_of(shard, query, variant, invalidations);
     if (peek.follow) peek.kind = Lookup::Kind::busy;
     auto parts = find_parts(shard, query);
-    if (parts && peek.note_invalidation(invalidations(), parts.object)) parts = {};
+    if (parts && peek.note_invalidation(invalidations, parts.object)) parts = {};
     peek.parts = store::ObjectPtr(parts.object);
     peek.part_missing = peek.parts && query.request.fields.has(http::Name::range) && !peek.follow;
     if (peek.part_missing && can_answer(*peek.parts, query.request, query.now)) {
         peek.part_missing = false;
-        peek.answer_with(peek.parts, answer_for(invalidations(), *peek.parts, terms_of_parts(*peek.parts), query));
+        peek.answer_with(peek.parts, answer_for(invalidations, *peek.parts, terms_of_parts(*peek.parts), query));
         return peek;
     }
     if (!shares && query.collapse != Collapse::alone) peek.kind = Lookup::Kind::hit_for_pass;

@@ -11,6 +11,7 @@
 #include "cache/invalidations.hpp"
 #include "cache/key.hpp"
 #include "cache/negative.hpp"
+#include "cache/numbers.hpp"
 #include "cache/options.hpp"
 #include "cache/shard.hpp"
 #include "store/budget.hpp"
@@ -95,7 +96,8 @@ public:
     store::Budget& budget() { return budget_; }
     NegativeCache& failures() { return failures_; }
     NegativeCache const& failures() const { return failures_; }
-    Invalidations invalidations;
+    Numbers numbers;
+    Invalidations invalidations{numbers};
     Stats stats() const;
 
     /// The position of walk(), which needs no list of all objects.

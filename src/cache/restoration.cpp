@@ -31,8 +31,8 @@ Restoration::Restoration(Cache& cache, std::uint64_t former)
 }
 
 std::uint64_t Restoration::begin_behind(Cache& cache, std::uint64_t former) {
-    cache.fetches_.supersession().begin_behind(former);
-    return cache.last_number();
+    cache.memory().numbers.begin_behind(former);
+    return cache.memory().numbers.last();
 }
 
 Restoration::~Restoration() {

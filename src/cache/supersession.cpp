@@ -16,19 +16,6 @@ bool is_part(store::Object const& object) {
 
 }   // namespace
 
-void Supersession::begin_behind(store::DiskStore const& disk) {
-    // The clock is used only if the disk has no number yet. A clock value read after the disk was opened could be in
-    // the second from which the next start takes its numbers.
-    auto const seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(unix_seconds(wall_now()), 0));
-    auto const by_disk = disk.first_sequence();
-    begin_behind(by_disk != 0 ? by_disk : seconds << store::numbers_of_a_second);
-}
-
-void Supersession::begin_behind(std::uint64_t least) {
-    for (auto last = number_.load(); last < least && !number_.compare_exchange_weak(last, least);) {
-    }
-}
-
 // ---- under the lock ----
 
 /// Detaches the matching fetches of the URL: followers continue to read, the response is not stored, and no request
@@ -64,7 +51,7 @@ bool Supersession::is_unmarked(Shard const& shard, Fill const& fill) {
 }
 
 void Supersession::note_change_on_disk(Shard& shard, Fingerprint primary) {
-    if (auto* url = shard.url(primary)) url->history.change_on_disk(next());
+    if (auto* url = shard.url(primary)) url->history.change_on_disk(memory_.numbers.next());
 }
 
 bool Supersession::is_overtaken(Shard const& shard, Fill const& fill) const {
@@ -134,7 +121,7 @@ bool Supersession::give(Fill& by, store::Object::Parts const& response, http::Va
     bool const is_sure = may_store(shard, by) && !contradicts_given(shard, newcomer);
     if (!is_sure) drop_different(shard, newer, gone);
     memory_.note_bytes(shard, by.primary());
-    auto const at = next();
+    auto const at = memory_.numbers.next();
     if (url) url->history.give(by, newcomer.response(), at, is_sure ? newer.sequence() : at, wall_now());
     return forget_older(shard, newcomer);   // without a disk, too: a fetch may still read from a former one
 }
@@ -151,7 +138,7 @@ bool Supersession::forget_older(Shard& shard, Newcomer const& newcomer) {
     bool const same_vary = is_marker_of(at_primary, names) || is_marker_of(by.marker_.get(), names);
     if (!names.empty() && !same_vary) found |= disk_.forget_with_parts(by.key());
     if (!same_vary && !part)
-        if (auto* url = shard.url(by.primary())) url->history.unmark(next());
+        if (auto* url = shard.url(by.primary())) url->history.unmark(memory_.numbers.next());
     auto outranks = [&](store::Object const* whole) {
         return whole && whole->key() == text && !is_incomplete(*whole) && outranks_parts(*whole, newer, now);
     };
@@ -178,7 +165,7 @@ void Supersession::tell(Key const& key, store::Object const& head, http::VaryNam
     shard.touched.add(key.fingerprint);
     auto* const url = shard.url(key.fingerprint);
     if (!url) return;
-    url->history.tell(by, {head, head.key(), names}, next());
+    url->history.tell(by, {head, head.key(), names}, memory_.numbers.next());
     detach_if(shard, key.fingerprint, [&](Fill const& fill) {
         shard.mutex.assert_held();   // by this function
         auto const view = fill.view();
@@ -291,7 +278,7 @@ void Supersession::discard(Shard& shard, Fingerprint primary, Shard::Found there
 void Supersession::begin_to_read(Fill& fill) {
     auto& shard = memory_.shard(fill.primary());
     MutexLock const lock(shard.mutex);
-    fill.in_shard(shard.mutex).read = next();
+    fill.in_shard(shard.mutex).read = memory_.numbers.next();
 }
 
 bool Supersession::is_overtaken(Fill const& fill) const {

@@ -1,7 +1,6 @@
 // Supersession: once a newer response was sent, older ones in memory, on disk or in progress are not served. The
 // guarantees are in docs/design/consistency.md.
 #pragma once
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,16 +15,6 @@ namespace garner::cache {
 class Supersession {
 public:
     Supersession(MemoryTier& memory, DiskTier& disk) : memory_(memory), disk_(disk) {}
-
-    // ---- numbers ----
-
-    /// Numbers events, fetches and responses in their order.
-    std::uint64_t next() { return number_.fetch_add(1, std::memory_order_relaxed) + 1; }
-    std::uint64_t last() const { return number_.load(std::memory_order_relaxed); }
-    /// Makes all further numbers higher than those of the disk's records.
-    void begin_behind(store::DiskStore const& disk);
-    /// Makes all further numbers higher than this one.
-    void begin_behind(std::uint64_t number);
 
     // ---- events ----
 
@@ -95,7 +84,6 @@ private:
 
     MemoryTier& memory_;
     DiskTier& disk_;
-    std::atomic<std::uint64_t> number_{0};
 };
 
 }   // namespace garner::cache

@@ -82,7 +82,8 @@ public:
     void apply_here(cache::Invalidation const& what) {
         bool const is_purged = what.kind == cache::Invalidation::Kind::url && !what.soft;
         if (!is_purged) return cache_.invalidate(what);
-        cache_.invalidate_before_purge(what);
+        // The disk keeps no line about a URL that is purged at once, so POST requests do not fill its list.
+        cache_.invalidations.accept(what, wall_now());
         cache_.purge(what.text);
     }
     void submit(cache::Invalidation const&, Told accepted, Told everywhere);
@@ -104,7 +105,7 @@ private:
         if (found == voters_.end()) return std::nullopt;
         return static_cast<std::size_t>(found - voters_.begin());
     }
-    cache::Lease& lease() { return cache_.memory().invalidations.lease; }
+    cache::Lease& lease() { return cache_.invalidations.lease; }
 
     void begin();
     void apply(cache::Invalidation const&);
@@ -276,7 +277,7 @@ void Group::Inside::apply(cache::Invalidation const& what) {
 }
 
 void Group::Inside::raise_watermark() {
-    cache_.raise_watermark();
+    cache_.invalidations.raise_watermark(wall_now());
     ++totals_.watermarks;
     bool const is_first = totals_.watermarks == 1;
     char const* const why = is_first ? "the start of this member" : "a majority of the voters restarted, or skipped invalidations";

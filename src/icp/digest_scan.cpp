@@ -52,7 +52,7 @@ bool DigestScan::step() {
 
 void DigestScan::add(store::Object const& object) {
     auto const url = digested_url(object, fresh_till_);
-    if (!url || cache_.invalidations().is_cut_off_for(*url) || cache_.invalidations().judge(object)) return;
+    if (!url || cache_.invalidations.is_cut_off_for(*url) || cache_.invalidations.judge(object)) return;
     auto const key = digest_key(*url);
     all_.add(key);
     if (!url->starts_with("https:")) without_https_.add(key);

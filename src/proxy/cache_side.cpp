@@ -197,7 +197,7 @@ net::awaitable<Step> CacheSide::follow() {
 
 /// The fetch began before an invalidation of its response.
 bool CacheSide::is_invalidated(cache::FillView const& view, cache::Fill const& fill) const {
-    return static_cast<bool>(request_.services.cache.invalidations().judge(*view.object, fill.asked()));
+    return static_cast<bool>(request_.services.cache.invalidations.judge(*view.object, fill.asked()));
 }
 
 Step CacheSide::look_anew() {
@@ -209,7 +209,7 @@ Step CacheSide::look_anew() {
 bool CacheSide::is_usable(cache::FillView const& view, cache::Fill const& fill) const {
     auto const& terms = view.object->terms();
     auto const answer = http::may_reuse(terms, request_.control, wall_now());
-    bool const is_vouched = request_.services.cache.invalidations().is_vouched_for(*view.object);
+    bool const is_vouched = request_.services.cache.invalidations.is_vouched_for(*view.object);
     bool const recent = answer.reuse == http::Reuse::fresh || (state_.stale && http::is_recent_enough(answer, request_.control));
     return request_.may_have(*view.object) && recent && is_vouched && fill.selects(request_.head().fields) && !terms.no_cache &&
            !request_.control.no_cache;
@@ -248,7 +248,7 @@ Step CacheSide::fetch_alone() {
     state_.follower.reset();
     request_.record.tag = ResultTag::tcp_cf_miss;
     auto& stale = state_.stale;
-    if (stale && request_.services.cache.invalidations().judge(*stale).is_hard()) stale = nullptr;
+    if (stale && request_.services.cache.invalidations.judge(*stale).is_hard()) stale = nullptr;
     state_.lead = request_.services.cache.lease(request_.key, state_.stale);
     return Step::fetch;
 }

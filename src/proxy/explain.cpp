@@ -249,7 +249,7 @@ private:
                                    .host = std::string(target_.uri.authority.host),
                                    .https = target_.uri.scheme == http::Scheme::https,
                                    .hierarchical = is_fetch() && is_hierarchical(request_, control_),
-                                   .only_parents = is_fetch() && server_.cache().invalidations().must_pass_caches(target_.url),
+                                   .only_parents = is_fetch() && server_.cache().invalidations.must_pass_caches(target_.url),
                                    .destination = parse_ip(target_.uri.authority.host),
                                    .source_matters = source_matters};
         out_.sources = explain_sources(server_, asked, facts_);
@@ -387,8 +387,8 @@ private:
 
     bool may_serve_stale() const {
         auto const& object = out_.found.object;
-        return object && server_.cache().invalidations().may_serve_stale_on_error(*object, control_, out_.now,
-                                                                                  http::StaleOnErrorKind::unreachable);
+        return object && server_.cache().invalidations.may_serve_stale_on_error(*object, control_, out_.now,
+                                                                                http::StaleOnErrorKind::unreachable);
     }
 
     std::string why_missing() const {

@@ -100,13 +100,13 @@ void FailedFetch::tell_followers() {
 
 bool FailedFetch::may_serve_stale() const {
     auto const kind = http::StaleOnErrorKind::unreachable;
-    auto const& invalidations = request_.services.cache.invalidations();
+    auto const& invalidations = request_.services.cache.invalidations;
     return state_.stale && invalidations.may_serve_stale_on_error(*state_.stale, request_.control, wall_now(), kind);
 }
 
 /// The stored response must be validated, and cannot be: 504, as for must-revalidate (RFC 9111 5.2.2.2).
 void FailedFetch::note_held_back() {
-    auto const& invalidations = request_.services.cache.invalidations();
+    auto const& invalidations = request_.services.cache.invalidations;
     if (!state_.stale || !invalidations.holds_back(*state_.stale)) return;
     auto& told = failure_.told;
     told.status = 504;
@@ -125,7 +125,7 @@ Step FailedFetch::serve_stale(StaleUse why) {
     record.cache_status.hit = true;
     record.cache_status.fwd = http::Fwd::none;
     request_.now = wall_now();
-    auto const& invalidations = request_.services.cache.invalidations();
+    auto const& invalidations = request_.services.cache.invalidations;
     record.cache_status.ttl = invalidations.may_reuse(*state_.stale, state_.stale->terms(), {}, request_.now).ttl;
     record.say(text(why));
     state_.object = std::move(state_.stale);

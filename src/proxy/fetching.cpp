@@ -106,7 +106,7 @@ bool Fetching::purge_changed(cache::Key const& key, std::string const& url) {
     auto& services = request_.services;
     if (services.agent && !request_.target.accelerated) services.agent->tell_changed(url);
     bool const found = services.cache.purge(key, state_.lead.fill().get());
-    if (services.group && services.cache.invalidations().covers_url(url))
+    if (services.group && services.cache.invalidations.covers_url(url))
         services.group->submit({.kind = cache::Invalidation::Kind::url, .soft = false, .origin = {}, .text = url});
     return found;
 }
@@ -115,7 +115,7 @@ bool Fetching::purge_changed(cache::Key const& key, std::string const& url) {
 
 net::awaitable<Step> Fetching::fetch() {
     request_.record.answer = Answer::miss;
-    request_.passes_caches = request_.services.cache.invalidations().must_pass_caches(request_.target.url);
+    request_.passes_caches = request_.services.cache.invalidations.must_pass_caches(request_.target.url);
     upstream_.sources().ask_who_has_it();
     set_conditions();
     auto& lead = state_.lead;
@@ -157,7 +157,7 @@ net::awaitable<Step> Fetching::ask() {
 
 net::awaitable<Step> Fetching::ask_again() {
     upstream_.finish_exchange();
-    request_.passes_caches = request_.services.cache.invalidations().must_pass_caches(request_.target.url);
+    request_.passes_caches = request_.services.cache.invalidations.must_pass_caches(request_.target.url);
     state_.conditional = false;
     state_.changes = {};
     state_.changes.strip_conditions = !state_.stale || !cache::is_incomplete(*state_.stale);
@@ -214,7 +214,7 @@ bool Fetching::is_nonsense() {
 /// The stored response was invalidated after the request was sent: a 304 says nothing about the time since. After a hard
 /// invalidation no 304 is sufficient.
 bool Fetching::is_outdated_since() const {
-    auto const& invalidations = request_.services.cache.invalidations();
+    auto const& invalidations = request_.services.cache.invalidations;
     auto const asked = state_.lead ? state_.lead.fill()->asked() : state_.stale->sequence();
     return invalidations.judge(*state_.stale, asked) || invalidations.judge(*state_.stale).is_hard();
 }
@@ -223,7 +223,7 @@ bool Fetching::is_outdated_since() const {
 bool Fetching::stale_stands_in() const {
     auto const kind = http::StaleOnErrorKind::error_status;
     return state_.stale && http::is_stale_if_error_status(upstream_.head().status) &&
-           request_.services.cache.invalidations().may_serve_stale_on_error(*state_.stale, request_.control, wall_now(), kind);
+           request_.services.cache.invalidations.may_serve_stale_on_error(*state_.stale, request_.control, wall_now(), kind);
 }
 
 Step Fetching::take_new(store::Object const* parts) {

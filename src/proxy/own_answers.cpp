@@ -107,7 +107,7 @@ net::awaitable<void> OwnAnswers::purge() {
 /// Nothing: this proxy is in no group, or the group does not cover the URL.
 net::awaitable<std::optional<group::Outcome>> OwnAnswers::tell_group() {
     auto& services = request_.services;
-    if (!services.group || !services.cache.invalidations().covers_url(request_.target.url)) co_return std::nullopt;
+    if (!services.group || !services.cache.invalidations.covers_url(request_.target.url)) co_return std::nullopt;
     cache::Invalidation what{.kind = cache::Invalidation::Kind::url, .soft = false, .origin = {}, .text = request_.target.url};
     auto const told = std::make_shared<group::Outcome>();
     net::Waiter waiter(request_.executor());
@@ -175,7 +175,7 @@ net::awaitable<void> OwnAnswers::answer_internally() {
         co_return co_await writer_.error(403, "Only peers of this cache are allowed to fetch its digest.", "icp.allow");
     }
     // The lease ends after the digest was built: the digest may name outdated objects.
-    if (!request_.services.cache.invalidations().lease.is_current())
+    if (!request_.services.cache.invalidations.lease.is_current())
         co_return co_await writer_.error(404, "This cache is cut off from its group: its digest may name outdated objects.",
                                          "group");
     auto const published = mesh->published();

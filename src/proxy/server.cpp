@@ -53,7 +53,7 @@ Result<void> Server::open(ServerOptions const& server) {
         MutexLock const lock(options_mutex_);
         options_ = options;
     }
-    cache_.configure(options->group);
+    cache_.invalidations.configure(options->group);
     configure_line(shared_, *options);
     auto const capacity = capacity_of(raise_file_limit());
     shared_.connections.limit(connections_allowed(capacity, *options));
@@ -158,7 +158,7 @@ void Server::use(std::shared_ptr<Options const> const& options) {
         MutexLock const lock(options_mutex_);
         options_ = options;
     }
-    cache_.configure(options->group);
+    cache_.invalidations.configure(options->group);
     configure_line(shared_, *options);
     for (auto& one : workers_)
         asio::post(one->worker->io, [services = one->services.get(), options, workers = workers_.size()] {

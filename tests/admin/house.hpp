@@ -24,7 +24,7 @@ class House {
 public:
     explicit House(Options admin = {}, std::string const& accelerated_origin = "", store::DiskStore* disk = nullptr)
         : cache_({.size = 8 * MiB}) {
-        cache_.set_disk(disk);
+        cache_.set_disk({std::shared_ptr<void>(), disk});
         proxy::ServerOptions server;
         server.workers = 2;
         auto options = std::make_shared<proxy::Options>();

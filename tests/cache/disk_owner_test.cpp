@@ -120,7 +120,7 @@ protected:
     void forget_in_memory() {
         auto const disk = scene->cache.disk().store();
         scene = std::make_unique<Scene>(Options{.size = MiB, .what_if = false, .object_max = 64 * KiB, .shards = 4});
-        scene->cache.exchange_disk(disk);
+        scene->cache.set_disk(disk);
     }
 
     static constexpr int many = 200;
@@ -209,7 +209,7 @@ TEST_F(DiskChanges, what_cannot_be_opened_changes_nothing) {
               "disk.path: " + (folder / "b" / "store").string() +
                   " is in use by another process; stop that process, or choose another disk.path");
     EXPECT_EQ(found(1), many);
-    elsewhere.cache.exchange_disk(nullptr);
+    elsewhere.cache.set_disk(nullptr);
 }
 
 TEST_F(DiskChanges, a_store_that_cannot_be_opened_is_a_fault_if_the_process_can_do_without_this_one) {
@@ -220,7 +220,7 @@ TEST_F(DiskChanges, a_store_that_cannot_be_opened_is_a_fault_if_the_process_can_
     EXPECT_EQ(other.store(), nullptr);
     EXPECT_EQ(other.open(elsewhere.cache, at("file/b"), DiskOwner::OnError::retries).fault_text(), "");
     EXPECT_EQ(other.store()->stats().state, store::DiskStats::State::failing);
-    elsewhere.cache.exchange_disk(nullptr);
+    elsewhere.cache.set_disk(nullptr);
 }
 
 TEST_F(DiskChanges, an_unused_change_closes_what_it_opened) {

@@ -38,11 +38,11 @@ struct Tiers {
     std::unique_ptr<Scene> scene;
     void start() {
         scene = std::make_unique<Scene>();
-        scene->cache.exchange_disk(disk);
+        scene->cache.set_disk(disk);
     }
     void change_to(std::shared_ptr<RestartedDisk> next) {
         disk = std::move(next);
-        scene->cache.exchange_disk(disk);
+        scene->cache.set_disk(disk);
     }
 };
 
@@ -190,12 +190,12 @@ private:
     void reopen() {
         say("the disk is closed at", version_);
         auto const interim = std::make_shared<store::InterimDisk>(*tiers_.disk);
-        cache().exchange_disk(interim);
+        cache().set_disk(interim);
         changes_ = true;
         for (auto steps = random_() % 6; steps > 0; --steps) step();
         changes_ = false;
         EXPECT_TRUE(interim->pass_on(tiers_.disk));
-        cache().exchange_disk(tiers_.disk);
+        cache().set_disk(tiers_.disk);
         say("the disk is open at", version_);
     }
 

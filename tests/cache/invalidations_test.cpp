@@ -91,16 +91,15 @@ private:
 
 void run_sequence(unsigned seed, std::size_t most) {
     Brute brute(seed);
-    Invalidations table(most);
-    std::uint64_t number = 0;
+    Numbers numbers;
+    Invalidations table(numbers, most);
     std::vector<Stored> stored;
-    auto const next = [&] { return ++number; };
     for (int step = 0; step < 60; ++step) {
         switch (brute.below(4)) {
-        case 0: stored.push_back(brute.store(next())); break;
+        case 0: stored.push_back(brute.store(numbers.next())); break;
         case 1: {
             auto what = brute.invalidation();
-            auto const given = table.accept(what, wall_now(), next);
+            auto const given = table.accept(what, wall_now());
             brute.accept(std::move(what), given);
             break;
         }
@@ -108,7 +107,7 @@ void run_sequence(unsigned seed, std::size_t most) {
             if (stored.empty()) break;
             auto const& one = stored[brute.below(stored.size())];
             bool const by_request = brute.below(3) == 0;
-            auto const as_of = by_request ? brute.below(number + 1) : one.object->sequence();
+            auto const as_of = by_request ? brute.below(numbers.last() + 1) : one.object->sequence();
             auto const found = by_request ? table.judge(*one.object, as_of).state : table.judge(*one.object).state;
             auto const expected = brute.expected(one, as_of);
             if (as_of >= table.stats().watermark)
@@ -131,10 +130,9 @@ TEST(Invalidations, beyond_the_limit_miss_nothing) {
 }
 
 TEST(Invalidations, hold_a_bounded_number_and_their_watermark_rises) {
-    Invalidations table(10);
-    std::uint64_t number = 0;
-    for (int i = 0; i < 25; ++i)
-        table.accept(*url_invalidation("http://a.example/" + std::to_string(i), false), wall_now(), [&] { return ++number; });
+    Numbers numbers;
+    Invalidations table(numbers, 10);
+    for (int i = 0; i < 25; ++i) table.accept(*url_invalidation("http://a.example/" + std::to_string(i), false), wall_now());
     EXPECT_EQ(table.stats().held, 10u);
     EXPECT_EQ(table.stats().watermark, 15u);
     EXPECT_EQ(table.stats().accepted[0], 25u);
@@ -228,7 +226,7 @@ TEST_F(InCache, stale_while_revalidate_counts_from_a_soft_one) {
 
 TEST_F(InCache, stale_if_error_only_after_a_soft_one) {
     auto const may = [&](store::Object const& object) {
-        return cache.invalidations().may_serve_stale_on_error(object, {}, wall_now(), http::StaleOnErrorKind::unreachable);
+        return cache.invalidations.may_serve_stale_on_error(object, {}, wall_now(), http::StaleOnErrorKind::unreachable);
     };
     store(page);
     auto const object = lookup(page).object;
@@ -320,7 +318,7 @@ TEST(AfterARestart, invalidations_of_the_former_process_hold) {
         NotingDisk disk;
         {
             Scene scene;
-            scene.cache.set_disk(&disk);
+            scene.set_disk(&disk);
             scene.store(page);
             scene.cache.invalidate(*url_invalidation("http://a.example/page", soft));
             scene.store("fhttp://a.example/other");
@@ -328,7 +326,7 @@ TEST(AfterARestart, invalidations_of_the_former_process_hold) {
         ASSERT_EQ(disk.lines.size(), 1u);
         disk.first = 1'000'000;
         Scene next;
-        next.cache.set_disk(&disk);
+        next.set_disk(&disk);
         net::asio::io_context context;
         auto const find = [&](std::string_view url) {
             auto found = next.lookup(url);
@@ -350,9 +348,9 @@ TEST(AfterARestart, an_unreadable_line_outdates_everything) {
     NotingDisk disk;
     disk.lines = {"unreadable"};
     Scene scene;
-    scene.cache.set_disk(&disk);
+    scene.set_disk(&disk);
     auto const old = store::Object::make({.key = page, .head = "HTTP/1.1 200 OK\r\n", .sequence = 999}, nullptr);
-    EXPECT_TRUE(scene.cache.invalidations().judge(*old).is_hard());
+    EXPECT_TRUE(scene.cache.invalidations.judge(*old).is_hard());
     scene.store(page);
     EXPECT_EQ(scene.stored(page), "body");
 }

@@ -19,7 +19,7 @@ constexpr group::Times times{.lease = seconds(60)};
 
 struct InGroup : ::testing::Test, Scene {
     InGroup() { lease().begin(times.held(), times.spread()); }
-    Lease& lease() { return cache.memory().invalidations.lease; }
+    Lease& lease() { return cache.invalidations.lease; }
     void renew() { lease().renew(boot_now() + seconds(30)); }
     void cut_off() { lease().renew(boot_now() - seconds(1)); }
     store::ObjectPtr keep() {
@@ -33,10 +33,10 @@ struct InGroup : ::testing::Test, Scene {
         return cache.memory().make_object(parts, cache.key(key).fingerprint);
     }
     bool may_serve_on_error(store::Object const& object) {
-        return cache.invalidations().may_serve_stale_on_error(object, {}, wall_now() + seconds(1'001),
-                                                              http::StaleOnErrorKind::unreachable);
+        return cache.invalidations.may_serve_stale_on_error(object, {}, wall_now() + seconds(1'001),
+                                                            http::StaleOnErrorKind::unreachable);
     }
-    bool passes() { return cache.invalidations().must_pass_caches(url); }
+    bool passes() { return cache.invalidations.must_pass_caches(url); }
 };
 
 }   // namespace
@@ -73,7 +73,7 @@ TEST_F(InGroup, uses_a_response_as_the_rules_of_the_group_have_it) {
         for (bool const has_passed : {false, true})
             for (bool const is_current : {true, false}) {
                 Scene scene;
-                auto& own = scene.cache.memory().invalidations.lease;
+                auto& own = scene.cache.invalidations.lease;
                 own.begin(times.held(), times.spread());
                 store::Object::Parts parts;
                 parts.key = key;
@@ -85,7 +85,7 @@ TEST_F(InGroup, uses_a_response_as_the_rules_of_the_group_have_it) {
                 own.renew(Lease::Time::max());
                 auto lead = scene.cache.lease(scene.cache.key(key), nullptr);
                 lead.complete(scene.cache.memory().make_object(parts, scene.cache.key(key).fingerprint), {}, {});
-                if (outdated == Outdated::watermark) scene.cache.raise_watermark();
+                if (outdated == Outdated::watermark) scene.cache.invalidations.raise_watermark(wall_now());
                 if (outdated == Outdated::soft) scene.cache.invalidate(*url_invalidation(url, true));
                 if (outdated == Outdated::hard) scene.cache.invalidate(*url_invalidation(url, false));
                 if (!is_current) own.renew(boot_now() - seconds(1));
@@ -106,14 +106,14 @@ TEST_F(InGroup, serves_nothing_stale_on_an_error_below_the_watermark_or_without_
     EXPECT_TRUE(may_serve_on_error(*object));
     cache.invalidate(*url_invalidation(url, true));
     EXPECT_TRUE(may_serve_on_error(*object)) << "soft";
-    EXPECT_FALSE(cache.invalidations().holds_back(*object));
+    EXPECT_FALSE(cache.invalidations.holds_back(*object));
     cut_off();
     EXPECT_FALSE(may_serve_on_error(*object));
-    EXPECT_TRUE(cache.invalidations().holds_back(*object));
+    EXPECT_TRUE(cache.invalidations.holds_back(*object));
     renew();
-    cache.raise_watermark();
+    cache.invalidations.raise_watermark(wall_now());
     EXPECT_FALSE(may_serve_on_error(*object));
-    EXPECT_TRUE(cache.invalidations().holds_back(*object));
+    EXPECT_TRUE(cache.invalidations.holds_back(*object));
 }
 
 TEST_F(InGroup, says_that_it_held_a_response_back) {
@@ -133,19 +133,19 @@ TEST_F(InGroup, says_that_it_held_a_response_back) {
 TEST_F(InGroup, what_the_group_does_not_cover_needs_no_lease) {
     GroupOptions options;
     options.objects.emplace_back().url_contains = {"/y/"};
-    cache.configure(options);
+    cache.invalidations.configure(options);
     renew();
     store(key);
     cut_off();
     EXPECT_EQ(kind(key), Lookup::Kind::fresh);
     EXPECT_FALSE(passes());
-    EXPECT_TRUE(cache.invalidations().must_pass_caches("http://a.example/y/page"));
+    EXPECT_TRUE(cache.invalidations.must_pass_caches("http://a.example/y/page"));
 }
 
 TEST_F(InGroup, cut_off_serve_uses_responses_all_the_same) {
     GroupOptions options;
     options.serves_cut_off = true;
-    cache.configure(options);
+    cache.invalidations.configure(options);
     renew();
     store(key);
     cut_off();
@@ -171,26 +171,26 @@ TEST_F(InGroup, requests_pass_caches_after_a_match_a_watermark_and_without_a_lea
           Case{"tag", [](Cache& one) { one.invalidate(*tag_invalidation("t", "http://a.example/", false)); }},
           Case{"tag of all", [](Cache& one) { one.invalidate(*tag_invalidation("t", "", false)); }},
           Case{"all", [](Cache& one) { one.invalidate(invalidation_of_all(false)); }},
-          Case{"watermark", [](Cache& one) { one.raise_watermark(); }}}) {
+          Case{"watermark", [](Cache& one) { one.invalidations.raise_watermark(wall_now()); }}}) {
         Scene scene;
-        auto& own = scene.cache.memory().invalidations.lease;
+        auto& own = scene.cache.invalidations.lease;
         own.begin(milliseconds(50), milliseconds(100));
         own.renew(Lease::Time::max());
-        EXPECT_FALSE(scene.cache.invalidations().must_pass_caches(url)) << name;
+        EXPECT_FALSE(scene.cache.invalidations.must_pass_caches(url)) << name;
         apply(scene.cache);
-        EXPECT_TRUE(scene.cache.invalidations().must_pass_caches(url)) << name;
-        for (int i = 0; i < 1'000 && scene.cache.invalidations().must_pass_caches(url); ++i) {
+        EXPECT_TRUE(scene.cache.invalidations.must_pass_caches(url)) << name;
+        for (int i = 0; i < 1'000 && scene.cache.invalidations.must_pass_caches(url); ++i) {
             timespec const pause{0, 1'000'000};
             ::nanosleep(&pause, nullptr);
         }
-        EXPECT_FALSE(scene.cache.invalidations().must_pass_caches(url)) << name;
+        EXPECT_FALSE(scene.cache.invalidations.must_pass_caches(url)) << name;
     }
 }
 
 TEST_F(InGroup, a_fetch_from_before_the_watermark_is_not_stored) {
     renew();
     auto lead = cache.lease(cache.key(key), nullptr);
-    cache.raise_watermark();
+    cache.invalidations.raise_watermark(wall_now());
     complete(lead, key);
     EXPECT_EQ(kind(key), Lookup::Kind::absent);
 }
@@ -198,7 +198,7 @@ TEST_F(InGroup, a_fetch_from_before_the_watermark_is_not_stored) {
 TEST_F(InGroup, explain_says_what_is_held_back) {
     renew();
     store(key);
-    cache.raise_watermark();
+    cache.invalidations.raise_watermark(wall_now());
     auto const below = peek(key);
     EXPECT_EQ(below.kind, Lookup::Kind::stale);
     EXPECT_EQ(below.invalidated, "older than the watermark of the group");

@@ -71,7 +71,7 @@ TEST_P(Memory, of_many_small_objects_is_what_is_charged) {
     expect_told(scene);
     // Memory is full, including what the policy remembers about evicted objects.
     auto const used = scene.cache.memory().stats().used;
-    scene.cache.reconfigure({.size = used, .policy = policy});
+    scene.cache.memory().reconfigure({.size = used, .policy = policy});
     for (int i = 0; i < 20'000; ++i) scene.store("http://other.example/" + std::to_string(i));
     EXPECT_GT(scene.cache.memory().stats().evictions, 15'000u);
     expect_told(scene);

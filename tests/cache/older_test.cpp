@@ -17,7 +17,7 @@ struct Older : ::testing::Test {
     SlowDisk disk;
     Key const key = scene.cache.key("u");
 
-    Older() { scene.cache.set_disk(&disk); }
+    Older() { scene.set_disk(&disk); }
 
     store::ObjectPtr uncharged(std::string_view body, std::string_view text = "u") {
         store::Object::Parts parts;
@@ -329,7 +329,7 @@ TEST_F(Older, what_leaves_memory_while_a_newer_one_comes_does_not_go_to_disk) {
     options.policy = "lru";
     Scene small(options);
     SlowDisk behind;
-    small.cache.set_disk(&behind);
+    small.set_disk(&behind);
     small.store("u", {.body = "old"});
     auto lead = small.cache.lease(small.cache.key("u"), nullptr);
     small.give(*lead.fill(), *small.object("u", {.body = "new"}), {}, nullptr);

@@ -225,10 +225,10 @@ TEST_F(Parts, of_variants_lie_apart_and_leave_with_them) {
 TEST_F(Parts, tell_the_disk_of_their_uses) {
     keep(0, 99);
     SlowDisk disk;
-    scene.cache.set_disk(&disk);
+    scene.set_disk(&disk);
     for (int i = 0; i < 32; ++i) EXPECT_TRUE(has("0-9"));
     EXPECT_EQ(std::ranges::count(disk.uses, parts_text("u")), 4) << "one of eight";
-    scene.cache.set_disk(nullptr);
+    scene.set_disk(nullptr);
 }
 
 TEST_F(Parts, are_purged_and_not_stored_after_that) {

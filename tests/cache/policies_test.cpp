@@ -141,7 +141,7 @@ private:
         auto const rows = policy::all();
         options_.policy = rows[random_() % rows.size()].name;
         auto const before = scene_.cache.memory().stats().objects;
-        scene_.cache.reconfigure(options_);
+        scene_.cache.memory().reconfigure(options_);
         told_ += 'p';
         // A change of policy may evict a few objects, because the new one may need more metadata.
         EXPECT_GE(scene_.cache.memory().stats().objects + 40, before);
@@ -149,7 +149,7 @@ private:
     void set_size() {
         options_.size = (1 + random_() % 4) * MiB;
         options_.object_max = options_.size / 4;
-        scene_.cache.reconfigure(options_);
+        scene_.cache.memory().reconfigure(options_);
         told_ += 's';
     }
     void expect_account() {
@@ -220,7 +220,7 @@ TEST_P(EveryPolicy, a_much_smaller_size_gives_the_arrays_back) {
     for (int i = 0; i < 50'000; ++i) scene.store("/" + std::to_string(i));
     auto const before = scene.cache.memory().stats().metadata;
     smaller.size = MiB;
-    scene.cache.reconfigure(smaller);
+    scene.cache.memory().reconfigure(smaller);
     EXPECT_LT(scene.cache.memory().stats().metadata, before / 4);
     EXPECT_LE(scene.cache.memory().stats().used, MiB);
     std::size_t kept = 0;
@@ -253,7 +253,7 @@ TEST_P(EveryPair, keeps_contents_and_budget) {
     auto const before = scene.cache.memory().stats();
     EXPECT_EQ(before.objects, 400u);
     options.policy = other;
-    scene.cache.reconfigure(options);
+    scene.cache.memory().reconfigure(options);
     auto const after = scene.cache.memory().stats();
     EXPECT_EQ(after.policy, other);
     EXPECT_EQ(after.objects, before.objects);
@@ -264,7 +264,7 @@ TEST_P(EveryPair, keeps_contents_and_budget) {
     // The new policy knows all objects, because it can evict each of them.
     options.size = 256 * KiB;
     options.object_max = 64 * KiB;
-    scene.cache.reconfigure(options);
+    scene.cache.memory().reconfigure(options);
     EXPECT_LE(scene.cache.memory().stats().used, options.size);
     for (int i = 600; i < 1'200; ++i) scene.store(url(i), {.body = std::string(2'000, 'x')});
     EXPECT_LE(scene.cache.memory().stats().used, options.size);
@@ -302,7 +302,7 @@ TEST(Policies, change_under_load_and_nothing_is_lost_or_overdrawn) {
         for (auto const& row : policy::all()) {
             std::this_thread::sleep_for(milliseconds{20});
             options.policy = row.name;
-            scene.cache.reconfigure(options);
+            scene.cache.memory().reconfigure(options);
             auto const stats = scene.cache.memory().stats();
             EXPECT_EQ(stats.policy, row.name);
             EXPECT_LE(stats.used, size);

@@ -160,12 +160,12 @@ TEST(Room, a_smaller_size_evicts_and_a_new_policy_keeps_what_is_there) {
     for (int i = 0; i < 500; ++i) scene.store("s" + std::to_string(i), {.body = bytes});
     EXPECT_EQ(scene.cache.memory().stats().objects, 500u);
     options.policy = "gdsf";
-    scene.cache.reconfigure(options);
+    scene.cache.memory().reconfigure(options);
     EXPECT_EQ(scene.cache.memory().stats().objects, 500u);
     EXPECT_EQ(scene.cache.memory().stats().evictions, 0u);
     options.size = MiB;
     options.object_max = 256 * KiB;
-    scene.cache.reconfigure(options);
+    scene.cache.memory().reconfigure(options);
     auto stats = scene.cache.memory().stats();
     EXPECT_LE(stats.used, MiB);
     EXPECT_GT(stats.used, MiB - 10'000) << "only as much as necessary was evicted";
@@ -214,7 +214,7 @@ TEST(Room, the_budget_holds_under_random_load_from_many_threads) {
     for (int i = 0; i < 20; ++i) {
         std::this_thread::sleep_for(milliseconds{100});
         other.policy = i % 2 ? "gdsf" : "lru";
-        scene.cache.reconfigure(other);
+        scene.cache.memory().reconfigure(other);
         EXPECT_LE(scene.cache.memory().stats().used, size);
     }
     over = true;

@@ -87,6 +87,8 @@ struct Scene {
         complete(lead, url, answer);
     }
     /// The variant for requests with this field value.
+    void set_disk(store::DiskStore* disk) { cache.set_disk({std::shared_ptr<void>(), disk}); }
+
     static Answer varying(std::string_view body, std::string_view name, std::string_view value) {
         Answer answer;
         answer.body = body;
@@ -96,7 +98,7 @@ struct Scene {
     }
 
     /// The sequence number of a response received now.
-    std::uint64_t next() { return supersession().next(); }
+    std::uint64_t next() { return cache.memory().numbers.next(); }
     /// A client received `newer` from the fetch `by`: see Supersession.
     bool give(Fill& by, store::Object const& newer, http::VaryNames const& vary, store::ObjectPtr const& known_parts) {
         return supersession().give(by, newer.parts(), vary, known_parts);

@@ -102,7 +102,7 @@ private:
     void take_response() {
         auto& hop = hops_.back();
         auto const version = hop.received;
-        auto const& invalidations = cache().invalidations();
+        auto const& invalidations = cache().invalidations;
         bool const is_same = hop.stale && version_of(*hop.stale) == version;
         auto const asked = hop.lead.fill()->asked();
         bool const is_outdated = is_same && (invalidations.judge(*hop.stale, asked) || invalidations.judge(*hop.stale).is_hard());
@@ -122,7 +122,7 @@ private:
         parts.bytes = body;
         parts.terms = Scene::terms(1'000);
         parts.sequence = freshened ? freshened->sequence() : tier().scene.next();
-        if (freshened && cache().invalidations().judge(*freshened)) parts.sequence = std::max(parts.sequence, asked);
+        if (freshened && cache().invalidations.judge(*freshened)) parts.sequence = std::max(parts.sequence, asked);
         return cache().memory().make_object(parts, cache().key(url_).fingerprint);
     }
 
@@ -131,7 +131,7 @@ private:
         auto const fill = std::move(hop.follow);
         auto const view = fill->view();
         bool const is_complete = view.phase == FillView::Phase::complete;
-        bool const is_outdated = is_complete && cache().invalidations().judge(*view.object, fill->asked());
+        bool const is_outdated = is_complete && cache().invalidations.judge(*view.object, fill->asked());
         if (is_complete && (!is_outdated || error_ == Error::uses_what_it_joined)) return give(version_of(*view.object));
         hop = {.passes = hop.passes};   // looks again
     }

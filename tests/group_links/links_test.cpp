@@ -55,9 +55,9 @@ struct Member {
         if (group) group->start();
     }
     GroupState state() const { return group->state().value_or(GroupState{}); }
-    bool is_current() const { return state().current && cache.invalidations().lease.is_current(); }
+    bool is_current() const { return state().current && cache.invalidations.lease.is_current(); }
     std::uint64_t accepted() const {
-        auto const stats = cache.invalidations().stats();
+        auto const stats = cache.invalidations.stats();
         return stats.accepted[0] + stats.accepted[1] + stats.accepted[2] + stats.accepted[3];
     }
     cache::Cache cache;
