@@ -47,7 +47,7 @@ void Cache::invalidate(Invalidation const& what) {
 }
 
 void Cache::invalidate_before_purge(Invalidation const& what) {
-    memory_.invalidations.accept(what, wall_now(), [this] { return fetches_.supersession().next(); });
+    memory_.invalidations.accept_purged(what, wall_now(), [this] { return fetches_.supersession().next(); });
 }
 
 void Cache::raise_watermark() {

@@ -65,8 +65,8 @@ public:
     /// Accepts an invalidation: later requests get none of the stored responses that it concerns, or get them as stale ones. Wait
     /// for the disk if it must survive the process: see DiskTier::settled().
     void invalidate(Invalidation const&);
-    /// Like invalidate(), for a URL that the caller then purges: the disk keeps no line about it, so POST requests do not fill its
-    /// list.
+    /// Like a hard invalidate() of a URL that the caller then purges. POST requests cause these: the disk keeps no line about them,
+    /// and they push no other invalidation out of the list.
     void invalidate_before_purge(Invalidation const&);
     /// See Invalidations.
     void raise_watermark();
