@@ -317,7 +317,7 @@ void Group::Inside::submit(cache::Invalidation const& what, Told accepted, Told 
     });
 }
 
-/// Of an unsafe request: its client has no answer of the group.
+/// An unsafe request caused the invalidation: its client has no answer of the group.
 void Group::Inside::tell_of_failure(std::string const& why) {
     MutexLock const lock(reports_mutex_);
     if (!reports_.is_due({}, why, boot_now())) return;

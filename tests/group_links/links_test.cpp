@@ -202,7 +202,7 @@ TEST_F(Links, a_recorded_HELLO_makes_no_member) {
     hello.member = "line\nfeed \xff";
     auto const recorded = channel.seal(hello);
     std::vector<Tcp::socket> replays;
-    for (std::size_t i = 0; i < 2 * VoterSide::strangers_max; ++i) {
+    for (std::size_t i = 0; i < 3 * VoterSide::strangers_max; ++i) {
         replays.push_back(connect(0));
         asio::write(replays.back(), asio::buffer(recorded));
     }
