@@ -132,6 +132,7 @@ Json freshness(Explanation const& explained) {
     auto const arrived = unix_seconds(terms.response_time);
     auto const resident = std::chrono::floor<seconds>(explained.now - terms.response_time).count();
     bool const never_stale = terms.must_revalidate || terms.no_cache;
+    bool const is_ended = !found.invalidated.empty() && found.answer.ttl < std::int64_t{terms.lifetime} - found.answer.age;
     auto window = [&](http::DeltaSeconds length) { return never_stale ? 0 : length; };
     return {{"fields", deciding_fields(explained.stored_head)},
             {"date", http::format_http_date(terms.date_value)},
@@ -144,6 +145,8 @@ Json freshness(Explanation const& explained) {
             {"lifetime_from", text(terms.source)},
             {"heuristic_factor", terms.heuristic ? Json(explained.freshness.heuristic_factor) : Json(nullptr)},
             {"ttl_seconds", found.answer.ttl},
+            {"ended_by", is_ended ? Json(found.invalidated) : Json(nullptr)},
+            {"ended_seconds_ago", is_ended ? Json(-found.answer.ttl) : Json(nullptr)},
             {"no_cache", bool(terms.no_cache)},
             {"must_revalidate", bool(terms.must_revalidate)},
             {"has_validator", bool(terms.has_validator)},

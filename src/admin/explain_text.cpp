@@ -80,6 +80,7 @@ std::string_view meaning_of(std::string const& outcome) {
         {"login", "the client is asked to log in"},
         {"refused", "rejected without asking the origin"},
         {"denied", "the access rules do not allow it"},
+        {"own", "a page of this proxy; no origin is asked"},
     };
     for (auto const& row : rows)
         if (outcome == row.name) return row.meaning;
@@ -198,8 +199,11 @@ void lifetime(Page& page, Json const& fresh) {
     page.line("lifetime", filled(fresh, heuristic ? "{lifetime_seconds:span} from {lifetime_from}, factor {heuristic_factor}"
                                                   : "{lifetime_seconds:span} from {lifetime_from}"));
     auto const ttl = number_at(fresh, "ttl_seconds");
-    page.line("lifetime", filled(fresh, "{lifetime_seconds} s - {current_age_seconds} s = ") +
-                              (ttl > 0 ? "fresh for " + span(ttl) : "stale for " + span(-ttl)));
+    if (!text_at(fresh, "ended_by").empty())
+        page.line("lifetime", filled(fresh, "ended {ended_seconds_ago:span} ago: {ended_by}"));
+    else
+        page.line("lifetime", filled(fresh, "{lifetime_seconds} s - {current_age_seconds} s = ") +
+                                  (ttl > 0 ? "fresh for " + span(ttl) : "stale for " + span(-ttl)));
     if (is(fresh, "no_cache")) page.line("lifetime", "no-cache: must be revalidated before each use");
 }
 

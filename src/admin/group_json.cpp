@@ -1,5 +1,6 @@
 #include "admin/group_json.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "admin/human.hpp"
@@ -35,6 +36,13 @@ Json member_json(group::GroupState::MemberRow const& member) {
             {"heard_seconds_ago", in_seconds(member.heard_before)}};
 }
 
+/// The names of other members may contain any character.
+std::string word_at(Json const& json, std::string_view path) {
+    auto text = text_at(json, path);
+    std::ranges::replace(text, '\n', '?');
+    return text;
+}
+
 std::string time_shown(Json const& value) { return human_micros(static_cast<std::uint64_t>(value.get<double>() * 1e6 + 0.5)); }
 
 void append_voters(Json const& json, std::string& out) {
@@ -42,11 +50,11 @@ void append_voters(Json const& json, std::string& out) {
     for (auto const& voter : at(json, "voters")) {
         auto const left = at(voter, "lease_left_seconds");
         bool const holds = left.is_number() && left.get<double>() > 0;
-        out += "  " + text_at(voter, "address") + (is(voter, "own") ? " (this member)" : "") + ": ";
+        out += "  " + word_at(voter, "address") + (is(voter, "own") ? " (this member)" : "") + ": ";
         out += holds ? "lease for " + time_shown(left) : std::string("no lease");
-        if (is(voter, "connected")) out += ", instance " + text_at(voter, "instance");
+        if (is(voter, "connected")) out += ", instance " + word_at(voter, "instance");
         if (is(voter, "connected")) out += ", sequence " + std::to_string(number_at(voter, "sequence"));
-        if (auto const trouble = text_at(voter, "trouble"); !trouble.empty()) out += ", " + trouble;
+        if (auto const trouble = word_at(voter, "trouble"); !trouble.empty()) out += ", " + trouble;
         out += "\n";
     }
 }
@@ -54,7 +62,7 @@ void append_voters(Json const& json, std::string& out) {
 void append_members(Json const& json, std::string& out) {
     out += "members, as this voter knows them:\n";
     for (auto const& member : at(json, "members")) {
-        out += "  " + text_at(member, "name") + " at " + text_at(member, "address") + ": acknowledged " +
+        out += "  " + word_at(member, "name") + " at " + word_at(member, "address") + ": acknowledged " +
                std::to_string(number_at(member, "acknowledged")) + ", lag " + std::to_string(number_at(member, "lag"));
         out += ", heard " + time_shown(at(member, "heard_seconds_ago")) + " ago\n";
     }
@@ -76,8 +84,11 @@ Json group_json(group::GroupState const& state) {
     json["members"] = state.is_voter ? Json::array() : Json(nullptr);
     for (auto const& member : state.members) json["members"].push_back(member_json(member));
     auto const& totals = state.totals;
-    json["invalidations"] = {
-        {"held", state.held}, {"accepted", totals.accepted}, {"not_accepted", totals.not_accepted}, {"received", totals.received}};
+    json["invalidations"] = {{"held", state.held},
+                             {"accepted", totals.accepted},
+                             {"not_accepted", totals.not_accepted},
+                             {"refused", totals.refused},
+                             {"received", totals.received}};
     json["watermarks"] = Json::array();
     for (auto const& one : state.watermarks)
         json["watermarks"].push_back({{"at", proxy::moment_text(one.at)}, {"reason", one.reason}});
@@ -85,19 +96,20 @@ Json group_json(group::GroupState const& state) {
 }
 
 std::string group_text(Json const& json) {
-    auto const state = text_at(json, "state");
+    auto const state = word_at(json, "state");
     if (state == "none") return "this proxy shares no invalidations: group.name is not set\n";
-    auto out = "group " + text_at(json, "name") + ", member " + text_at(json, "member") + ": " + state + " since " +
-               text_at(json, "since");
+    auto out = "group " + word_at(json, "name") + ", member " + word_at(json, "member") + ": " + state + " since " +
+               word_at(json, "since");
     if (state == "current") out += ", lease for " + time_shown(at(json, "lease_left_seconds"));
-    if (auto const why = text_at(json, "why"); !why.empty()) out += ": " + why;
+    if (auto const why = word_at(json, "why"); !why.empty()) out += ": " + why;
     out += "\n";
     append_voters(json, out);
     if (at(json, "members").is_array()) append_members(json, out);
     out += "invalidations: " + std::to_string(number_at(json, "invalidations.accepted")) + " accepted of this member, " +
            std::to_string(number_at(json, "invalidations.not_accepted")) + " not accepted, " +
+           std::to_string(number_at(json, "invalidations.refused")) + " refused, " +
            std::to_string(number_at(json, "invalidations.received")) + " received from other voters\n";
-    for (auto const& one : at(json, "watermarks")) out += "watermark: " + text_at(one, "at") + ", " + text_at(one, "reason") + "\n";
+    for (auto const& one : at(json, "watermarks")) out += "watermark: " + word_at(one, "at") + ", " + word_at(one, "reason") + "\n";
     return printable(out);
 }
 

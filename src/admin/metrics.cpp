@@ -81,6 +81,7 @@ Json group_submissions(Report const& report) {
     return of_group(report, [](OfGroup const& group, Json& json) {
         json["accepted"] = group.totals.accepted;
         json["not accepted"] = group.totals.not_accepted;
+        json["refused"] = group.totals.refused;
     });
 }
 Json group_links(Report const& report) {

@@ -68,7 +68,8 @@ int run_purge_command(PurgeCommand const& command, std::istream& in, std::ostrea
     for (std::string line; std::getline(in, line);) {
         if (line.ends_with('\r')) line.pop_back();
         auto const text = trim(line);
-        if (!text.empty()) worst = std::max(worst, sender.send(purge_order_of_line(text, command.order), out, "refused: "));
+        bool const is_order = !text.empty() && !text.starts_with('#');
+        if (is_order) worst = std::max(worst, sender.send(purge_order_of_line(text, command.order), out, "refused: "));
     }
     return worst;
 }

@@ -1,27 +1,32 @@
 #include "admin/purge_order.hpp"
 
 #include "admin/form_fields.hpp"
+#include "util/option_words.hpp"
 #include "util/text.hpp"
 
 namespace garner::admin {
 
-PurgeOrder purge_order_in(std::string_view query, std::string_view body) {
+Result<PurgeOrder> purge_order_in(std::string_view query, std::string_view body) {
     auto const value = [&](std::string_view name) {
         auto found = form_value(query, name);
         return found.empty() ? form_value(body, name) : found;
     };
+    std::string wrong;
     auto const flag = [&](std::string_view name) {
         auto const found = value(name);
-        return !found.empty() && found != "0";
+        if (!found.empty() && found != "0" && found != "1") wrong = std::string(name) + "=" + found;
+        return found == "1";
     };
-    return {.url = value("url"),
-            .prefix = value("prefix"),
-            .tag = value("tag"),
-            .origin = value("origin"),
-            .all = flag("all"),
-            .soft = flag("soft"),
-            .group = flag("group"),
-            .wait = flag("wait")};
+    PurgeOrder order{.url = value("url"),
+                     .prefix = value("prefix"),
+                     .tag = value("tag"),
+                     .origin = value("origin"),
+                     .all = flag("all"),
+                     .soft = flag("soft"),
+                     .group = flag("group"),
+                     .wait = flag("wait")};
+    if (!wrong.empty()) return Fault{quoted_word(wrong) + " is neither 0 nor 1", "write 1, or leave it out"};
+    return order;
 }
 
 std::vector<std::pair<std::string_view, std::string>> form_of(PurgeOrder const& order) {

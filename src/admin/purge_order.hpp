@@ -17,11 +17,13 @@ struct PurgeOrder {
     bool wait = false;    // answered when it holds everywhere
 
     /// It removes one URL at once, here and at the peers.
-    bool is_for_one_url() const { return prefix.empty() && tag.empty() && !all && !soft && !group; }
+    bool is_for_one_url() const {
+        return !url.empty() && prefix.empty() && tag.empty() && origin.empty() && !all && !soft && !group && !wait;
+    }
 };
 
-/// From the query of the target and the body, both as forms.
-PurgeOrder purge_order_in(std::string_view query, std::string_view body);
+/// From the query of the target and the body, both as forms. The fault names a parameter that is neither 0 nor 1 but must be.
+Result<PurgeOrder> purge_order_in(std::string_view query, std::string_view body);
 /// The form that purge_order_in() reads.
 std::vector<std::pair<std::string_view, std::string>> form_of(PurgeOrder const&);
 /// The fault names the parameter that is missing, wrong or one too many.

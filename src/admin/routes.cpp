@@ -264,9 +264,10 @@ Reply Routes::reopen_logs(Asked const&) {
 Reply Routes::purge(Asked const& asked) {
     if (is_absolute(asked.request)) return purge_url(asked.request.target);
     auto const order = purge_order_in(asked.request.query, asked.body);
-    if (order.is_for_one_url()) return purge_url(order.url);
-    auto const what = invalidation_of(order);
-    return what ? invalidate(*what, order.wait) : refused(400, what.fault().text());
+    if (!order) return refused(400, order.fault().text());
+    if (order->is_for_one_url()) return purge_url(order->url);
+    auto const what = invalidation_of(*order);
+    return what ? invalidate(*what, order->wait) : refused(400, what.fault().text());
 }
 
 /// `{"purged":true,"accepted":"tag news","voters":3,"stored":2,"milliseconds":3.1}`
@@ -309,7 +310,6 @@ group::Outcome Routes::submit(cache::Invalidation const& what, bool waits) {
 /// `{"purged":true,"peers":[{"name":"campus","answer":"purged"}]}`; without peers only the first member.
 Reply Routes::purge_url(std::string_view url) {
     http::UriError error;
-    if (url.empty()) return refused(400, "The url is missing: POST /purge?url=http%3A%2F%2Fexample.com%2F");
     auto const uri = http::parse_absolute(url, error);
     if (!uri) return refused(400, std::string("The url is not valid: ") + error.refusal);
     std::string normal;

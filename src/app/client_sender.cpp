@@ -47,6 +47,7 @@ Result<void> ClientSender::answered(takeover::Json const& message) {
 }
 
 void ClientSender::resume(Departures::Next next) {
+    departures_->end(next);
     if (!sent_) resume(std::exchange(some_, {}), next);
     for (auto some = departures_->take(); !some.empty(); some = departures_->take()) resume(std::move(some), next);
 }

@@ -7,6 +7,7 @@
 #include "http/rule_request.hpp"
 #include "http/tags.hpp"
 #include "http/uri.hpp"
+#include "util/check.hpp"
 
 namespace garner::cache {
 
@@ -19,7 +20,16 @@ constexpr Bytes node_bytes = 72;
 
 // ---- the table ----
 
-std::size_t Invalidations::index_of(Key key) { return key == Key::url ? 0 : key == Key::prefix ? 1 : key == Key::tag ? 2 : 3; }
+std::size_t Invalidations::index_of(Key key) {
+    switch (key) {
+    case Key::url: return 0;
+    case Key::prefix: return 1;
+    case Key::tag: return 2;
+    case Key::any_tag: return 3;
+    case Key::purged_url: break;
+    }
+    return 4;
+}
 
 Fingerprint Invalidations::hash_of(Key key, std::string_view origin, std::string_view text) const {
     thread_local std::string whole;
@@ -44,8 +54,10 @@ void Invalidations::add(Key key, std::string_view origin, std::string_view text,
     auto const [at, is_new] = table_.try_emplace(hash);
     held_[index_of(key)] += is_new;
     raise(at->second, noted.what.soft, noted.number, noted.at, applied);
-    order_.push_back({hash, at->second.newest(), key});
+    auto& order = key == Key::purged_url ? purged_ : order_;
+    order.push_back({hash, at->second.newest(), key});
     while (order_.size() > most_) forget_oldest();
+    while (purged_.size() > purged_most_) forget_oldest_purged();
 }
 
 void Invalidations::forget_oldest() {
@@ -56,6 +68,17 @@ void Invalidations::forget_oldest() {
     auto const& entry = found->second;
     if (entry.hard) raise(forgotten_, false, entry.hard, entry.at, entry.applied);
     if (entry.soft) raise(forgotten_, true, entry.soft, entry.at, entry.applied);
+    table_.erase(found);
+    --held_[index_of(oldest.key)];
+}
+
+/// Its stored responses were removed, and a fetch from before it is not stored. Only requests that are to pass caches miss it.
+void Invalidations::forget_oldest_purged() {
+    auto const oldest = purged_.front();
+    purged_.pop_front();
+    auto const found = table_.find(oldest.hash);
+    if (found == table_.end() || found->second.newest() != oldest.number) return;   // renewed since
+    forgotten_purge_ = std::max(forgotten_purge_, found->second.applied);
     table_.erase(found);
     --held_[index_of(oldest.key)];
 }
@@ -72,23 +95,42 @@ void Invalidations::put(Noted const& noted, Lease::Time applied) {
     add(Key::any_tag, what.origin, {}, noted, applied);   // for responses whose tags are unreadable or not known yet
 }
 
+/// Call it before the number is drawn: must_pass_caches() of a request with a higher number sees the time, and waits for the lock.
+Lease::Time Invalidations::begin_to_apply() {
+    auto const now = boot_now();
+    last_applied_.store(now.count(), std::memory_order_release);
+    return now;
+}
+
+void Invalidations::note_accepted(Noted const& noted) {
+    ++accepted_[static_cast<std::size_t>(noted.what.kind)];
+    last_.store(noted.number, std::memory_order_release);
+}
+
 Invalidations::Number Invalidations::accept(Invalidation const& what, WallTime now) {
     MutexLock const lock(mutex_);
-    auto const number = numbers_.next();
-    auto const applied = boot_now();
-    put({what, number, now}, applied);
-    last_applied_.store(applied.count(), std::memory_order_release);
-    ++accepted_[static_cast<std::size_t>(what.kind)];
-    last_.store(number, std::memory_order_release);
-    return number;
+    auto const applied = begin_to_apply();
+    Noted const noted{what, numbers_.next(), now};
+    put(noted, applied);
+    note_accepted(noted);
+    return noted.number;
+}
+
+Invalidations::Number Invalidations::accept_purged(Invalidation const& what, WallTime now) {
+    check(what.kind == Invalidation::Kind::url && !what.soft);
+    MutexLock const lock(mutex_);
+    auto const applied = begin_to_apply();
+    Noted const noted{what, numbers_.next(), now};
+    add(Key::purged_url, {}, what.text, noted, applied);
+    note_accepted(noted);
+    return noted.number;
 }
 
 Invalidations::Number Invalidations::raise_watermark(WallTime now) {
     MutexLock const lock(mutex_);
+    auto const applied = begin_to_apply();
     auto const number = numbers_.next();
-    auto const applied = boot_now();
     raise(watermark_, true, number, now, applied);
-    last_applied_.store(applied.count(), std::memory_order_release);
     last_.store(number, std::memory_order_release);
     return number;
 }
@@ -114,8 +156,8 @@ Invalidations::Stats Invalidations::stats() const {
     return {.held = table_.size(),
             .accepted = accepted_,
             .watermark = forgotten_.newest(),
-            .bytes = table_.size() * node_bytes + order_.size() * sizeof(Held),
-            .bytes_max = most_ * (node_bytes + sizeof(Held))};
+            .bytes = table_.size() * node_bytes + (order_.size() + purged_.size()) * sizeof(Held),
+            .bytes_max = (most_ + purged_most_) * (node_bytes + sizeof(Held))};
 }
 
 // ---- judgements ----
@@ -177,7 +219,8 @@ Invalidations::Found Invalidations::find_newest(store::Object const& object, Num
     search.consider(&all_, invalidated_all);
     search.consider(&forgotten_, invalidated_oldest);
     search.consider_watermark(watermark_);
-    if (has(Key::url)) search.consider(find(Key::url, {}, url), invalidated_url, url);
+    for (auto const key : {Key::url, Key::purged_url})
+        if (has(key)) search.consider(find(key, {}, url), invalidated_url, url);
     if (has(Key::prefix))
         for_each_prefix(url, [&](std::string_view prefix) NO_THREAD_SAFETY_ANALYSIS {
             search.consider(find(Key::prefix, {}, prefix), invalidated_prefix, prefix);
@@ -259,11 +302,12 @@ bool Invalidations::must_pass_caches(std::string_view url) const {
 /// When the latest invalidation that may concern a response of this URL was applied. The tags of the response are not known: any
 /// tag of its origin counts.
 Lease::Time Invalidations::last_match(std::string_view url) const {
-    auto last = std::max({all_.applied, forgotten_.applied, watermark_.applied});
+    auto last = std::max({all_.applied, forgotten_.applied, forgotten_purge_, watermark_.applied});
     auto const consider = [&](Entry const* entry) {
         if (entry) last = std::max(last, entry->applied);
     };
     consider(find(Key::url, {}, url));
+    consider(find(Key::purged_url, {}, url));
     consider(find(Key::any_tag, origin_of(url), {}));
     consider(find(Key::any_tag, {}, {}));
     if (has(Key::prefix))

@@ -1,5 +1,6 @@
 // The invalidations that were accepted, and the stored responses that they concern. Without I/O; the caller gives the wall time.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -27,11 +28,16 @@ class Invalidations {
 public:
     using Number = std::uint64_t;
     static constexpr std::size_t most_default = 1'000'000;
-    /// `most`: this many are held. The oldest go, and all responses that are older than they count as outdated.
-    explicit Invalidations(Numbers& numbers, std::size_t most = most_default) : numbers_(numbers), most_(most) {}
+    /// `most`: this many are held, and an eighth of it of those of purged URLs. The oldest go, and all responses that are older than
+    /// they count as outdated.
+    explicit Invalidations(Numbers& numbers, std::size_t most = most_default)
+        : numbers_(numbers), most_(most), purged_most_(std::max<std::size_t>(most / 8, 1)) {}
 
     /// Accepts one. Its number is taken under the lock of this object.
     Number accept(Invalidation const&, WallTime now);
+    /// Accepts one of a URL whose responses the caller then removes. Clients can cause many of these: they replace no others, and
+    /// the oldest go without consequence for stored responses. The disk keeps no line about them.
+    Number accept_purged(Invalidation const&, WallTime now);
     /// All that is stored must be validated before it is used: invalidations may have been missed.
     Number raise_watermark(WallTime now);
     /// Those that an earlier process accepted.
@@ -109,7 +115,7 @@ private:
         Lease::Time applied = Lease::never;   // when this process applied the latest of them
         Number newest() const { return std::max(hard, soft); }
     };
-    enum class Key : char { url = 'u', prefix = 'p', tag = 't', any_tag = 'o' };
+    enum class Key : char { url = 'u', prefix = 'p', tag = 't', any_tag = 'o', purged_url = 'g' };
     struct Held {
         Fingerprint hash = 0;
         Number number = 0;
@@ -124,10 +130,13 @@ private:
     class Search;
 
     static void raise(Entry&, bool soft, Number, WallTime at, Lease::Time applied);
+    Lease::Time begin_to_apply() REQUIRES(mutex_);
+    void note_accepted(Noted const&) REQUIRES(mutex_);
     void put(Noted const&, Lease::Time applied) REQUIRES(mutex_);
     void check_all_again() REQUIRES(mutex_);
     void add(Key, std::string_view origin, std::string_view text, Noted const&, Lease::Time applied) REQUIRES(mutex_);
     void forget_oldest() REQUIRES(mutex_);
+    void forget_oldest_purged() REQUIRES(mutex_);
     Fingerprint hash_of(Key, std::string_view origin, std::string_view text) const;
     Entry const* find(Key, std::string_view origin, std::string_view text) const REQUIRES(mutex_);
     bool has(Key key) const REQUIRES(mutex_) { return held_[index_of(key)] > 0; }
@@ -141,15 +150,17 @@ private:
     void for_each_prefix(std::string_view url, Use use) const;
 
     Numbers& numbers_;
-    std::size_t const most_;
+    std::size_t const most_, purged_most_;
     Fingerprint const seed_ = random_bits();
     std::atomic<Number> last_{0};   // changes with each acceptance, and when every response must be compared again
     mutable Mutex mutex_;
     std::unordered_map<Fingerprint, Entry> table_ GUARDED_BY(mutex_);
     std::deque<Held> order_ GUARDED_BY(mutex_);              // oldest first
-    std::array<std::size_t, 4> held_ GUARDED_BY(mutex_){};   // entries of each key
+    std::deque<Held> purged_ GUARDED_BY(mutex_);             // Key::purged_url, oldest first
+    std::array<std::size_t, 5> held_ GUARDED_BY(mutex_){};   // entries of each key
     Entry all_ GUARDED_BY(mutex_);
     Entry forgotten_ GUARDED_BY(mutex_);
+    Lease::Time forgotten_purge_ GUARDED_BY(mutex_) = Lease::never;      // Entry::applied of the newest one
     Entry watermark_ GUARDED_BY(mutex_);                                 // its `soft`
     std::atomic<Lease::Time::rep> last_applied_{Lease::never.count()};   // the newest Entry::applied
     GroupOptions options_ GUARDED_BY(mutex_);

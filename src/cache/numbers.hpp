@@ -10,7 +10,8 @@ namespace garner::cache {
 /// Thread-safe.
 class Numbers {
 public:
-    std::uint64_t next() { return last_.fetch_add(1, std::memory_order_relaxed) + 1; }
+    /// A thread that takes a higher number sees what the thread with a lower one had done before.
+    std::uint64_t next() { return last_.fetch_add(1, std::memory_order_acq_rel) + 1; }
     std::uint64_t last() const { return last_.load(std::memory_order_relaxed); }
     /// Makes all further numbers higher than those of the disk's records.
     void begin_behind(store::DiskStore const& disk);

@@ -78,7 +78,7 @@ inline constexpr char const* about_patterns =
 inline constexpr char const* about_purges =
     "With - as URL, purge reads lines from standard input and prints one line for each: a URL, "
     "\"prefix\" or \"tag\" and an operand, or "
-    "\"all\".\n"
+    "\"all\". Empty lines and those that begin with # are skipped.\n"
     "A purge by prefix or tag, of everything, or with --soft or --group is accepted whether "
     "anything is stored or not, and holds after a "
     "restart.\n"

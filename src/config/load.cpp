@@ -12,6 +12,7 @@
 #include "config/keys.hpp"
 #include "config/rule_context.hpp"
 #include "config/rule_tests.hpp"
+#include "io/account.hpp"
 #include "util/bytes.hpp"
 
 namespace garner::config {
@@ -98,8 +99,11 @@ Loaded load_file(std::string const& path, std::span<std::string const> sets, Nam
     errno = 0;
     std::ifstream file(path, std::ios::binary);
     if (!file) {
-        auto const mend = errno == EACCES ? "let the user that runs the command read it" : "name an existing configuration file";
-        return not_read(path, std::string("cannot be read: ") + std::strerror(errno), mend);
+        int const why = errno;
+        // At a reload another user than the operator.
+        auto const mend = why == EACCES ? "let user " + io::own_account_name() + " read it, such as by chgrp and chmod g+r"
+                                        : std::string("name an existing configuration file");
+        return not_read(path, std::string("cannot be read: ") + std::strerror(why), mend);
     }
 
     std::string text;

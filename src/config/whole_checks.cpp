@@ -158,6 +158,19 @@ void check_interception(Reader& reader, Config const& config) {
     }
 }
 
+void check_group_address(Reader& reader, Config const& config) {
+    auto const& own = config.group.address;
+    if (own.port == 0) return;
+    auto const compare = [&](std::string const& text, std::uint16_t port, char const* whose) {
+        auto const address = parse_ip(text);
+        if (address && *address == own.address && port == own.port)
+            reader.fault({"group", "address"}, own.text() + " is " + whose, "give each its own address or port");
+    };
+    for (auto const& listen : config.proxy.listen) compare(listen.address, listen.port, "already the address of a listener");
+    if (config.admin.enabled) compare(config.admin.address, config.admin.port, "also admin.address");
+    compare(config.seen.address, config.seen.port, "also seen.address");
+}
+
 /// Settings that undo the promise of a group.
 void check_group(Reader& reader, Config const& config) {
     if (!config.group.has_members()) return;
@@ -172,13 +185,13 @@ void check_group(Reader& reader, Config const& config) {
             reader.notice({"caching", "rules", i, "reload"},
                           "members of the group that use this proxy as a parent may get what was invalidated a moment before",
                           R"(remove "reload": "ignore")");
-    auto const& own = config.group.address;
-    for (std::size_t i = 0; i < config.proxy.listen.size(); ++i) {
-        auto const address = parse_ip(config.proxy.listen[i].address);
-        if (own.port != 0 && address && *address == own.address && config.proxy.listen[i].port == own.port)
-            reader.fault({"group", "address"}, own.text() + " is already the address of a listener",
-                         "give each its own address or port");
-    }
+    check_group_address(reader, config);
+    constexpr std::size_t short_bytes = 16;
+    if (auto const bytes = config.group.secret.size(); bytes > 0 && bytes < short_bytes)
+        reader.notice({"group", "secret"},
+                      "has only " + std::to_string(bytes) +
+                          " bytes: a host that records one message of the group can try all secrets of this length",
+                      "write at least 16 random characters, such as those of: openssl rand -hex 32");
 }
 
 /// The disk has the objects, and this file would bring back those that were removed from the disk.

@@ -16,8 +16,11 @@
 #include <utility>
 
 #include "group/member_side.hpp"
+#include "group/report_limit.hpp"
+#include "group/shown.hpp"
 #include "group/voter_side.hpp"
 #include "util/boot_clock.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::group {
 
@@ -82,8 +85,7 @@ public:
     void apply_here(cache::Invalidation const& what) {
         bool const is_purged = what.kind == cache::Invalidation::Kind::url && !what.soft;
         if (!is_purged) return cache_.invalidate(what);
-        // The disk keeps no line about a URL that is purged at once, so POST requests do not fill its list.
-        cache_.invalidations.accept(what, wall_now());
+        cache_.invalidations.accept_purged(what, wall_now());
         cache_.purge(what.text);
     }
     void submit(cache::Invalidation const&, Told accepted, Told everywhere);
@@ -110,6 +112,7 @@ private:
     void begin();
     void apply(cache::Invalidation const&);
     void raise_watermark();
+    void tell_of_failure(std::string const& why) EXCLUDES(reports_mutex_);
     void report(NoticeId const&, MemberSide::Progress, std::size_t stored, std::string const& why);
     void settle();
     void talk_with_own();
@@ -136,6 +139,9 @@ private:
     bool is_due_ = false;                               // a tick was posted
     std::map<std::uint64_t, Submission> submissions_;   // by NoticeId::number
     std::atomic<Bytes> waiting_{0};                     // Submission::bytes
+    std::atomic<std::uint64_t> refused_{0};
+    Mutex reports_mutex_;
+    ReportLimit reports_ GUARDED_BY(reports_mutex_);   // of unsafe requests
     Histogram acceptance_, spread_;
     bool is_current_ = false;
     WallTime since_ = wall_now();
@@ -290,9 +296,9 @@ void Group::Inside::raise_watermark() {
 
 void Group::Inside::submit(cache::Invalidation const& what, Told accepted, Told everywhere) {
     auto const refuse = [&](char const* why) {
-        if (accepted)
-            accepted(
-                {.accepted = false, .everywhere = false, .stored = 0, .voters = voters(), .took = {}, .spread = {}, .why = why});
+        ++refused_;
+        if (!accepted) return tell_of_failure(why);
+        accepted({.accepted = false, .everywhere = false, .stored = 0, .voters = voters(), .took = {}, .spread = {}, .why = why});
     };
     if (stopped_) return refuse("this proxy shuts down");
     Bytes const bytes = bytes_of({.id = {}, .what = what}) + around_notice;
@@ -309,6 +315,14 @@ void Group::Inside::submit(cache::Invalidation const& what, Told accepted, Told 
         submissions_[id.number] = {std::move(accepted), std::move(everywhere), now, bytes, {}};
         settle();
     });
+}
+
+/// An unsafe request caused the invalidation: its client has no answer of the group.
+void Group::Inside::tell_of_failure(std::string const& why) {
+    MutexLock const lock(reports_mutex_);
+    if (!reports_.is_due({}, why, boot_now())) return;
+    spdlog::warn("group {}: an unsafe request invalidates responses at this member only: {}; purge its URL once the group is well",
+                 name_, why);
 }
 
 void Group::Inside::report(NoticeId const& id, MemberSide::Progress progress, std::size_t stored, std::string const& why) {
@@ -331,8 +345,11 @@ void Group::Inside::report(NoticeId const& id, MemberSide::Progress progress, st
     if (progress == not_accepted) {
         ++totals_.not_accepted;
         outcome.took = passed;
-        outcome.why = why.empty() ? "a majority of the voters has not answered in time" : why;
-        if (one.accepted) one.accepted(outcome);
+        outcome.why = why.empty() ? "a majority of the voters has not answered in time" : shown(why, 200);
+        if (one.accepted)
+            one.accepted(outcome);
+        else
+            tell_of_failure(outcome.why);
     } else {
         spread_.add(passed);
         outcome.everywhere = true;
@@ -372,6 +389,7 @@ GroupState Group::Inside::take_state() {
     state.members = voter_.members(now);
     state.watermarks.assign(watermarks_.begin(), watermarks_.end());
     state.totals = totals_;
+    state.totals.refused = refused_;
     state.acceptance = acceptance_.snapshot();
     state.spread = spread_.snapshot();
     return state;

@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "group/shown.hpp"
 #include "net/address.hpp"
 #include "util/boot_clock.hpp"
 #include "util/random_bits.hpp"
@@ -144,6 +145,7 @@ void MemberSide::ended(std::size_t voter, std::uint64_t attempt, Link::End how, 
 void MemberSide::note_trouble(std::size_t voter, std::string why, bool is_refusal) {
     auto& one = outgoing_[voter];
     auto const place = one.place.text();
+    why = shown(why, 200);
     // The end of the connection follows a refusal, and says less.
     bool const is_told = one.trouble.starts_with("refused: ") && !is_refusal;
     if (!is_told) one.trouble = (is_refusal ? "refused: " : "") + why;

@@ -35,6 +35,7 @@ public:
 void write(Hello const& hello, Writer& to) {
     to.number(hello.version);
     to.nonce(hello.nonce);
+    if (hello.version != protocol_version) return;
     to.number(hello.identity.name);
     to.number(hello.identity.voters);
     to.number(static_cast<std::uint32_t>(hello.identity.lease.count()));
@@ -101,6 +102,7 @@ public:
         good_ = good_ && found;
         if (found) notice = *std::move(found);
     }
+    void ignore_rest() { rest_ = {}; }
     bool has_more() const { return good_ && !rest_.empty(); }
     /// All was read without an error.
     bool is_done() const { return good_ && rest_.empty(); }
@@ -121,6 +123,8 @@ void read(Hello& hello, Reader& from) {
     std::uint32_t lease = 0;
     from.number(hello.version);
     from.nonce(hello.nonce);
+    // The voter refuses it in words. The rest may have another form.
+    if (hello.version != protocol_version) return from.ignore_rest();
     from.number(hello.identity.name);
     from.number(hello.identity.voters);
     from.number(lease);

@@ -25,7 +25,8 @@ struct Identity {
 };
 Identity identity_of(std::string_view name, std::vector<std::string> const& voters, milliseconds lease);
 
-/// To a voter: the first message of a connection.
+/// To a voter: the first message of a connection. Every version begins with the first two members; one of another version has no
+/// others here.
 struct Hello {
     std::uint16_t version = protocol_version;
     Nonce nonce{};

@@ -16,6 +16,7 @@ bool Voter::receive(Link link, Message const& message, Time now) {
     auto& connection = connections_[link];
     if (auto const* hello = std::get_if<Hello>(&message)) return !connection.open && welcome(link, connection, *hello);
     if (!connection.open) return false;
+    connection.is_member = true;
     if (auto const* poll = std::get_if<Poll>(&message)) return polled(link, connection, *poll, now);
     auto const* one = std::get_if<Append>(&message);
     if (one) append(link, connection, one->notice);
@@ -69,7 +70,7 @@ void Voter::reply(Link link, Connection& connection, Message message) {
 std::vector<Voter::Link> Voter::take_ready() {
     if (std::exchange(has_news_, false))
         for (auto& [link, connection] : connections_)
-            if (connection.open) set_ready(link, connection);
+            if (connection.is_member) set_ready(link, connection);
     for (auto const link : ready_)
         if (auto const found = connections_.find(link); found != connections_.end()) found->second.is_ready = false;
     return std::exchange(ready_, {});
@@ -91,7 +92,7 @@ std::optional<Message> Voter::next(Link link) {
     } else if (!connection.states.empty() && connection.states.front().latest <= connection.sent) {
         message = connection.states.front();
         connection.states.pop_front();
-    } else if (connection.open && connection.sent < latest()) {
+    } else if (connection.is_member && connection.sent < latest()) {
         message = news_for(connection);
     }
     return message;
@@ -180,7 +181,7 @@ void Voter::confirm(Time now) {
 std::vector<Voter::MemberState> Voter::members() const {
     std::vector<MemberState> all;
     for (auto const& [link, connection] : connections_)
-        if (connection.open) all.push_back(connection.member);
+        if (connection.is_member) all.push_back(connection.member);
     return all;
 }
 

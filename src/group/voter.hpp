@@ -25,7 +25,8 @@ public:
     /// `instance`: random, not 0. `most`: the list forgets the oldest beyond, or beyond log_bytes_max.
     Voter(Settings settings, std::uint64_t instance, Time now, std::size_t most = log_default);
 
-    /// False: the message violates the protocol, or the member is refused. The caller sends what next() has, and closes.
+    /// False: the message violates the protocol, or the member is refused. The caller sends what next() has, and closes. A HELLO may
+    /// be a recorded one: the connection counts as that of a member from the next message on.
     [[nodiscard]] bool receive(Link, Message const&, Time now);
     void closed(Link);
     /// Why it refuses this member; empty if it does not.
@@ -54,6 +55,7 @@ public:
 private:
     struct Connection {
         bool open = false;
+        bool is_member = false;   // it has sent a message with the key of this connection
         bool is_ready = false;
         MemberState member;
         bool is_full = false;          // replies_max: it reads nothing

@@ -8,6 +8,7 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "group/shown.hpp"
 #include "net/address.hpp"
 #include "net/listen_error.hpp"
 #include "util/boot_clock.hpp"
@@ -24,11 +25,7 @@ constexpr milliseconds no_descriptors_pause{100};
 std::uint64_t new_instance() { return random_bits() | 1; }
 
 /// A name from another process, for the log.
-std::string in_log(std::string_view name) {
-    std::string text;
-    for (char const c : name.substr(0, 80)) text += c > ' ' && c < 0x7f ? c : '?';
-    return text.empty() ? "(no name)" : text;
-}
+std::string in_log(std::string_view name) { return name.empty() ? "(no name)" : shown(name); }
 
 }   // namespace
 
@@ -75,8 +72,12 @@ void VoterSide::pause() {
 void VoterSide::resume() {
     if (kept_ < 0) return;
     net::Error error;
-    acceptor_.assign(is_v4_ ? asio::ip::tcp::v4() : asio::ip::tcp::v6(), std::exchange(kept_, -1), error);
-    if (!error) begin();
+    int const descriptor = std::exchange(kept_, -1);
+    acceptor_.assign(is_v4_ ? asio::ip::tcp::v4() : asio::ip::tcp::v6(), descriptor, error);
+    if (!error) return begin();
+    spdlog::error("group: this member is no voter any more, because its socket cannot be used: {}", error.message());
+    ::close(descriptor);
+    descriptor_ = -1;
 }
 
 void VoterSide::stop() {
@@ -147,13 +148,13 @@ bool VoterSide::received(Voter::Link number, Message const& message) {
     bool const good = voter_->receive(number, message, now);
     auto const* const hello = std::get_if<Hello>(&message);
     if (hello && good) {
-        one.is_member = true;
         one.name = in_log(hello->member);
-        spdlog::info("group: member {} at {} is connected", one.name, one.link->other().text());
     } else if (hello) {
         refuse(one, in_log(hello->member), voter_->why_not(*hello));
     } else if (!good) {
         ++totals_.bad_frames;
+    } else if (!std::exchange(one.is_member, true)) {
+        spdlog::info("group: member {} at {} is connected", one.name, one.link->other().text());
     }
     settle_();
     return good;
@@ -203,8 +204,8 @@ std::vector<GroupState::MemberRow> VoterSide::members(Time now) const {
     std::vector<GroupState::MemberRow> rows;
     if (!voter_) return rows;
     for (auto const& member : voter_->members())
-        rows.push_back({.name = member.name,
-                        .address = member.address,
+        rows.push_back({.name = shown(member.name),
+                        .address = shown(member.address),
                         .acknowledged = member.acknowledged,
                         .lag = voter_->latest() - member.acknowledged,
                         .heard_before = member.heard == never ? Time(0) : now - member.heard});

@@ -19,7 +19,7 @@ namespace garner::group {
 class VoterSide {
 public:
     static constexpr Voter::Link own = 0;
-    /// More connections without a valid HELLO close the oldest one, of the address with the most of them.
+    /// More connections that have not proved to be of members close the oldest one, of the address with the most of them.
     static constexpr std::size_t strangers_max = 64;
     static constexpr std::size_t links_max = 8'192;
 
@@ -46,7 +46,7 @@ public:
 private:
     struct Incoming {
         std::shared_ptr<Link> link;
-        bool is_member = false;   // after a valid HELLO
+        bool is_member = false;   // after a valid message behind HELLO, which may be a recorded one
         Time heard{};
         std::string name = {};
     };

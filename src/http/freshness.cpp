@@ -235,9 +235,10 @@ ReuseAnswer may_reuse(Terms const& terms, RequestCacheControl const& request, Wa
 }
 
 bool may_serve_stale_on_error(Terms const& terms, RequestCacheControl const& request, WallTime now, StaleOnErrorKind kind) {
-    if (terms.no_cache || terms.must_revalidate) return false;
+    // Another cache adds no-cache to the directives of its client, which must not weaken it.
+    if (terms.no_cache || terms.must_revalidate || request.no_cache) return false;
     bool const client_takes_stale = request.any_stale || request.max_stale || request.stale_if_error;
-    bool const client_wants_recent = request.no_cache || request.max_age || request.min_fresh;
+    bool const client_wants_recent = request.max_age || request.min_fresh;
     if (client_wants_recent && !client_takes_stale) return false;
 
     auto const staleness = -ttl_of(terms, current_age(terms, now));

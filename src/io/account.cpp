@@ -67,6 +67,15 @@ std::optional<Account> find_account(std::string const& name) {
     return Account{name, entry.pw_uid, entry.pw_gid};
 }
 
+std::string own_account_name() {
+    std::vector<char> memory(16'384);
+    passwd entry{};
+    passwd* found = nullptr;
+    auto const number = ::geteuid();
+    if (::getpwuid_r(number, &entry, memory.data(), memory.size(), &found) != 0 || !found) return std::to_string(number);
+    return entry.pw_name;
+}
+
 bool is_root() { return ::geteuid() == 0; }
 
 void forbid_core_dumps() { ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }

@@ -16,6 +16,8 @@ struct Account {
 
 /// Nothing when no account has that name.
 std::optional<Account> find_account(std::string const& name);
+/// The account of this process, or its number if it has no name.
+std::string own_account_name();
 /// True when the process has the rights of root.
 bool is_root();
 

@@ -17,11 +17,21 @@ constexpr Bytes bytes_at_once = 56 * KiB;          // a message has at most 64 K
 
 void Departures::add(Services& from, MovingClient client) {
     ++from.drain.departing;
-    {
-        MutexLock const lock(mutex_);
-        waiting_.push_back({std::move(client), &from});
-    }
+    Departure departure{std::move(client), &from};
+    if (auto const ended = keep(departure)) return resume(std::move(departure), *ended);
     wake_();
+}
+
+/// Takes it, unless no further one leaves.
+std::optional<Departures::Next> Departures::keep(Departure& departure) {
+    MutexLock const lock(mutex_);
+    if (!ended_) waiting_.push_back(std::move(departure));
+    return ended_;
+}
+
+void Departures::end(Next next) {
+    MutexLock const lock(mutex_);
+    ended_ = next;
 }
 
 std::vector<Departure> Departures::take() {

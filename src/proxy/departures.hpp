@@ -3,6 +3,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "control/descriptors.hpp"
@@ -33,7 +34,7 @@ public:
     /// `wake`: called when a connection comes; by any thread.
     explicit Departures(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-    /// On the worker, which no longer serves the connection.
+    /// On the worker, which no longer serves the connection. After end() the worker serves it again.
     void add(Services& from, MovingClient client) EXCLUDES(mutex_);
     /// The next ones, as many as a message takes.
     std::vector<Departure> take() EXCLUDES(mutex_);
@@ -46,10 +47,15 @@ public:
     };
     /// Its worker serves it again.
     static void resume(Departure departure, Next next);
+    /// No further connection leaves. A worker may not know it yet.
+    void end(Next next) EXCLUDES(mutex_);
 
 private:
+    std::optional<Next> keep(Departure& departure) EXCLUDES(mutex_);
+
     std::function<void()> const wake_;
     Mutex mutex_;
+    std::optional<Next> ended_ GUARDED_BY(mutex_);
     std::deque<Departure> waiting_ GUARDED_BY(mutex_);
 };
 

@@ -9,6 +9,7 @@
 #include "http/validation.hpp"
 #include "net/address.hpp"
 #include "proxy/challenge.hpp"
+#include "proxy/internal.hpp"
 #include "proxy/server.hpp"
 #include "proxy/via.hpp"
 #include "proxy/way.hpp"
@@ -336,6 +337,7 @@ private:
     void judge() {
         if (is_loop(request_, out_.options->via_name, out_.options->limits.max_hops))
             return say(Outcome::refused, "Via: the proxies form a loop", 508);
+        if (is_own_page()) return say(Outcome::own, "this proxy answers the request itself");
         if (asks_for_login(out_.access)) return say_login(out_.access);
         if (out_.access.denied()) return say(Outcome::denied, out_.access.text(), 403);
         if (out_.undecided() && name_fails()) return say_unresolved();
@@ -352,6 +354,11 @@ private:
         if (out_.of_source && !out_.of_source->allowed())
             return say(Outcome::denied, "address that the stored response came from: " + out_.of_source->text(), 403);
         judge_found();
+    }
+
+    /// Matches RequestCheck::check.
+    bool is_own_page() const {
+        return is_refusals_page(target_, request_.method, *out_.options) || is_internal(target_, *own_, out_.options->pac);
     }
 
     void judge_found() {
@@ -484,6 +491,7 @@ std::string_view name_of(Outcome outcome) {
     case Outcome::login: return "login";
     case Outcome::refused: return "refused";
     case Outcome::denied: return "denied";
+    case Outcome::own: return "own";
     }
     return "";
 }

@@ -41,7 +41,8 @@ enum class Outcome : std::uint8_t {
     tunnelled,
     login,     // the access rules need a user, and the client is asked to log in
     refused,   // by an HTTP rule other than the access rules
-    denied     // by the access rules
+    denied,    // by the access rules
+    own        // a page of this proxy itself
 };
 std::string_view name_of(Outcome);
 

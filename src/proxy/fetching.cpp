@@ -115,19 +115,25 @@ bool Fetching::purge_changed(cache::Key const& key, std::string const& url) {
 
 net::awaitable<Step> Fetching::fetch() {
     request_.record.answer = Answer::miss;
-    request_.passes_caches = request_.services.cache.invalidations.must_pass_caches(request_.target.url);
-    upstream_.sources().ask_who_has_it();
     set_conditions();
     auto& lead = state_.lead;
-    bool const wants_all = !state_.stale && lead && lead.fill()->leads_others();
-    if (wants_all && !storing_.find_parts() && request_.services.cache.disk()) co_await storing_.find_parts_on_disk();
     // Registered before the origin is asked: a purge during the fetch must keep the response from being stored. A response
     // to HEAD can only freshen a stored object.
     if (!lead && (state_.stale || request_.head().method == Method::get))
         lead = request_.services.cache.lease(request_.key, state_.stale);
     if (lead) request_.led = lead.fill();
+    note_passing();
+    upstream_.sources().ask_who_has_it();
+    bool const wants_all = !state_.stale && lead && lead.fill()->leads_others();
+    if (wants_all && !storing_.find_parts() && request_.services.cache.disk()) co_await storing_.find_parts_on_disk();
     bool const answered = co_await upstream_.ask(state_.changes);
     co_return answered ? take() : Step::fail;
+}
+
+/// Call it after the lease was taken. An invalidation that this does not see has a higher number than the lease, so that the response
+/// is not stored. In the other order, a parent that has not heard of the invalidation could give an old response that counts as new.
+void Fetching::note_passing() {
+    request_.passes_caches = request_.services.cache.invalidations.must_pass_caches(request_.target.url);
 }
 
 void Fetching::set_conditions() {
@@ -151,13 +157,13 @@ void Fetching::set_conditions() {
 }
 
 net::awaitable<Step> Fetching::ask() {
+    note_passing();
     bool const answered = co_await upstream_.ask(state_.changes);
     co_return answered ? take() : Step::fail;
 }
 
 net::awaitable<Step> Fetching::ask_again() {
     upstream_.finish_exchange();
-    request_.passes_caches = request_.services.cache.invalidations.must_pass_caches(request_.target.url);
     state_.conditional = false;
     state_.changes = {};
     state_.changes.strip_conditions = !state_.stale || !cache::is_incomplete(*state_.stale);

@@ -29,6 +29,7 @@ public:
 private:
     char const* fault_of_switch() const;
     void set_conditions();
+    void note_passing();
     Step take();
     bool is_nonsense();
     Step ask_for_range();

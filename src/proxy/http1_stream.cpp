@@ -63,8 +63,10 @@ net::awaitable<Http1Stream::Arrival> Http1Stream::read_head(http::HeadLimits con
     scanned_ = 0;
     HeadBudget::Part part(
         budget, [](void* self) { static_cast<Http1Stream*>(self)->cancel(); }, this);
-    SteadyTime give_up{};   // set when the first read did not bring a whole head; that is rare, so the clock is rarely read
+    SteadyTime give_up{};    // set when the first read did not bring a whole head; that is rare, so the clock is rarely read
+    SteadyTime idle_end{};   // set when only empty lines have come
     for (;;) {
+        if (skip_empty_lines() && idle_end == SteadyTime{}) idle_end = steady_now() + waits.idle;
         if (begin_ != end_) {
             parse_ = http::parse_request_head(leftover(), limits, scanned_, head_);
             if (parse_.kind == http::HeadParse::Kind::complete) {
@@ -76,8 +78,8 @@ net::awaitable<Http1Stream::Arrival> Http1Stream::read_head(http::HeadLimits con
             if (give_up == SteadyTime{}) give_up = steady_now() + waits.head;
         }
         auto limit = waits.idle;
-        if (begin_ != end_) {
-            limit = std::chrono::duration_cast<milliseconds>(give_up - steady_now());
+        if (auto const end = begun() ? give_up : idle_end; end != SteadyTime{}) {
+            limit = std::chrono::duration_cast<milliseconds>(end - steady_now());
             if (limit <= milliseconds{0}) co_return Arrival::timed_out;
         }
         make_room();
@@ -88,6 +90,15 @@ net::awaitable<Http1Stream::Arrival> Http1Stream::read_head(http::HeadLimits con
         if (read.error == asio::error::timed_out) co_return Arrival::timed_out;
         if (read.error) co_return Arrival::closed;
     }
+}
+
+/// RFC 9112 2.2: some clients send an empty line behind a body. It begins no request. True if nothing else has been received.
+bool Http1Stream::skip_empty_lines() {
+    auto rest = leftover();
+    while (rest.starts_with("\r\n")) rest.remove_prefix(2);
+    if (!begun() || !rest.empty()) return false;
+    begin_ = end_;
+    return true;
 }
 
 /// Frees the memory at once: the client may read the response slowly.

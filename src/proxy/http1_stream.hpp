@@ -81,6 +81,7 @@ private:
     void make_room();
     void rest();
     Arrival refuse_large_head();
+    bool skip_empty_lines();
     void begin_watching();
     void look_for_end();
     net::awaitable<net::IoResult> fill(milliseconds limit);

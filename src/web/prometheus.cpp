@@ -1,8 +1,11 @@
 #include "web/prometheus.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+
+#include "util/utf8.hpp"
 
 namespace garner::web {
 
@@ -24,12 +27,16 @@ std::string text_of(Json const& value) {
     return digits;
 }
 
-/// The operator chooses the names of peers: they may contain any character.
+/// Other processes and the operator choose names: they may contain any byte. Prometheus rejects all metrics if one label is not UTF-8.
 std::string escaped_label(std::string_view text) {
     std::string out;
-    for (char c : text) {
+    while (!text.empty()) {
+        char const c = text.front();
+        bool const is_ascii = static_cast<unsigned char>(c) < 0x80;
+        std::size_t const length = is_ascii ? 1 : static_cast<std::size_t>(utf8_length(text));
         if (c == '\\' || c == '"') out += '\\';
-        out += c == '\n' ? std::string("\\n") : std::string(1, c);
+        out += length == 0 ? "?" : c == '\n' ? "\\n" : text.substr(0, length);
+        text.remove_prefix(std::max<std::size_t>(length, 1));
     }
     return out;
 }

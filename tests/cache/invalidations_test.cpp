@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <random>
+#include <thread>
 
 #include "cache/scene.hpp"
 #include "cache/slow_disk.hpp"
@@ -136,6 +138,62 @@ TEST(Invalidations, hold_a_bounded_number_and_their_watermark_rises) {
     EXPECT_EQ(table.stats().held, 10u);
     EXPECT_EQ(table.stats().watermark, 15u);
     EXPECT_EQ(table.stats().accepted[0], 25u);
+}
+
+/// Clients cause these by POST requests.
+TEST(Invalidations, of_purged_urls_push_out_no_others) {
+    Numbers numbers;
+    Invalidations table(numbers, 80);
+    table.lease.begin(seconds(60), seconds(120));
+    table.lease.renew(Lease::Time::max());
+    auto const purge = [&](int i) {
+        table.accept_purged(*url_invalidation("http://a.example/" + std::to_string(i), false), wall_now());
+    };
+    table.accept(*prefix_invalidation("http://b.example/x/", false), wall_now());
+    for (int i = 0; i < 10; ++i) purge(i);
+    EXPECT_FALSE(table.must_pass_caches("http://c.example/"));
+    EXPECT_TRUE(table.must_pass_caches("http://a.example/9"));
+    for (int i = 10; i < 1'000; ++i) purge(i);
+    EXPECT_EQ(table.stats().held, 11u) << "an eighth of 80, and the prefix";
+    EXPECT_EQ(table.stats().watermark, 0u);
+    EXPECT_EQ(table.stats().accepted[0], 1'000u);
+    EXPECT_LE(table.stats().bytes, table.stats().bytes_max);
+    store::Object::Parts parts;
+    parts.key = "fhttp://b.example/x/y";
+    parts.head = "HTTP/1.1 200 OK\r\n";
+    auto const below = store::Object::make(parts, nullptr);
+    parts.key = "fhttp://c.example/";
+    auto const other = store::Object::make(parts, nullptr);
+    EXPECT_TRUE(table.judge(*below).is_hard()) << "the prefix is still known";
+    EXPECT_FALSE(table.judge(*other));
+    EXPECT_TRUE(table.must_pass_caches("http://c.example/")) << "it could be one of those that were forgotten a moment ago";
+}
+
+/// A request takes its number after an invalidation has taken one: it must know that it has to pass caches, because its response
+/// counts as newer.
+TEST(Invalidations, a_request_with_a_higher_number_knows_of_them) {
+    constexpr char const* url = "http://a.example/page";
+    for (int round = 0; round < 2'000; ++round) {
+        Numbers numbers;
+        Invalidations table(numbers);
+        table.lease.begin(seconds(60), seconds(120));
+        table.lease.renew(Lease::Time::max());
+        std::atomic<bool> begins{false};
+        std::uint64_t asked = 0;
+        bool passes = false;
+        std::thread request([&] {
+            while (!begins) {
+            }
+            for (int i = 0; i < round % 100; ++i) asked = numbers.last();   // a little later in each round
+            asked = numbers.next();
+            passes = table.must_pass_caches(url);
+        });
+        begins = true;
+        auto const number =
+            round % 2 == 0 ? table.raise_watermark(wall_now()) : table.accept(*url_invalidation(url, false), wall_now());
+        request.join();
+        ASSERT_TRUE(passes || asked < number) << "round " << round;
+    }
 }
 
 TEST(Invalidations, name_themselves) {

@@ -16,7 +16,7 @@ constexpr char const* three_voters = R"("voters": ["10.0.0.2:3133", "10.0.0.3:31
 Loaded of_group(std::string const& members, std::string const& more = "") {
     return load("{\"user\": \"root\"" + more + ",\n\"group\": {" + members + "}}");
 }
-std::string of_lab(std::string const& more) { return R"("name": "lab", "secret": "s", )" + more; }
+std::string of_lab(std::string const& more) { return R"("name": "lab", "secret": "eight-random-words", )" + more; }
 
 }   // namespace
 
@@ -31,7 +31,7 @@ TEST(GroupKeys, all_keys_are_read) {
     EXPECT_EQ(group.member, "cache3");
     EXPECT_EQ(group.address.text(), "10.0.0.3:3133");
     EXPECT_EQ(group.voters.size(), 3u);
-    EXPECT_EQ(group.secret, "s");
+    EXPECT_EQ(group.secret, "eight-random-words");
     EXPECT_EQ(group.lease, milliseconds(500));
     EXPECT_TRUE(group.cache.serves_cut_off);
     EXPECT_FALSE(group.cache.unsafe);
@@ -77,8 +77,24 @@ TEST(GroupKeys, settings_that_undo_the_promise_get_a_notice) {
         return all;
     };
     EXPECT_EQ(notices(""), "");
+    EXPECT_THAT(told(of_group(R"("name": "lab", "secret": "short", )" + std::string(three_voters))), "");
+    auto const of_secret = of_group(R"("name": "lab", "secret": "short", )" + std::string(three_voters)).notices;
+    ASSERT_EQ(of_secret.size(), 1u);
+    EXPECT_EQ(of_secret[0].key, "group.secret");
+    EXPECT_THAT(of_secret[0].text, HasSubstr("has only 5 bytes"));
     EXPECT_THAT(notices(R"(, "caching": {"offline": true})"), HasSubstr("caching.offline"));
     EXPECT_THAT(notices(R"(, "caching": {"rules": [{"reload": "ignore"}]})"), HasSubstr("caching.rules[0].reload"));
+}
+
+TEST(GroupKeys, an_address_in_use_is_an_error) {
+    auto const of_address = [](std::string const& more) {
+        return told(of_group(of_lab(R"("voters": ["127.0.0.1:3133"], "address": "127.0.0.1:3133")"), more));
+    };
+    EXPECT_EQ(of_address(""), "");
+    for (auto const* key : {"admin", "seen"})
+        EXPECT_THAT(of_address(std::string(R"(, ")") + key + R"(": {"address": "127.0.0.1:3133"})"),
+                    HasSubstr("group.address: 127.0.0.1:3133 is also " + std::string(key) + ".address"));
+    EXPECT_THAT(of_address(R"(, "listen": [{"address": "127.0.0.1:3133"}])"), HasSubstr("already the address of a listener"));
 }
 
 TEST(GroupKeys, the_members_need_a_takeover_and_the_cache_does_not) {

@@ -66,6 +66,19 @@ TEST(GroupMessage, a_body_that_is_too_short_or_too_long_is_refused) {
     EXPECT_FALSE(message_in(10, ""));
 }
 
+TEST(GroupMessage, a_HELLO_of_another_version_is_read_for_its_version_and_nonce) {
+    auto body = body_of(hello());
+    body[1] = 2;
+    for (auto const& bytes : {body, body + "more", body.substr(0, 18)}) {
+        auto const read = message_in(1, bytes);
+        ASSERT_TRUE(read);
+        EXPECT_EQ(std::get<Hello>(*read).version, 2);
+        EXPECT_EQ(std::get<Hello>(*read).nonce, hello().nonce);
+        EXPECT_EQ(body_of(*read), body.substr(0, 18));
+    }
+    EXPECT_FALSE(message_in(1, body.substr(0, 17)));
+}
+
 TEST(GroupMessage, an_invalidation_of_unknown_kind_is_one_of_everything) {
     auto body = body_of(Append{notice(1)});
     body[2 + 16] = 4;

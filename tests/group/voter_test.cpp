@@ -246,6 +246,29 @@ TEST(Group, a_voter_names_the_reason_of_a_refusal) {
     }
 }
 
+/// A recorded HELLO is valid, but only a member can go on with the nonce in WELCOME.
+TEST(Group, a_connection_is_that_of_a_member_after_a_message_behind_HELLO) {
+    Voter voter(settings(), 1, Time(0));
+    Hello hello;
+    hello.identity = settings().identity;
+    hello.instance = 1;
+    hello.member = "cache1";
+    EXPECT_TRUE(voter.receive(1, hello, Time(0)));
+    EXPECT_TRUE(voter.receive(2, hello, Time(0)));
+    EXPECT_TRUE(voter.receive(2, Append{{.id = {.process = 5, .number = 1}, .what = tag("news")}}, Time(0)));
+    for (auto const link : voter.take_ready())
+        for (auto message = voter.next(link); message; message = voter.next(link))
+            EXPECT_TRUE(link == 2 || std::holds_alternative<Welcome>(*message)) << message->index();
+    EXPECT_EQ(voter.members().size(), 1u);
+    EXPECT_TRUE(voter.receive(1, Poll{.number = 1, .applied = 0}, Time(0)));
+    EXPECT_EQ(voter.members().size(), 2u);
+    EXPECT_EQ(voter.take_ready(), std::vector<Voter::Link>{1});
+    auto const news = voter.next(1);
+    ASSERT_TRUE(news && std::holds_alternative<News>(*news));
+    auto const state = voter.next(1);
+    EXPECT_TRUE(state && std::holds_alternative<State>(*state));
+}
+
 TEST(Group, messages_that_violate_the_protocol_are_refused) {
     Voter voter(settings(), 1, Time(0));
     EXPECT_FALSE(voter.receive(1, Poll{.number = 1, .applied = 0}, Time(0)));   // before Hello

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>
 
+#include <array>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -170,6 +172,67 @@ TEST_F(Links, a_HELLO_with_another_secret_gets_a_reason_that_only_says_so) {
     EXPECT_FALSE(channel.next());
     EXPECT_EQ(channel.trouble(), Channel::Trouble::bad_signature);
     EXPECT_TRUE(eventually([&] { return members[0]->state().totals.links_refused == 1; }));
+}
+
+TEST_F(Links, a_HELLO_of_a_later_version_is_refused_in_words) {
+    begin(1, 1);
+    Channel channel(Channel::Side::member, "secret");
+    auto socket = connect(0);
+    Hello hello;
+    hello.version = 2;
+    hello.nonce = random_nonce();
+    asio::write(socket, asio::buffer(channel.seal(hello)));
+    channel.receive(read_all(socket));
+    auto const answer = channel.next();
+    ASSERT_TRUE(answer && std::holds_alternative<Refused>(*answer));
+    EXPECT_EQ(std::get<Refused>(*answer).why, "this voter speaks version 1 of the protocol, and the member version 2");
+    EXPECT_EQ(members[0]->state().totals.links_refused, 1u);
+    EXPECT_EQ(members[0]->state().totals.bad_frames, 0u);
+}
+
+/// A host that has recorded a HELLO can send it again, and nothing else.
+TEST_F(Links, a_recorded_HELLO_makes_no_member) {
+    begin(1, 1);
+    auto const& voter = *members[0];
+    Channel channel(Channel::Side::member, "secret");
+    Hello hello;
+    hello.nonce = random_nonce();
+    hello.identity = identity_of("lab", {places[0].text()}, lease);
+    hello.process = 9;
+    hello.member = "line\nfeed \xff";
+    auto const recorded = channel.seal(hello);
+    std::vector<Tcp::socket> replays;
+    for (std::size_t i = 0; i < 3 * VoterSide::strangers_max; ++i) {
+        replays.push_back(connect(0));
+        asio::write(replays.back(), asio::buffer(recorded));
+    }
+    EXPECT_TRUE(eventually([&] { return voter.state().totals.flooded >= VoterSide::strangers_max; })) << "they are strangers";
+    EXPECT_EQ(voter.state().members.size(), 1u);
+    EXPECT_TRUE(voter.group->submit_and_wait(cache::invalidation_of_all(false), false).accepted);
+    for (auto& one : replays) one.close();
+
+    auto socket = connect(0);
+    asio::write(socket, asio::buffer(recorded));
+    std::optional<Message> welcome;
+    std::array<char, 1'000> bytes{};
+    while (!welcome) {
+        auto const size = socket.read_some(asio::buffer(bytes));
+        channel.receive({bytes.data(), size});
+        welcome = channel.next();
+    }
+    ASSERT_TRUE(std::holds_alternative<Welcome>(*welcome));
+    asio::write(socket, asio::buffer(channel.seal(Poll{.number = 1, .applied = std::get<Welcome>(*welcome).sequence})));
+    ASSERT_TRUE(eventually([&] { return voter.state().members.size() == 2; }));
+    EXPECT_EQ(voter.state().members.back().name, "line?feed ?") << "for people, JSON and metrics";
+}
+
+TEST_F(Links, a_submission_that_is_refused_is_counted) {
+    begin(1, 1);
+    auto const& group = *members[0]->group;
+    members[0]->group->submit(
+        {.kind = cache::Invalidation::Kind::tag, .soft = false, .origin = {}, .text = std::string(70'000, 't')});
+    EXPECT_EQ(group.state()->totals.refused, 1u);
+    EXPECT_EQ(members[0]->accepted(), 1u) << "it holds here";
 }
 
 TEST_F(Links, a_flood_of_connections_without_HELLO_does_not_exclude_members) {

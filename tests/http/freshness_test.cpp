@@ -344,6 +344,8 @@ TEST(Freshness, stale_instead_of_an_error) {
         {"max-age=2", "stale-if-error=60", 5, true, true},
         {"max-age=2", "stale-if-error=60", 62, true, false},
         {"max-age=2, stale-if-error=60", "no-cache", 5, false, false},
+        {"max-age=2, stale-if-error=60", "stale-if-error=60, no-cache", 5, false, false},
+        {"max-age=2, stale-if-error=60", "max-stale, no-cache", 5, false, false},
         {"max-age=2, stale-if-error=60", "max-age=0", 5, false, false},
         {"max-age=2, stale-if-error=60", "min-fresh=1", 5, false, false},
         {"max-age=2, stale-if-error=60", "max-age=0, max-stale", 5, true, true},

@@ -66,6 +66,30 @@ TEST(Connections, a_body_that_comes_with_its_head_and_the_next_request_behind_it
     EXPECT_EQ(origin.last("/form").body, "body");
 }
 
+/// RFC 9112 2.2: some clients send an empty line behind a body.
+TEST(Connections, empty_lines_on_an_idle_connection_begin_no_request) {
+    Origin origin;
+    Proxy proxy(R"({"deadlines": {"head": "500ms", "keep_alive": "20s"}})");
+    origin.answer("/page", fresh("hello"));
+    Client client(proxy, origin);
+    EXPECT_EQ(client.get("/page").body(), "hello");
+    for (int i = 0; i < 3; ++i) {
+        (void)client.raw("\r\n");
+        pause_for(Millis{300});
+    }
+    EXPECT_EQ(client.get("/page").body(), "hello") << "no 408 has come";
+    EXPECT_EQ(client.connections(), 1);
+
+    Proxy impatient(R"({"deadlines": {"head": "500ms", "keep_alive": "1s"}})");
+    Client empty(impatient, origin);
+    EXPECT_EQ(empty.get("/page").body(), "hello");
+    auto const closes = [&] {
+        (void)empty.raw("\r\n");
+        return empty.closed_by_proxy(Millis{100});
+    };
+    EXPECT_TRUE(eventually(closes, Millis{10'000})) << "they do not keep it open";
+}
+
 TEST(Connections, the_client_says_close_and_gets_it) {
     Origin origin;
     Proxy proxy;

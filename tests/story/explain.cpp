@@ -167,6 +167,27 @@ TEST(Explain, what_goes_past_the_cache) {
     EXPECT_EQ(explained(proxy, origin.url("/none"), {"-H", "Cache-Control: only-if-cached"})["outcome"], "refused");
 }
 
+TEST(Explain, a_page_of_the_proxy_itself) {
+    Proxy proxy(R"({"refusals": {"page": "garner.internal"}})");
+    auto const told = explained(proxy, "http://garner.internal/");
+    EXPECT_EQ(told["outcome"], "own");
+    EXPECT_THAT(explained_in_words(proxy, "http://garner.internal/").output, HasSubstr("a page of this proxy"));
+}
+
+TEST(Explain, a_lifetime_that_an_invalidation_has_ended) {
+    Origin origin;
+    origin.answer("/page", fresh("x", 1'000, {{"Surrogate-Key", "t"}}));
+    Proxy proxy;
+    get(proxy, origin, "/page").body();
+    EXPECT_TRUE(explained(proxy, origin.url("/page"))["freshness"]["ended_by"].is_null());
+    auto const place = "admin.address=127.0.0.1:" + std::to_string(proxy.admin());
+    EXPECT_EQ(run({garner_binary(), "purge", "--tag", "t", "--soft", "--set", place}).code, 0);
+    EXPECT_EQ(explained(proxy, origin.url("/page"))["freshness"]["ended_by"], "invalidated by tag t");
+    EXPECT_THAT(
+        explained_in_words(proxy, origin.url("/page")).output,
+        AllOf(HasSubstr("1000 s (16 min 40 s) from max-age"), HasSubstr("ended "), HasSubstr(" ago: invalidated by tag t")));
+}
+
 TEST(Explain, what_is_not_stored_stands_in_the_answer_the_log_and_the_figures) {
     Origin origin;
     struct Case {

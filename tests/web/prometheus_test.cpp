@@ -22,6 +22,13 @@ TEST(Prometheus, a_family_is_told_once_before_its_samples) {
                            "a_version{version=\"0.1\"} 1\n");
 }
 
+/// One label that is not UTF-8 makes Prometheus reject all metrics of the process.
+TEST(Prometheus, labels_are_UTF_8_in_one_line) {
+    PrometheusText text;
+    text.add("a_lag{member}", "Lag.", Json{{"b\xc3\xbcro\n\xff \\", 1}});
+    EXPECT_EQ(text.take(), "# HELP a_lag Lag.\n# TYPE a_lag gauge\na_lag{member=\"b\xc3\xbcro\\n? \\\\\"} 1\n");
+}
+
 TEST(Prometheus, values_are_numbers) {
     PrometheusText text;
     text.add("a_ratio{window}", "Ratio.", Json{{"60s", nullptr}, {"5m", 0.25}, {"1h", true}});

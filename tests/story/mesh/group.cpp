@@ -143,8 +143,8 @@ TEST(GroupStory, lines_are_accepted_one_by_one) {
     Lab lab(3, 3);
     for (auto const* path : {"/a", "/b"}) lab.ask(2, path);
     lab.pages.renew();
-    auto const lines =
-        lab[0].dir().write("lines", lab.pages.origin().url("/a") + "\ntag b\nprefix http://a.example/x\nprefix example\n");
+    auto const lines = lab[0].dir().write(
+        "lines", lab.pages.origin().url("/a") + "\n\n# these\ntag b\nprefix http://a.example/x\nprefix example\n");
     auto const sent =
         run({"sh", "-c",
              garner_binary() + " purge --group - --set admin.address=127.0.0.1:" + std::to_string(lab[0].admin()) + " < " + lines},
