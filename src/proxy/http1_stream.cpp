@@ -37,7 +37,6 @@ bool Http1Stream::speaks_other_protocol() const { return begun() && other_protoc
 bool Http1Stream::speaks_tls() const { return begun() && input()[begin_] == net::tls_handshake; }
 
 void Http1Stream::make_room() {
-    if (!begun()) return rest();
     if (end_ < buffer_.size()) return;
     if (begin_ > 0) {
         std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
@@ -54,39 +53,47 @@ void Http1Stream::rest() {
     buffer_.release();
 }
 
-net::awaitable<net::IoResult> Http1Stream::fill(milliseconds limit) {
-    if (!begun()) return transport_.read_first(buffer_, limit);
-    return transport_.read_some({buffer_.data() + end_, buffer_.size() - end_}, limit);
+net::awaitable<net::IoResult> Http1Stream::read_first(milliseconds limit) {
+    rest();
+    return transport_.read_first(buffer_, limit);
 }
 
-net::awaitable<Http1Stream::Arrival> Http1Stream::read_head(http::HeadLimits const& limits, HeadWaits waits, HeadBudget& budget) {
+std::optional<Http1Stream::Arrival> Http1Stream::take_first(net::IoResult const& read, http::HeadLimits const& limits) {
+    end_ += read.bytes;
+    if (read.error) return read.error == asio::error::timed_out ? Arrival::timed_out : Arrival::closed;
     scanned_ = 0;
+    return parse(limits);
+}
+
+/// Nothing: the head is incomplete.
+std::optional<Http1Stream::Arrival> Http1Stream::parse(http::HeadLimits const& limits) {
+    parse_ = http::parse_request_head(leftover(), limits, scanned_, head_);
+    if (parse_.kind == http::HeadParse::Kind::complete) {
+        begin_ += parse_.bytes;
+        return Arrival::request;
+    }
+    if (speaks_other_protocol()) parse_ = {http::HeadParse::Kind::refused, 0, 400, other_protocol(leftover())};
+    if (parse_.kind == http::HeadParse::Kind::refused) return Arrival::refused;
+    return std::nullopt;
+}
+
+net::awaitable<Http1Stream::Arrival> Http1Stream::read_rest(http::HeadLimits const& limits, milliseconds limit,
+                                                            HeadBudget& budget) {
     HeadBudget::Part part(
         budget, [](void* self) { static_cast<Http1Stream*>(self)->cancel(); }, this);
-    SteadyTime give_up{};   // set when the first read did not bring a whole head; that is rare, so the clock is rarely read
+    auto const give_up = steady_now() + limit;
     for (;;) {
-        if (begin_ != end_) {
-            parse_ = http::parse_request_head(leftover(), limits, scanned_, head_);
-            if (parse_.kind == http::HeadParse::Kind::complete) {
-                begin_ += parse_.bytes;
-                co_return Arrival::request;
-            }
-            if (auto const* why = other_protocol(leftover())) parse_ = {http::HeadParse::Kind::refused, 0, 400, why};
-            if (parse_.kind == http::HeadParse::Kind::refused) co_return Arrival::refused;
-            if (give_up == SteadyTime{}) give_up = steady_now() + waits.head;
-        }
-        auto limit = waits.idle;
-        if (begin_ != end_) {
-            limit = std::chrono::duration_cast<milliseconds>(give_up - steady_now());
-            if (limit <= milliseconds{0}) co_return Arrival::timed_out;
-        }
+        auto const left = std::chrono::duration_cast<milliseconds>(give_up - steady_now());
+        if (left <= milliseconds{0}) co_return Arrival::timed_out;
         make_room();
         if (buffer_.size() > idle_buffer && !part.resize(buffer_.size() - idle_buffer)) co_return refuse_large_head();
-        auto const read = co_await fill(limit);
+        std::span<char> const into(buffer_.data() + end_, buffer_.size() - end_);
+        auto const read = co_await transport_.read_some(into, left);
         end_ += read.bytes;
         if (part.refused()) co_return refuse_large_head();
         if (read.error == asio::error::timed_out) co_return Arrival::timed_out;
         if (read.error) co_return Arrival::closed;
+        if (auto const arrival = parse(limits)) co_return *arrival;
     }
 }
 
