@@ -21,7 +21,6 @@ namespace garner::proxy {
 /// Memory that the requests of one connection reuse, so that a hit allocates nothing.
 struct Scratch {
     Target target;
-    std::string key_text;
     std::string head_text;            // the head of the response being sent or stored
     std::string stored_text;          // a stored head with its blank line
     http::ResponseHead stored_head;   // read from stored_text

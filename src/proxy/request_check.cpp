@@ -192,8 +192,7 @@ Verdict RequestCheck::prepare() {
     bool const counts_hops = head.method == Method::trace || head.method == Method::options;
     if (counts_hops && head.fields.has(Name::max_forwards) && parse_decimal(head.fields.first(Name::max_forwards)) == 0u)
         return Verdict::own_answer;
-    cache::write_key_text(request_.target.partition(), request_.target.url, request_.scratch.key_text);
-    request_.key = request_.services.cache.key(request_.scratch.key_text);
+    request_.key = request_.services.cache.key(request_.target.key_text);
     return Verdict::go_on;
 }
 
