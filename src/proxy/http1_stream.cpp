@@ -105,7 +105,7 @@ Http1Stream::Arrival Http1Stream::refuse_large_head() {
 }
 
 void Http1Stream::begin_request() {
-    decoder_ = http::BodyDecoder(framing_);
+    decoder_.begin(framing_);
     body_begin_ = body_end_ = 0;
     chunked_ = false;
 }
