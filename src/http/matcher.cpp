@@ -254,6 +254,9 @@ bool Matcher::has(Member member, bool by_not) const {
     case Member::doubtful:
         own = !url_contains.empty() || !url_matches.empty() || !user.empty() || !group.empty() || !is_not.empty();
         break;
+    case Member::beyond_origin:
+        own = has(Member::request) || !time.empty() || !certificate.empty() || !user.empty() || !group.empty();
+        break;
     case Member::request:
         own = !method.empty() || !url_contains.empty() || !url_matches.empty() || !decoded_url_matches.empty() ||
               !decoded_path_matches.empty() || !header.empty() || !content_type.empty();

@@ -18,8 +18,11 @@
 
 namespace garner::proxy {
 
+class KnownAdmissions;
+
 /// Memory that the requests of one connection reuse, so that a hit allocates nothing.
 struct Scratch {
+    KnownAdmissions* admissions = nullptr;   // of the worker; may be null
     Target target;
     std::string head_text;            // the head of the response being sent or stored
     std::string stored_text;          // a stored head with its blank line

@@ -4,6 +4,7 @@
 
 #include "net/address.hpp"
 #include "proxy/internal.hpp"
+#include "proxy/known_admissions.hpp"
 #include "proxy/via.hpp"
 #include "util/text.hpp"
 
@@ -54,7 +55,7 @@ std::optional<Verdict> RequestCheck::check_inside() {
 std::optional<Verdict> RequestCheck::check_unverified() {
     missing_ = Missing::origin;
     auto const known = std::exchange(request_.target.proof, net::DnsProof::recent);
-    auto const decision = admit(*request_.options, *request_.services.own, request_.target, request_.facts()).decision;
+    auto const decision = admission_of(request_).decision;
     request_.target.proof = known;
     if (!decision.denied()) return std::nullopt;
     request_.record.note_rule(decision);
@@ -65,7 +66,8 @@ std::optional<Verdict> RequestCheck::check_unverified() {
 std::optional<Verdict> RequestCheck::check_access() {
     using enum http::Decision::Verdict;
     for (;;) {
-        auto const admission = admit(*request_.options, *request_.services.own, request_.target, request_.facts());
+        auto* const known = request_.scratch.admissions;
+        auto const admission = known ? known->admit(request_) : admission_of(request_);
         auto const& decision = admission.decision;
         request_.addresses.matter = admission.source_matters;
         request_.record.note_rule(decision);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "proxy/known_admissions.hpp"
 #include "proxy/transaction.hpp"
 #include "util/counted.hpp"
 
@@ -41,6 +42,7 @@ private:
     Lease make() {
         Lease made(new RequestPlace, GiveBack{this});
         made->scratch.target.known = &origins_;
+        made->scratch.admissions = &admissions_;
         return made;
     }
     void keep(std::unique_ptr<RequestPlace> place) {
@@ -50,6 +52,7 @@ private:
     }
     std::vector<std::unique_ptr<RequestPlace>> kept_;
     KnownOrigins origins_;
+    KnownAdmissions admissions_;
 };
 
 }   // namespace garner::proxy

@@ -76,6 +76,11 @@ struct Target {
     std::string_view host_field;             // the Host field's value for the origin; a part of `url`
     std::string_view path;                   // origin-form for the origin, a part of `url`; "*" for OPTIONS without a path
     KnownOrigins* known = nullptr;           // of the worker; may be null
+    /// "http://example.com", the beginning of `url`; empty for CONNECT.
+    std::string_view origin() const {
+        if (host_field.empty()) return {};
+        return url.substr(0, static_cast<std::size_t>(host_field.data() + host_field.size() - url.data()));
+    }
 
     /// Before the target of a request is read.
     void clear();
