@@ -85,6 +85,8 @@ std::vector<DeadRule> find_dead_rules(std::span<AccessRule const> rules) {
 
 AccessRules::AccessRules(std::vector<AccessRule> rules) : rules_(std::move(rules)), dead_(find_dead_rules(rules_)) {
     if (rules_.size() > few_rules) index_ = std::make_shared<AccessIndex const>(rules_);
+    auto const looks_further = [](AccessRule const& rule) { return rule.match.has(Matcher::Member::beyond_origin); };
+    about_origins_ = !rules_.empty() && std::ranges::none_of(rules_, looks_further);
     for (std::size_t i = 0; i < rules_.size(); ++i) {
         auto const& rule = rules_[i];
         opens_.push_back({.address = opens_destination(rule), .port = rule.match.has(Matcher::Member::port, false)});

@@ -109,6 +109,9 @@ public:
     /// Found once, because that takes time.
     std::span<DeadRule const> dead() const { return dead_; }
     bool empty() const { return rules_.empty(); }
+    /// True if there are rules, and they judge all requests alike that a client, known by address and listener, sends for a host and
+    /// port. Only a CONNECT differs.
+    bool are_about_origins() const { return about_origins_; }
 
 private:
     Decision first_match(RuleRequest const&, IpAddress const* destination) const;
@@ -118,6 +121,7 @@ private:
     std::vector<AccessRule> rules_;
     std::vector<DeadRule> dead_;
     std::shared_ptr<AccessIndex const> index_;   // nullptr: few rules
+    bool about_origins_ = false;
     /// What an allow rule opens, whatever the request.
     struct Opens {
         bool address = false;

@@ -127,16 +127,20 @@ bool is_local(IpAddress const& address, OwnAddresses const& own) {
     return local(address) || any_embedded(address, local);
 }
 
+/// A connection to `address` reaches a socket that listens on `place`, at the same port.
+bool reaches(IpAddress const& address, IpAddress const& place, OwnAddresses const& own) {
+    if (place.is_unspecified()) return is_local(address, own);
+    // A connection to the unspecified address reaches a listener on loopback.
+    if (place.is_loopback() && address.is_unspecified()) return true;
+    return same_or_embedded(address, place);
+}
+
 }   // namespace
 
 bool is_own_listener(IpAddress const& address, std::uint16_t port, OwnAddresses const& own) {
-    return std::any_of(own.listening.begin(), own.listening.end(), [&](IpEndpoint const& place) {
-        if (place.port != port) return false;
-        // A connection to the unspecified address reaches a listener on loopback.
-        if (place.address.is_unspecified()) return is_local(address, own);
-        if (place.address.is_loopback() && address.is_unspecified()) return true;
-        return same_or_embedded(address, place.address);
-    });
+    for (auto const& place : own.listening)
+        if (place.port == port && reaches(address, place.address, own)) return true;
+    return false;
 }
 
 bool are_own_listeners(std::span<IpAddress const> addresses, std::uint16_t port, OwnAddresses const& own) {

@@ -75,15 +75,20 @@ Framing response_framing(ResponseHead const& head, Method request) {
     return bodiless ? Framing{} : framing_of(head.fields, head.version, Framing::Kind::until_close);
 }
 
-BodyDecoder::BodyDecoder(Framing const& framing, std::size_t trailer_bytes)
-    : framing_(framing), trailer_limit_(trailer_bytes), extension_allowance_(free_extension_bytes) {
+void BodyDecoder::begin(Framing const& framing) {
+    framing_ = framing;
+    left_ = framing.kind == Framing::Kind::length ? framing.length : 0;
+    section_bytes_ = 0;
+    extension_allowance_ = free_extension_bytes;
+    line_.clear();
+    trailers_.clear();
+    refusal_ = nullptr;
     switch (framing.kind) {
     case Framing::Kind::none: state_ = State::done; break;
     case Framing::Kind::length: state_ = framing.length > 0 ? State::data : State::done; break;
     case Framing::Kind::chunked: state_ = State::size; break;
     case Framing::Kind::until_close: state_ = State::until_close; break;
     }
-    if (framing.kind == Framing::Kind::length) left_ = framing.length;
     if (framing.refusal) fail(framing.refusal);
 }
 

@@ -31,7 +31,11 @@ Framing response_framing(ResponseHead const&, Method request);
 class BodyDecoder {
 public:
     BodyDecoder() = default;
-    explicit BodyDecoder(Framing const& framing, std::size_t trailer_bytes = 16 * 1024);
+    explicit BodyDecoder(Framing const& framing, std::size_t trailer_bytes = 16 * 1024) : trailer_limit_(trailer_bytes) {
+        begin(framing);
+    }
+    /// For the next body.
+    void begin(Framing const& framing);
 
     struct Step {
         enum class Kind : std::uint8_t {

@@ -45,6 +45,15 @@ bool any_matches(std::vector<TextPattern> const& patterns, std::string_view text
     return any(patterns, [&](TextPattern const& pattern) { return pattern.matches(text); });
 }
 
+bool any_matches(std::vector<CertificatePattern> const& patterns, std::span<std::string const> names) {
+    return any(patterns, [&](CertificatePattern const& pattern) { return pattern.matches(names); });
+}
+
+bool is_in_any(std::vector<TimeWindow> const& windows, WallTime now) {
+    auto const minute = minute_of_week(now);
+    return any(windows, [&](TimeWindow const& window) { return window.contains(minute); });
+}
+
 bool any_matches_decoded(std::vector<TextPattern> const& patterns, std::string_view text) {
     if (text.empty()) return false;
     thread_local std::string scratch;   // keeps its memory
@@ -73,11 +82,9 @@ std::string_view content_type_of(RuleRequest const& request) {
 /// Calls visit(key, result) for each member that is given, the cheap ones first, until it returns false. True if it never did.
 template <class Visit>
 bool Matcher::each_member(RuleRequest const& request, IpAddress const* address, Doubt doubt, Visit&& visit) const {
-    auto const member = [&](bool given, char const* key, auto&& matches) { return !given || visit(key, result_of(matches())); };
     bool const trusts_host = !request.unverified || doubt == Doubt::matches;
-    auto const named = [&](bool given, char const* key, auto&& matches) {
-        return member(given, key, [&] { return trusts_host && matches(); });
-    };
+    auto const says = [&](char const* key, bool matches) { return visit(key, result_of(matches)); };
+    auto const says_of_url = [&](char const* key, auto&& test) { return says(key, trusts_host && in_forms(request, doubt, test)); };
     auto const others = [&](std::vector<NamedMatcher> const& all, char const* key, bool negate) {
         for (auto const& one : all) {
             auto const result = one.matcher->matches(request, address, negate ? opposite(doubt) : doubt);
@@ -85,33 +92,24 @@ bool Matcher::each_member(RuleRequest const& request, IpAddress const* address, 
         }
         return true;
     };
-    return member(never != nullptr, never, [] { return false; }) &&
-           member(!source.empty(), "source", [&] { return source.contains(request.client); }) &&
-           member(!listener.empty(), "listener", [&] { return any_contains(listener, request.listener); }) &&
-           member(!port.empty(), "port", [&] { return any_contains(port, request.port); }) &&
-           member(!method.empty(), "method", [&] { return std::ranges::count(method, request.method_text) > 0; }) &&
-           member(!time.empty(), "time",
-                  [&] {
-                      auto const minute = minute_of_week(request.now);
-                      return any(time, [&](TimeWindow const& window) { return window.contains(minute); });
-                  }) &&
-           named(!host.empty(), "host", [&] { return host.contains(request.host); }) &&
-           member(!certificate.empty(), "certificate",
-                  [&] { return any(certificate, [&](auto const& pattern) { return pattern.matches(request.certificate); }); }) &&
-           member(!content_type.empty(), "content_type",
-                  [&] { return is_media_type_among(content_type_of(request), content_type); }) &&
-           named(!url_contains.empty(), "url_contains",
-                 [&] { return in_forms(request, doubt, [&](auto url) { return any_contained(url_contains, url); }); }) &&
-           named(!host_matches.empty(), "host_matches",
-                 [&] { return any_matches(host_matches, without_final_dot(request.host)); }) &&
-           named(!url_matches.empty(), "url_matches",
-                 [&] { return in_forms(request, doubt, [&](auto url) { return any_matches(url_matches, url); }); }) &&
-           named(!decoded_url_matches.empty(), "decoded_url_matches",
-                 [&] { return any_matches_decoded(decoded_url_matches, request.url); }) &&
-           member(!decoded_path_matches.empty(), "decoded_path_matches",
-                  [&] { return any_matches_decoded(decoded_path_matches, path_and_query_of(request.url)); }) &&
-           member(!header.empty(), "header", [&] { return any_field_matches(header, request.fields); }) &&
-           others(is, "is", false) && others(is_not, "not", true) && (user.empty() || visit("user", users(request, doubt))) &&
+    return (!never || says(never, false)) && (source.empty() || says("source", source.contains(request.client))) &&
+           (listener.empty() || says("listener", any_contains(listener, request.listener))) &&
+           (port.empty() || says("port", any_contains(port, request.port))) &&
+           (method.empty() || says("method", std::ranges::count(method, request.method_text) > 0)) &&
+           (time.empty() || says("time", is_in_any(time, request.now))) &&
+           (host.empty() || says("host", trusts_host && host.contains(request.host))) &&
+           (certificate.empty() || says("certificate", any_matches(certificate, request.certificate))) &&
+           (content_type.empty() || says("content_type", is_media_type_among(content_type_of(request), content_type))) &&
+           (url_contains.empty() || says_of_url("url_contains", [&](auto url) { return any_contained(url_contains, url); })) &&
+           (host_matches.empty() ||
+            says("host_matches", trusts_host && any_matches(host_matches, without_final_dot(request.host)))) &&
+           (url_matches.empty() || says_of_url("url_matches", [&](auto url) { return any_matches(url_matches, url); })) &&
+           (decoded_url_matches.empty() ||
+            says("decoded_url_matches", trusts_host && any_matches_decoded(decoded_url_matches, request.url))) &&
+           (decoded_path_matches.empty() ||
+            says("decoded_path_matches", any_matches_decoded(decoded_path_matches, path_and_query_of(request.url)))) &&
+           (header.empty() || says("header", any_field_matches(header, request.fields))) && others(is, "is", false) &&
+           others(is_not, "not", true) && (user.empty() || visit("user", users(request, doubt))) &&
            (group.empty() || visit("group", groups(request, doubt))) &&
            (destination.empty() ||
             visit("destination", address ? result_of(destination.contains(*address)) : MatchResult::needs_destination));
@@ -255,6 +253,9 @@ bool Matcher::has(Member member, bool by_not) const {
     case Member::port: own = !port.empty(); break;
     case Member::doubtful:
         own = !url_contains.empty() || !url_matches.empty() || !user.empty() || !group.empty() || !is_not.empty();
+        break;
+    case Member::beyond_origin:
+        own = has(Member::request) || !time.empty() || !certificate.empty() || !user.empty() || !group.empty();
         break;
     case Member::request:
         own = !method.empty() || !url_contains.empty() || !url_matches.empty() || !decoded_url_matches.empty() ||

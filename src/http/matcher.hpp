@@ -86,8 +86,9 @@ struct Matcher {
         user,
         group,
         port,
-        request,   // any member about the request inside a tunnel: method, URL, fields
-        doubtful   // any member that Doubt changes
+        request,        // any member about the request inside a tunnel: method, URL, fields
+        doubtful,       // any member that Doubt changes
+        beyond_origin   // any member that can tell two requests of one client for one origin apart
     };
     /// True if this matcher, or one that it uses by `is`, has the member; `negated`: also by `not`.
     bool has(Member, bool negated = true) const;

@@ -140,6 +140,7 @@ SyntaxError parse_version(std::string_view text, Version& version) {
 
 /// Checks the start line received so far, so that a line that is too long is refused before its end.
 SyntaxError overlong(RequestHead const&, std::string_view line, HeadLimits const& limits) {
+    if (line.size() <= longest_method && line.size() <= limits.target) return {};
     auto space = line.substr(0, longest_method + 1).find(' ');
     if (space == npos) return line.size() > longest_method ? SyntaxError{"method too long", 501} : SyntaxError{};
     if (line.size() - space <= limits.target) return {};
@@ -163,9 +164,10 @@ SyntaxError parse_start_line(std::string_view line, RequestHead& head) {
     head.target = line.substr(first + 1, second - first - 1);
     if (head.target.empty()) return {"more than one space in request line"};
     if (find_control(head.target, Tabs::refused) != npos) return {"control byte in target"};
-    auto version = line.substr(second + 1);
-    if (version.find(' ') != npos) return {"more than one space in request line"};
-    return parse_version(version, head.version);
+    auto const version = line.substr(second + 1);
+    auto const fault = parse_version(version, head.version);
+    if (fault.refusal && version.find(' ') != npos) return {"more than one space in request line"};
+    return fault;
 }
 
 /// The space before an empty reason may be missing: several servers leave it out, and nothing depends on it.

@@ -21,7 +21,7 @@ constexpr milliseconds silence_max{3'000};   // in protocols in which the server
 std::shared_ptr<FixedOrigin> origin_of(Target const& target) {
     auto origin = std::make_shared<FixedOrigin>();
     origin->kind = FixedOrigin::Kind::bumped;
-    origin->text = "https://" + target.url;
+    origin->text.assign("https://").append(target.url);
     http::UriError error;
     origin->uri = http::parse_absolute(origin->text, error).value();
     return origin;
@@ -165,7 +165,7 @@ BumpedTunnel::Shown BumpedTunnel::show_invalid(OriginCertificate const& found, F
 // ---- inside ----
 
 net::awaitable<net::Error> BumpedTunnel::accept(Shown const& shown) {
-    net::SessionIdentity const identity{shown.certificate, shown.is_valid ? request_.target.url : std::string()};
+    net::SessionIdentity const identity{shown.certificate, shown.is_valid ? std::string(request_.target.url) : std::string()};
     accepted_at_ = steady_now();
     auto const context = interception_->tls;
     auto const limit = request_.options->deadlines.head;

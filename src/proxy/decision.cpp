@@ -40,7 +40,7 @@ Admission admit(Options const& options, http::OwnAddresses const& own, Target co
     admission.decision = options.access.decide(facts, std::nullopt);
     admission.source_matters = admission.decision.verdict == http::Decision::Verdict::needs_destination;
     if (!admission.source_matters) return admission;
-    admission.destination = target.destination ? target.destination : parse_ip(target.uri.authority.host);
+    admission.destination = target.destination ? target.destination : target.literal;
     if (admission.destination) admission.decision = permits(options, own, target, facts, *admission.destination);
     return admission;
 }

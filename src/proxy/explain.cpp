@@ -246,12 +246,12 @@ private:
 
     /// Matches Sources::choose.
     void ask_peers(bool source_matters) {
-        SourceQuestion const asked{.url = target_.url,
+        SourceQuestion const asked{.url = std::string(target_.url),
                                    .host = std::string(target_.uri.authority.host),
                                    .https = target_.uri.scheme == http::Scheme::https,
                                    .hierarchical = is_fetch() && is_hierarchical(request_, control_),
                                    .only_parents = is_fetch() && server_.cache().invalidations.must_pass_caches(target_.url),
-                                   .destination = parse_ip(target_.uri.authority.host),
+                                   .destination = target_.literal,
                                    .source_matters = source_matters};
         out_.sources = explain_sources(server_, asked, facts_);
     }
@@ -259,11 +259,10 @@ private:
     void look(bool source_matters) {
         look_for_name(target_.uri.authority.host);
         if (request_.method == Method::connect) return;
-        std::string key_text;
-        cache::write_key_text(target_.partition(), target_.url, key_text);
         cache::Cache const& cache = server_.cache();
         auto const collapse = collapse_of(request_, control_, out_.options->caching);
-        out_.found = cache.peek({cache.key(key_text), request_, control_, out_.now, collapse}, out_.bypass == http::Bypass::none);
+        out_.found =
+            cache.peek({cache.key(target_.key_text), request_, control_, out_.now, collapse}, out_.bypass == http::Bypass::none);
         auto const& known = out_.found.object ? out_.found.object : out_.found.parts;
         if (!known) return;
         out_.stored_head.assign(known->head()).append("\r\n");

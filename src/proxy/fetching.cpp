@@ -102,12 +102,12 @@ void Fetching::invalidate_here_and_in_group(cache::Invalidation const& what) {
 }
 
 /// The mark is set before the purge: the purge also removes an old response that a peer gave before the mark.
-bool Fetching::purge_changed(cache::Key const& key, std::string const& url) {
+bool Fetching::purge_changed(cache::Key const& key, std::string_view url) {
     auto& services = request_.services;
-    if (services.agent && !request_.target.accelerated) services.agent->tell_changed(url);
+    if (services.agent && !request_.target.accelerated) services.agent->tell_changed(std::string(url));
     bool const found = services.cache.purge(key, state_.lead.fill().get());
     if (services.group && services.cache.invalidations.covers_url(url))
-        services.group->submit({.kind = cache::Invalidation::Kind::url, .soft = false, .origin = {}, .text = url});
+        services.group->submit({.kind = cache::Invalidation::Kind::url, .soft = false, .origin = {}, .text = std::string(url)});
     return found;
 }
 

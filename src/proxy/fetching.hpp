@@ -41,7 +41,7 @@ private:
     bool invalidate_groups();
     void invalidate_here_and_in_group(cache::Invalidation const&);
     bool is_outdated_since() const;
-    bool purge_changed(cache::Key const& key, std::string const& url);
+    bool purge_changed(cache::Key const& key, std::string_view url);
 
     Request& request_;
     Upstream& upstream_;

@@ -37,7 +37,6 @@ bool Http1Stream::speaks_other_protocol() const { return begun() && other_protoc
 bool Http1Stream::speaks_tls() const { return begun() && input()[begin_] == net::tls_handshake; }
 
 void Http1Stream::make_room() {
-    if (!begun()) return rest();
     if (end_ < buffer_.size()) return;
     if (begin_ > 0) {
         std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
@@ -54,51 +53,66 @@ void Http1Stream::rest() {
     buffer_.release();
 }
 
-net::awaitable<net::IoResult> Http1Stream::fill(milliseconds limit) {
-    if (!begun()) return transport_.read_first(buffer_, limit);
-    return transport_.read_some({buffer_.data() + end_, buffer_.size() - end_}, limit);
+net::awaitable<net::IoResult> Http1Stream::read_first(milliseconds limit) {
+    rest();
+    return transport_.read_first(buffer_, limit);
 }
 
-net::awaitable<Http1Stream::Arrival> Http1Stream::read_head(http::HeadLimits const& limits, HeadWaits waits, HeadBudget& budget) {
+bool Http1Stream::has_only_empty_lines(net::IoResult const& read) const {
+    std::string_view rest(input() + begin_, end_ - begin_ + read.bytes);
+    if (read.error || !rest.starts_with("\r\n")) return false;
+    while (rest.starts_with("\r\n")) rest.remove_prefix(2);
+    return rest.empty();
+}
+
+net::awaitable<net::IoResult> Http1Stream::read_behind_empty_lines(milliseconds limit) {
+    auto const end = steady_now() + limit;
+    net::IoResult read;
+    do {
+        auto const left = std::chrono::duration_cast<milliseconds>(end - steady_now());
+        if (left <= milliseconds{0}) co_return net::IoResult{asio::error::timed_out, 0};
+        read = co_await read_first(left);
+    } while (has_only_empty_lines(read));
+    co_return read;
+}
+
+std::optional<Http1Stream::Arrival> Http1Stream::take_first(net::IoResult const& read, http::HeadLimits const& limits) {
+    end_ += read.bytes;
+    if (read.error) return read.error == asio::error::timed_out ? Arrival::timed_out : Arrival::closed;
     scanned_ = 0;
+    return parse(limits);
+}
+
+/// Nothing: the head is incomplete.
+std::optional<Http1Stream::Arrival> Http1Stream::parse(http::HeadLimits const& limits) {
+    parse_ = http::parse_request_head(leftover(), limits, scanned_, head_);
+    if (parse_.kind == http::HeadParse::Kind::complete) {
+        begin_ += parse_.bytes;
+        return Arrival::request;
+    }
+    if (speaks_other_protocol()) parse_ = {http::HeadParse::Kind::refused, 0, 400, other_protocol(leftover())};
+    if (parse_.kind == http::HeadParse::Kind::refused) return Arrival::refused;
+    return std::nullopt;
+}
+
+net::awaitable<Http1Stream::Arrival> Http1Stream::read_rest(http::HeadLimits const& limits, milliseconds limit,
+                                                            HeadBudget& budget) {
     HeadBudget::Part part(
         budget, [](void* self) { static_cast<Http1Stream*>(self)->cancel(); }, this);
-    SteadyTime give_up{};    // set when the first read did not bring a whole head; that is rare, so the clock is rarely read
-    SteadyTime idle_end{};   // set when only empty lines have come
+    auto const give_up = steady_now() + limit;
     for (;;) {
-        if (skip_empty_lines() && idle_end == SteadyTime{}) idle_end = steady_now() + waits.idle;
-        if (begin_ != end_) {
-            parse_ = http::parse_request_head(leftover(), limits, scanned_, head_);
-            if (parse_.kind == http::HeadParse::Kind::complete) {
-                begin_ += parse_.bytes;
-                co_return Arrival::request;
-            }
-            if (auto const* why = other_protocol(leftover())) parse_ = {http::HeadParse::Kind::refused, 0, 400, why};
-            if (parse_.kind == http::HeadParse::Kind::refused) co_return Arrival::refused;
-            if (give_up == SteadyTime{}) give_up = steady_now() + waits.head;
-        }
-        auto limit = waits.idle;
-        if (auto const end = begun() ? give_up : idle_end; end != SteadyTime{}) {
-            limit = std::chrono::duration_cast<milliseconds>(end - steady_now());
-            if (limit <= milliseconds{0}) co_return Arrival::timed_out;
-        }
+        auto const left = std::chrono::duration_cast<milliseconds>(give_up - steady_now());
+        if (left <= milliseconds{0}) co_return Arrival::timed_out;
         make_room();
         if (buffer_.size() > idle_buffer && !part.resize(buffer_.size() - idle_buffer)) co_return refuse_large_head();
-        auto const read = co_await fill(limit);
+        std::span<char> const into(buffer_.data() + end_, buffer_.size() - end_);
+        auto const read = co_await transport_.read_some(into, left);
         end_ += read.bytes;
         if (part.refused()) co_return refuse_large_head();
         if (read.error == asio::error::timed_out) co_return Arrival::timed_out;
         if (read.error) co_return Arrival::closed;
+        if (auto const arrival = parse(limits)) co_return *arrival;
     }
-}
-
-/// RFC 9112 2.2: some clients send an empty line behind a body. It begins no request. True if nothing else has been received.
-bool Http1Stream::skip_empty_lines() {
-    auto rest = leftover();
-    while (rest.starts_with("\r\n")) rest.remove_prefix(2);
-    if (!begun() || !rest.empty()) return false;
-    begin_ = end_;
-    return true;
 }
 
 /// Frees the memory at once: the client may read the response slowly.
@@ -109,7 +123,7 @@ Http1Stream::Arrival Http1Stream::refuse_large_head() {
 }
 
 void Http1Stream::begin_request() {
-    decoder_ = http::BodyDecoder(framing_);
+    decoder_.begin(framing_);
     body_begin_ = body_end_ = 0;
     chunked_ = false;
 }

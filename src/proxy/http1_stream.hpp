@@ -1,6 +1,7 @@
 // The bytes of a client's HTTP/1.1 connection: reads heads and bodies, and frames the responses.
 #pragma once
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "net/head_buffer.hpp"
@@ -29,8 +30,18 @@ public:
         milliseconds idle;   // for the first byte
         milliseconds head;   // from the first byte to the last
     };
-    /// A head larger than 4 KiB counts against `budget` until it is complete; over the budget it is refused with 431.
-    net::awaitable<Arrival> read_head(http::HeadLimits const& limits, HeadWaits waits, HeadBudget& budget);
+    /// Waits for the first bytes of a request, unless begun(). No coroutine: an idle connection keeps one frame less.
+    net::awaitable<net::IoResult> read_first(milliseconds limit);
+    /// RFC 9112 2.2: some clients send an empty line behind a body. It begins no request. True if nothing else has been received with
+    /// these first bytes; read_behind_empty_lines() then drops them.
+    bool has_only_empty_lines(net::IoResult const& read) const;
+    /// read_first() until something else than empty lines comes.
+    net::awaitable<net::IoResult> read_behind_empty_lines(milliseconds limit);
+    /// Judges the first bytes, after read_first(). Nothing: the head is incomplete, and read_rest() follows.
+    std::optional<Arrival> take_first(net::IoResult const& read, http::HeadLimits const& limits);
+    /// A head larger than 4 KiB counts against `budget` until it is complete; over the budget it is refused with 431. `limit`: for
+    /// the whole rest.
+    net::awaitable<Arrival> read_rest(http::HeadLimits const& limits, milliseconds limit, HeadBudget& budget);
     http::HeadParse const& refusal() const { return parse_; }
     /// The refused input begins as TLS or SOCKS does.
     bool speaks_other_protocol() const;
@@ -80,11 +91,10 @@ private:
     char const* input() const { return buffer_.data(); }
     void make_room();
     void rest();
+    std::optional<Arrival> parse(http::HeadLimits const& limits);
     Arrival refuse_large_head();
-    bool skip_empty_lines();
     void begin_watching();
     void look_for_end();
-    net::awaitable<net::IoResult> fill(milliseconds limit);
 
     net::Transport& transport_;
     Traffic taken_;

@@ -19,9 +19,8 @@ bool is_internal(Target const& target, http::OwnAddresses const& own, PacOptions
     auto const& uri = target.uri;
     if (!is_internal_path(uri.path_and_query) || target.accelerated || target.destination) return false;
     if (target.to_us) return true;
-    auto const address = parse_ip(uri.authority.host);
-    if (!address) return is_pac_path(uri.path_and_query) && is_named(uri.authority, pac);
-    return http::is_own_listener(*address, uri.authority.port, own);
+    if (!target.literal) return is_pac_path(uri.path_and_query) && is_named(uri.authority, pac);
+    return http::is_own_listener(*target.literal, uri.authority.port, own);
 }
 
 bool is_refusals_page(Target const& target, http::Method method, Options const& options) {

@@ -82,7 +82,7 @@ net::awaitable<void> OwnAnswers::purge() {
     bool here = cache.purge(request_.key);
     std::vector<icp::PurgeResult> peers;
     if (request_.services.agent) {
-        auto url = request_.target.url;
+        std::string url(request_.target.url);
         peers = co_await request_.services.agent->purge(std::move(url));
         // A peer may have sent the old object before its own purge.
         here |= !peers.empty() && cache.purge(request_.key);
@@ -108,7 +108,8 @@ net::awaitable<void> OwnAnswers::purge() {
 net::awaitable<std::optional<group::Outcome>> OwnAnswers::tell_group() {
     auto& services = request_.services;
     if (!services.group || !services.cache.invalidations.covers_url(request_.target.url)) co_return std::nullopt;
-    cache::Invalidation what{.kind = cache::Invalidation::Kind::url, .soft = false, .origin = {}, .text = request_.target.url};
+    cache::Invalidation what{
+        .kind = cache::Invalidation::Kind::url, .soft = false, .origin = {}, .text = std::string(request_.target.url)};
     auto const told = std::make_shared<group::Outcome>();
     net::Waiter waiter(request_.executor());
     services.group->submit(what, [told, handle = waiter.handle()](group::Outcome const& outcome) {

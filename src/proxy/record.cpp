@@ -57,7 +57,7 @@ TopUse use_of(Request const& request, Record const& record) {
 }   // namespace
 
 void Record::Texts::clear() {
-    for (auto* text : all()) text->clear();
+    each([](std::string& text) { text.clear(); });
 }
 
 Record::Record(Texts& texts, std::string_view via_name) : texts(texts) {
@@ -193,12 +193,8 @@ void Record::note_recent(Request const& request, microseconds elapsed) const {
     auto* const recent = request.services.recent;
     auto const& target = request.target;
     if (!recent || answer == Answer::own || target.url.empty()) return;
-    auto url = request.key.fingerprint;
-    if (request.key.text.empty()) {
-        std::string text;
-        cache::write_key_text(target.partition(), target.url, text);
-        url = request.services.cache.key(text).fingerprint;
-    }
+    bool const has_key = !request.key.text.empty();
+    auto const url = has_key ? request.key.fingerprint : request.services.cache.key(target.key_text).fingerprint;
     recent->add({.url = url,
                  .end = request.started + elapsed,
                  .client = request.client.peer().address,

@@ -1,6 +1,5 @@
 // The record of one request for log, counters and Cache-Status.
 #pragma once
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,7 +28,10 @@ public:
         std::string source;        // "SIBLING_HIT/next door"
         std::string id;            // the id of the error page; empty: no error page was sent
         std::string reach;         // `peer_reach`, if another process has found it
-        std::array<std::string*, 8> all() { return {&reason, &content_type, &rule, &because, &logged_rule, &source, &id, &reach}; }
+        /// Calls use(text) for each of them.
+        void each(auto const& use) {
+            use(reason), use(content_type), use(rule), use(because), use(logged_rule), use(source), use(id), use(reach);
+        }
         void clear();
     };
     Record(Texts& texts, std::string_view via_name);

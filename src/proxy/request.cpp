@@ -10,17 +10,17 @@ namespace garner::proxy {
 
 namespace {
 
-void drop_large_text(std::string& text) {
-    if (text.capacity() > Scratch::usual) std::string().swap(text);
+void drop_if_large(std::string& text) {
+    if (text.capacity() > Scratch::usual) [[unlikely]]
+        std::string().swap(text);
 }
 
 }   // namespace
 
 void Scratch::drop_large() {
-    for (auto* text : {&key_text, &head_text, &stored_text, &upstream_text, &pool_key, &target.url, &target.plain_url,
-                       &target.host_field, &target.path})
-        drop_large_text(*text);
-    for (auto* text : record.all()) drop_large_text(*text);
+    auto const drop = [](auto&... texts) { (drop_if_large(texts), ...); };
+    drop(head_text, stored_text, upstream_text, pool_key, target.key_text, target.plain_url);
+    record.each(drop);
     stored_head.fields.drop_large();
 }
 
@@ -46,7 +46,7 @@ Request::Request(Services& services, ClientStream& client, FixedOrigin const* on
     bool const may_be_named = !options->forwarded_trust.empty() && !bumped_origin && !intercepted_origin && !client.nobody();
     if (may_be_named) client.set_client(client_of_request(client.client(), client.head().fields, *options, services.own.get()));
     identity = bound_identity(services, client, bumped_origin || client.nobody());
-    for (auto* text : {&target.url, &target.plain_url, &target.host_field, &target.path}) text->clear();
+    target.clear();
     target.secure = client.client()->secure;
     if (scratch.targeted_of == options) return;
     scratch.targeted_of = options;

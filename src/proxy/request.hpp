@@ -18,10 +18,12 @@
 
 namespace garner::proxy {
 
+class KnownAdmissions;
+
 /// Memory that the requests of one connection reuse, so that a hit allocates nothing.
 struct Scratch {
+    KnownAdmissions* admissions = nullptr;   // of the worker; may be null
     Target target;
-    std::string key_text;
     std::string head_text;            // the head of the response being sent or stored
     std::string stored_text;          // a stored head with its blank line
     http::ResponseHead stored_head;   // read from stored_text

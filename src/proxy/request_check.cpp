@@ -4,6 +4,7 @@
 
 #include "net/address.hpp"
 #include "proxy/internal.hpp"
+#include "proxy/known_admissions.hpp"
 #include "proxy/via.hpp"
 #include "util/text.hpp"
 
@@ -54,7 +55,7 @@ std::optional<Verdict> RequestCheck::check_inside() {
 std::optional<Verdict> RequestCheck::check_unverified() {
     missing_ = Missing::origin;
     auto const known = std::exchange(request_.target.proof, net::DnsProof::recent);
-    auto const decision = admit(*request_.options, *request_.services.own, request_.target, request_.facts()).decision;
+    auto const decision = admission_of(request_).decision;
     request_.target.proof = known;
     if (!decision.denied()) return std::nullopt;
     request_.record.note_rule(decision);
@@ -65,7 +66,8 @@ std::optional<Verdict> RequestCheck::check_unverified() {
 std::optional<Verdict> RequestCheck::check_access() {
     using enum http::Decision::Verdict;
     for (;;) {
-        auto const admission = admit(*request_.options, *request_.services.own, request_.target, request_.facts());
+        auto* const known = request_.scratch.admissions;
+        auto const admission = known ? known->admit(request_) : admission_of(request_);
         auto const& decision = admission.decision;
         request_.addresses.matter = admission.source_matters;
         request_.record.note_rule(decision);
@@ -192,8 +194,7 @@ Verdict RequestCheck::prepare() {
     bool const counts_hops = head.method == Method::trace || head.method == Method::options;
     if (counts_hops && head.fields.has(Name::max_forwards) && parse_decimal(head.fields.first(Name::max_forwards)) == 0u)
         return Verdict::own_answer;
-    cache::write_key_text(request_.target.partition(), request_.target.url, request_.scratch.key_text);
-    request_.key = request_.services.cache.key(request_.scratch.key_text);
+    request_.key = request_.services.cache.key(request_.target.key_text);
     return Verdict::go_on;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "proxy/known_admissions.hpp"
 #include "proxy/transaction.hpp"
 #include "util/counted.hpp"
 
@@ -30,7 +31,7 @@ public:
 
     /// The place used last, which the processor's cache probably holds.
     Lease take() {
-        if (kept_.empty()) return Lease(new RequestPlace, GiveBack{this});
+        if (kept_.empty()) return make();
         Lease taken(kept_.back().release(), GiveBack{this});
         kept_.pop_back();
         return taken;
@@ -38,12 +39,20 @@ public:
 
 private:
     static constexpr std::size_t kept_max = 256;
+    Lease make() {
+        Lease made(new RequestPlace, GiveBack{this});
+        made->scratch.target.known = &origins_;
+        made->scratch.admissions = &admissions_;
+        return made;
+    }
     void keep(std::unique_ptr<RequestPlace> place) {
         place->transaction.reset();
         place->scratch.drop_large();
         if (kept_.size() < kept_max) kept_.push_back(std::move(place));
     }
     std::vector<std::unique_ptr<RequestPlace>> kept_;
+    KnownOrigins origins_;
+    KnownAdmissions admissions_;
 };
 
 }   // namespace garner::proxy

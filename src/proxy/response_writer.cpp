@@ -155,7 +155,7 @@ bool ResponseWriter::is_failed_login(std::uint16_t status, std::string_view rule
 }
 
 Refused ResponseWriter::refused(std::string_view rule, std::string_view because) const {
-    auto const url = std::string_view(request_.target.url);
+    auto const url = request_.target.url;
     return {.id = request_.record.texts.id,
             .at = wall_now(),
             .method = std::string(request_.head().method_text),

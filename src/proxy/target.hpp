@@ -11,6 +11,7 @@
 #include "http/uri.hpp"
 #include "net/name_history.hpp"
 #include "net/options.hpp"
+#include "proxy/known_origins.hpp"
 #include "util/ip.hpp"
 
 namespace garner::proxy {
@@ -49,7 +50,7 @@ std::shared_ptr<FixedOrigin const> intercepted_origin(http::Scheme scheme, IpEnd
 using cache::Partition;
 
 /// Filled again for each request; its strings keep their memory. The views live as long as the request's head and this
-/// object.
+/// object, until clear().
 struct Target {
     Target() = default;
     Target(Target const&) = delete;
@@ -68,10 +69,21 @@ struct Target {
         if (!accelerated) return Partition::forward;
         return secure ? Partition::secure_accelerator : Partition::accelerator;
     }
-    std::string url;          // normal form, for rules, key and log; "host:port" for CONNECT
-    std::string plain_url;    // http::append_unescaped(url), if it differs; else empty
-    std::string host_field;   // the Host field's value for the origin
-    std::string path;         // origin-form for the origin; "*" for OPTIONS without a path
+    std::optional<IpAddress> literal = {};   // the host, if it is an address
+    std::string key_text;                    // partition and URL: the text of the cache key
+    std::string_view url;                    // its normal form, for rules and log; "host:port" for CONNECT; a part of key_text
+    std::string plain_url;                   // http::append_unescaped(url), if it differs; else empty
+    std::string_view host_field;             // the Host field's value for the origin; a part of `url`
+    std::string_view path;                   // origin-form for the origin, a part of `url`; "*" for OPTIONS without a path
+    KnownOrigins* known = nullptr;           // of the worker; may be null
+    /// "http://example.com", the beginning of `url`; empty for CONNECT.
+    std::string_view origin() const {
+        if (host_field.empty()) return {};
+        return url.substr(0, static_cast<std::size_t>(host_field.data() + host_field.size() - url.data()));
+    }
+
+    /// Before the target of a request is read.
+    void clear();
 };
 
 /// The error in the request's target or Host, a literal; nullptr when `target` is filled in (RFC 9112 3.2).

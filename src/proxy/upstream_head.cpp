@@ -23,7 +23,9 @@ constexpr char const* no_cache = "Cache-Control: no-cache\r\n";
 std::string absolute_form(Target const& target, icp::PeerOptions const& peer) {
     bool const in_clear = !peer.tls && icp::https_of(peer) != icp::Https::clear;
     check(target.uri.scheme != http::Scheme::https || !in_clear);
-    return std::string(http::text(target.uri.scheme)) + "://" + target.host_field + (target.path == "*" ? "" : target.path);
+    std::string url(http::text(target.uri.scheme));
+    url.append("://").append(target.host_field);
+    return target.path == "*" ? url : url.append(target.path);
 }
 
 /// Visitors of an accelerator and clients inside a decrypted tunnel log in to no proxy.
@@ -94,7 +96,7 @@ void write_upstream_head(Request const& request, Sources const& sources, Request
 std::string connect_head(Request const& request, Sources const& sources) {
     auto const& target = request.target;
     bool const is_inside = sources.is_tunnelled();
-    std::string authority = is_inside ? target.host_field : target.url;
+    std::string authority(is_inside ? target.host_field : target.url);
     if (is_inside && target.uri.authority.port == 443) authority += ":443";   // Host leaves out the default port
     std::string text = "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n";
     for (auto const& field : request.head().fields)

@@ -64,6 +64,26 @@ TEST(AccessRules, the_decision_has_the_index_of_the_rule) {
     EXPECT_EQ(rules.decide(request("192.0.2.1"), std::nullopt).index, Decision::no_rule);
 }
 
+TEST(AccessRules, are_about_origins_if_no_rule_looks_further) {
+    EXPECT_FALSE(AccessRules().are_about_origins());
+    Matcher const near{.source = {network("10.0.0.0/8")},
+                       .destination = {network("127.0.0.0/8")},
+                       .host = {host(".a.test")},
+                       .port = {ports("80")},
+                       .listener = {ports("3128")}};
+    EXPECT_TRUE(AccessRules({deny(near), allow({})}).are_about_origins());
+    auto const also = [&](Matcher further) { return AccessRules({deny(near), allow(std::move(further))}).are_about_origins(); };
+    EXPECT_FALSE(also({.method = {"GET"}}));
+    EXPECT_FALSE(also({.url_contains = {"/ads/"}}));
+    EXPECT_FALSE(also({.content_type = {"image/png"}}));
+    EXPECT_FALSE(also({.time = {TimeWindow{}}}));
+    EXPECT_FALSE(also({.user = {"ann"}}));
+    EXPECT_FALSE(also({.group = {"staff"}}));
+    auto const named = std::make_shared<Matcher const>(Matcher{.method = {"GET"}});
+    EXPECT_FALSE(also({.is = {{"reads", named}}}));
+    EXPECT_FALSE(also({.is_not = {{"reads", named}}}));
+}
+
 TEST(AccessRules, dead_rules_are_found_with_the_reason) {
     Matcher empty;
     empty.never = "host";

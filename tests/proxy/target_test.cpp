@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "proxy/internal.hpp"
 
@@ -14,8 +16,9 @@ using http::Method;
 
 struct Read {
     explicit Read(std::string method, std::string given, std::optional<std::string> host = "any",
-                  FixedOrigin const* origin = nullptr)
+                  FixedOrigin const* origin = nullptr, KnownOrigins* known = nullptr)
         : method_text(std::move(method)), target_text(std::move(given)), host_text(std::move(host)) {
+        target.known = known;
         request.method_text = method_text;
         request.method = http::method_of(method_text);
         request.target = target_text;
@@ -52,6 +55,47 @@ TEST(Target, of_a_forward_request_is_its_absolute_uri) {
     Read query("GET", "http://a?b");
     EXPECT_EQ(query.target.url, "http://a/?b");
     EXPECT_EQ(query.target.path, "/?b");
+}
+
+TEST(Target, of_a_known_origin_is_that_of_any_origin) {
+    KnownOrigins known;
+    std::vector<std::string> origins{"http://a",
+                                     "http://A:80",
+                                     "http://[::1]:8080",
+                                     "http://[::FFFF:1.2.3.4]",
+                                     "http://192.0.2.7:1",
+                                     "http://b%41.example.",
+                                     "http://0177.0.0.1:1",
+                                     "http://user@a",
+                                     "http://a:0",
+                                     "HTTP://a",
+                                     "https://a",
+                                     "http://"};
+    for (int i = 0; i < 100; ++i) origins.push_back("http://" + std::to_string(i) + ".example:" + std::to_string(i + 1));
+    std::vector<std::string> const paths{"/", "/a?b", "/a%41", "/a b", "/a#b", "/squid-internal-dynamic/netdb", "", "?a/b", "//c"};
+    int kept = 0;
+    for (int round = 0; round < 3; ++round)
+        for (auto const& origin : origins)
+            for (auto const& path : paths) {
+                auto const host = origin.substr(std::min(origin.size(), std::string_view("http://").size()));
+                auto const method = path.size() == 1 ? "OPTIONS" : "GET";
+                Read const plain(method, origin + path, host);
+                Read const read(method, origin + path, host, nullptr, &known);
+                ASSERT_EQ(read.fault, plain.fault) << origin << path;
+                if (!plain.fault.empty()) continue;
+                ++kept;
+                auto const& a = read.target;
+                auto const& b = plain.target;
+                EXPECT_EQ(a.uri, b.uri) << origin << path;
+                EXPECT_EQ(a.key_text, b.key_text);
+                EXPECT_EQ(a.url, b.url);
+                EXPECT_EQ(a.plain_url, b.plain_url);
+                EXPECT_EQ(a.host_field, b.host_field);
+                EXPECT_EQ(a.path, b.path);
+                EXPECT_EQ(a.literal, b.literal);
+                EXPECT_EQ(std::string(a.origin()) + (path.starts_with('/') ? path : "/" + path), a.url);
+            }
+    EXPECT_GT(kept, 1'000);
 }
 
 TEST(Target, of_a_forward_request_is_never_a_path_alone) {

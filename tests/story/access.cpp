@@ -178,6 +178,26 @@ TEST(Access, a_rule_that_comes_later_covers_what_is_stored_already) {
     EXPECT_TRUE(eventually([&] { return client.get(url).status() == 403; }));
 }
 
+TEST(Access, a_decision_that_is_kept_is_for_the_same_client_and_origin_until_a_reload) {
+    Origin origin, other;
+    origin.answer("/page", fresh("x"));
+    other.answer("/page", fresh("y"));
+    auto const port = std::to_string(origin.port());
+    Proxy proxy(rules(R"({"deny": {"source": "127.0.0.9"}}, {"allow": {"destination": "127.0.0.0/8", "port": [)" + port +
+                      R"(]}}, {"deny": "all"})"));
+    Client client(proxy, origin);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(client.get("/page").body(), "x");
+    Client denied(proxy, origin);
+    EXPECT_EQ(denied.from("127.0.0.9").get("/page").status(), 403);
+    EXPECT_EQ(Client(proxy, other).get("/page").status(), 403);
+    EXPECT_EQ(Client(proxy).get("http://10.0.0.1:" + port + "/page").status(), 403);
+    EXPECT_EQ(client.get("/page").body(), "x");
+    proxy.reconfigure(rules(R"({"deny": {"destination": "127.0.0.0/8"}})"));
+    proxy.signal(SIGHUP);
+    EXPECT_TRUE(eventually([&] { return client.get("/page").status() == 403; }));
+    EXPECT_EQ(Client(proxy, origin).get("/page").status(), 403);
+}
+
 TEST(Access, CONNECT_obeys_the_same_rules) {
     Origin origin;
     Proxy proxy(rules(R"({"deny": {"host": ["localhost"]}}, )" + loopback_open));
