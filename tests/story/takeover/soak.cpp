@@ -1,6 +1,6 @@
 // Reloads and takeovers while clients of every kind compare each byte: nothing is lost, and nothing stays open.
-// GARNER_SOAK_FULL: 1,000 reloads and 100 takeovers. GARNER_SOAK_SECONDS: how long a reload a minute and a takeover each five
-// minutes go on. See tools/soak.
+// GARNER_SOAK_FULL: 1,000 reloads and 100 takeovers. GARNER_SOAK_RELOADS: another number of reloads, a takeover after each ten.
+// GARNER_SOAK_SECONDS: how long a reload a minute and a takeover each five minutes go on. See tools/soak.
 #include <chrono>
 #include <optional>
 
@@ -222,8 +222,10 @@ constexpr std::size_t stored_and_freed = 128u << 20;   // memory.size, and what 
 
 TEST(TakeoverSoak, reloads_and_takeovers_fail_no_request_and_leave_nothing_open) {
     bool const full = number_from("GARNER_SOAK_FULL", 0) > 0;
+    auto const reloads = number_from("GARNER_SOAK_RELOADS", full ? 1'000 : 0);
+    Pace const pace{.reloads = reloads ? reloads : 30, .reloads_a_takeover = reloads ? 10u : 3u, .pause = 100ms};
     End end;
-    ASSERT_NO_FATAL_FAILURE(operate({.reloads = full ? 1'000u : 30u, .reloads_a_takeover = full ? 10u : 3u, .pause = 100ms}, end));
+    ASSERT_NO_FATAL_FAILURE(operate(pace, end));
     EXPECT_THAT(end.troubles, ElementsAre()) << end.errors;
     EXPECT_GT(end.requests, 0);
     EXPECT_LT(end.resident, end.resident_before + stored_and_freed);
