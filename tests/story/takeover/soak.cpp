@@ -212,8 +212,11 @@ void operate(Pace const& pace, End& end) {
     expect_rest(service.proxy(), operated.before + 2, Millis{60'000}, last);   // an added address has a socket for each worker
     end.resident_before = operated.resident_before;
     end.resident = resident_of(last);
-    std::printf("%d requests; resident at the beginning %zu MiB, at the end %zu MiB; descriptors %zu, %zu\n", end.requests,
-                end.resident_before >> 20, end.resident >> 20, operated.before, descriptors_of(last));
+    auto const used = service.proxy().stats()["memory_sum"]["bytes"].get<double>();
+    std::printf("%d requests; resident at the beginning %zu MiB, at the end %zu MiB, %.2f times the memory by part and 24 MiB; "
+                "descriptors %zu, %zu\n",
+                end.requests, end.resident_before >> 20, end.resident >> 20,
+                static_cast<double>(end.resident) / (used + static_cast<double>(24u << 20)), operated.before, descriptors_of(last));
 }
 
 constexpr std::size_t stored_and_freed = 128u << 20;   // memory.size, and what a sanitizer keeps
