@@ -9,7 +9,7 @@ namespace garner::test {
 
 namespace {
 
-constexpr Millis after_requests{15'000};
+constexpr Millis after_requests{30'000};
 /// Any frame GOAWAY of the connection without further data (RFC 9113, section 6.8).
 std::string_view const goaway("\0\0\x08\x07\0\0\0\0\0", 9);
 
