@@ -5,6 +5,8 @@
 #include <boost/asio/post.hpp>
 #include <spdlog/spdlog.h>
 
+#include <future>
+
 #include "web/http_service.hpp"
 
 namespace garner::admin {
@@ -70,6 +72,15 @@ Result<Prepared> AdminServer::prepare(Options const& fresh) {
         });
         move();
     });
+}
+
+std::optional<Past> AdminServer::past() {
+    constexpr milliseconds patience{500};   // requests wait meanwhile
+    auto const promise = std::make_shared<std::promise<Past>>();
+    auto answer = promise->get_future();
+    asio::post(http_->io(), [this, promise] { promise->set_value(routes_.past()); });
+    if (answer.wait_for(patience) != std::future_status::ready) return std::nullopt;
+    return answer.get();
 }
 
 void AdminServer::stop() {

@@ -53,6 +53,10 @@ public:
     void pause();
     void resume();
     int descriptor() const;
+    /// For another process, from any thread, after start(). Nothing: the thread does not respond in time.
+    std::optional<Past> past();
+    /// That of a former process, before start().
+    void adopt(Past const& past) { routes_.adopt(past); }
     /// Ends all connections and the thread. It cannot be started again.
     void stop();
     /// The address it listens on: "127.0.0.1:3131"; empty: none.

@@ -115,10 +115,42 @@ std::vector<std::optional<double>> HistoryRing::values(std::size_t index) const 
     return all;
 }
 
+HistoryRing::Handed HistoryRing::handed(HistoryTotals const& now) const {
+    Handed all{.past = {past_.begin(), past_.end()}, .age = std::nullopt, .since = {}};
+    if (!begin_) return all;
+    all.age = std::chrono::duration_cast<milliseconds>(now.at - begin_->at);
+    for (std::size_t i = 0; i < all.since.size(); ++i)
+        all.since[i] = {now.numbers[i].part - begin_->numbers[i].part, now.numbers[i].whole - begin_->numbers[i].whole};
+    return all;
+}
+
+void HistoryRing::adopt(Handed const& all, HistoryTotals const& now) {
+    past_.assign(all.past.begin(), all.past.end());
+    while (past_.size() > most_) past_.pop_front();
+    begin_ = now;
+    if (!all.age) return;
+    begin_->at = now.at - *all.age;
+    for (std::size_t i = 0; i < all.since.size(); ++i) {
+        begin_->numbers[i].part -= all.since[i].part;
+        begin_->numbers[i].whole -= all.since[i].whole;
+    }
+}
+
 void History::add(Figures const& figures) {
     auto const totals = totals_of(figures);
     fine_.add(totals);
     coarse_.add(totals);
+}
+
+History::Handed History::handed(Figures const& now) const {
+    auto const totals = totals_of(now);
+    return {fine_.handed(totals), coarse_.handed(totals)};
+}
+
+void History::adopt(Handed const& all, Figures const& now) {
+    auto const totals = totals_of(now);
+    fine_.adopt(all.fine, totals);
+    coarse_.adopt(all.coarse, totals);
 }
 
 std::vector<HistorySeries> History::all() const {

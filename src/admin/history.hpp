@@ -36,6 +36,16 @@ public:
     void add(HistoryTotals const& totals);
     std::vector<std::optional<double>> values(std::size_t index) const;
 
+    // ---- a takeover ----
+    struct Handed {
+        std::vector<HistoryValues> past = {};                         // oldest first
+        std::optional<milliseconds> age = std::nullopt;               // age of the current interval; nothing: none has begun
+        std::array<HistoryTotals::Pair, history_series> since = {};   // its increase until now
+    };
+    Handed handed(HistoryTotals const& now) const;
+    /// Replaces all values by those of a former process. Latencies of the current interval are those of this process.
+    void adopt(Handed const& all, HistoryTotals const& now);
+
 private:
     seconds const interval_;
     std::size_t const most_;
@@ -59,6 +69,13 @@ public:
     /// Every 5 s.
     void add(Figures const& figures);
     std::vector<HistorySeries> all() const;
+
+    // ---- a takeover ----
+    struct Handed {
+        HistoryRing::Handed fine = {}, coarse = {};
+    };
+    Handed handed(Figures const& now) const;
+    void adopt(Handed const& all, Figures const& now);
 
 private:
     HistoryRing fine_{fine, fine_most};

@@ -154,14 +154,13 @@ Json reasons(Report const& report) {
     return counts_of(report.figures, Counters);
 }
 
-/// The number of things that began and did not end. Workers count on meanwhile, so the ends are read first.
-template <auto Begun, auto Ended>
-Json open_of_each(Report const& report) {
-    auto const ended = counts_of(report.figures, Ended);
-    auto open = counts_of(report.figures, Begun);
-    for (auto& [name, count] : open.items())
-        count = count.template get<std::uint64_t>() - ended[name].template get<std::uint64_t>();
-    return open;
+/// The number of things that began, without those of `Less`. Workers count on meanwhile, so these are read first.
+template <auto Begun, auto Less>
+Json begun_without(Report const& report) {
+    auto const less = counts_of(report.figures, Less);
+    auto left = counts_of(report.figures, Begun);
+    for (auto& [name, count] : left.items()) count = count.template get<std::uint64_t>() - less[name].template get<std::uint64_t>();
+    return left;
 }
 Json open_streams(Report const& report) {
     auto const ended = report.figures.sum(&proxy::Counters::streams_ended);
@@ -443,10 +442,11 @@ constexpr Metric all_metrics[]{
     {"connections.displaced", "garner_client_connections_displaced_total", "connections", counter<&Counters::connections_displaced>,
      "Idle client connections closed for another client."},
     {"connections.protocols", "garner_client_connections_by_protocol{protocol}", "connections",
-     open_of_each<&Counters::connections_begun, &Counters::connections_ended>,
+     begun_without<&Counters::connections_begun, &Counters::connections_ended>,
      "Open client connections by protocol. One inside a decrypted tunnel counts, too; one in its TLS handshake does not yet."},
     {"connections.protocols_total", "garner_client_connections_by_protocol_total{protocol}", "connections",
-     reasons<&Counters::connections_begun>, "Client connections by protocol, since the start.", "Clients", "by protocol: *"},
+     begun_without<&Counters::connections_begun, &Counters::connections_continued>,
+     "Client connections by protocol, since the start.", "Clients", "by protocol: *"},
     {"http2.streams.now", "garner_client_streams", "streams", open_streams, "HTTP/2 streams that are open or whose request runs."},
     {"http2.streams.total", "garner_client_streams_total", "streams", counter<&Counters::streams>, "HTTP/2 streams accepted.",
      "Clients", "HTTP/2 streams"},

@@ -435,6 +435,20 @@ Report Routes::whole_report() {
     return report;
 }
 
+Past Routes::past() const {
+    auto const figures = take_figures(server_);
+    return {.samples = samples_.handed(sample_of(figures)),
+            .latencies = latencies_.handed(figures.at, {figures.hit_time, figures.miss_time}),
+            .history = history_.handed(figures)};
+}
+
+void Routes::adopt(Past const& past) {
+    auto const figures = take_figures(server_);
+    samples_.adopt(past.samples, sample_of(figures));
+    latencies_.adopt(past.latencies, figures.at);
+    history_.adopt(past.history, figures);
+}
+
 void Routes::sample() {
     auto const figures = take_figures(server_);
     history_.add(figures);

@@ -9,6 +9,7 @@
 #include "admin/access.hpp"
 #include "admin/history.hpp"
 #include "admin/page.hpp"
+#include "admin/past.hpp"
 #include "admin/report.hpp"
 #include "group/state.hpp"
 #include "web/http_message.hpp"
@@ -52,6 +53,10 @@ public:
     static std::vector<Path> paths();
     /// To be called every Samples::interval.
     void sample();
+    /// On the thread of sample().
+    Past past() const;
+    /// Before the first request.
+    void adopt(Past const& past);
 
 private:
     struct Asked;

@@ -1,6 +1,7 @@
 #include "admin/windows.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "admin/write_costs.hpp"
 #include "util/check.hpp"
@@ -83,15 +84,36 @@ WindowRatios Samples::all(Sample const& now) const {
     return ratios;
 }
 
+std::vector<Samples::Handed> Samples::handed(Sample const& now) const {
+    std::vector<Handed> all;
+    for (auto const& sample : samples_) {
+        auto& one = all.emplace_back();
+        one.age = std::chrono::duration_cast<milliseconds>(now.at - sample.at);
+        for (auto const count : sample_counts) one.since.*count = now.*count - sample.*count;
+    }
+    return all;
+}
+
+void Samples::adopt(std::vector<Handed> const& all, Sample const& now) {
+    samples_.clear();
+    for (auto const& one : all) {
+        Sample sample{.at = now.at - one.age};
+        for (auto const count : sample_counts) sample.*count = now.*count - one.since.*count;
+        add(sample);
+    }
+}
+
 void LatencySamples::add(SteadyTime at, Latencies const& until_now) {
     add_to(samples_, {at, until_now}, interval, most);
     add_to(sparse_, {at, until_now}, sparse_interval, sparse_most);
 }
 
-void LatencySamples::add_to(Series& series, Sample const& sample, seconds apart, std::size_t count_max) {
-    if (!series.empty() && sample.at - series.back().at < apart) return;
-    if (series.size() == count_max) series.pop_front();
-    series.push_back(sample);
+void LatencySamples::add_to(Series& series, Sample sample, seconds apart, std::size_t count_max) {
+    auto& samples = series.samples;
+    if (!samples.empty() && sample.at - samples.back().at < apart) return;
+    if (samples.size() == count_max) samples.pop_front();
+    sample.until += series.former;
+    samples.push_back(std::move(sample));
 }
 
 WindowLatencies LatencySamples::over(SteadyTime at, Latencies const& until_now) const {
@@ -105,11 +127,43 @@ WindowLatencies LatencySamples::over(SteadyTime at, Latencies const& until_now) 
 }
 
 Latencies LatencySamples::since(Series const& series, SteadyTime moment, Latencies const& until_now) {
-    if (series.empty()) return until_now;
-    auto const* begin = &series.front();
-    for (auto const& sample : series)
+    if (series.samples.empty()) return until_now;
+    auto const* begin = &series.samples.front();
+    for (auto const& sample : series.samples)
         if (sample.at <= moment) begin = &sample;
-    return {until_now.hit.since(begin->until.hit), until_now.miss.since(begin->until.miss)};
+    auto until = series.former;
+    until += until_now;
+    return until.since(begin->until);
+}
+
+LatencySamples::HandedSeries LatencySamples::handed(SteadyTime at, Latencies const& until_now) const {
+    return {handed(samples_, at, until_now), handed(sparse_, at, until_now)};
+}
+
+std::vector<LatencySamples::Handed> LatencySamples::handed(Series const& series, SteadyTime at, Latencies const& until_now) {
+    std::vector<Handed> all;
+    auto const& samples = series.samples;
+    auto last = series.former;
+    last += until_now;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        auto const& next = i + 1 < samples.size() ? samples[i + 1].until : last;
+        all.push_back({std::chrono::duration_cast<milliseconds>(at - samples[i].at), next.since(samples[i].until)});
+    }
+    return all;
+}
+
+void LatencySamples::adopt(HandedSeries const& all, SteadyTime at) {
+    adopt(samples_, all.dense, at, most);
+    adopt(sparse_, all.sparse, at, sparse_most);
+}
+
+void LatencySamples::adopt(Series& series, std::vector<Handed> const& all, SteadyTime at, std::size_t count_max) {
+    series = {};
+    for (auto const& one : all) {
+        if (series.samples.size() == count_max) series.samples.pop_front();
+        series.samples.push_back({at - one.age, series.former});
+        series.former += one.times;
+    }
 }
 
 }   // namespace garner::admin

@@ -3,6 +3,7 @@
 #include <array>
 #include <deque>
 #include <optional>
+#include <vector>
 
 #include "admin/figures.hpp"
 #include "util/clock.hpp"
@@ -22,6 +23,10 @@ struct Sample {
     std::uint64_t refused = 0;      // requests
     std::uint64_t lost_lines = 0;   // lines of the access log that were dropped or not writable
 };
+
+/// All counts of a sample.
+inline constexpr std::array sample_counts{&Sample::requests,     &Sample::hits,   &Sample::bytes,   &Sample::hit_bytes,
+                                          &Sample::all_requests, &Sample::failed, &Sample::refused, &Sample::lost_lines};
 
 Sample sample_of(Figures const&);
 
@@ -70,6 +75,17 @@ public:
     WindowRatios all(Sample const& now) const;
     Trend trend(Sample const& now) const;
 
+    // ---- a takeover ----
+    struct Handed {
+        milliseconds age{0};
+        Sample since;   // the events after it; without `at`
+    };
+    /// Oldest first.
+    std::vector<Handed> handed(Sample const& now) const;
+    /// Replaces all samples by those of a former process, oldest first. Its counts are below those of this process, so they may wrap
+    /// around; differences are right.
+    void adopt(std::vector<Handed> const& all, Sample const& now);
+
 private:
     Sample const& first_of(seconds window, SteadyTime now) const;
 
@@ -79,6 +95,13 @@ private:
 struct Latencies {
     LatencySnapshot hit;
     LatencySnapshot miss;   // all other responses, without tunnels
+
+    Latencies& operator+=(Latencies const& more) {
+        hit += more.hit;
+        miss += more.miss;
+        return *this;
+    }
+    Latencies since(Latencies const& before) const { return {hit.since(before.hit), miss.since(before.miss)}; }
 };
 
 inline constexpr std::array latency_windows{windows[0], windows[1], windows[2]};   // 60 s, 5 min and 1 h
@@ -90,7 +113,7 @@ public:
     static constexpr seconds interval{15};   // between two samples; an earlier one is ignored
     static constexpr seconds sparse_interval{60};
     static constexpr std::size_t most = 300 / 15 + 1, sparse_most = 3'600 / 60 + 1;
-    static constexpr Bytes bytes_max = (most + sparse_most) * (sizeof(SteadyTime) + sizeof(Latencies));
+    static constexpr Bytes bytes_max = (most + sparse_most) * (sizeof(SteadyTime) + sizeof(Latencies)) + 2 * sizeof(Latencies);
 
     /// Adds the totals since the start at the moment `at`, which must not be before the last one.
     void add(SteadyTime at, Latencies const& until_now);
@@ -98,14 +121,32 @@ public:
     /// sample, and without samples since the start.
     WindowLatencies over(SteadyTime at, Latencies const& until_now) const;
 
+    // ---- a takeover ----
+    struct Handed {
+        milliseconds age{0};
+        Latencies times;   // until the next sample; those of the last one: until now
+    };
+    /// Oldest first.
+    struct HandedSeries {
+        std::vector<Handed> dense, sparse;
+    };
+    HandedSeries handed(SteadyTime at, Latencies const& until_now) const;
+    /// Replaces all samples by those of a former process. This process has counted nothing yet.
+    void adopt(HandedSeries const& all, SteadyTime at);
+
 private:
     struct Sample {
         SteadyTime at{};
-        Latencies until;
+        Latencies until;   // with those of former processes
     };
-    using Series = std::deque<Sample>;
-    static void add_to(Series& series, Sample const& sample, seconds apart, std::size_t count_max);
+    struct Series {
+        std::deque<Sample> samples;
+        Latencies former;   // sum of former processes since their first sample
+    };
+    static void add_to(Series& series, Sample sample, seconds apart, std::size_t count_max);
     static Latencies since(Series const& series, SteadyTime moment, Latencies const& until_now);
+    static std::vector<Handed> handed(Series const& series, SteadyTime at, Latencies const& until_now);
+    static void adopt(Series& series, std::vector<Handed> const& all, SteadyTime at, std::size_t count_max);
 
     Series samples_;
     Series sparse_;

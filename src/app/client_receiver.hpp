@@ -18,6 +18,8 @@ public:
 
     /// A `clients`: acknowledges it, and then serves what it has taken. False if it is invalid, or the other process does not read.
     bool take(takeover::Conversation& conversation, control::Message& message);
+    /// The most descriptors that a message should bring: more would leave none for requests if the limit of open files is low.
+    std::size_t wanted_descriptors() const;
     /// This process stops: takes no more. From any thread.
     void stop() { stops_ = true; }
 

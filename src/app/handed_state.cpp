@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "takeover/reader.hpp"
+#include "app/state_members.hpp"
 
 namespace garner::app {
 namespace {
@@ -108,33 +108,6 @@ NamedPeer peer_of(Reader& reader) {
     take(reader, "connect_rtt_us", one.measured.connect_rtt);
     take(reader, "throughput", one.measured.throughput);
     return one;
-}
-
-/// Messages with this member, which is an array, and with the members of `beside`.
-void split(std::vector<Json>& messages, char const* member, std::vector<Json> all, std::size_t a_message, Json const& beside) {
-    for (std::size_t at = 0; at < all.size(); at += a_message) {
-        auto message = takeover::plain("state");
-        message.update(beside);
-        auto some = Json::array();
-        for (auto i = at; i < std::min(at + a_message, all.size()); ++i) some.push_back(std::move(all[i]));
-        message[member] = std::move(some);
-        messages.push_back(std::move(message));
-    }
-}
-
-/// The elements of an array that may be missing. The fault: one is invalid.
-template <class Value>
-Result<std::vector<Value>> elements(Json const& message, char const* member, Value (*read)(Reader&)) {
-    std::vector<Value> all;
-    Reader outer(message);
-    auto const* const array = outer.has(member) ? outer.array(member) : nullptr;
-    if (!array) return outer.result(std::move(all));
-    for (auto const& one : *array) {
-        Reader inner(one, "state");
-        all.push_back(read(inner));
-        if (!inner.is_valid()) outer.refuse(member);
-    }
-    return outer.result(std::move(all));
 }
 
 void adopt_peers(std::vector<NamedPeer> const& measured, icp::PeerTable const& table, SteadyTime now) {

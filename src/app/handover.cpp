@@ -16,6 +16,7 @@
 
 #include "admin/metrics.hpp"
 #include "app/handed_state.hpp"
+#include "app/handed_windows.hpp"
 #include "cache/key.hpp"
 #include "proxy/drain.hpp"
 #include "util/units.hpp"
@@ -98,8 +99,7 @@ Result<void> Handover::begin() {
     if (objects_) objects_->wait_for_first(objects_patience);
     if (auto const paused = pause(); !paused) return paused;
     if (hello_.counters) send_counters();
-    if (hello_.state)
-        for (auto const& message : state_messages(needs_.parts, steady_now())) (void)send_patiently(message);
+    if (hello_.state) send_state();
     if (serving->disk) needs_.parts.disk.leave_unless_at(*serving->disk);
     return go();
 }
@@ -168,6 +168,14 @@ void Handover::send_counters() {
     }
     if (!some.empty()) (void)send_patiently(takeover::counters(some));
     counted_ = now;
+}
+
+/// Without the past the windows of the new process begin anew.
+void Handover::send_state() {
+    for (auto const& message : state_messages(needs_.parts, steady_now())) (void)send_patiently(message);
+    auto const past = needs_.parts.admin ? needs_.parts.admin->past() : std::nullopt;
+    if (!past) return;
+    for (auto const& message : window_messages(*past)) (void)send_patiently(message);
 }
 
 /// Its clients wait in the queue of the kernel.

@@ -39,7 +39,7 @@ void Predecessor::settle() {
 
 /// False at the end.
 bool Predecessor::read() {
-    auto message = conversation()->channel().poll();
+    auto message = conversation()->channel().poll(clients_.wanted_descriptors());
     if (!message) {
         spdlog::warn("takeover: the former process has ended early; its last requests may have been aborted");
         return false;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "app/handed_state.hpp"
+#include "app/handed_windows.hpp"
 #include "proxy/capacity.hpp"
 #include "store/disk_format.hpp"
 #include "util/version.hpp"
@@ -85,6 +86,7 @@ Result<void> Takeover::serving(takeover::Serving const& uses, Parts& parts) {
     auto& removals = removals_.emplace(conversation_, parts.cache, FormerRemovals::Begins::first);
     if (conversation_->lost()) return {};
     (void)conversation_->send(takeover::json_of(uses));
+    admin::Past past;
     for (bool goes = false; !goes;) {
         auto const message = conversation_->expect({"counters", "state", "forget", "go"}, greeting_patience);
         if (!message) return tolerate_end(message.fault());
@@ -93,14 +95,16 @@ Result<void> Takeover::serving(takeover::Serving const& uses, Parts& parts) {
             continue;
         }
         if (takeover::what_of(message->json) == "state") {
-            if (auto const adopted = adopt_state(message->json, parts, steady_now()); !adopted)
-                return adopted.fault().at(not_handed_over);
+            auto const adopted = adopt_state(message->json, parts, steady_now());
+            auto const read = read_windows(message->json, past);
+            if (!adopted || !read) return (adopted ? read : adopted).fault().at(not_handed_over);
             continue;
         }
         auto const removed = removals.remove(message->json);
         if (!removed) return removed.fault().at(not_handed_over);
         goes = takeover::what_of(message->json) == "go";
     }
+    if (parts.admin && !past.samples.empty()) parts.admin->adopt(past);
     if (!removals.owes_everything()) return {};
     return Fault{"the disk store cannot remove all its objects while it is recovering", "try again later"};
 }

@@ -30,7 +30,7 @@ public:
     /// All is built but the disk: returns when the running process has released it. Begins to receive its objects into `cache`.
     Result<void> ready(cache::Cache& cache);
     /// All is built: returns when the running process no longer accepts connections, and the cache has nothing that it has removed.
-    /// Its counters, failures and measurements are in `parts`.
+    /// Its counters, windows, failures and measurements are in `parts`.
     Result<void> serving(takeover::Serving const& uses, Parts& parts);
     /// Continues the conversations with processes that end their requests. `over`: see Predecessor.
     std::vector<std::unique_ptr<Predecessor>> finish(Parts& parts, std::function<void()> const& over);

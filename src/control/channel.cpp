@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <thread>
@@ -31,12 +32,12 @@ bool is_temporary(int error) {
 
 /// Room for the descriptors of one message.
 struct Ancillary {
-    msghdr header(iovec& piece) {
+    msghdr header(iovec& piece, std::size_t descriptors = descriptors_max) {
         msghdr header{};
         header.msg_iov = &piece;
         header.msg_iovlen = 1;
         header.msg_control = bytes;
-        header.msg_controllen = sizeof bytes;
+        header.msg_controllen = CMSG_LEN(std::min(descriptors, descriptors_max) * sizeof(int));
         return header;
     }
 
@@ -141,12 +142,12 @@ Result<Json> Channel::receive(milliseconds patience) {
     return std::move((*received)->json);
 }
 
-Result<std::optional<Message>> Channel::poll() {
+Result<std::optional<Message>> Channel::poll(std::size_t descriptors) {
     if (!waits(milliseconds{0})) return std::optional<Message>();
     std::vector<std::uint8_t> bytes(message_max);
     iovec piece{.iov_base = bytes.data(), .iov_len = bytes.size()};
     Ancillary ancillary;
-    auto header = ancillary.header(piece);
+    auto header = ancillary.header(piece, descriptors);
     auto size = ::recvmsg(descriptor_, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     // The other end has ended with messages that it has not read. Those that it has sent are still there.
     if (size < 0 && errno == ECONNRESET) size = ::recvmsg(descriptor_, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);

@@ -56,7 +56,8 @@ public:
     Result<Json> receive(milliseconds patience);
 
     /// Never waits. Nothing if no message is there yet. A fault: the other end is gone, or has sent what is no message.
-    Result<std::optional<Message>> poll();
+    /// `descriptors`: the message has the first ones at most.
+    Result<std::optional<Message>> poll(std::size_t descriptors = descriptors_max);
 
     int descriptor() const { return descriptor_; }
     /// True if a message or the end has arrived before `patience` is over.

@@ -89,6 +89,11 @@ std::shared_ptr<Peer> PeerTable::at(IpEndpoint const& from, Protocol protocol) c
     return nullptr;
 }
 
+std::shared_ptr<Peer> PeerTable::named(std::string_view name) const {
+    auto const found = std::ranges::find_if(peers, [name](auto const& peer) { return peer->options.name == name; });
+    return found == peers.end() ? nullptr : *found;
+}
+
 bool PeerTable::is_dead(std::string_view host, std::uint16_t port, SteadyTime now) const {
     auto const found = std::ranges::find_if(watched, [&](auto const& peer) { return serves_at(*peer, host, port); });
     return found != watched.end() && (*found)->view(now).health == Health::dead;

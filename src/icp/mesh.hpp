@@ -35,6 +35,8 @@ struct PeerTable {
 
     /// The peer at that address; null: none.
     std::shared_ptr<Peer> at(IpEndpoint const& from, Protocol) const;
+    /// The peer with that name; null: none.
+    std::shared_ptr<Peer> named(std::string_view name) const;
     /// True for a watched proxy that cannot be used.
     bool is_dead(std::string_view host, std::uint16_t port, SteadyTime now) const;
 };

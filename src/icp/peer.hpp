@@ -44,6 +44,8 @@ public:
     // ---- connections ----
     /// Takes one of max_connections; false when none is left. Returned by leave().
     bool enter();
+    /// Takes one for a connection of a former process, beyond the limit if none is left.
+    void enter_at_any_number() { connections_.fetch_add(1, std::memory_order_relaxed); }
     void leave();
     void connected(std::optional<microseconds> rtt, SteadyTime now);
     void connect_failed(std::string_view why, SteadyTime now);

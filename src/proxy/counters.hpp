@@ -69,10 +69,11 @@ char const* text(LoginResult);
 enum class Protocol : std::uint8_t { http1, http2, count_ };
 char const* text(Protocol);
 
-/// Connections of one protocol, including those inside decrypted tunnels. The difference is open.
+/// Connections of one protocol, including those inside decrypted tunnels. Those that have begun and not ended are open.
 struct ProtocolCounters {
     CounterOf<Protocol> connections_begun;
     CounterOf<Protocol> connections_ended;
+    CounterOf<Protocol> connections_continued;   // begun again: another process had counted them, or this one before a takeover
 };
 
 /// TLS with clients.

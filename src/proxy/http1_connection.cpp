@@ -21,6 +21,7 @@ Http1Connection::Http1Connection(Services& services, Accepted accepted, char con
 
 Http1Connection::Http1Connection(Services& services, Accepted accepted, MovingClient client, Departures::Next next)
     : Http1Connection(services, std::move(accepted)) {
+    services.counters.connections_continued.add(Protocol::http1);
     is_new_ = client.state.is_new;
     stream_.begin_with(client.state.unread);
     if (client.state.tunnel) tunnel_ = std::make_unique<MovingTunnel>(MovingTunnel{*client.state.tunnel, {}});

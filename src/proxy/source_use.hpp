@@ -24,6 +24,12 @@ public:
         began_ = steady_now();
         return true;
     }
+    /// Goes on with a connection to this peer that a former process has opened; null: measures nothing.
+    void go_on(std::shared_ptr<icp::Peer> peer) {
+        end();
+        if (peer) peer->enter_at_any_number();
+        source_.peer = std::move(peer);
+    }
     SourceUse(SourceUse&& other) noexcept { *this = std::move(other); }
     SourceUse& operator=(SourceUse&& other) noexcept {
         end();

@@ -260,6 +260,9 @@ net::awaitable<void> Tunnel::go_on(MovingTunnel tunnel) {
     auto const transport = transport_of(request_.services, tunnel.descriptors.release(0));
     if (!transport) co_return;
     auto const held = hold_end(*transport);
+    SourceUse use;
+    if (auto* const mesh = request_.services.mesh; mesh && tunnel.state.of_peer)
+        use.go_on(mesh->peer_table()->named(tunnel.state.peer));
     auto& shared = request_.services.shared;
     std::size_t next = 1;
     Beginning begins{.from_client = {}, .from_origin = {}, .up = {}, .down = {}, .age = tunnel.state.age};

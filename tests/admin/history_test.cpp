@@ -78,6 +78,25 @@ TEST(History, minutes_follow_from_the_same_figures_and_the_oldest_values_are_dro
     EXPECT_EQ(requests.coarse, Values(History::coarse_most, 2));
 }
 
+TEST(History, goes_on_in_another_process) {
+    Past former;
+    former.add(0);
+    former.answer(proxy::Answer::hit, 10);
+    former.add(5);
+    former.answer(proxy::Answer::hit, 4);
+    former.figures.at += seconds{2};
+    auto const handed = former.history.handed(former.figures);
+    Past fresh;
+    fresh.add(1'000);
+    fresh.figures.at += seconds{1};
+    fresh.history.adopt(handed, fresh.figures);
+    EXPECT_EQ(fresh.series("requests").fine, (Values{2}));
+    fresh.answer(proxy::Answer::miss, 6);
+    fresh.add(1'004);
+    EXPECT_EQ(fresh.series("requests").fine, (Values{2, 2})) << "the interval has begun in the former process";
+    EXPECT_EQ(fresh.series("hit_ratio").fine, (Values{1, 0.4}));
+}
+
 TEST(History, each_series_is_documented) {
     std::vector<std::string> rows, wanted;
     for (auto const& row : test::documented_rows("docs/reference/metrics.md", "History")) rows.push_back(row);

@@ -44,5 +44,27 @@ TEST(LatencyWindows, begin_with_the_first_sample_and_without_one_with_the_start)
     EXPECT_EQ(samples.over(moment(10), times(10, 0))[0].hit.total, 8u) << "a sample that came too early is dropped";
 }
 
+TEST(LatencyWindows, go_on_in_another_process) {
+    LatencySamples former;
+    for (std::int64_t second = 0; second <= 400; second += 5) former.add(moment(second), times(second < 300 ? 0 : 100, 0));
+    auto const handed = former.handed(moment(405), times(100, 7));
+    LatencySamples fresh;
+    fresh.add(moment(90'000), times(0, 0));
+    fresh.adopt(handed, moment(90'005));
+    auto const now = fresh.over(moment(90'005), times(0, 0));
+    EXPECT_EQ(now[0].hit.total, 7u);
+    EXPECT_EQ(now[1].hit.total, 107u);
+    EXPECT_EQ(now[1].hit.percentile(50).count(), 10);
+    EXPECT_EQ(now[2].hit.total, 107u);
+    fresh.add(moment(90'020), times(0, 2));
+    EXPECT_EQ(fresh.over(moment(90'030), times(0, 3))[0].hit.total, 10u);
+    EXPECT_EQ(fresh.over(moment(90'080), times(0, 3))[0].hit.total, 1u);
+    auto const again = fresh.handed(moment(90'030), times(0, 3));
+    EXPECT_EQ(again.dense.size(), handed.dense.size()) << "the oldest is dropped";
+    ASSERT_EQ(again.sparse.size(), handed.sparse.size() + 1) << "a minute after the last one";
+    EXPECT_EQ(again.sparse[handed.sparse.size() - 1].times.hit.total, handed.sparse.back().times.hit.total + 2);
+    EXPECT_EQ(again.sparse.back().times.hit.total, 1u);
+}
+
 }   // namespace
 }   // namespace garner::admin

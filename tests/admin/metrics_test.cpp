@@ -179,6 +179,8 @@ TEST(Metrics, connections_and_streams_that_have_not_ended_are_open) {
     proxy::Counters one, other;
     for (auto* worker : {&one, &other}) worker->connections_begun.add(proxy::Protocol::http2);
     one.connections_begun.add(proxy::Protocol::http1);
+    other.connections_begun.add(proxy::Protocol::http1);
+    other.connections_continued.add(proxy::Protocol::http1);
     one.connections_ended.add(proxy::Protocol::http2);
     other.streams.add(5);
     other.streams_ended.add(3);
@@ -187,7 +189,9 @@ TEST(Metrics, connections_and_streams_that_have_not_ended_are_open) {
     Report report;
     report.figures.workers = {&one, &other};
     auto const text = metrics_text(report);
-    EXPECT_EQ(value(text, "garner_client_connections_by_protocol{protocol=\"http1\"}"), 1);
+    EXPECT_EQ(value(text, "garner_client_connections_by_protocol{protocol=\"http1\"}"), 2);
+    EXPECT_EQ(value(text, "garner_client_connections_by_protocol_total{protocol=\"http1\"}"), 1)
+        << "a former process has the other";
     EXPECT_EQ(value(text, "garner_client_connections_by_protocol{protocol=\"http2\"}"), 1);
     EXPECT_EQ(value(text, "garner_client_connections_by_protocol_total{protocol=\"http2\"}"), 2);
     EXPECT_EQ(value(text, "garner_client_streams"), 2);

@@ -98,6 +98,36 @@ TEST(Windows, no_minute_is_usual_in_the_first_ones) {
     EXPECT_TRUE(samples.trend(busy(360, 0)).usual);
 }
 
+TEST(Windows, go_on_in_another_process) {
+    Samples former;
+    for (std::int64_t second = 0; second <= 1'000; second += 5) former.add(busy(second, 950));
+    auto const handed = former.handed(busy(1'002, 950));
+    ASSERT_EQ(handed.size(), 201u);
+    EXPECT_EQ(handed.front().age, seconds{1'002});
+    EXPECT_EQ(handed.front().since.all_requests, 2'004u);
+    // That process has another clock and has counted three requests.
+    Samples fresh;
+    fresh.add(sample(70'000, 0, 0));
+    Sample now{.at = at(70'003), .all_requests = 3};
+    fresh.adopt(handed, now);
+    auto const trend = fresh.trend(now);
+    EXPECT_DOUBLE_EQ(trend.last.requests, 2 * 57);
+    ASSERT_TRUE(trend.usual);
+    EXPECT_DOUBLE_EQ(trend.usual->requests, 120);
+    now = {.at = at(70'008), .all_requests = 13};
+    fresh.add(now);
+    EXPECT_DOUBLE_EQ(fresh.trend(now).last.requests, 2 * 52 + 10);
+    EXPECT_EQ(fresh.handed(now).front().since.all_requests, 2'014u) << "for the process after it";
+}
+
+TEST(Windows, of_another_process_are_no_more_than_there_is_room_for) {
+    std::vector<Samples::Handed> many;
+    for (std::size_t i = 2 * Samples::most; i > 0; --i) many.push_back({.age = seconds{5 * i}, .since = {.requests = i}});
+    Samples samples;
+    samples.adopt(many, sample(1, 0, 0));
+    EXPECT_EQ(samples.handed(sample(1, 0, 0)).size(), Samples::most);
+}
+
 TEST(Windows, what_no_cache_could_have_answered_counts_for_no_ratio) {
     Figures figures;
     for (auto& answer : figures.answers) answer = 2;

@@ -9,12 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <sstream>
 #include <thread>
+#include <vector>
 
 #include "control/address.hpp"
 
@@ -227,6 +229,20 @@ TEST(Channels, tell_a_slow_receiver_from_one_that_has_ended) {
     EXPECT_EQ(sender.try_send(message), Sent::done);
     receiver.reset();
     EXPECT_EQ(sender.try_send(message), Sent::ended);
+}
+
+TEST(Channels, open_no_more_descriptors_than_are_wanted) {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    Channel sender(ends[0]), receiver(ends[1]);
+    std::vector<int> const given(descriptors_max, ends[0]);
+    for (std::size_t const wanted : {std::size_t{0}, std::size_t{1}, std::size_t{5}, descriptors_max, std::size_t{1'000'000}}) {
+        ASSERT_TRUE(sender.send({{"do", "clients"}}, given));
+        auto const message = receiver.poll(wanted);
+        ASSERT_TRUE(message && *message) << wanted;
+        EXPECT_EQ((*message)->json["do"], "clients");
+        EXPECT_EQ((*message)->descriptors.size(), std::min(wanted, descriptors_max));
+    }
 }
 
 }   // namespace

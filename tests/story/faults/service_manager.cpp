@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <fstream>
+#include <sstream>
 
 #include "story/scene.hpp"
 #include "support/places.hpp"
@@ -76,6 +77,36 @@ bool ended(pid_t thread) {
     };
     return eventually(seen, Millis{60'000});
 }
+
+/// Tries what an attacker inside the process would, and prints "NAME allowed" or "NAME denied".
+constexpr char const* attempts = R"(
+import ctypes, errno, mmap, os, socket
+libc = ctypes.CDLL(None, use_errno=True)
+def call(name, *arguments):
+    if getattr(libc, name)(*arguments) == -1:
+        raise OSError(ctypes.get_errno(), name)
+def write(path):
+    open(path, "w").close()
+tried = {
+    "cache": lambda: write("/var/cache/garner/x"), "state": lambda: write("/var/lib/garner/x"),
+    "runtime": lambda: write("/run/garner/x"), "tcp": lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM),
+    "etc": lambda: write("/etc/x"), "usr": lambda: write("/usr/bin/x"), "own program": lambda: open("/usr/bin/env", "r+"),
+    "home": lambda: os.listdir("/root"), "other process": lambda: os.listdir("/proc/1"), "kernel log": lambda: open("/dev/kmsg"),
+    "hostname": lambda: call("sethostname", b"x", 1), "tunable": lambda: write("/proc/sys/kernel/hostname"),
+    "cgroup": lambda: os.mkdir("/sys/fs/cgroup/x"), "mount": lambda: call("mount", b"none", b"/run/garner", b"tmpfs", 0, None),
+    "namespace": lambda: call("unshare", 0x10000000), "chroot": lambda: os.chroot("/run/garner"), "uid 0": lambda: os.setuid(0),
+    "module": lambda: call("syscall", 175, None, 0, b""), "bpf": lambda: call("syscall", 321, 0, None, 0),
+    "priority": lambda: os.setpriority(os.PRIO_PROCESS, 0, -5), "packets": lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW),
+    "low port": lambda: socket.socket().bind(("127.0.0.1", 81)), "code in memory":
+    lambda: mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC),
+    "real time": lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)), "personality": lambda: call("personality", 8)}
+for name, attempt in tried.items():
+    try:
+        attempt()
+        print(name, "allowed")
+    except OSError as error:
+        print(name, "denied")
+)";
 
 }   // namespace
 
@@ -165,6 +196,24 @@ TEST(ServiceManager, passes_ports_below_1024) {
     EXPECT_THAT(systemd.errors(),
                 HasSubstr("socket [::]:80 of the service manager: the configuration does not listen on it; add its "
                           "address to the key listen, or remove it from garner.socket"));
+}
+
+TEST(ServiceManager, denies_the_service_what_a_proxy_does_not_need) {
+    NEEDS_SYSTEMD
+    Systemd const systemd(configuration(usual), "Type=oneshot\nRestart=no\nWatchdogSec=0\nStandardOutput=append:/run/attempts\n"
+                                                "ExecStart=\nExecStart=/usr/bin/python3 -I /run/attempts.py\n");
+    auto const shown = systemd.run({"systemd-analyze", "security", "--no-pager", "garner.service"});
+    auto const level = shown.output.find("Overall exposure level for garner.service: ");
+    ASSERT_NE(level, std::string::npos) << shown.errors;
+    EXPECT_LE(std::stod(shown.output.substr(level + 43)), 2.0);
+    ASSERT_EQ(systemd.run({"sh", "-c", "umask 022; printf %s \"$0\" >/run/attempts.py", attempts}).code, 0);
+    ASSERT_EQ(systemd.control({"start", "garner.service"}), 0) << systemd.errors();
+    std::istringstream lines(systemd.run({"cat", "/run/attempts"}).output);
+    std::vector<std::string> allowed, denied;
+    for (std::string line; std::getline(lines, line);)
+        (line.ends_with(" allowed") ? allowed : denied).push_back(line.substr(0, line.rfind(' ')));
+    EXPECT_THAT(allowed, ElementsAre("cache", "state", "runtime", "tcp"));
+    EXPECT_EQ(denied.size(), 21u) << systemd.errors();
 }
 
 }   // namespace garner::test

@@ -13,8 +13,10 @@ namespace garner::test {
 
 class Service {
 public:
-    explicit Service(std::string const& patch = "{}")
-        : proxy_(std::make_unique<Proxy>(Proxy::Setup{.patch = patch, .arguments = {"--set", "control.path=" + path()}})) {
+    /// `tls`: as in Proxy::Setup.
+    explicit Service(std::string const& patch = "{}", std::string const& tls = "")
+        : proxy_(
+              std::make_unique<Proxy>(Proxy::Setup{.patch = patch, .tls = tls, .arguments = {"--set", "control.path=" + path()}})) {
         EXPECT_TRUE(eventually([&] { return std::filesystem::exists(path()); })) << "it is opened after the ports";
     }
     Service(Service const&) = delete;
@@ -23,16 +25,16 @@ public:
     Proxy& proxy() { return *proxy_; }
     std::string path() const { return (dir_.path("") / "control").string(); }
 
-    std::vector<std::string> command(std::vector<std::string> words) const {
-        words.insert(words.begin(), garner_binary());
+    std::vector<std::string> command(std::vector<std::string> words, std::string const& program = garner_binary()) const {
+        words.insert(words.begin(), program);
         words.insert(words.end(), {"--config", proxy_->dir().path("garner.json").string(), "--set", "control.path=" + path()});
         return words;
     }
     Finished run(std::vector<std::string> words) const { return test::run(command(std::move(words)), Millis{60'000}); }
 
-    /// Starts a process that takes over. True once it serves, false if it ends.
-    bool take_over(std::vector<std::string> const& words = {}) {
-        auto all = command({"takeover"});
+    /// Starts a process of `program` that takes over. True once it serves, false if it ends.
+    bool take_over(std::vector<std::string> const& words = {}, std::string const& program = garner_binary()) {
+        auto all = command({"takeover"}, program);
         all.insert(all.end(), words.begin(), words.end());
         children_.push_back(std::make_unique<Child>(all));
         auto& fresh = *children_.back();

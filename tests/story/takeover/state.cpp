@@ -1,4 +1,5 @@
 // Failures of origins and names, and the state of peers, hold in the process that takes over.
+#include "story/takeover/load.hpp"
 #include "story/takeover/service.hpp"
 #include "support/fake_dns.hpp"
 
@@ -42,6 +43,47 @@ TEST(TakeoverState, failures_and_peers_are_those_of_the_former_process) {
     EXPECT_EQ(Client(proxy).get(broken).detail(), "negative") << "with the same seeds";
     EXPECT_THAT(Client(proxy).send("PURGE", broken).status(), AnyOf(200, 404));
     EXPECT_NE(Client(proxy).get(broken).detail(), "negative");
+}
+
+TEST(TakeoverState, windows_and_history_go_on) {
+    Origin origin;
+    origin.answer("/page", fresh("page"));
+    Service service(R"({"workers": 1})");
+    auto& proxy = service.proxy();
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(get(proxy, origin, "/page").body(), "page");
+    auto const has_history = [&] { return !proxy.stats()["history"]["requests"]["5s"].empty(); };
+    EXPECT_TRUE(eventually(has_history, Millis{15'000}));
+    for (int process = 0; process < 2; ++process) {
+        ASSERT_TRUE(service.take_over()) << service.refused();
+        auto const stats = proxy.stats();
+        EXPECT_DOUBLE_EQ(stats["hit_ratio"]["60s"].get<double>(), (3.0 + process) / (4 + process));
+        EXPECT_DOUBLE_EQ(stats["hit_ratio"]["1h"].get<double>(), (3.0 + process) / (4 + process));
+        EXPECT_EQ(stats["latency"]["hit"]["60s"]["count"], 3 + process);
+        EXPECT_EQ(stats["latency"]["miss"]["1h"]["count"], 1);
+        EXPECT_FALSE(stats["history"]["requests"]["5s"].empty());
+        EXPECT_TRUE(get(proxy, origin, "/page").hit());
+        service.expect_former_to_end(Millis{10'000});
+    }
+}
+
+TEST(TakeoverState, tunnels_count_as_connections_of_their_peer) {
+    Proxy parent;
+    json const peer{{"name", "up"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", parent.port()},
+                    {"icp", 0},     {"no_query", true}, {"connections_max", 1}};
+    Service service(json{{"workers", 1}, {"peers", json::array({peer})}, {"direct", {{"never", {"all"}}}}}.dump());
+    Tunnel tunnel(service.proxy());
+    EXPECT_EQ(tunnel.exchange(), "");
+    for (int process = 0; process < 3; ++process) {
+        EXPECT_EQ(first_peer(service)["connections"], 1);
+        EXPECT_NE(Client(service.proxy()).connect_to("127.0.0.1:9").status(), 200);
+        EXPECT_EQ(tunnel.exchange(), "") << service.errors();
+        auto const total = service.proxy().stats()["connections"]["protocols_total"]["http1"];
+        if (process > 0) EXPECT_EQ(total, 1) << "the refused one: the tunnel is counted in the process that accepted it";
+        ASSERT_TRUE(service.take_over()) << service.refused();
+        service.expect_former_to_end(Millis{10'000});
+    }
+    tunnel.close();
+    EXPECT_TRUE(eventually([&] { return first_peer(service)["connections"] == 0; }));
 }
 
 }   // namespace garner::test
