@@ -27,12 +27,26 @@ Json chart(std::vector<std::optional<double>> const& values) {
     return list;
 }
 
+/// `cause`: the name of the member that tells why the client got an error page.
+Json error_pages(std::span<proxy::Refused const> pages, char const* cause) {
+    Json rows = Json::array();
+    for (auto const& one : pages)
+        rows.push_back({{"time", proxy::moment_text(one.at)},
+                        {"client", one.client.text()},
+                        {"user", one.user},
+                        {"method", one.method},
+                        {"url", one.url},
+                        {cause, one.rule},
+                        {"id", one.id}});
+    return rows;
+}
+
 }   // namespace
 
 Json health_items(Report const& report) {
     Json rows = Json::array();
     for (auto const& item : report.health.items)
-        rows.push_back({{"state", name_of(item.state)}, {"what", item.what}, {"fix", item.fix}});
+        rows.push_back({{"state", name_of(item.state)}, {"what", item.what}, {"fix", item.fix}, {"section", item.section}});
     return rows;
 }
 
@@ -44,18 +58,8 @@ Json top(std::span<TopRow const> table) {
     return rows;
 }
 
-Json refusals(Report const& report) {
-    Json rows = Json::array();
-    for (auto const& one : report.refusals)
-        rows.push_back({{"time", proxy::moment_text(one.at)},
-                        {"client", one.client.text()},
-                        {"user", one.user},
-                        {"method", one.method},
-                        {"url", one.url},
-                        {"rule", one.rule},
-                        {"id", one.id}});
-    return rows;
-}
+Json refusals(Report const& report) { return error_pages(report.refusals, "rule"); }
+Json failures(Report const& report) { return error_pages(report.failures, "reason"); }
 
 Json rules(Report const& report) {
     Json rows = Json::array();

@@ -357,7 +357,7 @@ constexpr Metric all_metrics[]{
     {"health.state", "", "text", health_state,
      "ok, attention (the operator should act) or trouble (clients or a part are affected)."},
     {"health.sentence", "", "text", health_sentence, "The state with the worst problem."},
-    {"health.items", "", "list", lists::health_items, "All problems, the worst first: state, what, fix."},
+    {"health.items", "", "list", lists::health_items, "All problems, the worst first: state, what, fix, section."},
 
     {"requests.total", "", "requests", figure<&Figures::requests>, "All requests.", "Requests", "all"},
     {"requests", "garner_requests_total{answer}", "requests", answers, "Requests by result.", "Requests", "*"},
@@ -421,6 +421,8 @@ constexpr Metric all_metrics[]{
     {"top.hosts", "", "list", top<&TopTables::hosts>, "Hosts with the most requests: name, requests, bytes, hits, reason."},
     {"top.clients", "", "list", top<&TopTables::clients>, "Clients with the most requests, with the same members."},
     {"top.misses", "", "list", top<&TopTables::misses>, "URLs with the most misses, with the same members."},
+    {"failures", "", "list", lists::failures,
+     "The last 256 other error pages, latest first: time, client, user, method, url, reason, id."},
     {"refusals", "", "list", lists::refusals,
      "The last 256 refused requests, latest first: time, client, user, method, url, rule, id."},
     {"rules", "", "list", lists::rules, "Access rules in their order: rule, hits, dead, why."},

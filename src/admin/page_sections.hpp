@@ -21,6 +21,7 @@ PageSection now_section(nlohmann::ordered_json const& stats);
 PageSection top_hosts_section(nlohmann::ordered_json const& stats);
 PageSection top_clients_section(nlohmann::ordered_json const& stats);
 PageSection top_misses_section(nlohmann::ordered_json const& stats);
+PageSection failures_section(nlohmann::ordered_json const& stats);
 PageSection refusals_section(nlohmann::ordered_json const& stats);
 PageSection share_section(nlohmann::ordered_json const& stats);
 PageSection mesh_section(nlohmann::ordered_json const& stats);
