@@ -259,7 +259,7 @@ TEST(OperatorPage, fits_with_zoom_large_text_and_on_a_narrow_screen) {
          {Screen{"200-percent", 640, 450, 2, false, "100%"}, Screen{"large-text", 1280, 900, 1, false, "200%"},
           Screen{"360-px", 360, 740, 1, true, "100%"}, Screen{"320-px", 320, 640, 1, true, "100%"}}) {
         set_screen(viewer, width, height, scale, is_mobile);
-        viewer.open("/?url=" + origin.authority());
+        viewer.open("/?url=" + origin.authority() + "/" + std::string(300, 'w'));
         viewer.browser.evaluate("document.documentElement.style.fontSize = '" + std::string(text) + "'");
         open_details(viewer);
         EXPECT_LE(width_of(viewer), width) << name;
