@@ -4,6 +4,7 @@
 
 #include "admin/health.hpp"
 #include "admin/human.hpp"
+#include "admin/metrics.hpp"
 #include "policy/policies.hpp"
 #include "proxy/moment.hpp"
 #include "proxy/rule_hits.hpp"
@@ -201,6 +202,22 @@ void explain_policy(RowFacts const& facts, std::string const& name, Explained& o
                                                             " (estimate)"});
 }
 
+// ---- single figures ----
+
+/// The figure at this path of /stats.json, or the object that has it.
+void explain_figure(RowFacts const&, std::string const& path, Explained& out) {
+    Metric const* found = nullptr;
+    for (auto const& metric : metrics()) {
+        bool const is_it = path == metric.path || path.starts_with(std::string(metric.path) + ".");
+        if (is_it && !metric.path.empty() && (!found || found->path.size() < metric.path.size())) found = &metric;
+    }
+    if (!found) return;
+    out.lines.push_back({"meaning", std::string(found->help)});
+    out.lines.push_back({"unit", std::string(found->unit)});
+    if (!found->name.empty()) out.lines.push_back({"in /metrics", std::string(found->name)});
+    out.lines.push_back({"in /stats.json", path});
+}
+
 // ---- kinds of rows ----
 
 struct Kind {
@@ -217,7 +234,8 @@ constexpr Kind kinds[]{{of_peer, "Peer ", explain_peer},
                        {"cap ", "Cap ", explain_cap},
                        {"voter ", "Voter ", explain_voter},
                        {"member ", "Member of the group: ", explain_member},
-                       {"policy ", "Policy ", explain_policy}};
+                       {"policy ", "Policy ", explain_policy},
+                       {"figure ", "The figure ", explain_figure}};
 
 Kind const* kind_of(std::string_view asked) {
     auto const found = std::ranges::find_if(kinds, [&](Kind const& kind) { return asked.starts_with(kind.prefix); });

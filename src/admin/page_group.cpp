@@ -25,7 +25,7 @@ PageTable table(Json const& list, std::string const& path, PageTable table, std:
 PageLines lines(Json const& stats) {
     PageLines lines{"This member"};
     auto const add = [&](char const* name, char const* path, char const* unit) {
-        lines.lines.push_back({name, {figure_at(stats, path, unit)}});
+        lines.lines.push_back({name, {figure_at(stats, path, unit)}, false, why_of_figure(path)});
     };
     add("state", "group.state", "text");
     add("accepted", "group.submissions.accepted", "invalidations");

@@ -59,10 +59,13 @@ PageFigure figure_at(Json const& stats, std::string const& path, std::string_vie
     return {shown(value, unit), path, raw_text(value)};
 }
 
+std::string why_of_figure(std::string const& path) { return "figure " + path; }
+
 PageLines lines_of(SummarySection const& section) {
     PageLines lines{section.title, section.columns};
     for (auto const& line : section.lines) {
         PageLines::Line shown{line.name, {}, line.is_trouble};
+        if (!line.stats.empty()) shown.why = why_of_figure(line.stats.front().path);
         for (std::size_t i = 0; i < line.values.size(); ++i) {
             PageFigure figure{line.values[i]};
             if (i < line.stats.size()) figure.stat = line.stats[i].path, figure.value = line.stats[i].value;

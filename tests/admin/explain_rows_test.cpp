@@ -150,11 +150,17 @@ TEST(ExplainRows, voters_and_members_of_the_group_have_what_is_missing) {
                                         "lag: it has not acknowledged the last 2 invalidations yet");
 }
 
+TEST(ExplainRows, a_figure_has_its_meaning_and_its_names) {
+    EXPECT_EQ(Rows().of("figure requests.hit"), "The figure requests.hit\nmeaning: Requests by result.\nunit: requests\n"
+                                                "in /metrics: garner_requests_total{answer}\nin /stats.json: requests.hit");
+    EXPECT_THAT(Rows().of("figure requests.total"), HasSubstr("\nmeaning: All requests.\nunit: requests\nin /stats.json: "));
+}
+
 TEST(ExplainRows, other_texts_are_no_rows_and_unknown_names_are_errors) {
     EXPECT_EQ(Rows().of("http://peer.example/"), "no row");
     EXPECT_EQ(Rows().of("peer.example"), "no row");
     for (auto const* asked : {"peer nobody", "rule none", "certificate none", "peer ", "user none", "cap none", "policy none",
-                              "voter none", "member none"})
+                              "voter none", "member none", "figure none", "figure "})
         EXPECT_THAT(Rows().of(asked), HasSubstr("error: the configuration in use has none of this name; ")) << asked;
     EXPECT_THAT(Rows().of("peer nobody"), HasSubstr("; garner peers prints the names"));
     EXPECT_THAT(Rows().of("rule none"), HasSubstr("; the page has a link with the name in each row"));

@@ -230,14 +230,19 @@ TEST(Page, draws_the_policies_with_a_scale_and_their_names_in_order) {
 TEST(Page, gives_each_row_its_reason) {
     auto report = full_report();
     report.figures.peers[1].options.name = "next <door>";
+    report.figures.disk.state = store::DiskStats::State::working;
     auto const html = html_of(report);
     for (auto const* link : {"/?url=peer%20campus#explanation", "/?url=peer%20next%20%3Cdoor%3E#explanation",
                              "/?url=certificate%20CN%20%3D%20gate.example#explanation", "/?url=often.example#explanation",
                              "/?url=user%20anna#explanation", "/?url=cap%20guests#explanation", "/?url=policy%20lru#explanation",
+                             "/?url=figure%20disk.hits#explanation", "/?url=figure%20config.since#explanation",
                              "/?url=voter%2010.0.0.2%3A3133#explanation", "/?url=member%20cache4#explanation"})
         EXPECT_THAT(html, HasSubstr("href=\"" + std::string(link) + "\""));
-    for (auto const& section : page_model(stats_json(report)).sections)
+    for (auto const& section : page_model(stats_json(report)).sections) {
         for (auto const& table : section.tables) EXPECT_TRUE(table.why || table.id == "history") << table.id;
+        for (auto const& lines : section.lines)
+            for (auto const& line : lines.lines) EXPECT_NE(line.why, "") << section.id << ": " << line.name;
+    }
 }
 
 /// The script renews all figures of one path with one text. Names are cut in the picture, and lists are renewed by rows.
