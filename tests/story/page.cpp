@@ -353,6 +353,28 @@ TEST(OperatorPage, goes_on_after_its_stream_was_cut) {
     EXPECT_EQ(viewer.text_of("#live"), "live");
 }
 
+TEST(OperatorPage, rests_in_a_hidden_tab) {
+    NEEDS("chromium");
+    Origin origin;
+    origin.answer("/page", fresh("body"));
+    Proxy proxy;
+    Viewer viewer(proxy);
+    viewer.open();
+    ASSERT_TRUE(viewer.is_live());
+    // A headless browser has no tabs that cover each other.
+    auto const hide = [&](char const* is) {
+        viewer.browser.evaluate("Object.defineProperty(document, 'hidden', { configurable: true, value: " + std::string(is) +
+                                " }); document.dispatchEvent(new Event('visibilitychange')); 0");
+    };
+    hide("true");
+    get(proxy, origin, "/page").body();
+    ASSERT_TRUE(eventually([&] { return proxy.stats()["requests"]["total"] == 1; }));
+    pause_for(2'500ms);
+    EXPECT_EQ(viewer.value_of("requests.total"), "0");
+    hide("false");
+    EXPECT_TRUE(eventually([&] { return viewer.value_of("requests.total") == "1"; }, 5s));
+}
+
 TEST(OperatorPage, goes_on_with_a_proxy_that_was_restarted) {
     NEEDS("chromium");
     Origin origin;
