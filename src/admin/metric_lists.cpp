@@ -1,5 +1,6 @@
 #include "admin/metric_lists.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "proxy/moment.hpp"
@@ -59,7 +60,10 @@ Json top(std::span<TopRow const> table) {
 }
 
 Json refusals(Report const& report) { return error_pages(report.refusals, "rule"); }
-Json failures(Report const& report) { return error_pages(report.failures, "reason"); }
+Json failures(Report const& report) {
+    constexpr std::size_t rows_max = 64;   // the viewers of the page get them once a second
+    return error_pages(std::span(report.failures).first(std::min(report.failures.size(), rows_max)), "reason");
+}
 
 Json rules(Report const& report) {
     Json rows = Json::array();

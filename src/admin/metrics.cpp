@@ -98,7 +98,7 @@ constexpr Metric all_metrics[]{
     {"top.clients", "", "list", top<&TopTables::clients>, "Clients with the most requests, with the same members."},
     {"top.misses", "", "list", top<&TopTables::misses>, "URLs with the most misses, with the same members."},
     {"failures", "", "list", lists::failures,
-     "The last 256 other error pages, latest first: time, client, user, method, url, reason, id."},
+     "The last 64 other error pages, latest first: time, client, user, method, url, reason, id."},
     {"refusals", "", "list", lists::refusals,
      "The last 256 refused requests, latest first: time, client, user, method, url, rule, id."},
     {"rules", "", "list", lists::rules, "Access rules in their order: rule, hits, dead, why."},
