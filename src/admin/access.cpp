@@ -122,7 +122,9 @@ Reply Access::logout(web::Request const& request) {
 
 namespace {
 
+/// No browser sends a field twice.
 bool is_of_another_site(web::Request const& request) {
+    if (request.count("Sec-Fetch-Site") > 1) return true;
     auto const site = request.value("Sec-Fetch-Site");
     return !site.empty() && site != "same-origin" && site != "none";
 }
@@ -135,7 +137,7 @@ bool is_embedded(web::Request const& request) {
 }
 
 bool is_foreign(web::Request const& request) {
-    if (is_of_another_site(request)) return true;
+    if (is_of_another_site(request) || request.count("Origin") > 1) return true;
     if (request.count("Origin") == 0) return false;
     auto origin = request.value("Origin");
     for (std::string_view const scheme : {"http://", "https://"})   // a TLS proxy may stand before this address

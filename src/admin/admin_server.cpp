@@ -142,7 +142,7 @@ void AdminServer::log_change(web::Request const& request, std::string_view body,
 /// The explanation may wait, and the figures are those of this thread.
 net::awaitable<web::Reply> AdminServer::explained_page(web::Request const& request) {
     auto const begin = [this, &request](auto handler) {
-        asio::post(patient_, [this, &request, handler = std::move(handler)]() mutable {
+        asio::post(explaining_, [this, &request, handler = std::move(handler)]() mutable {
             auto explained = std::make_shared<Explained>(routes_.explain_first(request));
             asio::post(http_->io(), [this, &request, handler = std::move(handler), explained]() mutable {
                 std::move(handler)(routes_.page_with(request, explained.get()));
@@ -156,8 +156,9 @@ net::awaitable<web::Reply> AdminServer::explained_page(web::Request const& reque
 
 /// The request and its body live as long as the coroutine, which waits here.
 net::awaitable<web::Reply> AdminServer::answer_apart(web::Request const& request, std::string_view body, Visitor const& visitor) {
-    auto const begin = [this, &request, body, &visitor](auto handler) {
-        asio::post(patient_, [this, &request, body, &visitor, handler = std::move(handler)]() mutable {
+    auto& thread = Routes::changes(request) ? changing_ : explaining_;
+    auto const begin = [this, &thread, &request, body, &visitor](auto handler) {
+        asio::post(thread, [this, &request, body, &visitor, handler = std::move(handler)]() mutable {
             auto reply = routes_.answer(request, body, visitor);
             asio::post(http_->io(), [handler = std::move(handler), reply = std::move(reply)]() mutable {
                 std::move(handler)(std::move(reply));

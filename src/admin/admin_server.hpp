@@ -81,7 +81,8 @@ private:
     std::optional<Events> events_;
     std::optional<Pauses> pauses_;
     bool stopped_ = false;
-    net::asio::thread_pool patient_{1};   // for requests that may wait; joined before the objects they use are destroyed
+    // For requests that may wait, so that no explanation waits for a purge; joined before the objects they use are destroyed.
+    net::asio::thread_pool changing_{1}, explaining_{1};
 };
 
 }   // namespace garner::admin

@@ -4,6 +4,7 @@
 
 #include "admin/health.hpp"
 #include "admin/human.hpp"
+#include "admin/metrics.hpp"
 #include "policy/policies.hpp"
 #include "proxy/moment.hpp"
 #include "proxy/rule_hits.hpp"
@@ -146,6 +147,40 @@ void explain_cap(RowFacts const& facts, std::string const& name, Explained& out)
     out.lines.push_back({"note", "The first cap that matches a request applies to it. The explanation of a URL has its cap."});
 }
 
+// ---- the group ----
+
+std::string since(microseconds time) { return human_micros(static_cast<std::uint64_t>(std::max<std::int64_t>(time.count(), 0))); }
+
+void explain_voter(RowFacts const& facts, std::string const& address, Explained& out) {
+    auto const& group = facts.figures.group;
+    if (!group) return;
+    auto const found = std::ranges::find(group->voters, address, &group::GroupState::VoterRow::address);
+    if (found == group->voters.end()) return;
+    auto const& voter = *found;
+    bool const holds = voter.left > group::Time(0);
+    out.lines.push_back({"lease", holds ? "for " + since(voter.left) + " more"
+                                        : "none: without the leases of a majority this proxy validates what the group covers"});
+    if (!holds)
+        out.lines.push_back({"cause", voter.trouble.empty() ? "it has answered no poll: check that it runs, and that its port is "
+                                                              "reachable from here"
+                                                            : voter.trouble});
+    out.lines.push_back({"connection", voter.connected ? "established" : "none"});
+    out.lines.push_back({"sequence", human_count(voter.sequence) + " of its invalidations have arrived here"});
+}
+
+void explain_member(RowFacts const& facts, std::string const& name, Explained& out) {
+    auto const& group = facts.figures.group;
+    if (!group) return;
+    auto const found = std::ranges::find(group->members, name, &group::GroupState::MemberRow::name);
+    if (found == group->members.end()) return;
+    auto const& member = *found;
+    out.lines.push_back({"address", member.address});
+    out.lines.push_back({"heard", since(member.heard_before) + " ago"});
+    out.lines.push_back({"lag", member.lag == 0
+                                    ? "none: it has acknowledged all invalidations of this voter"
+                                    : "it has not acknowledged the last " + count(member.lag, "invalidation") + " yet"});
+}
+
 // ---- policies ----
 
 void explain_policy(RowFacts const& facts, std::string const& name, Explained& out) {
@@ -167,6 +202,22 @@ void explain_policy(RowFacts const& facts, std::string const& name, Explained& o
                                                             " (estimate)"});
 }
 
+// ---- single figures ----
+
+/// The figure at this path of /stats.json, or the object that has it.
+void explain_figure(RowFacts const&, std::string const& path, Explained& out) {
+    Metric const* found = nullptr;
+    for (auto const& metric : metrics()) {
+        bool const is_it = path == metric.path || path.starts_with(std::string(metric.path) + ".");
+        if (is_it && !metric.path.empty() && (!found || found->path.size() < metric.path.size())) found = &metric;
+    }
+    if (!found) return;
+    out.lines.push_back({"meaning", std::string(found->help)});
+    out.lines.push_back({"unit", std::string(found->unit)});
+    if (!found->name.empty()) out.lines.push_back({"in /metrics", std::string(found->name)});
+    out.lines.push_back({"in /stats.json", path});
+}
+
 // ---- kinds of rows ----
 
 struct Kind {
@@ -181,7 +232,10 @@ constexpr Kind kinds[]{{of_peer, "Peer ", explain_peer},
                        {"certificate ", "Certificate ", explain_certificate},
                        {"user ", "User of the line: ", explain_user},
                        {"cap ", "Cap ", explain_cap},
-                       {"policy ", "Policy ", explain_policy}};
+                       {"voter ", "Voter ", explain_voter},
+                       {"member ", "Member of the group: ", explain_member},
+                       {"policy ", "Policy ", explain_policy},
+                       {"figure ", "The figure ", explain_figure}};
 
 Kind const* kind_of(std::string_view asked) {
     auto const found = std::ranges::find_if(kinds, [&](Kind const& kind) { return asked.starts_with(kind.prefix); });

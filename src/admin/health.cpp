@@ -17,11 +17,12 @@ struct Checked {
     WallTime now;
     std::vector<HealthItem>& items;
 
-    void attention(std::string what, std::string fix) const {
-        items.push_back({HealthState::attention, std::move(what), std::move(fix)});
+    /// `section`: the id of that on the page.
+    void attention(std::string what, std::string fix, char const* section) const {
+        items.push_back({HealthState::attention, std::move(what), std::move(fix), section});
     }
-    void trouble(std::string what, std::string fix) const {
-        items.push_back({HealthState::trouble, std::move(what), std::move(fix)});
+    void trouble(std::string what, std::string fix, char const* section) const {
+        items.push_back({HealthState::trouble, std::move(what), std::move(fix), section});
     }
 };
 
@@ -47,21 +48,21 @@ bool is_far_above(double number, double usual) {
 void check_workers(Checked const& in) {
     if (in.figures.stuck_workers == 0) return;
     in.trouble(counted(static_cast<double>(in.figures.stuck_workers), "worker thread") + " has not responded for 5 s",
-               "restart Garner, and report the last lines of its log");
+               "restart Garner, and report the last lines of its log", "");
 }
 
 void check_disk(Checked const& in) {
     auto const& disk = in.figures.disk;
     if (disk.state != store::DiskStats::State::failing) return;
     in.trouble("the disk tier fails, and Garner answers from memory and from origins",
-               "check the disk below " + disk.path + (disk.trouble.empty() ? "" : ": " + disk.trouble));
+               "check the disk below " + disk.path + (disk.trouble.empty() ? "" : ": " + disk.trouble), "disk");
 }
 
 void check_group(Checked const& in) {
     auto const& group = in.figures.group;
     if (!group || group->current) return;
     in.attention("this proxy is cut off from group " + group->name + ", and validates what the group covers",
-                 "check the voters: " + group->why);
+                 "check the voters: " + group->why, "group");
 }
 
 /// Without a usual number, a third of all requests is many.
@@ -71,7 +72,7 @@ void check_failures(Checked const& in) {
     auto const least = before.value_or(HealthLimits::failed_share * last.requests / HealthLimits::times_usual);
     if (!is_far_above(last.failed, least)) return;
     in.trouble(in_last_minute(last.failed, "failed", before),
-               "look at the reasons in the access log; check DNS and the way to the origins");
+               "look at the last failures and their reasons; check DNS and the way to the origins", "failures");
 }
 
 /// Without a usual number, nearly all requests are many: with logins, the first request of many connections is refused.
@@ -82,14 +83,14 @@ void check_refusals(Checked const& in) {
         last.refused >= HealthLimits::many_a_minute && last.refused >= HealthLimits::refused_share * last.requests;
     if (!nearly_all && !(before && is_far_above(last.refused, *before))) return;
     in.attention(in_last_minute(last.refused, "were refused", before),
-                 "look at the last refusals and their rules; a rule or a client has changed");
+                 "look at the last refusals and their rules; a rule or a client has changed", "refusals");
 }
 
 void check_peers(Checked const& in) {
     for (auto const& peer : in.figures.peers)
         if (peer.health == icp::Health::dead)
             in.attention(std::string(name_of(peer.options.type)) + " " + peer.options.name + " is dead",
-                         "check that it runs, and that its ports are reachable from here (garner peers)");
+                         "check that it runs, and that its ports are reachable from here (garner peers)", "mesh");
 }
 
 void check_log(Checked const& in) {
@@ -98,14 +99,15 @@ void check_log(Checked const& in) {
     auto const& error = in.figures.log.last_error;
     in.attention(counted(lost, "line") + " of the access log " + (lost < 1.5 ? "was" : "were") + " lost in the last minute" +
                      (error.empty() ? "" : ": " + error),
-                 "make the file of log.access writable, or move it to a faster disk");
+                 "make the file of log.access writable, or move it to a faster disk", "");
 }
 
 void check_connections(Checked const& in) {
     auto const now = in.figures.connections_now, limit = in.figures.connections_limit;
     if (limit == 0 || now < HealthLimits::connections_share * limit) return;
     in.attention(human_count(now) + " of at most " + human_count(limit) + " client connections are open",
-                 "raise the limit of open files and limits.connections_max, or find the client with the most connections");
+                 "raise the limit of open files and limits.connections_max, or find the client with the most connections",
+                 "top-clients");
 }
 
 /// A tunnel needs more of them than a connection without one.
@@ -113,18 +115,20 @@ void check_open_files(Checked const& in) {
     auto const now = in.figures.open_files, limit = in.figures.open_files_limit;
     if (limit == 0 || static_cast<double>(now) < HealthLimits::open_files_share * static_cast<double>(limit)) return;
     in.attention(human_count(now) + " of at most " + human_count(limit) + " files are open",
-                 "raise the limit of open files (LimitNOFILE), or lower limits.connections_max");
+                 "raise the limit of open files (LimitNOFILE), or lower limits.connections_max", "");
 }
 
 void check_certificates(Checked const& in) {
     for (auto const& [subject, end] : in.figures.certificates) {
-        constexpr auto fix = "renew it, then run garner reload";
+        constexpr auto fix = "renew it, then run garner reload", section = "certificates";
         auto const left = end - in.now;
         auto const days = std::chrono::floor<std::chrono::days>(left).count();
         if (left <= milliseconds{0})
-            in.trouble("the certificate " + subject + " has expired", fix);
+            in.trouble("the certificate " + subject + " has expired", fix, section);
         else if (left <= HealthLimits::certificate)
-            in.attention("the certificate " + subject + " ends in " + counted(static_cast<double>(days), "day"), fix);
+            in.attention("the certificate " + subject + " ends in " +
+                             (days == 0 ? "less than a day" : counted(static_cast<double>(days), "day")),
+                         fix, section);
     }
 }
 
@@ -132,7 +136,7 @@ void check_configuration(Checked const& in) {
     auto const& refused = in.figures.config.refused;
     if (refused.empty()) return;
     in.attention("the last reload was refused, and the former configuration is in use: " + refused,
-                 "correct the file (garner check), then run garner reload");
+                 "correct the file (garner check), then run garner reload", "configuration");
 }
 
 /// A new check needs a function and a row here. The order is that of the items of one state.

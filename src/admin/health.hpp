@@ -17,8 +17,9 @@ std::string_view name_of(HealthState);
 
 struct HealthItem {
     HealthState state = HealthState::attention;
-    std::string what;   // "parent campus is dead"
-    std::string fix;    // a suggested fix
+    std::string what;           // "parent campus is dead"
+    std::string fix;            // a suggested fix
+    std::string section = {};   // of the page, with the figures: "refusals"; empty: none
 };
 
 struct Health {

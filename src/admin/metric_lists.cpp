@@ -1,5 +1,6 @@
 #include "admin/metric_lists.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "proxy/moment.hpp"
@@ -27,12 +28,26 @@ Json chart(std::vector<std::optional<double>> const& values) {
     return list;
 }
 
+/// `cause`: the name of the member that tells why the client got an error page.
+Json error_pages(std::span<proxy::Refused const> pages, char const* cause) {
+    Json rows = Json::array();
+    for (auto const& one : pages)
+        rows.push_back({{"time", proxy::moment_text(one.at)},
+                        {"client", one.client.text()},
+                        {"user", one.user},
+                        {"method", one.method},
+                        {"url", one.url},
+                        {cause, one.rule},
+                        {"id", one.id}});
+    return rows;
+}
+
 }   // namespace
 
 Json health_items(Report const& report) {
     Json rows = Json::array();
     for (auto const& item : report.health.items)
-        rows.push_back({{"state", name_of(item.state)}, {"what", item.what}, {"fix", item.fix}});
+        rows.push_back({{"state", name_of(item.state)}, {"what", item.what}, {"fix", item.fix}, {"section", item.section}});
     return rows;
 }
 
@@ -44,17 +59,10 @@ Json top(std::span<TopRow const> table) {
     return rows;
 }
 
-Json refusals(Report const& report) {
-    Json rows = Json::array();
-    for (auto const& one : report.refusals)
-        rows.push_back({{"time", proxy::moment_text(one.at)},
-                        {"client", one.client.text()},
-                        {"user", one.user},
-                        {"method", one.method},
-                        {"url", one.url},
-                        {"rule", one.rule},
-                        {"id", one.id}});
-    return rows;
+Json refusals(Report const& report) { return error_pages(report.refusals, "rule"); }
+Json failures(Report const& report) {
+    constexpr std::size_t rows_max = 64;   // the viewers of the page get them once a second
+    return error_pages(std::span(report.failures).first(std::min(report.failures.size(), rows_max)), "reason");
 }
 
 Json rules(Report const& report) {

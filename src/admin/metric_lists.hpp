@@ -10,6 +10,7 @@ namespace garner::admin::lists {
 Json health_items(Report const&);
 Json top(std::span<TopRow const> table);
 Json refusals(Report const&);
+Json failures(Report const&);
 Json rules(Report const&);
 /// One number for each rule.
 Json rule_hits(Report const&);

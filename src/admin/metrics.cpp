@@ -1,339 +1,15 @@
 #include "admin/metrics.hpp"
 
-#include <functional>
-
-#include "admin/group_json.hpp"
-#include "admin/json_members.hpp"
-#include "admin/metric_lists.hpp"
+#include "admin/metric_values.hpp"
 #include "icp/https.hpp"
-#include "util/version.hpp"
 
 namespace garner::admin {
 
-namespace {
+namespace values {
 
-// ---- getters ----
-
-template <class Value>
-Json or_null(std::optional<Value> const& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
-
-// clang-format off
-template <auto Member> Json figure(Report const& report) { return report.figures.*Member; }
-template <auto Member> Json counter(Report const& report) { return report.figures.sum(Member); }
-template <auto Member> Json memory(Report const& report) { return report.figures.cache.*Member; }
-template <auto Member> Json invalidations(Report const& report) { return report.figures.invalidations.*Member; }
-template <auto Member> Json disk(Report const& report) { return report.figures.disk.*Member; }
-template <auto Member> Json icp(Report const& report) { return report.figures.icp.*Member; }
-template <auto Member> Json log(Report const& report) { return report.figures.log.*Member; }
 using Config = proxy::ConfigState::Figures;
-template <auto Member> Json config(Report const& report) { return report.figures.config.*Member; }
-// clang-format on
-
-Json config_since(Report const& report) { return unix_seconds(report.figures.config.since); }
-Json config_pending(Report const& report) { return report.figures.config.pending.size(); }
-Json config_unconfirmed(Report const& report) { return report.figures.config.unconfirmed ? 1 : 0; }
-Json program_version(Report const&) { return version; }
-Json logins_failed(Report const& report) { return report.logins_failed; }
-Json sessions(Report const& report) { return report.sessions; }
-Json workers(Report const& report) { return report.figures.workers.size(); }
-
-Json accepted_invalidations(Report const& report) {
-    constexpr std::array<char const*, 4> kinds{"url", "prefix", "tag", "all"};   // as cache::Invalidation::Kind
-    Json json = Json::object();
-    for (std::size_t i = 0; i < kinds.size(); ++i) json[kinds[i]] = report.figures.invalidations.accepted[i];
-    return json;
-}
-
-// ---- the group: null without one ----
-
-using OfGroup = group::GroupState;
-using GroupTotals = group::GroupState::Totals;
-
-Json group_current(Report const& report) {
-    auto const& group = report.figures.group;
-    return group ? Json(group->current ? 1 : 0) : Json(nullptr);
-}
-Json group_lease_left(Report const& report) {
-    auto const& group = report.figures.group;
-    return group ? Json(std::chrono::duration<double>(group->left).count()) : Json(nullptr);
-}
-/// `each` adds its value for one voter or member.
-template <class Each>
-Json of_group(Report const& report, Each each) {
-    Json json = Json::object();
-    if (report.figures.group) each(*report.figures.group, json);
-    return json;
-}
-Json group_lease_ages(Report const& report) {
-    return of_group(report, [](OfGroup const& group, Json& json) {
-        for (auto const& voter : group.voters)
-            if (voter.age >= group::Time(0)) json[voter.address] = std::chrono::duration<double>(voter.age).count();
-    });
-}
-Json group_lags(Report const& report) {
-    return of_group(report, [](OfGroup const& group, Json& json) {
-        for (auto const& member : group.members) json[member.name + " " + member.address] = member.lag;
-    });
-}
-Json group_submissions(Report const& report) {
-    return of_group(report, [](OfGroup const& group, Json& json) {
-        json["accepted"] = group.totals.accepted;
-        json["not accepted"] = group.totals.not_accepted;
-        json["refused"] = group.totals.refused;
-    });
-}
-Json group_links(Report const& report) {
-    return of_group(report, [](OfGroup const& group, Json& json) {
-        json["refused"] = group.totals.links_refused;
-        json["bad frame"] = group.totals.bad_frames;
-        json["flood"] = group.totals.flooded;
-        json["slow reader"] = group.totals.slow_readers;
-    });
-}
-Json group_state(Report const& report) {
-    auto const& group = report.figures.group;
-    return group ? Json(group->current ? "current" : "cut off") : Json(nullptr);
-}
-Json group_voters(Report const& report) {
-    auto const& group = report.figures.group;
-    return group ? group_json(*group)["voters"] : Json(nullptr);
-}
-Json group_members(Report const& report) {
-    auto const& group = report.figures.group;
-    return group ? group_json(*group)["members"] : Json(nullptr);
-}
-template <auto Member>
-Json group_total(Report const& report) {
-    auto const& group = report.figures.group;
-    return group ? Json(group->totals.*Member) : Json(nullptr);
-}
-template <auto Member>
-Json group_times(Report const& report) {
-    auto const& times = report.figures.*Member;
-    if (times.total == 0) return nullptr;
-    return {{"p50_ms", static_cast<double>(times.percentile(50).count()) / 1e3},
-            {"p99_ms", static_cast<double>(times.percentile(99).count()) / 1e3}};
-}
-
-Json answers(Report const& report) {
-    Json json = Json::object();
-    for (std::size_t i = 0; i < answer_count; ++i) json[name_of(static_cast<proxy::Answer>(i))] = report.figures.answers[i];
-    return json;
-}
-
-bool is_counted(http::StoreRefusal reason) { return reason != http::StoreRefusal::none; }
-bool is_counted(http::Bypass reason) { return reason != http::Bypass::none; }
-bool is_counted(proxy::StaleUse) { return true; }
-bool is_counted(net::HandshakeFault) { return true; }
-bool is_counted(net::ProxyHeaderFault) { return true; }
-bool is_counted(proxy::InterceptedBegin) { return true; }
-bool is_counted(proxy::Intercepted) { return true; }
-bool is_counted(proxy::LoginResult) { return true; }
-bool is_counted(proxy::Protocol) { return true; }
-bool is_counted(h2::ConnectionFault) { return true; }
-bool is_counted(http::ReuseReason reason) {   // these are served without asking the origin first
-    using enum http::ReuseReason;
-    return reason != fresh && reason != stale_while_revalidate && reason != max_stale_request;
-}
-
-template <class Reason, class Owner>
-Json counts_of(Figures const& figures, CounterOf<Reason> Owner::*counters) {
-    Json json = Json::object();
-    for (std::size_t i = 0; i < CounterOf<Reason>::size; ++i) {
-        auto const reason = static_cast<Reason>(i);
-        std::uint64_t sum = 0;
-        for (auto const* worker : figures.workers) sum += (worker->*counters).value(i);
-        if (is_counted(reason)) json[text(reason)] = sum;
-    }
-    return json;
-}
-template <auto Counters>
-Json reasons(Report const& report) {
-    return counts_of(report.figures, Counters);
-}
-
-/// The number of things that began, without those of `Less`. Workers count on meanwhile, so these are read first.
-template <auto Begun, auto Less>
-Json begun_without(Report const& report) {
-    auto const less = counts_of(report.figures, Less);
-    auto left = counts_of(report.figures, Begun);
-    for (auto& [name, count] : left.items()) count = count.template get<std::uint64_t>() - less[name].template get<std::uint64_t>();
-    return left;
-}
-Json open_streams(Report const& report) {
-    auto const ended = report.figures.sum(&proxy::Counters::streams_ended);
-    return report.figures.sum(&proxy::Counters::streams) - ended;
-}
-
-Json certificates(Report const& report) {
-    Json json = Json::object();
-    for (auto const& [subject, not_after] : report.figures.certificates)
-        json[subject] = std::chrono::duration_cast<seconds>(not_after.time_since_epoch()).count();
-    return json;
-}
-
-// ---- health ----
-
-Json health_state(Report const& report) { return name_of(report.health.state); }
-Json health_sentence(Report const& report) { return report.health.sentence; }
-
-template <auto Table>
-Json top(Report const& report) {
-    return lists::top(report.top.*Table);
-}
-
-// ---- the line ----
-
-/// One number for each direction.
-template <class Get>
-Json by_direction(Get get) {
-    Json json = Json::object();
-    for (auto const direction : share::directions) json[share::text(direction)] = get(share::index(direction));
-    return json;
-}
-
-Json line_limits(Report const& report) {
-    return by_direction([&](std::size_t way) { return report.figures.share.rates[way]; });
-}
-Json line_bytes(Report const& report) {
-    return by_direction([&](std::size_t way) { return report.figures.share.lines[way].bytes; });
-}
-Json line_waiting(Report const& report) {
-    return by_direction([&](std::size_t way) { return report.figures.share.lines[way].waiting; });
-}
-Json subject_count(Report const& report) { return report.figures.share.subjects; }
-
-template <share::Direction Way>
-Json cap_bytes(Report const& report) {
-    Json json = Json::object();
-    for (auto const& cap : report.figures.caps) json[cap.name] = cap.bytes[share::index(Way)];
-    return json;
-}
-
-template <auto Member>
-Json ratios(Report const& report) {
-    Json json = Json::object();
-    for (std::size_t i = 0; i < windows.size(); ++i) json[windows[i].name] = or_null(report.ratios[i].*Member);
-    return json;
-}
-
-Json latency_of(LatencySnapshot const& times) {
-    auto micros = [&times](microseconds value) {
-        return times.total > 0 ? Json(static_cast<std::uint64_t>(value.count())) : Json(nullptr);
-    };
-    return {{"count", times.total},
-            {"mean_us", micros(times.mean())},
-            {"p50_us", micros(times.percentile(50))},
-            {"p90_us", micros(times.percentile(90))},
-            {"p99_us", micros(times.percentile(99))}};
-}
-
-template <auto SinceStart, auto InWindow>
-Json latency(Report const& report) {
-    auto json = latency_of(report.figures.*SinceStart);
-    for (std::size_t i = 0; i < latency_windows.size(); ++i)
-        json[latency_windows[i].name] = latency_of(report.latencies[i].*InWindow);
-    return json;
-}
-
-/// A value for each peer: a member, or the result of a function.
-template <auto Get>
-Json peer(Report const& report) {
-    Json list = Json::array();
-    for (auto const& peer : report.figures.peers) list.push_back(std::invoke(Get, peer));
-    return list;
-}
-
-Json millis(std::optional<microseconds> const& time) {
-    return time ? Json(static_cast<double>(time->count()) / 1e3) : Json(nullptr);
-}
-Json state_of_peer(icp::PeerStats const& peer) {
-    static constexpr std::array names{"alive", "suspect", "dead"};   // in the order of icp::Health
-    return names[static_cast<std::size_t>(peer.health)];
-}
-Json address_of_peer(icp::PeerStats const& peer) { return peer.address.empty() ? Json(nullptr) : Json(peer.address); }
-Json digest_entries(icp::PeerStats const& peer) { return peer.has_digest ? Json(peer.digest_entries) : Json(nullptr); }
-
-constexpr std::array disk_state_names{"off", "recovering", "working", "failing"};   // in the order of DiskStats::State
-Json disk_state(Report const& report) { return disk_state_names[static_cast<std::size_t>(report.figures.disk.state)]; }
-Json disk_states(Report const& report) {
-    Json json = Json::object();
-    for (auto const* name : disk_state_names) json[name] = disk_state(report) == name ? 1 : 0;
-    return json;
-}
-Json disk_not_stored(Report const& report) {
-    Json json = Json::object();
-    auto const& counts = report.figures.disk.not_stored;
-    for (std::size_t i = 1; i < std::size(counts); ++i) json[text(static_cast<store::NotStored>(i))] = counts[i];
-    return json;
-}
-template <auto Part, auto Whole>
-Json disk_quotient(Report const& report) {
-    return or_null(quotient(report.figures.disk.*Part, report.figures.disk.*Whole));
-}
-template <auto Member>
-Json write_cost(Report const& report) {
-    return or_null(report.disk_costs.*Member);
-}
-
-proxy::Sampling::Report const& sampling(Report const& report) {
-    static proxy::Sampling::Report const off;
-    return report.figures.what_if ? *report.figures.what_if : off;
-}
-// clang-format off
-template <auto Member> Json sampled(Report const& report) { return sampling(report).*Member; }
-template <auto Member> Json estimate(Report const& report) { return sampling(report).what_if.*Member; }
-// clang-format on
-Json is_sampling(Report const& report) { return report.figures.what_if.has_value(); }
-Json sampling_rate(Report const& report) {
-    return report.figures.what_if ? Json(report.figures.what_if->what_if.rate) : Json(nullptr);
-}
-Json requests_wanted(Report const&) { return sim::WhatIf::requests_wanted; }
-Json estimates(Report const& report) {
-    Json rows = Json::array();
-    auto const& what_if = sampling(report).what_if;
-    if (!what_if.is_enough()) return rows;
-    for (auto const& row : what_if.rows)
-        rows.push_back({{"policy", row.policy},
-                        {"size_bytes", row.size},
-                        {"object_hit_ratio", what_if.object_hit_ratio(row)},
-                        {"byte_hit_ratio", what_if.byte_hit_ratio(row)}});
-    return rows;
-}
-Json auto_aim(Report const& report) {
-    auto const& aim = sampling(report).follows;
-    return aim ? Json(sim::AutoPolicy::text(*aim)) : Json(nullptr);
-}
-
-/// Those of a report without figures are 0.
-MemoryUse memory_use(Report const& report, std::size_t part) {
-    return part < report.figures.memory.size() ? report.figures.memory[part] : MemoryUse{};
-}
-Json memory_list(Report const& report) {
-    Json rows = Json::array();
-    for (std::size_t i = 0; i < report.figures.memory.size(); ++i) {
-        auto const use = memory_use(report, i);
-        rows.push_back({{"name", memory_parts()[i].name}, {"bytes", use.bytes}, {"limit", use.limit}});
-    }
-    return rows;
-}
-template <auto Member>
-Json memory_by_part(Report const& report) {
-    Json json = Json::object();
-    for (std::size_t i = 0; i < memory_parts().size(); ++i)
-        json[std::string(memory_parts()[i].name)] = memory_use(report, i).*Member;
-    return json;
-}
-template <auto Member>
-Json memory_sum(Report const& report) {
-    return sum_of(report.figures.memory).*Member;
-}
-
-// ---- the table ----
-
 using Disk = store::DiskStats;
+using GroupTotals = group::GroupState::Totals;
 using Icp = icp::AgentFigures;
 using Log = proxy::AccessLog::Stats;
 using Memory = cache::Stats;
@@ -357,7 +33,7 @@ constexpr Metric all_metrics[]{
     {"health.state", "", "text", health_state,
      "ok, attention (the operator should act) or trouble (clients or a part are affected)."},
     {"health.sentence", "", "text", health_sentence, "The state with the worst problem."},
-    {"health.items", "", "list", lists::health_items, "All problems, the worst first: state, what, fix."},
+    {"health.items", "", "list", lists::health_items, "All problems, the worst first: state, what, fix, section."},
 
     {"requests.total", "", "requests", figure<&Figures::requests>, "All requests.", "Requests", "all"},
     {"requests", "garner_requests_total{answer}", "requests", answers, "Requests by result.", "Requests", "*"},
@@ -421,6 +97,8 @@ constexpr Metric all_metrics[]{
     {"top.hosts", "", "list", top<&TopTables::hosts>, "Hosts with the most requests: name, requests, bytes, hits, reason."},
     {"top.clients", "", "list", top<&TopTables::clients>, "Clients with the most requests, with the same members."},
     {"top.misses", "", "list", top<&TopTables::misses>, "URLs with the most misses, with the same members."},
+    {"failures", "", "list", lists::failures,
+     "The last 64 other error pages, latest first: time, client, user, method, url, reason, id."},
     {"refusals", "", "list", lists::refusals,
      "The last 256 refused requests, latest first: time, client, user, method, url, rule, id."},
     {"rules", "", "list", lists::rules, "Access rules in their order: rule, hits, dead, why."},
@@ -719,8 +397,8 @@ constexpr Metric all_metrics[]{
     {"admin.sessions", "garner_admin_sessions", "sessions", sessions, "Sessions of browsers that have logged in there."},
 };
 
-}   // namespace
+}   // namespace values
 
-std::span<Metric const> metrics() { return all_metrics; }
+std::span<Metric const> metrics() { return values::all_metrics; }
 
 }   // namespace garner::admin

@@ -192,8 +192,12 @@ std::string section_part(PageSection const& section) {
 std::string health_part(PageHealth const& health) {
     auto out = "<section id=\"health\" aria-label=\"Health\"" + attribute("data-state", health.state) + ">\n" +
                figure("p", health.sentence, " role=\"status\"") + "\n<ul>";
-    for (auto const& item : health.items)
-        out += "<li>" + (item.what.empty() ? "" : element("strong", item.what + ": ")) + in_html(item.fix) + "</li>";
+    for (auto const& item : health.items) {
+        bool const leads = !item.title.empty();
+        out += "<li>" + (item.what.empty() ? "" : element("strong", item.what + ": ")) +
+               element("span", item.fix + (leads ? ": " : ""));
+        out += (leads ? element("a", item.title, attribute("href", "#" + item.section)) : "") + "</li>";
+    }
     return out + "</ul>\n</section>\n";
 }
 
@@ -234,7 +238,8 @@ constexpr std::string_view end = R"(<p id="more" hidden>New figures have appeare
 <dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2>
 <p><kbd>/</kbd> goes to the field for a URL.</p><p><kbd>?</kbd> shows this list.</p><p><kbd>Esc</kbd> closes it.</p>
 <form method="dialog"><button>Close</button></form></dialog>
-<footer>For programs: <a href="/metrics">/metrics</a> (Prometheus), <a href="/stats.json">/stats.json</a>. <a href="/login">Log in or out</a></footer>
+<footer>For programs: <a href="/metrics">/metrics</a> (Prometheus), <a href="/stats.json">/stats.json</a>.
+<a href="/login">Log in or out</a></footer>
 </body>
 </html>
 )";

@@ -48,7 +48,7 @@ void add(PageParts& parts, PageTable const& table) {
 
 void add(PageParts& parts, PageHealth const& health) {
     auto items = Json::array();
-    for (auto const& item : health.items) items.push_back(Json::array({item.what, item.fix}));
+    for (auto const& item : health.items) items.push_back(Json::array({item.what, item.fix, item.section, item.title}));
     parts["h:"] = text_of(Json::array({health.state, std::move(items)}));
     add(parts, health.sentence);
 }

@@ -37,11 +37,15 @@ PageFigure refused(Json const& stats) {
 
 PageSection config_section(Json const& stats) {
     PageLines lines{"", {}};
-    lines.lines.push_back({"applied since the start", {figure_at(stats, "config.generation", "configurations")}});
-    lines.lines.push_back({"in use since", {config_part::since(stats)}});
-    lines.lines.push_back({"confirmed", {config_part::unconfirmed(stats)}});
-    lines.lines.push_back({"keys that wait for a takeover", {config_part::pending(stats)}});
-    lines.lines.push_back({"error of the last reload", {config_part::refused(stats)}, !text_at(stats, "config.refused").empty()});
+    auto const add = [&](char const* name, PageFigure const& figure) {
+        lines.lines.push_back({name, {figure}, false, why_of_figure(figure.stat)});
+    };
+    add("applied since the start", figure_at(stats, "config.generation", "configurations"));
+    add("in use since", config_part::since(stats));
+    add("confirmed", config_part::unconfirmed(stats));
+    add("keys that wait for a takeover", config_part::pending(stats));
+    add("error of the last reload", config_part::refused(stats));
+    lines.lines.back().is_trouble = !text_at(stats, "config.refused").empty();
     PageSection section{"configuration", "Configuration"};
     section.lines.push_back(std::move(lines));
     return section;

@@ -16,14 +16,16 @@ constexpr PageColumn of_members[]{{"member", "name", "text"},
                                   {"acknowledged", "acknowledged", "invalidations"},
                                   {"lag", "lag", "invalidations"}};
 
+/// The first column has the name.
 PageTable table(Json const& list, std::string const& path, PageTable table, std::span<PageColumn const> columns) {
+    table.why = 0;
     return with_rows(std::move(table), list, path, columns, 50);
 }
 
 PageLines lines(Json const& stats) {
     PageLines lines{"This member"};
     auto const add = [&](char const* name, char const* path, char const* unit) {
-        lines.lines.push_back({name, {figure_at(stats, path, unit)}});
+        lines.lines.push_back({name, {figure_at(stats, path, unit)}, false, why_of_figure(path)});
     };
     add("state", "group.state", "text");
     add("accepted", "group.submissions.accepted", "invalidations");
@@ -39,12 +41,15 @@ PageSection group_section(Json const& stats) {
     if (text_at(stats, "group.state").empty()) return {};
     PageSection section{"group", "Group"};
     section.lines.push_back(group_part::lines(stats));
-    section.tables.push_back(group_part::table(at(stats, "group.voters"), "group.voters",
-                                               {"group-voters", "Voters", "There are no voters.", {}}, group_part::of_voters));
+    PageTable voters{.id = "group-voters", .title = "Voters", .none = "There are no voters.", .columns = {}, .why_kind = "voter "};
+    section.tables.push_back(group_part::table(at(stats, "group.voters"), "group.voters", voters, group_part::of_voters));
+    PageTable known{.id = "group-members",
+                    .title = "Members, as this voter knows them",
+                    .none = "No member is connected.",
+                    .columns = {},
+                    .why_kind = "member "};
     if (auto const& members = at(stats, "group.members"); members.is_array() && !members.empty())
-        section.tables.push_back(group_part::table(
-            members, "group.members", {"group-members", "Members, as this voter knows them", "No member is connected.", {}},
-            group_part::of_members));
+        section.tables.push_back(group_part::table(members, "group.members", known, group_part::of_members));
     return section;
 }
 

@@ -57,20 +57,12 @@ PagePicture::Part part(Json const& stats, Place at, PageFigure title, std::array
     return part;
 }
 
-std::string reply_time(Json const& value) {
-    if (!value.is_number()) return "-";
-    return human_micros(static_cast<std::uint64_t>(std::max(value.get<double>(), 0.0) * 1e3 + 0.5));
-}
-
 PagePicture::Part peer(Json const& stats, Place at, std::size_t index) {
     auto const path = "peers." + std::to_string(index) + ".";
     auto const type = text_at(stats, path + "type"), time = path + "query_rtt_ms", state = path + "state", hits = path + "hits";
     std::array<Row, 3> const rows{Row{type.c_str(), state.c_str(), "text"}, Row{"reply in", time.c_str(), "ms"},
                                   Row{"hits", hits.c_str(), "replies"}};
-    auto made = part(stats, at, figure_at(stats, path + "name", "text"), rows);
-    for (auto& text : made.texts)
-        if (text.figure.stat == time) text.figure.text = reply_time(admin::at(stats, time));
-    return made;
+    return part(stats, at, figure_at(stats, path + "name", "text"), rows);
 }
 
 /// Dead ones come first, so that they are shown if there are too many.

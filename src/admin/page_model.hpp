@@ -104,6 +104,7 @@ struct PageSection {
 struct PageHealth {
     struct Item {
         std::string state, what, fix;
+        std::string section, title;   // its section of the page; no title: none
     };
     std::string state;
     PageFigure sentence;

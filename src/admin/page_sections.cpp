@@ -11,16 +11,25 @@ namespace garner::admin {
 
 namespace {
 
-constexpr MakeSection all_sections[]{now_section,   top_hosts_section,    top_clients_section, top_misses_section, refusals_section,
-                                     share_section, mesh_section,         group_section,       what_if_section,    disk_section,
-                                     rules_section, certificates_section, config_section,      counters_section};
+constexpr MakeSection all_sections[]{now_section,          top_hosts_section, top_clients_section, top_misses_section,
+                                     failures_section,     refusals_section,  share_section,       mesh_section,
+                                     group_section,        what_if_section,   disk_section,        rules_section,
+                                     certificates_section, config_section,    counters_section};
 
 PageHealth health_part(Json const& stats) {
     PageHealth health{text_at(stats, "health.state"), figure_at(stats, "health.sentence", "text")};
     for (auto const& item : at(stats, "health.items"))
-        health.items.push_back({text_at(item, "state"), text_at(item, "what"), text_at(item, "fix")});
+        health.items.push_back({text_at(item, "state"), text_at(item, "what"), text_at(item, "fix"), text_at(item, "section"), ""});
     if (health.items.size() == 1) health.items.front().what.clear();
     return health;
+}
+
+/// The links of the problems get the titles of their sections.
+void name_sections(PageModel& model) {
+    for (auto& item : model.health.items) {
+        auto const found = std::ranges::find(model.sections, item.section, &PageSection::id);
+        if (found != model.sections.end()) item.title = found->title;
+    }
 }
 
 /// "12:03:10 UTC" of "2026-11-26T12:03:10Z"
@@ -37,6 +46,7 @@ PageModel page_model(Json const& stats, WallTime now) {
     PageModel model{summary_title(stats), clock_text(now), health_part(stats)};
     for (auto const make : page_sections())
         if (auto section = make(stats); !section.id.empty()) model.sections.push_back(std::move(section));
+    name_sections(model);
     return model;
 }
 
@@ -49,10 +59,13 @@ PageFigure figure_at(Json const& stats, std::string const& path, std::string_vie
     return {shown(value, unit), path, raw_text(value)};
 }
 
+std::string why_of_figure(std::string const& path) { return "figure " + path; }
+
 PageLines lines_of(SummarySection const& section) {
     PageLines lines{section.title, section.columns};
     for (auto const& line : section.lines) {
         PageLines::Line shown{line.name, {}, line.is_trouble};
+        if (!line.stats.empty()) shown.why = why_of_figure(line.stats.front().path);
         for (std::size_t i = 0; i < line.values.size(); ++i) {
             PageFigure figure{line.values[i]};
             if (i < line.stats.size()) figure.stat = line.stats[i].path, figure.value = line.stats[i].value;

@@ -21,6 +21,7 @@ PageSection now_section(nlohmann::ordered_json const& stats);
 PageSection top_hosts_section(nlohmann::ordered_json const& stats);
 PageSection top_clients_section(nlohmann::ordered_json const& stats);
 PageSection top_misses_section(nlohmann::ordered_json const& stats);
+PageSection failures_section(nlohmann::ordered_json const& stats);
 PageSection refusals_section(nlohmann::ordered_json const& stats);
 PageSection share_section(nlohmann::ordered_json const& stats);
 PageSection mesh_section(nlohmann::ordered_json const& stats);
@@ -43,6 +44,8 @@ std::string raw_text(nlohmann::ordered_json const& value);
 PageFigure figure_at(nlohmann::ordered_json const& stats, std::string const& path, std::string_view unit);
 /// In page_mesh_picture.cpp.
 PagePicture mesh_picture(nlohmann::ordered_json const& stats);
+/// The text whose explanation tells what the figure at a path means.
+std::string why_of_figure(std::string const& path);
 /// The lines of a section of the summary, with their figures.
 PageLines lines_of(SummarySection const& section);
 /// SVG path data through these heights from 0 to 1, from left to right; a negative one is a gap. The last one is at the right edge.

@@ -19,7 +19,10 @@ PageFigure rate_at(Json const& stats, std::string const& path) {
 
 PageLines lines(Json const& stats) {
     PageLines lines{"Line", {"from origins", "to origins"}};
-    auto const both = [&](char const* name, auto const& figure) { lines.lines.push_back({name, {figure("down"), figure("up")}}); };
+    auto const both = [&](char const* name, auto const& figure) {
+        auto const down = figure("down");
+        lines.lines.push_back({name, {down, figure("up")}, false, why_of_figure(down.stat)});
+    };
     both("limit", [&](char const* way) { return rate_at(stats, std::string("share.limit_bytes.") + way); });
     both("moved", [&](char const* way) { return figure_at(stats, std::string("share.bytes.") + way, "bytes"); });
     both("transfers that wait", [&](char const* way) { return figure_at(stats, std::string("share.waiting.") + way, "requests"); });

@@ -25,6 +25,7 @@ struct Report {
     // Only for /stats.json and the page:
     TopTables top;
     std::vector<proxy::Refused> refusals;          // latest first
+    std::vector<proxy::Refused> failures;          // other error pages, latest first; `rule` has the reason
     std::vector<share::SubjectFigures> subjects;   // users of the line, most bytes first
     std::vector<HistorySeries> history;
 };

@@ -194,6 +194,11 @@ bool Routes::waits(web::Request const& request) {
     return row && row->waits;
 }
 
+bool Routes::changes(web::Request const& request) {
+    auto const* const row = row_of(request);
+    return row && row->changes;
+}
+
 Reply Routes::metrics(Asked const&) { return {200, metrics_text(report()), "text/plain; version=0.0.4; charset=utf-8"}; }
 
 Reply Routes::stats(Asked const&) { return in_json(stats_json(whole_report()), 2); }
@@ -429,6 +434,7 @@ Report Routes::whole_report() {
     auto report = this->report();
     report.top = take_top(server_, report.figures.at);
     report.refusals = server_.shared().refusals.latest();
+    report.failures = server_.shared().failures.latest();
     constexpr std::size_t subjects_max = 100;
     report.subjects = server_.shared().shares.largest(subjects_max);
     report.history = history_.all();

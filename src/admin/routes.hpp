@@ -16,7 +16,7 @@
 
 namespace garner::admin {
 
-/// sample() and requests that do not wait are for one thread; those that wait are for another one.
+/// sample() and requests that do not wait are for one thread. Those that wait are for two others: changes for one of them.
 class Routes {
 public:
     /// All outlive this object. `former`: may be null.
@@ -28,8 +28,8 @@ public:
     /// Refuses clients that are neither on loopback nor in `allow`, and requests with another Host.
     static std::optional<web::Reply> refusal(web::Request const&, std::span<IpNetwork const> allow,
                                              std::span<std::string const> names);
-    /// Refuses unknown paths and methods, visitors without the role that the path needs, changes that a page of another site may have
-    /// sent, and replies that such a page would load as a part of itself.
+    /// Refuses unknown paths and methods, visitors without the role that the path needs, changes that a page of another site may
+    /// have sent, and replies that such a page would load as a part of itself.
     static std::optional<web::Reply> denial(web::Request const&, std::string_view body, Visitor const&);
     /// Only without a denial.
     web::Reply answer(web::Request const&, std::string_view body, Visitor const&);
@@ -42,6 +42,8 @@ public:
     PageModel model();
     /// Whether answer() may wait for peers or the disk.
     static bool waits(web::Request const&);
+    /// Whether the request may change something.
+    static bool changes(web::Request const&);
     /// For the log: the change that the request makes, "POST /purge url http://example.com/"; empty if it makes none.
     static std::string change(web::Request const&, std::string_view body);
     /// The rows of the table, for tests and for the test of docs/reference/admin-api.md.

@@ -134,10 +134,33 @@ TEST(ExplainRows, a_policy_has_what_it_does_and_its_estimates) {
     EXPECT_THAT(rows.of("policy lru"), HasSubstr("in use: yes\n1.00 MiB: hit ratio 50.0 %"));
 }
 
+TEST(ExplainRows, voters_and_members_of_the_group_have_what_is_missing) {
+    Rows rows;
+    EXPECT_THAT(rows.of("voter 10.0.0.2:3133"), HasSubstr("error: "));
+    rows.figures.group.emplace();
+    auto& group = *rows.figures.group;
+    group.voters.push_back({.address = "10.0.0.2:3133", .connected = true, .sequence = 17, .left = milliseconds{1'500}});
+    group.voters.push_back({.address = "10.0.0.3:3133", .trouble = "connection refused"});
+    group.members.push_back({.name = "cache4", .address = "10.0.0.4:3128", .lag = 2, .heard_before = milliseconds{250}});
+    EXPECT_EQ(rows.of("voter 10.0.0.2:3133"), "Voter 10.0.0.2:3133\nlease: for 1.50 s more\nconnection: established\n"
+                                              "sequence: 17 of its invalidations have arrived here");
+    EXPECT_THAT(rows.of("voter 10.0.0.3:3133"), HasSubstr("\nlease: none: without the leases of a majority this proxy validates "));
+    EXPECT_THAT(rows.of("voter 10.0.0.3:3133"), HasSubstr("\ncause: connection refused\nconnection: none"));
+    EXPECT_EQ(rows.of("member cache4"), "Member of the group: cache4\naddress: 10.0.0.4:3128\nheard: 250 ms ago\n"
+                                        "lag: it has not acknowledged the last 2 invalidations yet");
+}
+
+TEST(ExplainRows, a_figure_has_its_meaning_and_its_names) {
+    EXPECT_EQ(Rows().of("figure requests.hit"), "The figure requests.hit\nmeaning: Requests by result.\nunit: requests\n"
+                                                "in /metrics: garner_requests_total{answer}\nin /stats.json: requests.hit");
+    EXPECT_THAT(Rows().of("figure requests.total"), HasSubstr("\nmeaning: All requests.\nunit: requests\nin /stats.json: "));
+}
+
 TEST(ExplainRows, other_texts_are_no_rows_and_unknown_names_are_errors) {
     EXPECT_EQ(Rows().of("http://peer.example/"), "no row");
     EXPECT_EQ(Rows().of("peer.example"), "no row");
-    for (auto const* asked : {"peer nobody", "rule none", "certificate none", "peer ", "user none", "cap none", "policy none"})
+    for (auto const* asked : {"peer nobody", "rule none", "certificate none", "peer ", "user none", "cap none", "policy none",
+                              "voter none", "member none", "figure none", "figure "})
         EXPECT_THAT(Rows().of(asked), HasSubstr("error: the configuration in use has none of this name; ")) << asked;
     EXPECT_THAT(Rows().of("peer nobody"), HasSubstr("; garner peers prints the names"));
     EXPECT_THAT(Rows().of("rule none"), HasSubstr("; the page has a link with the name in each row"));

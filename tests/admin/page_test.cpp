@@ -53,6 +53,8 @@ Report full_report() {
     report.top.clients = {{"10.0.0.7", 10, 1'543, 8}};
     report.top.misses = {{"http://often.example/a?b=c&d", 1, 7, 0, "no-store in response"}};
     report.refusals = {a_refusal("http://games.example/")};
+    report.failures = {a_refusal("http://broken.example/")};
+    report.failures[0].rule = "502 The server cannot be reached";
     report.figures.share.rates = {1'000'000, 0};
     report.figures.caps = {{"guests", {7'000, 0}}};
     report.subjects = {{"anna", {share::FlowFigures{.bytes = 2'048, .bytes_per_second = 512, .waiting = 1, .weight = 2}, {}}}};
@@ -82,8 +84,9 @@ std::size_t count(std::string const& text, std::string const& part) {
 TEST(Page, has_its_sections_in_their_order) {
     auto const html = html_of(full_report());
     std::size_t last = 0;
-    for (auto const* id : {"health", "explain", "explanation", "now", "top-hosts", "top-clients", "top-misses", "refusals", "share",
-                           "mesh", "group", "what-if", "disk", "rules", "certificates", "configuration", "counters"}) {
+    for (auto const* id :
+         {"health", "explain", "explanation", "now", "top-hosts", "top-clients", "top-misses", "failures", "refusals", "share",
+          "mesh", "group", "what-if", "disk", "rules", "certificates", "configuration", "counters"}) {
         auto const at = html.find(" id=\"" + std::string(id) + "\"");
         ASSERT_NE(at, html.npos) << id;
         EXPECT_GT(at, last) << id;
@@ -100,6 +103,7 @@ TEST(Page, names_each_figure_by_its_path_with_its_value) {
                                R"(data-stat="share.subjects.0.down_bytes" data-value="2048" class="number">2.00 KiB<)",
                                R"(data-stat="group.state" data-value="cut off" class="number">cut off<)",
                                R"(data-stat="group.voters.0.address" data-value="10.0.0.2:3133" scope="row">10.0.0.2:3133<)",
+                               R"(data-stat="failures.0.reason" data-value="502 The server cannot be reached">502 The server)",
                                R"(data-stat="group.members.0.lag" data-value="1" class="number">1<)",
                                R"(data-stat="caps.0.down_bytes" data-value="7000" class="number">6.84 KiB<)",
                                R"(data-stat="top.misses.0.reason" data-value="no-store in response">no-store in response<)",
@@ -136,9 +140,10 @@ TEST(Page, takes_no_markup_from_figures) {
     report.figures.log.last_error = report.figures.config.refused = hostile;
     report.figures.peers[0].options.name = report.figures.peers[0].options.host = hostile;
     report.top.hosts[0].name = report.top.clients[0].name = report.top.misses[0].name = report.top.misses[0].reason = hostile;
+    report.failures[0].user = report.failures[0].url = report.failures[0].rule = report.failures[0].id = hostile;
     report.refusals[0].user = report.refusals[0].url = report.refusals[0].rule = report.refusals[0].id = hostile;
     report.figures.certificates = {{hostile, wall_now()}};
-    report.health = {HealthState::trouble, hostile, {{HealthState::trouble, hostile, hostile}}};
+    report.health = {HealthState::trouble, hostile, {{HealthState::trouble, hostile, hostile, hostile}}};
     Explained const explained{hostile, hostile, {{hostile, hostile}}};
     auto const html = page(page_model(stats_json(report)), &explained);
     EXPECT_THAT(html, Not(HasSubstr("<img")));
@@ -150,16 +155,31 @@ TEST(Page, tells_the_health_first_with_what_to_do) {
     auto report = full_report();
     report.health = {HealthState::attention,
                      "Attention: parent campus is dead.",
-                     {{HealthState::attention, "parent campus is dead", "start it"}}};
+                     {{HealthState::attention, "parent campus is dead", "start it", "mesh"}}};
     auto const html = html_of(report);
     EXPECT_THAT(html, HasSubstr("<section id=\"health\" aria-label=\"Health\" data-state=\"attention\">"));
     EXPECT_THAT(html, HasSubstr(">Attention: parent campus is dead.</p>"));
-    EXPECT_THAT(html, HasSubstr("<ul><li>start it</li></ul>")) << "the sentence has the problem";
+    EXPECT_THAT(html, HasSubstr("<ul><li><span>start it: </span><a href=\"#mesh\">Origins and peers</a></li></ul>"))
+        << "the sentence has the problem";
     EXPECT_THAT(html, HasSubstr("<title>Garner: attention</title>"));
-    report.health.items.push_back({HealthState::attention, "the certificate ends in 3 days", "renew it"});
-    EXPECT_THAT(html_of(report), HasSubstr("<li><strong>parent campus is dead: </strong>start it</li>"
-                                           "<li><strong>the certificate ends in 3 days: </strong>renew it</li>"));
+    report.health.items.push_back({HealthState::attention, "lines of the log were lost", "move it"});
+    EXPECT_THAT(html_of(report), HasSubstr("<li><strong>parent campus is dead: </strong><span>start it: </span>"
+                                           "<a href=\"#mesh\">Origins and peers</a></li>"
+                                           "<li><strong>lines of the log were lost: </strong><span>move it</span></li>"));
     EXPECT_THAT(html_of(full_report()), HasSubstr("<title>Garner</title>"));
+}
+
+TEST(Page, leads_from_each_problem_to_its_section) {
+    auto report = full_report();
+    auto& figures = report.figures;
+    figures.disk.state = store::DiskStats::State::failing;
+    figures.config.refused = "memory.size";
+    figures.connections_now = figures.connections_limit = 10;
+    Trend const trend{.last = {.requests = 100, .failed = 50, .refused = 95}};
+    report.health = health_of(figures, trend, wall_now());
+    auto const model = page_model(stats_json(report));
+    ASSERT_EQ(model.health.items.size(), 8u);
+    for (auto const& item : model.health.items) EXPECT_NE(item.title, "") << item.what << " " << item.section;
 }
 
 TEST(Page, has_dead_peers_first_and_marked) {
@@ -210,11 +230,19 @@ TEST(Page, draws_the_policies_with_a_scale_and_their_names_in_order) {
 TEST(Page, gives_each_row_its_reason) {
     auto report = full_report();
     report.figures.peers[1].options.name = "next <door>";
+    report.figures.disk.state = store::DiskStats::State::working;
     auto const html = html_of(report);
     for (auto const* link : {"/?url=peer%20campus#explanation", "/?url=peer%20next%20%3Cdoor%3E#explanation",
                              "/?url=certificate%20CN%20%3D%20gate.example#explanation", "/?url=often.example#explanation",
-                             "/?url=user%20anna#explanation", "/?url=cap%20guests#explanation", "/?url=policy%20lru#explanation"})
+                             "/?url=user%20anna#explanation", "/?url=cap%20guests#explanation", "/?url=policy%20lru#explanation",
+                             "/?url=figure%20disk.hits#explanation", "/?url=figure%20config.since#explanation",
+                             "/?url=voter%2010.0.0.2%3A3133#explanation", "/?url=member%20cache4#explanation"})
         EXPECT_THAT(html, HasSubstr("href=\"" + std::string(link) + "\""));
+    for (auto const& section : page_model(stats_json(report)).sections) {
+        for (auto const& table : section.tables) EXPECT_TRUE(table.why || table.id == "history") << table.id;
+        for (auto const& lines : section.lines)
+            for (auto const& line : lines.lines) EXPECT_NE(line.why, "") << section.id << ": " << line.name;
+    }
 }
 
 /// The script renews all figures of one path with one text. Names are cut in the picture, and lists are renewed by rows.

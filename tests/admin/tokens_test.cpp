@@ -291,7 +291,9 @@ TEST(Tokens, pages_of_other_sites_change_nothing) {
                                       {{"Origin", ""}},
                                       {{"Sec-Fetch-Site", "cross-site"}},
                                       {{"Sec-Fetch-Site", "same-site"}},
-                                      {{"Origin", "http://" + house.address()}, {"Sec-Fetch-Site", "cross-site"}}};
+                                      {{"Origin", "http://" + house.address()}, {"Sec-Fetch-Site", "cross-site"}},
+                                      {{"Origin", "http://" + house.address()}, {"Origin", "http://evil.example"}},
+                                      {{"Sec-Fetch-Site", "same-origin"}, {"Sec-Fetch-Site", "cross-site"}}};
     for (auto const& fields : foreign) {
         EXPECT_EQ(purge(house, plus(boss.fields(), fields)), 403) << fields.front().second;
         EXPECT_EQ(purge(house, plus(bearer(operating), fields)), 403) << fields.front().second;

@@ -30,7 +30,8 @@ std::string const hostile = "<img src=x onerror=document.hurt=1>";
 Proxy::Setup hostile_setup() {
     json const peer{{"name", hostile},     {"type", "parent"}, {"host", "127.0.0.1"},
                     {"http", free_port()}, {"icp", 0},         {"no_query", true}};
-    json const rules{{{"deny", {{"host", {".games.test"}}}}, {"name", hostile}}, {{"allow", {{"destination", {"127.0.0.0/8"}}}}}};
+    json const rules{{{"deny", {{"host", {".games.test"}}}}, {"name", hostile}, {"because", hostile}},
+                     {{"allow", {{"destination", {"127.0.0.0/8"}}}}}};
     return {.patch = json{{"peers", {peer}}, {"access", rules}}.dump()};
 }
 
@@ -93,12 +94,40 @@ TEST(OperatorPage, shows_refusals_and_dead_peers_without_reloading) {
     get(proxy, origin, "/page").body();
     EXPECT_TRUE(eventually([&] { return viewer.text_of("#health p") == "Attention: parent campus is dead."; }, 15s));
     EXPECT_THAT(viewer.text_of("#mesh tr.trouble"), HasSubstr("campus"));
+    viewer.browser.evaluate("document.querySelector('#health a').click()");
+    EXPECT_EQ(viewer.browser.evaluate("location.hash"), "#mesh") << "the problem leads to its section";
     auto const stats = run({garner_binary(), "stats", "--config", proxy.dir().path("garner.json").string()}).output;
     EXPECT_THAT(stats, StartsWith("Attention: parent campus is dead.\n")) << "garner stats begins with the same words";
 
     auto const id = viewer.value_of("refusals.0.id").get<std::string>();
     viewer.open("/?url=" + id);
     EXPECT_THAT(viewer.text_of("#explanation"), AllOf(HasSubstr("refused by exams"), HasSubstr("http://chess.games.test/")));
+    EXPECT_THAT(viewer.browser.console(), IsEmpty());
+}
+
+TEST(OperatorPage, shows_failures_with_their_reason_without_reloading) {
+    NEEDS("chromium");
+    Proxy proxy;
+    Viewer viewer(proxy);
+    viewer.open();
+    ASSERT_TRUE(viewer.is_live());
+    auto const gone = "http://127.0.0.1:" + std::to_string(free_port()) + "/";
+    EXPECT_EQ(Client(proxy).get(gone + "0").status(), 502);
+    EXPECT_TRUE(eventually([&] { return viewer.value_of("failures.0.url") == gone + "0"; }, 3s));
+    EXPECT_THAT(viewer.value_of("failures.0.reason"), StartsWith("502 "));
+    for (int i = 1; i < 20; ++i) EXPECT_EQ(Client(proxy).get(gone + std::to_string(i)).status(), 502);
+    EXPECT_TRUE(eventually([&] { return viewer.text_of("#health p") == "Trouble: 20 requests failed in the last minute."; }, 15s))
+        << viewer.text_of("#health");
+    EXPECT_EQ(viewer.text_of("#health a"), "Last failures");
+
+    // The link keeps the focus when the number of failures changes.
+    viewer.browser.evaluate("document.querySelector('#health a').focus()");
+    EXPECT_EQ(Client(proxy).get(gone + "20").status(), 502);
+    EXPECT_TRUE(eventually([&] { return viewer.text_of("#health p").find("21 requests failed") != std::string::npos; }, 15s));
+    EXPECT_EQ(viewer.browser.evaluate("document.activeElement.textContent"), "Last failures");
+    auto const id = viewer.value_of("failures.0.id").get<std::string>();
+    viewer.open("/?url=" + id);
+    EXPECT_THAT(viewer.text_of("#explanation"), AllOf(HasSubstr("Failed request " + id), HasSubstr("GET " + gone + "20")));
     EXPECT_THAT(viewer.browser.console(), IsEmpty());
 }
 
@@ -145,8 +174,13 @@ TEST(OperatorPage, is_whole_without_scripts) {
     Viewer viewer(proxy);
     viewer.browser.command("Emulation.setScriptExecutionDisabled", {{"value", true}});
     auto const text = viewer.browser.open(viewer.base + "/?url=" + origin.authority() + "%2Fpage");
-    for (auto const* part : {"OK: no problem is known.", "Hit ratio, 5 min", "127.0.0.1", "uri-miss", "hit: ", "in memory"})
+    for (auto const* part : {"OK: no problem is known.", "Hit ratio, 5 min", "127.0.0.1", "uri-miss", "hit: ", "in memory",
+                             "Hosts with the most requests", "Clients with the most requests", "URLs with the most misses",
+                             "Last failures", "Last refusals", "Origins and peers", "Effect of more memory or another policy",
+                             "Disk", "Access rules", "Certificates", "Configuration", "All counters"})
         EXPECT_THAT(text, HasSubstr(part));
+    auto const as_loaded = "requests.total\" data-value=\"1\"";
+    EXPECT_THAT(Client("127.0.0.1", proxy.admin()).get("/").body(), HasSubstr(as_loaded)) << "figures are in the document";
 }
 
 TEST(OperatorPage, takes_hostile_names_as_text_on_a_narrow_screen) {
@@ -225,7 +259,7 @@ TEST(OperatorPage, fits_with_zoom_large_text_and_on_a_narrow_screen) {
          {Screen{"200-percent", 640, 450, 2, false, "100%"}, Screen{"large-text", 1280, 900, 1, false, "200%"},
           Screen{"360-px", 360, 740, 1, true, "100%"}, Screen{"320-px", 320, 640, 1, true, "100%"}}) {
         set_screen(viewer, width, height, scale, is_mobile);
-        viewer.open("/?url=" + origin.authority());
+        viewer.open("/?url=" + origin.authority() + "/" + std::string(300, 'w'));
         viewer.browser.evaluate("document.documentElement.style.fontSize = '" + std::string(text) + "'");
         open_details(viewer);
         EXPECT_LE(width_of(viewer), width) << name;
@@ -317,6 +351,28 @@ TEST(OperatorPage, goes_on_after_its_stream_was_cut) {
     offline(false);
     EXPECT_TRUE(eventually([&] { return viewer.value_of("requests.total") == "1"; }, 30s));
     EXPECT_EQ(viewer.text_of("#live"), "live");
+}
+
+TEST(OperatorPage, rests_in_a_hidden_tab) {
+    NEEDS("chromium");
+    Origin origin;
+    origin.answer("/page", fresh("body"));
+    Proxy proxy;
+    Viewer viewer(proxy);
+    viewer.open();
+    ASSERT_TRUE(viewer.is_live());
+    // A headless browser has no tabs that cover each other.
+    auto const hide = [&](char const* is) {
+        viewer.browser.evaluate("Object.defineProperty(document, 'hidden', { configurable: true, value: " + std::string(is) +
+                                " }); document.dispatchEvent(new Event('visibilitychange')); 0");
+    };
+    hide("true");
+    get(proxy, origin, "/page").body();
+    ASSERT_TRUE(eventually([&] { return proxy.stats()["requests"]["total"] == 1; }));
+    pause_for(2'500ms);
+    EXPECT_EQ(viewer.value_of("requests.total"), "0");
+    hide("false");
+    EXPECT_TRUE(eventually([&] { return viewer.value_of("requests.total") == "1"; }, 5s));
 }
 
 TEST(OperatorPage, goes_on_with_a_proxy_that_was_restarted) {

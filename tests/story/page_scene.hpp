@@ -49,8 +49,8 @@ inline constexpr char const* differing = R"js((async () => {
   return { count: figures.length, wrong: wrong.map((one) => one.dataset.stat) };
 })())js";
 
-/// Barriers of the page for its readers: contrast below 4.5 (of pictures: to the box around the text), fields, buttons and regions without
-/// a name, headers without a scope, an order of focus that is not that of the page, small targets.
+/// Barriers of the page for its readers: contrast below 4.5 (of pictures: to the box around the text), fields, buttons and regions
+/// without a name, rows that lead nowhere, headers without a scope, an order of focus that is not that of the page, small targets.
 inline constexpr char const* barriers = R"js((() => {
   const light = (color) => {
     const [r, g, b] = color.match(/[\d.]+/g).map(Number).map((part) => part / 255)
@@ -88,7 +88,7 @@ inline constexpr char const* barriers = R"js((() => {
     if (!header.scope || !header.textContent.trim()) found.push("header: " + header.outerHTML.slice(0, 80));
   for (const table of document.querySelectorAll("table"))
     if ([...table.tBodies[0].rows].some((row) => row.cells[0].tagName !== "TH")) found.push("row without header: " + table.id);
-  for (const row of document.querySelectorAll("table[data-list]:not(#history) tbody tr, #what-if tbody tr"))
+  for (const row of document.querySelectorAll("table:not(#history) tbody tr"))
     if (!row.querySelector("a")) found.push("row without link: " + row.textContent);
   for (const element of document.querySelectorAll("[tabindex]"))
     if (element.tabIndex > 0) found.push("focus order: " + element.outerHTML.slice(0, 80));

@@ -63,12 +63,19 @@ function writeRows(id, rows) {
 function writeHealth([state, items]) {
   find("#health").dataset.state = state;
   document.title = state === "ok" ? "Garner" : "Garner: " + state;
-  find("#health ul").replaceChildren(...items.map(([what, fix]) => {
-    const item = document.createElement("li"), strong = document.createElement("strong");
-    strong.textContent = what && what + ": ";
-    item.append(strong, fix);
-    return item;
-  }));
+  const list = find("#health ul");
+  while (list.children.length > items.length) list.lastElementChild.remove();
+  items.forEach((item, i) => writeProblem(list.children[i] || list.appendChild(document.createElement("li")), item));
+}
+
+// Renewed in place as well: its link may have the focus while its numbers change.
+function writeProblem(item, [what, fix, section, title]) {
+  const parts = [["strong", what && what + ": "], ["span", title ? fix + ": " : fix], ["a", title]].filter(([, text]) => text);
+  const kinds = parts.map(([kind]) => kind);
+  if (kinds.join() !== [...item.children].map((part) => part.localName).join())
+    item.replaceChildren(...kinds.map((kind) => document.createElement(kind)));
+  parts.forEach(([, text], i) => write(item.children[i], text));
+  if (title) item.lastElementChild.setAttribute("href", "#" + section);
 }
 
 function writeFigure(stat, [text, value = text]) {

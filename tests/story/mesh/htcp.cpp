@@ -301,6 +301,7 @@ TEST(MeshHtcp, figures_do_not_wait_for_a_purge_that_waits_for_peers) {
     pollfd ready{silent, POLLIN, 0};
     EXPECT_EQ(::poll(&ready, 1, 10'000), 1) << "the CLR arrives at the peer, which does not reply";
     EXPECT_EQ(proxy.stats()["requests"]["total"], 0);
+    EXPECT_THAT(Client("127.0.0.1", proxy.admin()).get("/?url=127.0.0.1:9").body(), HasSubstr("The next request for"));
     EXPECT_FALSE(purged);
     purging.join();
     ::close(silent);
