@@ -85,8 +85,8 @@ public:
     /// 100 ms: most waits are shorter, and a check costs system calls.
     virtual void watch(std::function<void()> gone) = 0;
     virtual void unwatch() = 0;
-    /// While a tunnel runs: calls `gone` if the client resets its stream; null: no longer. A connection of its own shows its end
-    /// to the relay.
+    /// While the client is not read, in a tunnel or an upload: calls `gone` if the client resets its stream; null: no longer. A
+    /// connection of its own shows its end to the relay, and to an upload only when that reads on.
     virtual void watch_reset(std::function<void()>) {}
     /// Bytes sent and received on the wire since the last call.
     struct Traffic {

@@ -75,8 +75,16 @@ net::awaitable<bool> Upload::pass_on(std::string_view piece) {
         pieces.add(end);
     }
     if (pieces.empty()) co_return true;
+    // The client is not read meanwhile, but a stream of HTTP/2 shows its reset all the same.
+    request_.client.watch_reset([this] { give_up(); });
     auto const trouble = co_await exchange_->send(pieces.take(), request_.options->deadlines.body);
+    request_.client.watch_reset(nullptr);
     co_return trouble == client::Trouble::none;
+}
+
+void Upload::give_up() {
+    request_.client_gone = request_.close = true;
+    if (!request_.others_wait()) exchange_->cancel();
 }
 
 net::awaitable<void> Upload::join() {

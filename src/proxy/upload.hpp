@@ -34,6 +34,7 @@ private:
     net::awaitable<void> run(std::function<void(Fault)> faulty);
     std::optional<Fault> fault_of(ClientStream::Piece const& piece, Bytes received, SteadyTime asked);
     net::awaitable<bool> pass_on(std::string_view piece);
+    void give_up();
 
     Request& request_;
     client::Exchange* exchange_ = nullptr;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "h2/wire.hpp"
 #include "support/wire.hpp"
@@ -12,8 +13,11 @@ namespace garner::test {
 /// It offers no other protocol than h2.
 class RawHttp2 {
 public:
-    explicit RawHttp2(std::uint16_t port, std::string settings_payload = "") : wire_(Wire::connect("127.0.0.1", port)) {
-        wire_.start_tls_client("localhost", "h2");
+    explicit RawHttp2(std::uint16_t port, std::string const& settings_payload = "")
+        : RawHttp2(Wire::connect("127.0.0.1", port), "localhost", settings_payload) {}
+    /// Over a connection or a tunnel that is open already.
+    RawHttp2(Wire wire, std::string const& server_name, std::string const& settings_payload = "") : wire_(std::move(wire)) {
+        wire_.start_tls_client(server_name, "h2");
         send(std::string(h2::preface) + h2::frame(h2::settings_frame, h2::no_flag, 0, settings_payload));
     }
     bool send(std::string_view bytes) { return wire_.send(bytes); }

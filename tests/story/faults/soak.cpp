@@ -7,6 +7,7 @@
 
 #include "story/rest.hpp"
 #include "story/tls/secure_listener.hpp"
+#include "support/raw_http2.hpp"
 
 namespace garner::test {
 
@@ -20,6 +21,8 @@ std::size_t amount(std::size_t in_full, std::size_t in_short) {
 /// Memory beyond the budget for the program, thread arenas, connection buffers and a sanitizer's shadow.
 constexpr std::size_t beyond_budget = 300u << 20;
 constexpr std::size_t budget = 8u << 20;
+/// Buffers of the workers, session tickets of origins and minted certificates.
+constexpr std::size_t kept_for_reuse = 16u << 20;
 
 /// ASan's quarantine of freed memory would grow over time; a small one is enough.
 Proxy::Setup small() {
@@ -110,20 +113,23 @@ void act(Hand& hand) {
 
 // ---- behaviour of clients ----
 
-/// One client in three speaks TLS.
+/// One client in three speaks TLS; some use HTTP/2, or a tunnel that is decrypted.
 class Storm {
 public:
-    Storm(Proxy& proxy, Origin& origin, unsigned seed) : proxy_(proxy), origin_(origin), random_(seed) {}
+    Storm(Proxy& proxy, Origin& origin, Origin& secure, unsigned seed)
+        : proxy_(proxy), origin_(origin), secure_(secure), random_(seed) {}
 
     void one_client() {
         auto client = any_client();
-        switch (random_() % 9) {
+        switch (random_() % 11) {
         case 0: return vanishes(client);
         case 1: return reads_slowly(client);
         case 2: return sends_half_a_head(client);
         case 3: return sends_half_a_body(client);
         case 4: return comes_with_others();
         case 5: return sends_half_a_handshake();
+        case 6: return opens_streams();
+        case 7: return is_decrypted();
         default: return behaves(client);
         }
     }
@@ -184,6 +190,28 @@ private:
         pause_for(Millis{random_() % 300});
         leave(client);
     }
+    void opens_streams() {
+        RawHttp2 client(proxy_.secure());
+        auto const authority = origin_.authority();
+        for (std::uint32_t stream = 1; stream < 20; stream += 2) {
+            auto const path = any_path();
+            h2::WireFields const fields{{":method", "GET"}, {":scheme", "http"}, {":authority", authority}, {":path", path}};
+            client.send(h2::request_frame(stream, fields));
+            if (random_() % 3 == 0) client.send(h2::frame(h2::rst_frame, h2::no_flag, stream, h2::number(8)));
+        }
+        client.wire().receive(Millis{random_() % 300});
+        if (random_() % 2) client.wire().reset();
+    }
+    void is_decrypted() {
+        Client client(proxy_);
+        if (client.connect_to("bumped.test:" + std::to_string(secure_.port())).status() != 200) return;
+        client.start_tls("bumped.test");
+        if (random_() % 2) return vanishes(client);
+        auto const path = any_path();
+        auto reply = client.get(path);
+        if (!reply.ends_within(20s) && reply.trouble().empty()) ADD_FAILURE() << path << " does not end";
+        if (path.starts_with("/well/")) EXPECT_TRUE(reply.body() == body_of(path)) << path << " " << reply.trouble();
+    }
     void comes_with_others() {
         auto const path = any_path();
         std::vector<Client> clients(5, any_client());
@@ -198,7 +226,21 @@ private:
 
     Proxy& proxy_;
     Origin& origin_;
+    Origin& secure_;   // bumped.test
     std::mt19937 random_;
+};
+
+/// A CA of the proxy, and one for the origin behind decrypted tunnels.
+struct Decryption {
+    Decryption() { run({garner_binary(), "ca", "init", ca, "--any-host"}); }
+    std::string patch() const {
+        return R"({"dns": {"hosts_file": ")" + dir.write("hosts", "127.0.0.1 bumped.test\n") + R"("}, "tls": {"ca_file": ")" +
+               dir.write("trusted.pem", certificate.pem()) + R"("}, "bump": {"rules": [{"bump": {}}], "ca_chain": ")" + ca +
+               R"(/chain.pem", "ca_key": ")" + ca + R"(/ca.key"}})";
+    }
+    TempDir dir;
+    std::string const ca = dir.path("ca").string();
+    Certificate certificate{"bumped.test"};
 };
 
 }   // namespace
@@ -209,29 +251,36 @@ TEST(Soak, slow_and_broken_peers_leave_nothing_behind) {
     SCOPED_TRACE("GARNER_SEED=" + std::to_string(seed));
     clients_up_to(10'000);
     CertificateFiles const files;
+    Decryption const decryption;
     auto setup = small();
+    auto patch = nlohmann::json::parse(setup.patch);
+    patch.merge_patch(nlohmann::json::parse(decryption.patch()));
+    setup.patch = patch.dump();
     setup.tls = files.tls();
     setup.arguments = {"--set", "deadlines.head=5s"};   // a handshake takes long on a busy machine
     Proxy proxy(std::move(setup));
     proxy.stats();
     pause_for(200ms);
     auto const before = descriptors(proxy), memory_before = resident(proxy);
+    auto const parts_in_use = [&] { return proxy.stats()["memory_sum"]["bytes"].get<std::size_t>(); };
+    auto const parts_before = parts_in_use();
     std::atomic<std::size_t> clients{0};
     {
-        Origin origin;
+        Origin origin, secure({.certificate = &decryption.certificate});
         origin.otherwise(act);
+        secure.otherwise(act);
         auto const until = std::chrono::steady_clock::now() + lasts;
         std::vector<std::thread> threads;
         for (unsigned i = 0; i < 16; ++i)
             threads.emplace_back([&, i] {
-                Storm storm(proxy, origin, seed + i);
+                Storm storm(proxy, origin, secure, seed + i);
                 while (std::chrono::steady_clock::now() < until) {
                     try {
                         storm.one_client();
                     } catch (Trouble const& trouble) {
                         ADD_FAILURE() << trouble.what();
                     }
-                    if (++clients % 1000 == 0) origin.forget_requests();
+                    if (++clients % 1000 == 0) origin.forget_requests(), secure.forget_requests();
                 }
             });
         for (auto& thread : threads) thread.join();
@@ -239,8 +288,12 @@ TEST(Soak, slow_and_broken_peers_leave_nothing_behind) {
     }
     expect_rest(proxy, before);
     EXPECT_LT(resident(proxy), memory_before + budget + beyond_budget);
-    auto const handshakes = proxy.stats()["tls"]["handshakes"];
+    EXPECT_LE(parts_in_use(), parts_before + budget + kept_for_reuse);
+    auto const stats = proxy.stats();
+    auto const& handshakes = stats["tls"]["handshakes"];
     EXPECT_GT(handshakes["ok"], 0);
+    EXPECT_GT(stats["http2"]["streams"]["total"], 0);
+    EXPECT_GT(stats["bump"]["tunnels"]["bumped"], 0);
     EXPECT_GT(handshakes["closed"].get<int>() + handshakes["clear_text"].get<int>(), 0);
     std::printf("%zu clients, TLS handshakes %s, %zu descriptors, before %zu MiB; %s\n", clients.load(), handshakes.dump().c_str(),
                 descriptors(proxy), memory_before >> 20, memory_text(proxy).c_str());

@@ -4,68 +4,20 @@
 #include <atomic>
 #include <filesystem>
 #include <future>
-#include <nlohmann/json.hpp>
 
-#include "story/tls/secure_listener.hpp"
-#include "support/issued_certificate.hpp"
-#include "support/programs.hpp"
+#include "story/tls/interception.hpp"
 #include "support/websocket.hpp"
 
 namespace garner::test {
 
 namespace {
 
-using nlohmann::json;
-
-constexpr char const* bump_all = R"([{"bump": {}}])";
-
-/// A CA of the proxy, origins with certificates of another CA, and names for them.
-struct Interception : ::testing::Test {
-    TempDir dir;
-    IssuedCertificate trust{{.common_name = "Origins", .is_ca = true}};
-    std::string const ca = dir.path("ca").string();
-    std::string const hosts = dir.write("hosts", "127.0.0.1 bumped.test other.test spliced.test pinned.test ended.test\n");
-    std::string const trusted = dir.write("trusted.pem", trust.pem());
-    std::string const root = ca + "/root.pem";
-
-    void SetUp() override {
-        auto const made = run({garner_binary(), "ca", "init", ca, "--any-host"});
-        ASSERT_EQ(made.code, 0) << made.errors;
-    }
-
-    Certificate issued(std::string const& names, long valid_until = 86'400, bool by_itself = false) const {
-        IssuedCertificate const made({.names = names, .valid_from = -7'200, .valid_until = valid_until},
-                                     by_itself ? nullptr : &trust);
-        return Certificate(made.pem(), made.key_pem());
-    }
-
-    std::string patch(std::string const& rules, std::string const& more = "{}") const {
-        json all{{"workers", 1},
-                 {"dns", {{"hosts_file", hosts}}},
-                 {"tls", {{"ca_file", trusted}}},
-                 {"bump", {{"ca_chain", ca + "/chain.pem"}, {"ca_key", ca + "/ca.key"}, {"rules", json::parse(rules)}}}};
-        all.merge_patch(json::parse(more));
-        return all.dump();
-    }
-
-    /// curl through the proxy; `trust`: the file with the certificates that it trusts.
-    static Finished curl(Proxy const& proxy, std::string const& trust, std::vector<std::string> const& more) {
-        std::vector<std::string> command{"curl", "-sS", "--max-time", "30", "-x", proxy.url(), "--cacert", trust};
-        command.insert(command.end(), more.begin(), more.end());
-        return run(command, 40s);
-    }
-    Finished curl(Proxy const& proxy, std::vector<std::string> const& more) const { return curl(proxy, root, more); }
-
-    /// The beginning of a script for node: `s` is a CONNECT to `place` in a stream of the connection `c` to the proxy.
-    std::string tunnel_in_a_stream(Proxy const& proxy, std::string const& place) const {
-        return "const c = require('http2').connect('https://localhost:" + std::to_string(proxy.secure()) +
-               "', {rejectUnauthorized: false}), place = '" + place + "', root = '" + root + "';" + R"(
-const s = c.request({':method': 'CONNECT', ':authority': place});)";
-    }
-};
-
-std::string url_of(std::string const& name, Origin const& origin, std::string const& path) {
-    return "https://" + name + ":" + std::to_string(origin.port()) + path;
+/// SHA-256 of the public key of the signing certificate, for Chromium's --ignore-certificate-errors-spki-list.
+std::string spki_of(std::string const& chain_file) {
+    auto const hash = run({"sh", "-c",
+                           "openssl x509 -pubkey -noout -in " + chain_file +
+                               " | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | openssl base64"});
+    return hash.output.substr(0, hash.output.find('\n'));
 }
 
 }   // namespace
@@ -112,8 +64,11 @@ TEST_F(Interception, without_the_root_curl_refuses_the_certificate_and_is_splice
     ASSERT_TRUE(eventually([&] { return proxy.log().size() >= 2; }));
     EXPECT_EQ(curl(proxy, trusted, {url}).output, "page");
     EXPECT_EQ(curl(proxy, {url}).code, 60);   // the origin's own certificate
+    auto const config = proxy.dir().path("garner.json").string();
+    EXPECT_THAT(run({garner_binary(), "explain", url, "--config", config}).output,
+                HasSubstr("spliced: the client refused minted certificates of this host; until "));
     auto const pins = [&](std::vector<std::string> const& more) {
-        std::vector<std::string> command{garner_binary(), "ca", "pins", "--config", proxy.dir().path("garner.json").string()};
+        std::vector<std::string> command{garner_binary(), "ca", "pins", "--config", config};
         command.insert(command.end(), more.begin(), more.end());
         return run(command).output;
     };
@@ -167,6 +122,8 @@ TEST_F(Interception, an_invalid_origin_is_mimicked_and_nothing_is_stored) {
         for (int visit = 0; visit < 2; ++visit) EXPECT_EQ(curl(proxy, {"--insecure", url}).output, "page");
         EXPECT_EQ(origin.requests("/page"), 2u);
     }
+    EXPECT_EQ(proxy.stats()["bump"]["refused"], 0);   // refused because of the origin: nothing is learned
+    EXPECT_EQ(proxy.stats()["bump"]["tunnels"]["spliced"], 0);
 }
 
 TEST_F(Interception, an_invalid_origin_may_get_a_page_or_an_end) {
@@ -364,20 +321,28 @@ TEST_F(Interception, explain_says_what_happens_to_a_tunnel) {
     EXPECT_THAT(bumped, HasSubstr("bumped, if the ClientHello names this host and offers HTTP: bump.rules[2]"));
     EXPECT_THAT(bumped, HasSubstr("tunnelled: requests inside are inspected"));
     EXPECT_THAT(bumped, Not(HasSubstr("without inspection")));
+    EXPECT_THAT(bumped, HasSubstr("connecting to 127.0.0.1: allowed"));   // the way to the origin
 }
 
-TEST_F(Interception, a_browser_accepts_a_minted_certificate) {
+TEST_F(Interception, a_browser_that_knows_the_CA_loads_a_page) {
     NEEDS("chromium");
+    NEEDS("openssl");
     auto const certificate = issued("DNS:bumped.test");
     Origin origin({.certificate = &certificate});
     origin.answer("/page", {.fields = {{"Content-Type", "text/html"}, {"Cache-Control", "max-age=600"}},
                             .body = "<!DOCTYPE html><link rel=icon href=data:,><p id=result></p>"
                                     "<script>result.textContent = location.protocol + ' works over ' + "
                                     "performance.getEntriesByType('navigation')[0].nextHopProtocol</script>"});
+    CertificateFiles const files;
     Proxy proxy(patch(bump_all));
-    auto const flags = std::vector<std::string>{"--ignore-certificate-errors"};
-    EXPECT_THAT(browse(url_of("bumped.test", origin, "/page"), proxy.url(), flags), HasSubstr("https: works over h2"));
+    auto const url = url_of("bumped.test", origin, "/page");
+    auto const flag = "--ignore-certificate-errors-spki-list=" + spki_of(ca + "/chain.pem");
+    EXPECT_THAT(browse(url, proxy.url(), {flag}), HasSubstr("https: works over h2"));
     EXPECT_EQ(origin.requests("/page"), 1u);
+    Client client(proxy);
+    EXPECT_TRUE(client.get(url).hit());
+    auto const another = "--ignore-certificate-errors-spki-list=" + files.certificate.spki_hash();
+    EXPECT_THROW(browse(url, proxy.url(), {another}), Trouble);   // ERR_CERT_AUTHORITY_INVALID
 }
 
 TEST_F(Interception, a_client_that_verifies_by_another_CA_is_spliced_after_two_alerts) {
@@ -488,6 +453,9 @@ TEST_F(Interception, a_bumped_request_goes_through_a_parent) {
     auto const got = curl(proxy, {url_of("bumped.test", origin, "/page")});
     EXPECT_EQ(got.output, "page") << got.errors;
     EXPECT_EQ(parent.logged(std::to_string(origin.port())).method, "CONNECT");
+    auto const explained =
+        run({garner_binary(), "explain", "https://bumped.test/", "--config", proxy.dir().path("garner.json").string()});
+    EXPECT_THAT(explained.output, AllOf(HasSubstr("bumped, if the ClientHello"), HasSubstr("FIRSTUP_PARENT/parent")));
 }
 
 TEST_F(Interception, a_tunnel_in_an_HTTP_2_stream_is_bumped) {

@@ -102,6 +102,25 @@ TEST_F(Http2, uploads_with_and_without_a_length_arrive) {
     EXPECT_TRUE(origin.last("/upload").body == body);
 }
 
+TEST_F(Http2, an_upload_may_wait_for_100_Continue) {
+    NEEDS("curl");
+    origin.answer("/upload", no_store("taken"));
+    Proxy proxy(accelerator);
+    auto const text = curl({"-i", "-H", "Expect: 100-continue", "-d", "body", secure_url(proxy, "/upload")});
+    EXPECT_THAT(text, AllOf(StartsWith("HTTP/2 100"), HasSubstr("HTTP/2 200"), EndsWith("taken by 2")));
+    EXPECT_EQ(origin.last("/upload").body, "body");
+}
+
+TEST_F(Http2, responses_may_have_trailers) {
+    NEEDS("nghttp");
+    origin.answer("/live", {.fields = {{"Cache-Control", "no-store"}, {"Trailer", "X-Sum"}},
+                            .body = "live",
+                            .delimited = Delimited::by_chunks,
+                            .trailers = {{"X-Sum", "7"}}});
+    Proxy proxy(accelerator);
+    EXPECT_THAT(nghttp({"-v", "-n", "-H", "te: trailers", secure_url(proxy, "/live")}), HasSubstr("x-sum: 7"));
+}
+
 TEST_F(Http2, an_empty_body_of_unknown_length_has_an_end) {
     origin.answer("/upload", no_store("taken"));
     origin.answer("/page", no_store("hello"));

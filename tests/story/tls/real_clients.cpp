@@ -94,6 +94,12 @@ TEST(RealTlsClients, old_versions_and_weak_ciphers_are_refused) {
     EXPECT_THAT(s_client(place_of(older), {"-tls1_1", "-cipher", "DEFAULT:@SECLEVEL=0"}), HasSubstr("alert protocol version"));
     EXPECT_THAT(s_client(place_of(older), {"-alpn", "spdy/3"}), HasSubstr("no application protocol"));
     EXPECT_THAT(s_client(place_of(older), {"-alpn", "http/1.1"}), HasSubstr("ALPN protocol: http/1.1"));
+    EXPECT_THAT(s_client(place_of(older), {"-verify_return_error"}), HasSubstr("verify error"));
+    auto const handshakes = older.stats()["tls"]["handshakes"];
+    using Count = std::pair<std::string, int>;
+    for (auto const& [result, count] :
+         std::vector<Count>{{"ok", 2}, {"cipher", 3}, {"version", 1}, {"protocol", 1}, {"refused_by_client", 1}})
+        EXPECT_EQ(handshakes[result], count) << result << " in " << handshakes;
 }
 
 TEST(RealTlsClients, a_browser_loads_a_page_through_an_HTTPS_proxy) {
