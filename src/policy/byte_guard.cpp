@@ -9,7 +9,7 @@ constexpr std::uint32_t most_entries = 768, least_entries = 32;
 constexpr Bytes capacity_an_entry = 2 * KiB;
 
 // As shares of the capacity.
-constexpr double most_debt = 1;        // bounds the time until a former rule is tried again
+constexpr double most_debt = 2;        // bounds the time until a former rule is tried again
 constexpr double most_credit = 0.25;   // bounds the bytes that a change of the traffic may cost
 
 constexpr double room_kept = 8;   // misses of so many capacities until less use of the memory counts as less room
@@ -27,6 +27,7 @@ void ByteGuard::request(std::uint32_t tag, Bytes size, bool missed, double held)
     if (missed) room_ -= bytes / room_kept;
     room_ = std::clamp(room_, std::min(held, static_cast<double>(capacity_)), static_cast<double>(capacity_));
     bool const lru_missed = !lru_->request(tag, size, room_);
+    if (!missed && !lru_missed) return;
     if (unjudged_ > 0) {
         if (lru_missed) unjudged_ -= bytes;
         return;
@@ -71,7 +72,10 @@ void ByteGuard::begin() {
     debt_ = debt_before_ = excused_ = 0;
     room_ = static_cast<double>(capacity_);
     auto const entries = static_cast<std::uint32_t>(std::min<Bytes>(most_entries, capacity_ / capacity_an_entry));
-    if (entries >= least_entries) lru_.emplace(capacity_, entries);
+    if (entries < least_entries) return;
+    lru_.emplace(capacity_, entries);
+    level_ = terms_.begin;
+    debt_ = debt_before_ = static_cast<double>(level_) * terms_.step * static_cast<double>(capacity_);
 }
 
 }   // namespace garner::policy

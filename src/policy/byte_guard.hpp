@@ -9,18 +9,20 @@
 
 namespace garner::policy {
 
-/// The debt is the bytes that the cache missed beyond those that LRU would have missed; a negative one is limited. When it has
-/// grown by a step, the next of a list of rules is used, from the one that suits the aim to LRU; when it has halved, the former one.
-/// So the excess over LRU is at most about one capacity, for ever, as long as the last rule is as good as LRU. Pure and without a
-/// clock.
+/// The debt is the bytes that the cache missed beyond those that LRU would have missed; it is limited in both directions. When it
+/// has grown by a step, the next of a list of rules is used, from the one that suits the aim to LRU; when it has halved, the
+/// former one. It starts inside the list, with the debt that leads there: a cache whose contents are replaced only ten times
+/// cannot learn enough from its own misses. So the excess over LRU is at most about two capacities, for ever, as long as the last
+/// rule is as good as LRU. Pure and without a clock.
 class ByteGuard {
 public:
     struct Terms {
-        double allowed = 0;   // the accepted excess of missed bytes, as a share of LRU's
-        double step = 0;      // growth of the debt under a rule until the next one is used, as a share of the capacity
+        double allowed = 0;      // the accepted excess of missed bytes, as a share of LRU's
+        double step = 0;         // growth of the debt under a rule until the next one is used, as a share of the capacity
+        std::size_t begin = 0;   // the number of the rule to begin with
     };
 
-    /// `rules` must outlive this. Below 64 KiB, or with 0 for unknown, the first rule stays.
+    /// `rules` must outlive this. Below a capacity of 64 KiB, or with 0 for unknown, the first rule is used always.
     ByteGuard(std::span<WorthOrder::Rule const> rules, Terms, Bytes capacity);
 
     bool wants(Fingerprint fingerprint, Bytes size) const { return lru_ && lru_->wants(fingerprint, size); }
@@ -30,7 +32,7 @@ public:
     void excuse(double bytes) { excused_ += bytes; }
 
     WorthOrder::Rule const& rule() const { return rules_[level_]; }
-    /// Forgets the debt and begins with the first rule.
+    /// Begins anew.
     void set_capacity(Bytes);
     Bytes metadata_bytes() const { return lru_ ? lru_->metadata_bytes() : 0; }
 

@@ -58,7 +58,10 @@ public:
     Slot victim() override { return order_.lowest(); }
     /// True while it is worth more than the last evicted one.
     bool keeps(Slot slot) const override { return order_.keeps(slot); }
-    void set_capacity(Bytes capacity) override { guard_.set_capacity(capacity); }
+    void set_capacity(Bytes capacity) override {
+        guard_.set_capacity(capacity);
+        follow_guard();
+    }
     Bytes metadata_bytes() const override {
         return sizeof *this + order_.metadata_bytes() + sketch_.metadata_bytes() + guard_.metadata_bytes();
     }
@@ -86,8 +89,8 @@ private:
                                                                 {.byte_weight = 2, .recency_weight = 1024},
                                                                 {.recency = true}}};
     static ByteGuard::Terms terms_of(Options const& options) {
-        if (aims_at_bytes(options)) return {.allowed = 0.0025, .step = 0.004};
-        return {.allowed = 0.01, .step = 0.015};
+        if (aims_at_bytes(options)) return {.allowed = 0.001, .step = 0.004, .begin = 3};
+        return {.allowed = 0.005, .step = 0.015, .begin = 2};
     }
     static std::span<WorthOrder::Rule const> rules_of(Options const& options) {
         return aims_at_bytes(options) ? for_bytes : for_objects;
@@ -101,6 +104,9 @@ private:
     void tell_guard(Fingerprint fingerprint, Bytes size, bool missed) {
         if (!guard_.wants(fingerprint, size)) return;
         guard_.request(Sketch::tag(fingerprint), size, missed, order_.held());
+        follow_guard();
+    }
+    void follow_guard() {
         if (guard_.rule() != order_.rule()) order_.change(guard_.rule());
     }
 
