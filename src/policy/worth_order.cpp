@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "util/check.hpp"
 
@@ -39,6 +40,7 @@ void WorthOrder::insert(Slot slot, std::uint32_t uses, Bytes size) {
     look_at_mean();
     objects_.cover(slot);
     objects_[slot] = pack(uses, size);
+    held_ += size_of(objects_[slot]);
     heap_.push({next_key(uses_of(objects_[slot]), whole_size(size)), slot, 0});
 }
 
@@ -46,7 +48,7 @@ void WorthOrder::hit(Slot slot, Bytes size) {
     requested(size);
     check(holds(slot));
     Object& object = objects_[slot];
-    object = pack(uses_of(object) + 1, size);
+    set(object, uses_of(object) + 1, size);
     Key const key = next_key(uses_of(object), whole_size(size));
     // The mean size moves: an object must not lose by being used.
     Entry& entry = heap_.raise(slot);
@@ -56,7 +58,7 @@ void WorthOrder::hit(Slot slot, Bytes size) {
 void WorthOrder::resize(Slot slot, Bytes size) {
     check(holds(slot));
     Object& object = objects_[slot];
-    object = pack(uses_of(object), size);
+    set(object, uses_of(object), size);
     if (rule_.recency) return;
     Key const key = next_key(uses_of(object), whole_size(size));
     heap_.update(slot, [key](Entry& entry) { entry.key = key; });
@@ -66,7 +68,10 @@ void WorthOrder::remove(Slot slot, Left why) {
     // L never decreases: an eviction out of order must not put newcomers below the objects that are held.
     if (why == Left::evicted && !rule_.recency) age_ = std::max(age_, heap_.entry(slot).key);
     heap_.remove(slot);
+    held_ -= size_of(objects_[slot]);
 }
+
+double WorthOrder::size(Slot slot) const { return size_of(objects_[slot]); }
 
 bool WorthOrder::admits(std::uint32_t uses, Bytes size, Bytes need) {
     if (rule_.recency) return true;
@@ -111,7 +116,7 @@ WorthOrder::Key WorthOrder::next_key(std::uint32_t uses, double size) {
 
 /// Saved misses per byte of the object, in units.
 double WorthOrder::worth(Rule const& rule, std::uint32_t uses, double size) const {
-    return std::min(uses * (units_ / size + rule.byte_weight * units_a_byte_), most_worth);
+    return std::min(uses * (units_ / size + rule.byte_weight * units_a_byte_) + rule.recency_weight * units_a_byte_, most_worth);
 }
 
 /// Multiplies all keys by `ratio`, for a unit that is smaller by it, and subtracts L. Keys below L become equal:
@@ -123,6 +128,11 @@ void WorthOrder::begin_count_anew(double ratio) {
         entry.key = static_cast<Key>(rule_.recency ? left : std::min(left * ratio, most_worth));
     });
     age_ -= gone;
+}
+
+void WorthOrder::set(Object& object, std::uint32_t uses, Bytes size) {
+    Object const before = std::exchange(object, pack(uses, size));
+    if ((before ^ object) >> 8) held_ += size_of(object) - size_of(before);
 }
 
 /// The mean size of roughly the last hundred thousand requests.

@@ -1,0 +1,70 @@
+#include "policy/sampled_lru.hpp"
+
+#include "util/check.hpp"
+
+namespace garner::policy {
+
+SampledLru::SampledLru(Bytes capacity, std::uint32_t entries)
+    : grain_(capacity / entries + 1), objects_(entries + 1u), table_(entries + entries / 2 + 1u, none) {
+    check(entries > 0 && entries <= most_entries);
+    for (Index free = free_; free <= entries; ++free) objects_[free].newer = free < entries ? static_cast<Index>(free + 1) : none;
+}
+
+bool SampledLru::request(std::uint32_t tag, Bytes size, double room) {
+    while (occupied_ > room && objects_[root].newer != root) evict_oldest();
+    if (auto const found = table_[find(tag)]; found != none) {
+        unlink(found);
+        link_newest(found);
+        return true;
+    }
+    auto const bytes = static_cast<float>(bytes_for(size));
+    if (bytes > room) return false;
+    while (objects_[root].newer != root && (free_ == none || occupied_ + bytes > room)) evict_oldest();
+    Index const added = free_;
+    free_ = objects_[added].newer;
+    objects_[added].tag = tag;
+    objects_[added].bytes = bytes;
+    occupied_ += bytes;
+    table_[find(tag)] = added;
+    link_newest(added);
+    return false;
+}
+
+std::size_t SampledLru::find(std::uint32_t tag) const {
+    auto const hash = static_cast<std::uint32_t>(tag * 0x9e37'79b9'7f4a'7c15 >> 32);
+    auto place = static_cast<std::size_t>(std::uint64_t{hash} * table_.size() >> 32);
+    while (table_[place] != none && objects_[table_[place]].tag != tag) place = next(place);
+    return place;
+}
+
+void SampledLru::link_newest(Index index) {
+    auto const newest = objects_[root].older;
+    objects_[index].older = newest;
+    objects_[index].newer = root;
+    objects_[newest].newer = index;
+    objects_[root].older = index;
+}
+
+void SampledLru::unlink(Index index) {
+    auto const [tag, bytes, older, newer] = objects_[index];
+    objects_[older].newer = newer;
+    objects_[newer].older = older;
+}
+
+void SampledLru::evict_oldest() {
+    auto const oldest = objects_[root].newer;
+    auto hole = find(objects_[oldest].tag);
+    // Backward shift: objects displaced by the removed one move up.
+    table_[hole] = none;
+    for (auto place = next(hole); table_[place] != none; place = next(place)) {
+        Index const moved = table_[place];
+        table_[place] = none;
+        table_[find(objects_[moved].tag)] = moved;
+    }
+    unlink(oldest);
+    occupied_ -= objects_[oldest].bytes;
+    objects_[oldest].newer = free_;
+    free_ = oldest;
+}
+
+}   // namespace garner::policy
