@@ -26,6 +26,7 @@ struct Report {
     TopTables top;
     std::vector<proxy::Refused> refusals;          // latest first
     std::vector<share::SubjectFigures> subjects;   // users of the line, most bytes first
+    std::vector<share::QuotaStanding> quotas;      // the subjects that have used most of a limit
     std::vector<HistorySeries> history;
 };
 

@@ -147,7 +147,7 @@ net::awaitable<Step> CacheSide::follow() {
     auto const& deadlines = request_.options->deadlines;
     auto& follower = state_.follower;
     follower.emplace(fill);
-    if (auto const* const account = request_.line_account()) follower->pay_as(account->subject());
+    if (auto const* const account = request_.line_account()) follower->pay_as(account->own());
     auto patience = deadlines.fill;
     if (upstream_.sources().may_be_in_a_loop()) patience = std::min(patience, loop_wait);
     auto const begun = steady_now();

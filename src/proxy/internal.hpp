@@ -1,5 +1,5 @@
-// Paths of this proxy: the PAC file and the root certificate of interception for clients, and those that other caches request, as
-// with Squid: the cache digest, and others, which get 404.
+// Paths of this proxy: the PAC file, the quotas and the root certificate of interception for clients, and those that other caches
+// request, as with Squid: the cache digest, and others, which get 404.
 #pragma once
 #include <string_view>
 
@@ -12,8 +12,9 @@ namespace garner::proxy {
 
 inline bool is_wpad_path(std::string_view path) { return path.substr(0, path.find('?')) == "/wpad.dat"; }
 inline bool is_pac_path(std::string_view path) { return path.substr(0, path.find('?')) == "/proxy.pac" || is_wpad_path(path); }
+inline bool is_quota_path(std::string_view path) { return path.substr(0, path.find('?')) == "/quota"; }
 inline bool is_internal_path(std::string_view path) {
-    return path.starts_with("/squid-internal-") || path == root_path || is_pac_path(path);
+    return path.starts_with("/squid-internal-") || path == root_path || is_pac_path(path) || is_quota_path(path);
 }
 
 /// True when such a path is requested from this proxy itself: in origin-form, or at one of its listening addresses; a PAC file

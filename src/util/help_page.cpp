@@ -162,7 +162,7 @@ std::string help_page(CommandDescription const& command) {
 std::string overview(CommandDescription const& program) {
     std::string topics;
     for (auto const& topic : topics_of(program)) topics += (topics.empty() ? "" : ", ") + topic.name;
-    auto text = "Usage: " + program.usage + " [options]\n\n" + command_lines(program) + program.word() +
+    auto text = "Usage: " + program.usage + " [options]\n" + command_lines(program) + program.word() +
                 " help COMMAND prints the options of a command and two examples.";
     return text + (topics.empty() ? "\n" : " Topics: " + topics + ".\n");
 }
