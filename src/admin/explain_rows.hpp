@@ -15,8 +15,8 @@ struct RowFacts {
     WallTime now;
 };
 
-/// Adds lines to `out` if `out.asked` is "peer NAME", "rule LABEL", "certificate NAME", "user NAME" (of the line), "cap NAME" or
-/// "policy NAME"; false for any other text. No URL has a space there. Pure.
+/// Adds lines to `out` if `out.asked` is "peer NAME", "rule LABEL", "certificate NAME", "user NAME" (of the line), "cap NAME",
+/// "quota NAME" or "policy NAME"; false for any other text. No URL has a space there. Pure.
 bool explain_row(RowFacts const& facts, Explained& out);
 /// With the present figures.
 bool explain_row(proxy::Server& server, Explained& out);

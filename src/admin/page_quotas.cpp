@@ -30,7 +30,12 @@ PageSection quotas_section(Json const& stats) {
     auto const& quotas = at(stats, "quotas");
     if (!quotas.is_array() || quotas.empty()) return {};
     PageSection section{"quotas", "Quotas"};
-    PageTable table{"quotas-table", "Users that have used most of a quota", "No quota has counted anything yet.", {}};
+    PageTable table{.id = "quotas-table",
+                    .title = "Users that have used most of a quota",
+                    .none = "No quota has counted anything yet.",
+                    .columns = {},
+                    .why = 0,
+                    .why_kind = "quota "};
     for (auto const& [title, member] :
          {std::pair{"quota", "name"}, {"user", "subject"}, {"used", "used"}, {"state", "state"}, {"until", "until"}})
         table.columns.push_back({title, std::string("quotas.*.") + member, false});

@@ -4,19 +4,15 @@
 
 #include "admin/json_members.hpp"
 #include "share/quota.hpp"
-#include "share/subject.hpp"
 
 namespace garner::admin {
-
-/// "all": all clients of the rule together.
-inline std::string subject_text(std::string const& key) { return key.empty() ? "all" : share::subject_name(key); }
 
 /// `used` and `limit` are of the limit that is used up most, in its `unit`.
 inline Json quota_json(share::QuotaStanding const& standing) {
     auto const nearest = standing.nearest();
     auto const& rule = standing.rule;
     return {{"name", rule.name},
-            {"subject", subject_text(standing.subject)},
+            {"subject", share::quota_subject_name(standing.subject)},
             {"used", nearest.used},
             {"limit", nearest.limit},
             {"unit", nearest.unit},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "admin/human.hpp"
 #include "share/quota.hpp"
 #include "util/units.hpp"
 
@@ -44,8 +45,8 @@ std::string quota_text(Json const& quota) {
 std::string quotas_text(Json const& stats) {
     std::vector<QuotaCells> rows{{"quota", "subject", "used", "state", "until"}};
     for (auto const& quota : at(stats, "quotas"))
-        rows.push_back({text_at(quota, "name"), text_at(quota, "subject"), quota_used_text(quota), quota_state_text(quota),
-                        quota_until_text(quota)});
+        rows.push_back({printable(text_at(quota, "name")), printable(text_at(quota, "subject")), quota_used_text(quota),
+                        quota_state_text(quota), quota_until_text(quota)});
     if (rows.size() == 1) return "no quota has counted anything in its present window\n";
     std::string out;
     for (auto const& row : rows) {

@@ -369,7 +369,9 @@ Reply Routes::reset_quota(Asked const& asked) {
     using enum share::Quotas::Reset;
     switch (server_.quotas().reset(name, whose, wall_now())) {
     case no_rule: return refused(404, "No quota has the name " + name.substr(0, id_bytes_max));
-    case no_subject: return refused(404, "The quota " + name + " has not counted anything for " + client.substr(0, id_bytes_max));
+    case no_subject:
+        return refused(404, "The quota " + name + " has not counted anything for " + client.substr(0, id_bytes_max) +
+                                "; garner quota shows its clients");
     case done: break;
     }
     return in_json({{"reset", name}, {"client", client}});

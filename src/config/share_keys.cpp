@@ -96,6 +96,9 @@ void check_limits(Reader& reader, Json const& value, share::QuotaRule const& rul
         reader.fault({"over"}, "is \"slow\", but the quota has no rate for that", R"(add "slow": "1 Mbit/s")");
     if (rule.slow == 0 && value.contains("soft"))
         reader.notice({"soft"}, "has no effect without a rate of the slow lane", R"(add "slow": "1 Mbit/s")");
+    if (rule.slow > 0 && rule.soft >= 1 && rule.over == share::Over::refuse)
+        reader.notice({"slow"}, "has no effect: the slow lane would begin where requests are refused",
+                      R"(write a smaller "soft", or "over": "slow")");
     bool const slows_only = rule.over == share::Over::slow && rule.soft >= 1;
     if (slows_only && value.contains("soft"))
         reader.notice({"soft"}, "has no effect: the limit begins the slow lane, too", "remove it, or write a smaller part");

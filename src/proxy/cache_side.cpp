@@ -163,7 +163,8 @@ net::awaitable<Step> CacheSide::follow() {
             if (!is_usable(view, *fill)) break;
             co_return join(view);
         }
-        if (view.phase == Phase::look_again) {
+        bool const is_of_other = view.phase == Phase::failed && view.failure.kind == cache::FailureKind::quota;
+        if (view.phase == Phase::look_again || is_of_other) {   // the quotas of other clients have ended the fetch
             follower.reset();
             co_return look();
         }

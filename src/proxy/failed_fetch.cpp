@@ -112,6 +112,7 @@ void FailedFetch::note_held_back() {
     if (!state_.stale || !invalidations.holds_back(*state_.stale)) return;
     auto& told = failure_.told;
     told.status = 504;
+    if (told.reason.ends_with('.')) told.reason.pop_back();
     told.reason.append(". The stored response is not used: ")
         .append(invalidations.lease.is_current() ? http::text(http::ReuseReason::invalidated_watermark)
                                                  : http::text(http::ReuseReason::held_back))

@@ -68,20 +68,15 @@ net::awaitable<void> FillPump::run() {
         if (piece.data.empty()) co_return co_await finish(Trouble::none);
         count_traffic();
         if (!co_await append(piece.data)) co_return co_await finish(Trouble::cancelled);
-        if (account_) {
-            co_await pay();
-            if (account_->is_over() && !exchange_->body_done()) co_return end_by_quota();
-        }
+        if (must_pay()) co_await account_->settle(share::Direction::down);
+        if (account_) exchange_->read_at_most(account_->piece(share::Direction::down));   // the slow lane may have begun
+        if (account_ && account_->is_over() && !exchange_->body_done()) co_return end_by_quota();
         give_up = steady_now() + options_->deadlines.body;   // to wait for the line is no silence of the origin
         if (!worth_finishing()) co_return co_await finish(Trouble::cancelled);
     }
 }
 
-net::awaitable<void> FillPump::pay() {
-    auto& account = *account_;
-    if (account.owes(share::Direction::down) && !account.is_over()) co_await account.settle(share::Direction::down);
-    exchange_->read_at_most(account.piece(share::Direction::down));   // the slow lane may have begun
-}
+bool FillPump::must_pay() const { return account_ && account_->owes(share::Direction::down) && !account_->is_over(); }
 
 /// No follower is left within its quota.
 void FillPump::end_by_quota() {

@@ -13,11 +13,17 @@ std::string subject_of(share::By by, http::RuleRequest const& facts, IpAddress c
     return has_name ? share::subject_key(facts.identity->user) : share::subject_key(network);
 }
 
-/// `doubt`: an escape in the URL must neither raise the weight nor evade a cap.
+Matcher::Doubt doubt_of(share::Weight const&) { return Matcher::Doubt::fails; }
+Matcher::Doubt doubt_of(share::CapRule const& cap) { return cap.has_limit() ? Matcher::Doubt::matches : Matcher::Doubt::fails; }
+Matcher::Doubt doubt_of(share::QuotaRule const& quota) {
+    return quota.has_limit() ? Matcher::Doubt::matches : Matcher::Doubt::fails;
+}
+
+/// An escape in the URL must neither raise the weight nor evade a limit: a rule without a limit exempts.
 template <class Rule>
-Rule const* first_match(std::vector<Rule> const& rules, http::RuleRequest const& facts, Matcher::Doubt doubt) {
+Rule const* first_match(std::vector<Rule> const& rules, http::RuleRequest const& facts) {
     for (auto const& rule : rules)
-        if (rule.match.matches(facts, nullptr, doubt) == Matcher::Result::yes) return &rule;
+        if (rule.match.matches(facts, nullptr, doubt_of(rule)) == Matcher::Result::yes) return &rule;
     return nullptr;
 }
 
@@ -34,23 +40,24 @@ std::string counted_by(share::Each each, std::string const& subject, IpEndpoint 
 
 LinePlace place_on_line(Options const& options, http::RuleRequest const& facts, IpAddress const& network) {
     LinePlace place{.subject = subject_of(options.share.by, facts, network)};
-    if (auto const* rule = first_match(options.share.weights, facts, Matcher::Doubt::fails)) place.weight = rule->weight;
-    place.cap = first_match(options.caps, facts, Matcher::Doubt::matches);
-    place.quota = first_match(options.quotas, facts, Matcher::Doubt::matches);
+    if (auto const* rule = first_match(options.share.weights, facts)) place.weight = rule->weight;
+    place.cap = first_match(options.caps, facts);
+    place.quota = first_match(options.quotas, facts);
     if (place.quota && !place.quota->has_limit()) place.quota = nullptr;
     return place;
 }
 
-/// Rules of hosts do not match the request for the page itself.
+/// Rules of hosts do not match the request for the page itself. The first rule that matches it would count it.
 std::vector<share::QuotaStanding> own_quotas(Request const& request) {
     auto const& options = *request.options;
     auto const facts = request.facts();
     auto const subject = subject_of(options.share.by, facts, request.client_network());
+    auto const* const first = first_match(options.quotas, facts);
     std::vector<share::QuotaStanding> standings;
     for (auto const& rule : options.quotas) {
         if (!rule.has_limit()) continue;
         bool const is_of_all = rule.each == share::Each::all;
-        bool const matches = rule.match.matches(facts, nullptr, Matcher::Doubt::fails) == Matcher::Result::yes;
+        bool const matches = &rule == first;
         if (is_of_all && !matches) continue;
         auto standing = request.services.shared.quotas.look_up(rule.name, is_of_all ? std::string() : subject, request.now);
         if (standing && (matches || !standing->usage.is_empty())) standings.push_back(*std::move(standing));

@@ -32,8 +32,8 @@ LinePlace place_on_line(Options const& options, http::RuleRequest const& facts, 
 /// The part of a key that tells apart what a rule counts together; empty: all.
 std::string counted_by(share::Each each, std::string const& subject, IpEndpoint const& connection);
 
-/// The use of each quota that counts for the client of the request: those whose rules match it whatever it asks for, and those that
-/// have counted something.
+/// The use of each quota that counts for the client of the request: the one that would count this request, and those of the client
+/// itself that have counted something.
 std::vector<share::QuotaStanding> own_quotas(Request const& request);
 
 /// nullptr if the request never waits for the line.

@@ -65,6 +65,10 @@ net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBod
         bool const owes =
             body.announced && !upstream_.upload().running() && piece.trouble == Trouble::none && !upstream_.exchange().body_done();
         if (owes && pace.is_below(limits.min_rate)) piece.trouble = Trouble::timed_out;
+        if (piece.trouble != Trouble::none && request_.account && request_.account->is_over()) {   // the upload was ended
+            co_await end_by_quota();
+            co_return false;
+        }
         if (piece.trouble != Trouble::none) {
             if (co_await go_on(piece.trouble, head, body)) {
                 pace = {};

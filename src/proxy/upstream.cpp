@@ -131,7 +131,8 @@ bool Upstream::should_try_next_source() const {
 
 bool Upstream::may_try_next() const {
     bool const wanted = !request_.aborted && (!request_.client_gone || request_.others_wait());
-    if (!sources_.has_next() || !wanted || upload_.started() || failure_.told.status == 407) return false;
+    bool const is_refused = failure_.told.status == 407 || failure_.is_over_quota();   // for each source
+    if (!sources_.has_next() || !wanted || upload_.started() || is_refused) return false;
     bool const went_out = exchange_ != nullptr;
     return !went_out || http::is_idempotent(request_.head().method);
 }

@@ -1,5 +1,6 @@
 #include "share/ledger.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <map>
@@ -125,6 +126,7 @@ std::vector<LedgerRow> last_rows(std::vector<LedgerRow> rows) {
     for (std::size_t i = 0; i < rows.size(); ++i) last[{rows[i].rule, rows[i].subject}] = i;
     std::vector<LedgerRow> kept;
     for (auto const& [subject, at] : last) kept.push_back(std::move(rows[at]));
+    std::ranges::stable_sort(kept, {}, [](LedgerRow const& row) { return row.usage.last_minute; });
     return kept;
 }
 

@@ -12,7 +12,7 @@ namespace garner::share {
 struct LedgerRow {
     std::string rule;      // the name of the quota
     std::string subject;   // subject_key(); empty: all clients of the rule
-    Usage usage;
+    Usage usage = {};
     friend bool operator==(LedgerRow const&, LedgerRow const&) = default;
 };
 
@@ -32,7 +32,7 @@ struct Ledger {
 /// Reads any bytes: each line has a checksum of its own, so that a damaged line costs no other one.
 Ledger parse_ledger(std::string_view text);
 
-/// Without the former rows of each subject.
+/// Without the former rows of each subject. The subjects that were idle longest come first.
 std::vector<LedgerRow> last_rows(std::vector<LedgerRow> rows);
 
 }   // namespace garner::share

@@ -28,8 +28,8 @@ Fault LedgerFile::trouble(std::string const& what, int error) const {
     return {path_ + " " + what + ": " + io::text_of_error(error), "free space, or make state.path writable"};
 }
 
-Result<io::File> LedgerFile::open_locked(std::string const& path) const {
-    auto opened = io::File::open(path, io::File::Mode::create_here, faults_);
+Result<io::File> LedgerFile::open_locked(std::string const& path, io::File::Mode mode) const {
+    auto opened = io::File::open(path, mode, faults_);
     if (opened.error != 0) return trouble("cannot be opened", opened.error);
     if (int const error = opened.file.lock(); error != 0) return trouble("cannot be locked", error);
     return std::move(opened.file);
@@ -38,23 +38,36 @@ Result<io::File> LedgerFile::open_locked(std::string const& path) const {
 Result<Ledger> LedgerFile::open() {
     std::error_code error;
     std::filesystem::create_directories(directory_, error);   // the file tells why this fails
-    auto file = open_locked(path_);
+    auto file = open_locked(path_, io::File::Mode::create_here);
     if (!file) return file.fault();
-    auto const size = file->size();
-    if (size > size_max) return Fault{path_ + " is larger than any ledger", "remove it"};
-    std::string text(size, '\0');
-    if (auto const read = file->read_at(0, text); read.error != 0) return trouble("cannot be read", read.error);
-    auto ledger = parse_ledger(text);
+    auto ledger = read(*file);
+    if (!ledger) return ledger;
+    size_ = file->size() - ledger->torn_bytes;
+    rows_ = ledger->rows.size() + ledger->damaged;
     file_ = *std::move(file);
-    size_ = size - ledger.torn_bytes;
-    rows_ = ledger.rows.size() + ledger.damaged;
     return ledger;
+}
+
+Result<Ledger> LedgerFile::read_only() const {
+    auto const file = open_locked(path_, io::File::Mode::read);
+    if (!file) return file.fault();
+    return read(*file);
+}
+
+Result<Ledger> LedgerFile::read(io::File const& file) const {
+    if (file.size() > size_max) return Fault{path_ + " is larger than any ledger", "remove it"};
+    std::string text(file.size(), '\0');
+    if (auto const read = file.read_at(0, text); read.error != 0) return trouble("cannot be read", read.error);
+    return parse_ledger(text);
 }
 
 Result<void> LedgerFile::append(std::vector<LedgerRow> const& rows) {
     std::string text(size_ == 0 ? ledger_head : std::string_view());
     text += text_of(rows);
-    if (auto const written = file_.write_at(size_, text); written.error != 0) return trouble("cannot be written", written.error);
+    if (auto const written = file_.write_at(size_, text); written.error != 0) {
+        (void)file_.resize(size_);   // otherwise a later, shorter write would leave whole rows of this one behind it
+        return trouble("cannot be written", written.error);
+    }
     size_ += text.size();
     rows_ += rows.size();
     return {};
@@ -65,7 +78,7 @@ Result<void> LedgerFile::rewrite(std::vector<LedgerRow> const& rows) {
     auto const fresh = path_ + ".new";
     std::error_code error;
     std::filesystem::remove(fresh, error);   // a killed process may have left it
-    auto file = open_locked(fresh);
+    auto file = open_locked(fresh, io::File::Mode::create_here);
     if (!file) return file.fault();
     auto const text = std::string(ledger_head) + text_of(rows);
     auto const written = file->write_at(0, text);

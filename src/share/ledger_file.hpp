@@ -19,6 +19,8 @@ public:
     bool is_open() const { return static_cast<bool>(file_); }
     /// Makes the directory and the file if they are missing, takes the lock of the file, and reads it.
     Result<Ledger> open();
+    /// Reads a file that cannot be opened for writing, unless another process has its lock.
+    Result<Ledger> read_only() const;
     /// Another process may open it.
     void close() { file_.close(); }
 
@@ -30,7 +32,8 @@ public:
     std::size_t rows() const { return rows_; }
 
 private:
-    Result<io::File> open_locked(std::string const& path) const;
+    Result<io::File> open_locked(std::string const& path, io::File::Mode mode) const;
+    Result<Ledger> read(io::File const& file) const;
     Fault trouble(std::string const& what, int error) const;
 
     std::string const directory_, path_;

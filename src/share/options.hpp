@@ -39,6 +39,7 @@ struct CapRule {
     Bytes down = 0;   // bytes a second; 0: no limit
     Bytes up = 0;
 
+    bool has_limit() const { return down > 0 || up > 0; }
     Bytes rate(Direction direction) const { return direction == Direction::down ? down : up; }
 };
 

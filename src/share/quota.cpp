@@ -4,6 +4,7 @@
 #include <array>
 #include <ctime>
 
+#include "share/subject.hpp"
 #include "util/numbers.hpp"
 #include "util/units.hpp"
 
@@ -79,6 +80,8 @@ Nearest nearest_limit(QuotaRule const& rule, Usage const& usage) {
     }
     return nearest;
 }
+
+std::string quota_subject_name(std::string_view key) { return key.empty() ? "all" : subject_name(key); }
 
 std::string used_text(Nearest const& nearest) {
     std::string_view const unit = nearest.unit;

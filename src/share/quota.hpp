@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "share/options.hpp"
 #include "share/usage.hpp"
@@ -34,14 +35,17 @@ Nearest nearest_limit(QuotaRule const& rule, Usage const& usage);
 
 /// A quota and its use at one moment.
 struct QuotaStanding {
-    QuotaRule rule;        // without its matchers
-    std::string subject;   // subject_key(); empty: all clients of the rule
-    Usage usage;
+    QuotaRule rule = {};        // without its matchers
+    std::string subject = {};   // subject_key(); empty: all clients of the rule
+    Usage usage = {};
     QuotaState state = QuotaState::within;   // for the next request
     std::int64_t until = 0;                  // the end of the window
 
     Nearest nearest() const { return nearest_limit(rule, usage); }
 };
+
+/// As subject_name(); "all": all clients of the rule.
+std::string quota_subject_name(std::string_view key);
 
 /// "1.2 GB of 2 GB", "17 of 100 requests", "30m of 2h"
 std::string used_text(Nearest const& nearest);

@@ -22,19 +22,28 @@ void QuotaKeeper::load() {
     note();
 }
 
-/// After a start that could not open it, its rows are added to what was counted since.
+/// A file that can only be read is read. After a start that could not do even that, its rows are added to what was counted since.
 bool QuotaKeeper::open() {
     if (file_.is_open()) return true;
     auto ledger = file_.open();
-    if (!ledger) return fail(ledger.fault()), false;
-    if (!ledger->is_whole()) {
-        figures_.damaged += ledger->damaged + (ledger->torn_bytes > 0 ? 1 : 0);
-        spdlog::warn("{}: dropped {} damaged rows and {} bytes at its end; their counts are lost", file_.path(), ledger->damaged,
-                     ledger->torn_bytes);
+    bool const is_open = static_cast<bool>(ledger);
+    if (!is_open) {
+        fail(ledger.fault());
+        if (has_rows_) return false;
+        ledger = file_.read_only();
+    }
+    if (ledger) take(*std::move(ledger));
+    return is_open;
+}
+
+void QuotaKeeper::take(Ledger ledger) {
+    if (!ledger.is_whole()) {
+        figures_.damaged += ledger.damaged + (ledger.torn_bytes > 0 ? 1 : 0);
+        spdlog::warn("{}: dropped {} damaged rows and {} bytes at its end; their counts are lost", file_.path(), ledger.damaged,
+                     ledger.torn_bytes);
         wants_rewrite_ = true;
     }
-    if (!std::exchange(has_rows_, true)) quotas_.add(last_rows(std::move(ledger->rows)));
-    return true;
+    if (!std::exchange(has_rows_, true)) quotas_.add(last_rows(std::move(ledger.rows)));
 }
 
 void QuotaKeeper::start() {

@@ -33,6 +33,7 @@ public:
 private:
     void run();
     bool open();
+    void take(Ledger ledger);
     void fail(Fault const& fault);
     void note();
 

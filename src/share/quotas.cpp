@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "share/subject.hpp"
-
 namespace garner::share {
 
 namespace {
@@ -228,8 +226,7 @@ Quotas::Reset Quotas::reset(std::string_view rule, std::optional<std::string_vie
         if (!known) return Reset::no_rule;
         for (auto& [key, subject] : shard.all) {
             if (id_in(key) != *id) continue;
-            auto const of = subject_in(key);
-            if (whose && (of.empty() ? std::string() : subject_name(of)) != *whose) continue;
+            if (whose && quota_subject_name(subject_in(key)) != *whose) continue;
             subject.usage_ = {};
             subject.usage_.begin = window(shard, known->per, time).begin;
             subject.changed_ = true;

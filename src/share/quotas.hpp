@@ -86,7 +86,7 @@ public:
     std::optional<QuotaStanding> look_up(std::string_view rule, std::string_view whose, WallTime now) const;
 
     enum class Reset : std::uint8_t { done, no_rule, no_subject };
-    /// Forgets what was used. Without `whose`: by all subjects of the rule. `whose`: a text of subject_name().
+    /// Forgets what was used. Without `whose`: by all subjects of the rule. `whose`: a text of quota_subject_name().
     Reset reset(std::string_view rule, std::optional<std::string_view> whose, WallTime now);
 
     QuotasFigures figures() const;

@@ -219,7 +219,8 @@ TEST(Page, gives_each_row_its_reason) {
     auto const html = html_of(report);
     for (auto const* link : {"/?url=peer%20campus#explanation", "/?url=peer%20next%20%3Cdoor%3E#explanation",
                              "/?url=certificate%20CN%20%3D%20gate.example#explanation", "/?url=often.example#explanation",
-                             "/?url=user%20anna#explanation", "/?url=cap%20guests#explanation", "/?url=policy%20lru#explanation"})
+                             "/?url=user%20anna#explanation", "/?url=cap%20guests#explanation", "/?url=quota%20guests#explanation",
+                             "/?url=policy%20lru#explanation"})
         EXPECT_THAT(html, HasSubstr("href=\"" + std::string(link) + "\""));
 }
 

@@ -93,6 +93,10 @@ TEST(ShareKeys, faults_of_quotas_have_a_mend) {
     EXPECT_EQ(notice(R"("bytes": 0)"), "") << "an exemption needs no ledger";
     EXPECT_NE(notice(R"("per": "day")").find("this quota has no limit and exempts what it matches"), std::string::npos);
     EXPECT_NE(notice(R"("bytes": 1, "soft": 0.5)").find("soft: has no effect without a rate of the slow lane"), std::string::npos);
+    EXPECT_NE(notice(R"("bytes": 1, "soft": 1, "slow": "1 MB/s")").find("slow: has no effect: the slow lane would begin where"),
+              std::string::npos);
+    EXPECT_NE(notice(R"("bytes": 1, "soft": 1, "slow": "1 MB/s", "over": "slow")").find("soft: has no effect: the limit begins"),
+              std::string::npos);
 }
 
 TEST(ShareKeys, faults_have_a_mend) {

@@ -2,9 +2,11 @@
 #include "share/ledger.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -94,6 +96,8 @@ TEST(Ledger, the_last_row_of_a_subject_counts) {
     auto const last = last_rows(rows);
     EXPECT_EQ(last.size(), 4u);
     EXPECT_NE(std::find(last.begin(), last.end(), later), last.end());
+    rows[1].usage.last_minute = 1;
+    EXPECT_EQ(last_rows(rows).front(), rows[1]) << "the longest idle";
 }
 
 // ---- the file ----
@@ -228,13 +232,14 @@ TEST(QuotaKeeper, rewrites_a_ledger_of_former_rows) {
 struct BadDisk : io::Faults {
     Verdict judge(Operation operation, Bytes, std::size_t) override {
         if (error == 0 || (operation != Operation::write && operation != Operation::open)) return {};
-        if (operation == Operation::open && !opens) return {.error = error};
+        if (operation == Operation::open && !opens) return {.error = reads && ++opened % 2 == 0 ? 0 : error};
         if (operation != Operation::write) return {};
         // Each second write ends in the middle.
-        return ++writes % 2 == 1 ? Verdict{.at_most = 10} : Verdict{.error = error};
+        return ++writes % 2 == 1 ? Verdict{.at_most = at_most} : Verdict{.error = error};
     }
-    int error = 0, writes = 0;
-    bool opens = true;
+    int error = 0, writes = 0, opened = 0;
+    bool opens = true, reads = false;   // reads: each second open, which is not for writing, succeeds
+    std::size_t at_most = 10;
 };
 
 TEST(QuotaKeeper, goes_on_while_the_disk_is_full_and_writes_all_afterwards) {
@@ -258,6 +263,73 @@ TEST(QuotaKeeper, goes_on_while_the_disk_is_full_and_writes_all_afterwards) {
     auto const rows = last_rows(parse_ledger(text_in(directory.file())).rows);
     ASSERT_EQ(rows.size(), 2u);
     EXPECT_EQ(rows[0].usage.bytes + rows[1].usage.bytes, 61u);
+}
+
+TEST(LedgerFile, a_failed_write_leaves_no_rows_behind_a_later_shorter_one) {
+    Directory const directory;
+    BadDisk disk;
+    auto const rows = some_rows(8);
+    LedgerFile file(directory.path, &disk);
+    ASSERT_TRUE(file.open());
+    ASSERT_TRUE(file.append({rows[0]}));
+    disk.error = ENOSPC;
+    disk.at_most = 400;
+    EXPECT_FALSE(file.append({rows[1], rows[2], rows[3], rows[4], rows[5], rows[6]}));
+    disk.error = 0;
+    ASSERT_TRUE(file.append({rows[7]}));
+    auto const ledger = parse_ledger(text_in(directory.file()));
+    EXPECT_TRUE(ledger.is_whole());
+    EXPECT_EQ(ledger.rows, (std::vector<LedgerRow>{rows[0], rows[7]}));
+}
+
+TEST(QuotaKeeper, reads_a_file_that_cannot_be_written_and_writes_it_later) {
+    Directory const directory;
+    {
+        Kept kept(directory.path);
+        charge(kept.quotas, "anna", 100);
+        kept.keeper.write();
+    }
+    BadDisk disk;
+    disk.error = EROFS;
+    disk.opens = false;
+    disk.reads = true;
+    Kept kept(directory.path, &disk);
+    EXPECT_NE(kept.ledger().trouble.find("Read-only file system"), std::string::npos) << kept.ledger().trouble;
+    EXPECT_EQ(used(kept.quotas, "anna"), 100u);
+    charge(kept.quotas, "anna", 11);
+    kept.keeper.write();
+    disk.error = 0;
+    kept.keeper.write();
+    EXPECT_EQ(kept.ledger().trouble, "");
+    EXPECT_EQ(used(kept.quotas, "anna"), 111u);
+    EXPECT_EQ(last_rows(parse_ledger(text_in(directory.file())).rows).front().usage.bytes, 111u);
+}
+
+TEST(QuotaKeeper, a_kill_at_any_moment_tears_at_most_the_last_row) {
+    Directory const directory;
+    std::mt19937 random(5);
+    Bytes before = 0;
+    for (int round = 0; round < 20; ++round) {
+        auto const child = ::fork();
+        ASSERT_GE(child, 0);
+        if (child == 0) {
+            Kept kept(directory.path);
+            for (;;) {
+                charge(kept.quotas, "anna", 1);
+                kept.keeper.write();
+            }
+        }
+        ::usleep(1'000 + random() % 60'000);
+        ::kill(child, SIGKILL);
+        ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+        auto const ledger = parse_ledger(text_in(directory.file()));
+        ASSERT_EQ(ledger.damaged, 0u) << round;
+        auto const last = last_rows(ledger.rows);
+        auto const now = last.empty() ? 0 : last.front().usage.bytes;
+        ASSERT_GE(now, before) << round;
+        before = now;
+    }
+    EXPECT_GT(before, 100u);
 }
 
 TEST(QuotaKeeper, a_file_that_opens_late_is_added) {

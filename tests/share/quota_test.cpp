@@ -239,6 +239,9 @@ TEST(Quotas, are_reset_for_one_or_all) {
     EXPECT_EQ(quotas.take_changes(now).size(), 2u) << "the ledger gets the reset";
     EXPECT_EQ(quotas.reset("guests", std::nullopt, now), Quotas::Reset::done);
     EXPECT_EQ(used("bert"), 0u);
+    quotas.find("guests", "")->charge(700, now);
+    EXPECT_EQ(quotas.reset("guests", "all", now), Quotas::Reset::done) << "as the lists name all clients of a rule";
+    EXPECT_EQ(quotas.look_up("guests", "", now)->usage.bytes, 0u);
 }
 
 TEST(Quotas, the_longest_idle_leave) {
