@@ -9,7 +9,7 @@
 
 namespace garner::proxy {
 
-/// As HTML without scripts, plain text, or JSON: {"quotas":[{"name":"guests",...}]}.
+/// HTML without scripts, plain text, or JSON: {"quotas":[{"name":"guests",...}]}.
 std::string quota_page(std::span<share::QuotaStanding const>, WallTime now, ErrorFormat);
 
 }   // namespace garner::proxy

@@ -92,7 +92,7 @@ private:
     Clock& clock_;
     Payer own_;
     std::shared_ptr<Cap> cap_;
-    std::shared_ptr<Cap> lane_;        // of the last payer; nullptr: it is not in the slow lane
+    std::shared_ptr<Cap> lane_;        // the last payer's; nullptr: it is not in the slow lane
     std::shared_ptr<Payers> others_;   // nullptr: none
     bool with_own_ = false;
     bool has_asked_ = false;
