@@ -148,7 +148,7 @@ std::string help_page(CommandDescription const& command) {
     // The page of the program, with all commands, just fits on a screen.
     auto text = "Usage: " + command.usage + (is_program ? " [options]\n" : " [options]\n\n") + wrapped_lines(command.about);
     if (is_program && !command.group.empty())
-        text += "\nCommands:\n" + command_lines(command);
+        text += "Commands:\n" + command_lines(command);
     else
         append_table(text, "Commands", subcommand_rows(command));
     append_table(text, "Options", option_rows(command.options));
