@@ -176,6 +176,7 @@ std::string Routes::change(web::Request const& request, std::string_view body) {
     for (auto const* const name : {"url", "prefix", "tag", "all", "pattern", "host", "name"})
         for (auto const form : {request.query, body})
             if (auto const value = form_value(form, name); what.empty() && !value.empty()) what = name + (" " + value);
+    if (auto const client = form_value(body, "client"); !client.empty()) what += " client " + client;
     return one_line(what.empty() ? text : text + " " + what);
 }
 

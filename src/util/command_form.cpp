@@ -286,9 +286,9 @@ std::string CommandForm::usage() const {
     if (!second_operand_.empty()) text += " " + second_operand_;
     if (subcommands_.empty()) return text;
     if (!parent_) return text + (subcommand_optional_ ? " [COMMAND]" : " COMMAND");
-    for (auto const& below : subcommands_)
-        text += (below == subcommands_.front() ? " " : " | ") + below->usage().substr(name_.size() + 1);
-    return text;
+    std::string all;
+    for (auto const& below : subcommands_) all += (all.empty() ? "" : " | ") + below->usage().substr(name_.size() + 1);
+    return text + (subcommand_optional_ ? " [" + all + "]" : " " + all);
 }
 
 void CommandForm::describe_options(std::vector<CommandDescription::Option>& options) const {
