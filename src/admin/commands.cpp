@@ -7,6 +7,7 @@
 #include "admin/group_json.hpp"
 #include "admin/json_members.hpp"
 #include "admin/peers_text.hpp"
+#include "admin/quota_text.hpp"
 #include "admin/summary.hpp"
 #include "bump/pinned.hpp"
 #include "http/message.hpp"
@@ -76,6 +77,16 @@ int print_erased(Command const&, Json const& answer, std::ostream& out) {
     return exit_done;
 }
 
+int print_quotas(Command const& command, Json const& answer, std::ostream& out) {
+    out << (command.json ? at(answer, "quotas").dump(2) + "\n" : quotas_text(answer));
+    return exit_done;
+}
+
+int print_reset(Command const& command, Json const&, std::ostream& out) {
+    out << "the quota " << command.quota << " begins anew for " << (command.subject.empty() ? "all" : command.subject) << "\n";
+    return exit_done;
+}
+
 int print_health(Command const& command, Json const& answer, std::ostream& out) {
     out << text_at(answer, "state") << "\n";
     return is(answer, "live") && (is(answer, "ready") || !command.ready) ? exit_done : exit_failed;
@@ -99,6 +110,8 @@ Endpoint endpoint_of(Command const& command) {
     if (command.kind == Kind::group) return {"GET", "/group", "state", print_group};
     if (command.kind == Kind::pins && command.erase) return {"POST", "/bump/pins/erase", "erased", print_erased};
     if (command.kind == Kind::pins) return {"GET", "/bump/pins", "pins", print_pins};
+    if (command.kind == Kind::quota) return {"GET", "/stats.json", "quotas", print_quotas};
+    if (command.kind == Kind::reset_quota) return {"POST", "/quota/reset", "reset", print_reset};
     if (command.kind == Kind::health) return {"GET", "/health.json", "live", print_health};
     if (command.kind == Kind::reopen_logs) return {"POST", "/log/reopen", "reopened", print_reopened};
     if (command.rebuild_digest) return {"POST", "/rebuild-digest", "rebuilding", print_rebuilding};
@@ -137,6 +150,7 @@ int run_command(Command const& command, std::ostream& out, std::ostream& err) {
     question.body_max = 64 * MiB;   // the statistics have a row for each rule
     if (!command.url.empty()) question.form = {{"url", command.url}, {"method", command.method}, {"client", command.client}};
     if (command.erase) question.form = {{"host", command.host}};
+    if (command.kind == Command::Kind::reset_quota) question.form = {{"name", command.quota}, {"client", command.subject}};
     for (auto const& field : command.fields) question.form.emplace_back("field", field);
     if (!command.user.empty()) question.form.emplace_back("user", command.user);
     for (auto const& group : command.groups) question.form.emplace_back("group", group);

@@ -1,5 +1,5 @@
-// garner purge, stats, peers, group, explain, health, log reopen and ca pins: commands that query a running proxy at its admin
-// address.
+// garner purge, stats, peers, group, explain, health, log reopen, quota and ca pins: commands that query a running proxy at its
+// admin address.
 #pragma once
 #include <cstdint>
 #include <iosfwd>
@@ -9,12 +9,14 @@
 namespace garner::admin {
 
 struct Command {
-    enum class Kind : std::uint8_t { purge, stats, explain, peers, group, pins, health, reopen_logs };
+    enum class Kind : std::uint8_t { purge, stats, explain, peers, group, pins, health, reopen_logs, quota, reset_quota };
     Kind kind = Kind::stats;
     std::string url = {};                   // purge, explain: the URL
     std::string method = {};                // explain, like the following: the request to explain
     std::vector<std::string> fields = {};   // "Accept-Language: de"
     std::string client = {};                // its client's address; empty: this machine
+    std::string quota = {};                 // reset_quota: its name
+    std::string subject = {};               // reset_quota: a user or network; empty: all
     std::string user = {};                  // the logged-in user; may be empty
     std::vector<std::string> groups = {};   // the groups of the user; without user and groups: not logged in
     std::string intercepted = {};           // the address that the client has connected to; empty: the proxy

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "admin/figures.hpp"
+#include "admin/quota_json.hpp"
 #include "http/dates.hpp"
 #include "icp/https.hpp"
 #include "icp/peer.hpp"
@@ -216,12 +217,14 @@ Json line(Explanation const& explained) {
               {"weight", explained.line->weight},
               {"down_bytes_per_second", share.down},
               {"up_bytes_per_second", share.up},
-              {"cap", nullptr}};
+              {"cap", nullptr},
+              {"quota", nullptr}};
     if (cap)
         json["cap"] = {{"name", cap->name},
                        {"each", share::text(cap->each)},
                        {"down_bytes_per_second", cap->down},
                        {"up_bytes_per_second", cap->up}};
+    if (explained.quota) json["quota"] = quota_json(*explained.quota);
     return json;
 }
 

@@ -181,6 +181,36 @@ void explain_member(RowFacts const& facts, std::string const& name, Explained& o
                                     : "it has not acknowledged the last " + count(member.lag, "invalidation") + " yet"});
 }
 
+// ---- quotas ----
+
+/// "2 GB, 100 requests in a month"
+std::string limits_of(share::QuotaRule const& rule) {
+    std::string text;
+    auto const add = [&text](std::string limit) { text += (text.empty() ? "" : ", ") + limit; };
+    if (rule.bytes > 0) add(share::used_text({"bytes", rule.bytes, 0}));
+    if (rule.requests > 0) add(share::used_text({"requests", rule.requests, 0}));
+    if (rule.minutes() > 0) add(share::used_text({"minutes", rule.minutes(), 0}));
+    return text.empty() ? "none: it exempts what it matches" : text + " in a " + share::text(rule.per);
+}
+
+void explain_quota(RowFacts const& facts, std::string const& name, Explained& out) {
+    auto const& options = facts.figures.options;
+    if (!options) return;
+    auto const found = std::ranges::find(options->quotas, name, &share::QuotaRule::name);
+    if (found == options->quotas.end()) return;
+    auto const& rule = *found;
+    out.lines.push_back({"limits", limits_of(rule) + ", each: " + share::text(rule.each)});
+    if (rule.slow > 0)
+        out.lines.push_back(
+            {"slow lane", rate_text(rule.slow) + " in each direction, from " + human_share(rule.soft) + " of a limit on"});
+    for (auto const& totals : facts.figures.quotas.rules)
+        if (totals.name == name)
+            out.lines.push_back({"counted", count(totals.requests, "request") + ", " + human_bytes(totals.bytes) +
+                                                " since the start; refused: " + human_count(totals.refused)});
+    out.lines.push_back({"reset", "garner quota reset NAME [CLIENT] begins it anew"});
+    out.lines.push_back({"note", "The first quota that matches a request counts it. The explanation of a URL has its quota."});
+}
+
 // ---- policies ----
 
 void explain_policy(RowFacts const& facts, std::string const& name, Explained& out) {
@@ -232,6 +262,7 @@ constexpr Kind kinds[]{{of_peer, "Peer ", explain_peer},
                        {"certificate ", "Certificate ", explain_certificate},
                        {"user ", "User of the line: ", explain_user},
                        {"cap ", "Cap ", explain_cap},
+                       {"quota ", "Quota ", explain_quota},
                        {"voter ", "Voter ", explain_voter},
                        {"member ", "Member of the group: ", explain_member},
                        {"policy ", "Policy ", explain_policy},

@@ -4,6 +4,7 @@
 
 #include "admin/human.hpp"
 #include "admin/json_members.hpp"
+#include "admin/quota_text.hpp"
 #include "http/cacheability.hpp"
 #include "util/numbers.hpp"
 #include "util/units.hpp"
@@ -300,6 +301,8 @@ void line_of(Page& page, Json const& all) {
     page.line("line", filled(line, "{subject} has a share with weight {weight} of: ") + rates(line));
     auto const& cap = at(line, "cap");
     if (cap.is_object()) page.line("cap", filled(cap, "{name}: ") + rates(cap) + filled(cap, ", each: {each}"));
+    if (auto const& quota = at(line, "quota"); quota.is_object())
+        page.line("quota", text_at(quota, "name") + ": " + quota_text(quota));
 }
 
 }   // namespace

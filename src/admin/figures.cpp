@@ -67,7 +67,7 @@ Figures take_figures(proxy::Server& server) {
     figures.config = server.config_state().figures();
     figures.workers = server.counters();
     for (auto const* worker : figures.workers) add(figures, *worker);
-    figures.connections_now = server.connections();
+    figures.connections_now = server.shared().connections.now();
     figures.connections_limit = server.shared().connections.max();
     figures.cache = server.cache().memory().stats();
     figures.invalidations = server.cache().invalidations.stats();
@@ -79,6 +79,7 @@ Figures take_figures(proxy::Server& server) {
     figures.share = server.shared().shares.figures();
     figures.caps = server.shared().caps.figures();
     figures.cap_count = server.shared().caps.size();
+    figures.quotas = server.shared().quotas.figures();
     figures.messages_lost = io::stderr_lines_lost();
     for (auto const& certificate : proxy::with_all_places(proxy::shown_certificates(server))) {
         auto const [known, is_new] = figures.certificates.try_emplace(certificate.name(), certificate.not_after);

@@ -51,7 +51,8 @@ struct Figures {
     share::Figures share;                  // of the line
     std::vector<share::CapFigures> caps;   // in the order of the rules
     std::size_t cap_count = 0;             // clients and connections that have a cap of their own
-    std::uint64_t messages_lost = 0;       // lines for standard error
+    share::QuotasFigures quotas;
+    std::uint64_t messages_lost = 0;   // lines for standard error
     std::vector<icp::PeerStats> peers;
     icp::AgentFigures icp;
     std::optional<proxy::Sampling::Report> what_if;   // empty: memory.what_if is false

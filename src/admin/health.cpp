@@ -132,6 +132,13 @@ void check_certificates(Checked const& in) {
     }
 }
 
+void check_ledger(Checked const& in) {
+    auto const& ledger = in.figures.quotas.ledger;
+    if (ledger.trouble.empty()) return;
+    in.attention("a restart would forget what quotas have counted: " + ledger.trouble,
+                 "free space, or make " + ledger.path + " writable; Garner tries again every 8 s");
+}
+
 void check_configuration(Checked const& in) {
     auto const& refused = in.figures.config.refused;
     if (refused.empty()) return;
@@ -141,8 +148,9 @@ void check_configuration(Checked const& in) {
 
 /// A new check needs a function and a row here. The order is that of the items of one state.
 using Check = void (*)(Checked const&);
-constexpr Check checks[]{check_workers, check_disk,        check_group,      check_failures,     check_refusals,     check_peers,
-                         check_log,     check_connections, check_open_files, check_certificates, check_configuration};
+constexpr Check checks[]{check_workers,    check_disk,         check_group,  check_failures,
+                         check_refusals,   check_peers,        check_log,    check_connections,
+                         check_open_files, check_certificates, check_ledger, check_configuration};
 
 /// "Attention: parent campus is dead, and 2 more problems."
 std::string sentence_of(std::vector<HealthItem> const& items) {

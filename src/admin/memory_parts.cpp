@@ -179,6 +179,11 @@ MemoryUse shares(Sources const& from) {
     return {figures.share.memory() + figures.cap_count * share::Caps::bytes_each, proxy::limits_line(*from.options) ? limit : 0};
 }
 
+MemoryUse quotas(Sources const& from) {
+    bool const has_any = !from.options->quotas.empty();
+    return {from.figures.quotas.memory, has_any ? share::Quotas::memory_max + share::Caps::most * share::Caps::bytes_each : 0};
+}
+
 }   // namespace part
 
 constexpr MemoryPart all_parts[]{
@@ -210,6 +215,7 @@ constexpr MemoryPart all_parts[]{
     {"logins", "Remembered logins, and logins that wait for their check.", "auth.entries_max x 2 KiB, and 66 MiB", part::logins},
     {"refusals", "The last refused requests of each client.", "64 MiB", part::refusals},
     {"shares", "Users of the line, and clients and connections with a cap.", "37 MiB with `share` or `caps`", part::shares},
+    {"quotas", "Subjects of quotas, and their slow lanes.", "39 MiB with `quotas`", part::quotas},
     {"logs", "Lines that wait for the access log and for standard error.", "1 MiB a worker, and 1 MiB", part::logs},
     {"figures",
      "Lists of the hosts, clients and misses with the most requests, the outcomes of the last requests, and samples for ratios, "

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "admin/quota_json.hpp"
 #include "proxy/moment.hpp"
 #include "proxy/rule_hits.hpp"
 
@@ -102,6 +103,12 @@ Json caps(Report const& report) {
     Json rows = Json::array();
     for (auto const& cap : report.figures.caps)
         rows.push_back({{"name", cap.name}, {"down_bytes", cap.bytes[0]}, {"up_bytes", cap.bytes[1]}});
+    return rows;
+}
+
+Json quotas(Report const& report) {
+    Json rows = Json::array();
+    for (auto const& standing : report.quotas) rows.push_back(quota_json(standing));
     return rows;
 }
 

@@ -16,6 +16,7 @@ Json rules(Report const&);
 Json rule_hits(Report const&);
 Json subjects(Report const&);
 Json caps(Report const&);
+Json quotas(Report const&);
 Json certificates(Report const&);
 Json history(Report const&);
 /// One number for each series of the history.

@@ -152,6 +152,10 @@ Json state_of_peer(icp::PeerStats const& peer) {
 Json address_of_peer(icp::PeerStats const& peer) { return peer.address.empty() ? Json(nullptr) : Json(peer.address); }
 Json digest_entries(icp::PeerStats const& peer) { return peer.has_digest ? Json(peer.digest_entries) : Json(nullptr); }
 
+// ---- quotas ----
+
+Json quota_subjects(Report const& report) { return report.figures.quotas.subjects; }
+
 // ---- memory and disk ----
 
 MemoryUse memory_use(Report const& report, std::size_t part) {

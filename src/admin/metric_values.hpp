@@ -104,6 +104,20 @@ Json begun_without(Report const& report) {
     return left;
 }
 
+// ---- quotas ----
+
+Json quota_subjects(Report const& report);
+template <auto Member>
+Json quota_totals(Report const& report) {
+    Json json = Json::object();
+    for (auto const& rule : report.figures.quotas.rules) json[rule.name] = rule.*Member;
+    return json;
+}
+template <auto Member>
+Json ledger(Report const& report) {
+    return report.figures.quotas.ledger.*Member;
+}
+
 // ---- ratios and times ----
 
 Json latency_of(LatencySnapshot const& times);

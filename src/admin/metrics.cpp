@@ -194,6 +194,26 @@ constexpr Metric all_metrics[]{
     {"", "garner_cap_up_bytes_total{cap}", "bytes", cap_bytes<share::Direction::up>,
      "Bytes to origins of requests that the cap applied to."},
 
+    {"quotas", "", "list", lists::quotas,
+     "The 100 subjects of quotas that have used most of a limit: name, subject, used and limit of the limit that is used up most, "
+     "in its unit (bytes, requests, minutes), state (within, slow, over), until (the end of the window, in seconds since 1970), "
+     "per, over, slow_bytes_per_second, bytes, requests, minutes."},
+    {"", "garner_quota_bytes_total{quota}", "bytes", quota_totals<&share::QuotaTotals::bytes>, "Bytes that the quota has counted."},
+    {"", "garner_quota_requests_total{quota}", "requests", quota_totals<&share::QuotaTotals::requests>,
+     "Requests that the quota has counted."},
+    {"", "garner_quota_refused_total{quota}", "requests", quota_totals<&share::QuotaTotals::refused>,
+     "Requests refused because the quota was used up."},
+    {"ledger.subjects", "garner_quota_subjects", "subjects", quota_subjects, "Subjects of quotas that are known."},
+    {"ledger.rows", "garner_quota_ledger_rows_total", "rows", ledger<&share::LedgerFigures::rows>,
+     "Rows written to the ledger of quotas (`state.path`)."},
+    {"ledger.rewrites", "garner_quota_ledger_rewrites_total", "rewrites", ledger<&share::LedgerFigures::rewrites>,
+     "Times that the ledger was written anew."},
+    {"ledger.failures", "garner_quota_ledger_failures_total", "writes", ledger<&share::LedgerFigures::failures>,
+     "Failed writes of the ledger."},
+    {"ledger.damaged", "garner_quota_ledger_damaged_total", "rows", ledger<&share::LedgerFigures::damaged>,
+     "Damaged rows and torn ends that were dropped when the ledger was read."},
+    {"ledger.trouble", "", "text", ledger<&share::LedgerFigures::trouble>, "Why the ledger cannot be written now; empty: it can."},
+
     {"peers.name", "", "text", peer<[](Peer const& peer) { return peer.options.name; }>, "Name."},
     {"peers.type", "", "text", peer<[](Peer const& peer) { return name_of(peer.options.type); }>, "parent or sibling."},
     {"peers.host", "", "text", peer<[](Peer const& peer) { return peer.options.host; }>, "Host."},

@@ -11,10 +11,10 @@ namespace garner::admin {
 
 namespace {
 
-constexpr MakeSection all_sections[]{now_section,          top_hosts_section, top_clients_section, top_misses_section,
-                                     failures_section,     refusals_section,  share_section,       mesh_section,
-                                     group_section,        what_if_section,   disk_section,        rules_section,
-                                     certificates_section, config_section,    counters_section};
+constexpr MakeSection all_sections[]{now_section,      top_hosts_section,    top_clients_section, top_misses_section,
+                                     failures_section, refusals_section,     share_section,       quotas_section,
+                                     mesh_section,     group_section,        what_if_section,     disk_section,
+                                     rules_section,    certificates_section, config_section,      counters_section};
 
 PageHealth health_part(Json const& stats) {
     PageHealth health{text_at(stats, "health.state"), figure_at(stats, "health.sentence", "text")};

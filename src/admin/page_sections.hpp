@@ -24,6 +24,7 @@ PageSection top_misses_section(nlohmann::ordered_json const& stats);
 PageSection failures_section(nlohmann::ordered_json const& stats);
 PageSection refusals_section(nlohmann::ordered_json const& stats);
 PageSection share_section(nlohmann::ordered_json const& stats);
+PageSection quotas_section(nlohmann::ordered_json const& stats);
 PageSection mesh_section(nlohmann::ordered_json const& stats);
 PageSection group_section(nlohmann::ordered_json const& stats);
 PageSection what_if_section(nlohmann::ordered_json const& stats);

@@ -27,6 +27,7 @@ struct Report {
     std::vector<proxy::Refused> refusals;          // latest first
     std::vector<proxy::Refused> failures;          // other error pages, latest first; `rule` has the reason
     std::vector<share::SubjectFigures> subjects;   // users of the line, most bytes first
+    std::vector<share::QuotaStanding> quotas;      // the subjects that have used most of a limit
     std::vector<HistorySeries> history;
 };
 

@@ -64,6 +64,7 @@ Routes::Row const Routes::rows[]{
     {"/log/reopen", "POST", Role::operator_, true, true, &Routes::reopen_logs},
     {"/bump/pins", "GET, HEAD", Role::viewer, false, false, &Routes::pins},
     {"/bump/pins/erase", "POST", Role::operator_, true, false, &Routes::erase_pins},
+    {"/quota/reset", "POST", Role::operator_, true, false, &Routes::reset_quota},
     {"/refusal", "POST", Role::viewer, false, false, &Routes::refusal},
     {"/cache/list", "POST", Role::viewer, true, true, &Routes::cache_page},
     {"/cache/verify", "POST", Role::operator_, true, true, &Routes::cache_page},
@@ -148,7 +149,7 @@ std::optional<Reply> Routes::denial(web::Request const& request, std::string_vie
         return refused(404,
                        "Not found. Valid paths: /, /page.css, /page.js, /events, /explanation?url=..., /metrics, /stats.json, "
                        "/health.json, /group, /login, /explain?url=..., /bump/pins and, with POST, /purge?url=..., /log/reopen, "
-                       "/bump/pins/erase, /cache/list, /cache/verify, "
+                       "/bump/pins/erase, /quota/reset, /cache/list, /cache/verify, "
                        "/cache/purge?pattern=... and /rebuild-digest");
     if (auto const wrong = web::wrong_method(request, row->methods)) return wrong;
     if (visitor.role < row->role && visitor.role == Role::none) return needs_token(request);
@@ -172,9 +173,10 @@ std::string Routes::change(web::Request const& request, std::string_view body) {
     if (!row || row->role != Role::operator_ || !form_value(body, "at").empty()) return {};
     auto text = std::string(request.method) + " " + std::string(row->path);
     auto what = is_absolute(request) ? std::string(request.target) : std::string();
-    for (auto const* const name : {"url", "prefix", "tag", "all", "pattern", "host"})
+    for (auto const* const name : {"url", "prefix", "tag", "all", "pattern", "host", "name"})
         for (auto const form : {request.query, body})
             if (auto const value = form_value(form, name); what.empty() && !value.empty()) what = name + (" " + value);
+    if (auto const client = form_value(body, "client"); !client.empty()) what += " client " + client;
     return one_line(what.empty() ? text : text + " " + what);
 }
 
@@ -365,6 +367,22 @@ Reply Routes::erase_pins(Asked const& asked) {
     return in_json({{"erased", interception ? interception->pins->erase(host, wall_now()) : 0}});
 }
 
+/// `client` empty: all subjects.
+Reply Routes::reset_quota(Asked const& asked) {
+    auto const name = form_value(asked.body, "name"), client = form_value(asked.body, "client");
+    if (name.empty()) return refused(400, "The name is missing: POST /quota/reset with name=guests");
+    auto const whose = client.empty() ? std::nullopt : std::optional<std::string_view>(client);
+    using enum share::Quotas::Reset;
+    switch (server_.quotas().reset(name, whose, wall_now())) {
+    case no_rule: return refused(404, "No quota has the name " + name.substr(0, id_bytes_max));
+    case no_subject:
+        return refused(404, "The quota " + name + " has not counted anything for " + client.substr(0, id_bytes_max) +
+                                "; garner quota shows its clients");
+    case done: break;
+    }
+    return in_json({{"reset", name}, {"client", client}});
+}
+
 /// The refused request whose id begins with `id`, as `garner rules why --id` repeats it.
 Reply Routes::refusal(Asked const& asked) {
     constexpr std::size_t shortest = 6, named_max = 10;
@@ -437,6 +455,7 @@ Report Routes::whole_report() {
     report.failures = server_.shared().failures.latest();
     constexpr std::size_t subjects_max = 100;
     report.subjects = server_.shared().shares.largest(subjects_max);
+    report.quotas = server_.shared().quotas.largest(subjects_max, wall_now());
     report.history = history_.all();
     return report;
 }

@@ -86,6 +86,7 @@ private:
     web::Reply refusal(Asked const&);
     web::Reply pins(Asked const&);
     web::Reply erase_pins(Asked const&);
+    web::Reply reset_quota(Asked const&);
     web::Reply login(Asked const&);
     web::Reply logout(Asked const&);
     Report report();

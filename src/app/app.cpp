@@ -77,6 +77,7 @@ Result<void> App::open() {
     if (auto const opened = open_control(); !opened) return opened;
     if (takeover_)
         if (auto const serves = takeover_->serving(serving(), parts_); !serves) return serves;
+    if (takeover_) take_quotas();
     if (takeover_ && line_.background) takeover_->use_standard_error();
     restore_memory();
     upkeep_.emplace(*parts_.server);
@@ -89,6 +90,14 @@ Result<void> App::open() {
     takeover_ = nullptr;
     if (commands_) commands_->socket().own();   // until now an error must leave it to the running process
     return {};
+}
+
+/// A process that has ended early, or is of an older version, has sent none: the ledger may have them.
+void App::take_quotas() {
+    auto const rows = takeover_->take_quotas();
+    if (!rows) return parts_.quotas->load();
+    parts_.server->quotas().add(*rows);
+    parts_.quotas->begin_anew();
 }
 
 /// From the process whose place this one takes, or from a file.

@@ -56,6 +56,7 @@ public:
     void hurry();
 
 private:
+    void take_quotas();
     void restore_memory();
     void save_memory();
     Result<void> open_control();

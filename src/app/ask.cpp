@@ -69,6 +69,21 @@ int ask_for_pins(CommandLine const& line, config::Config const& config, std::str
     return admin::run_command(command, std::cout, std::cerr);
 }
 
+/// garner quota: `rest` is empty, or "reset", a name, and perhaps a client.
+int ask_for_quotas(CommandLine const& line, config::Config const& config, std::string const& token) {
+    using Kind = admin::Command::Kind;
+    if (!config.admin.enabled) return fail({no_admin_address});
+    bool const resets = !line.rest.empty();
+    admin::Command command{.kind = resets ? Kind::reset_quota : Kind::quota};
+    if (line.rest.size() > 1) command.quota = line.rest[1];
+    if (line.rest.size() > 2) command.subject = line.rest[2];
+    command.json = line.json;
+    command.address = config.admin.address;
+    command.port = config.admin.port;
+    command.token = token;
+    return admin::run_command(command, std::cout, std::cerr);
+}
+
 /// garner ca: `rest` is the operation and a directory.
 int run_ca(CommandLine const& line, config::Config const& config, std::string const& token) {
     using Kind = bump::CaCommand::Kind;
@@ -208,7 +223,7 @@ Result<void> take_refusal(CommandLine& line) {
 /// default address is asked.
 bool can_ask_nevertheless(CommandLine const& line, config::Loaded const& loaded) {
     using enum CommandLine::Command;
-    constexpr CommandLine::Command lenient[]{purge, stats, top, peers, group, health, log, explain};
+    constexpr CommandLine::Command lenient[]{purge, stats, top, peers, group, health, log, explain, quota};
     if (std::ranges::find(lenient, line.command) == std::end(lenient)) return false;
     auto const matters = [](config::Fault const& fault) {
         bool const is_unread = fault.line == 0 && fault.key.empty();
@@ -234,6 +249,7 @@ int ask(CommandLine const& line) {
     case CommandLine::Command::ca: return run_ca(line, loaded.config, *token);
     case CommandLine::Command::intercept:
         return config::intercept_command(line.intercept_of, loaded.config.proxy.listen, std::cout, std::cerr);
+    case CommandLine::Command::quota: return ask_for_quotas(line, loaded.config, *token);
     case CommandLine::Command::top: return ask_top(line, loaded.config, *token);
     case CommandLine::Command::reload:
     case CommandLine::Command::confirm: return ask_control(line, loaded.config);

@@ -28,6 +28,7 @@ constexpr milliseconds build_patience{60'000};   // the new process reads files,
 constexpr milliseconds undo_time{5'000};         // a new process that fails in this time is always followed by this one
 constexpr milliseconds worker_patience{2'000};
 constexpr milliseconds talk_often{20}, talk_seldom{200};
+constexpr milliseconds quotas_often{1'000};
 constexpr milliseconds handover_soon{10'000};
 constexpr milliseconds objects_patience{1'000};   // requests miss the disk meanwhile
 constexpr milliseconds after_idle{1'000};         // the last responses of idle connections
@@ -100,6 +101,7 @@ Result<void> Handover::begin() {
     if (auto const paused = pause(); !paused) return paused;
     if (hello_.counters) send_counters();
     if (hello_.state) send_state();
+    if (hello_.quotas) hand_over_quotas();
     if (serving->disk) needs_.parts.disk.leave_unless_at(*serving->disk);
     return go();
 }
@@ -178,6 +180,30 @@ void Handover::send_state() {
     for (auto const& message : window_messages(*past)) (void)send_patiently(message);
 }
 
+/// From now on the new process has the ledger, and this one tells it what its last requests use.
+void Handover::hand_over_quotas() {
+    has_handed_quotas_ = true;
+    needs_.parts.quotas->stop();
+    send_quotas(needs_.parts.server->quotas().begin_counting(wall_now()));
+}
+
+/// At least one message, which tells that there are no more.
+void Handover::send_quotas(std::vector<share::LedgerRow> const& rows) {
+    constexpr Bytes enough = 8 * KiB;
+    std::string text;
+    for (auto const& row : rows) {
+        append_row(row, text);
+        if (text.size() >= enough) (void)send_patiently(takeover::quotas(std::exchange(text, {})));
+    }
+    (void)send_patiently(takeover::quotas(text));
+}
+
+void Handover::send_counted_quotas() {
+    quotas_sent_ = steady_now();
+    auto const rows = needs_.parts.server->quotas().take_counted();
+    if (!rows.empty()) send_quotas(rows);
+}
+
 /// Its clients wait in the queue of the kernel.
 void Handover::close_seen() {
     auto& seen = needs_.parts.seen;
@@ -246,6 +272,7 @@ Handover::Outcome Handover::end_requests() {
         auto const age = steady_now() - begun;
         if (stops_) limit = std::min<SteadyTime::duration>(limit, stopped_at_.load() - begun + needs_.config.proxy.deadlines.drain);
         if (!talk(age < handover_soon ? talk_often : talk_seldom)) return undo({successor_ended});
+        if (has_handed_quotas_ && !alone_ && steady_now() - quotas_sent_ >= quotas_often) send_counted_quotas();
         bool const ended = drain.wait(milliseconds{0});
         if (ended && (stops_ || age >= limit || (age >= undo_time && has_sent_objects()))) return bye(true);
         if (!ended && (hurry_ || age >= limit)) {
@@ -333,6 +360,7 @@ Handover::Outcome Handover::bye(bool requests_ended) {
     int const next = conversation_->channel().process();
     if (shares_control_) needs_.socket.leave();
     if (!alone_ && hello_.counters) send_counters();
+    if (!alone_ && has_handed_quotas_) send_counted_quotas();
     if (!alone_) {
         needs_.manager.main_process(next);
         if (!conversation_->send_surely(takeover::plain("bye")))
@@ -354,8 +382,17 @@ Handover::Outcome Handover::undo(Fault const& why) {
         stand_in_->finish();
     }
     for (auto const& one : predecessors_) one->set_disk_is_here(true);
+    take_back_quotas();
     open_seen();
     return Outcome::undone;
+}
+
+void Handover::take_back_quotas() {
+    auto& parts = needs_.parts;
+    if (!std::exchange(has_handed_quotas_, false)) return;
+    parts.server->quotas().end_counting();
+    parts.quotas->begin_anew();
+    parts.quotas->start();
 }
 
 /// The other process may have removed what is still in memory here.

@@ -58,6 +58,10 @@ private:
     void send_objects();
     void send_counters();
     void send_state();
+    void hand_over_quotas();
+    void send_quotas(std::vector<share::LedgerRow> const& rows);
+    void send_counted_quotas();
+    void take_back_quotas();
     void close_seen();
     void open_seen();
     Result<void> pause();
@@ -91,6 +95,8 @@ private:
     std::shared_ptr<store::SuccessorDisk> stand_in_;                  // null while this process has the disk
     std::unique_ptr<ObjectSender> objects_;
     ClientSender clients_{wake_};
+    SteadyTime quotas_sent_{};
+    bool has_handed_quotas_ = false;
     bool successor_stops_ = false, alone_ = false;   // the new process stops in order; it has ended
     bool conversation_ended_ = false;                // by the new process
     bool sends_clients_ = false;

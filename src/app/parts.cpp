@@ -50,6 +50,8 @@ Result<void> Parts::open(config::Config const& config, Takeover* takeover) {
         spdlog::info("running as user {}", account->name);
     }
     if (auto const opened = open_files(config); !opened) return opened;
+    quotas = std::make_unique<share::QuotaKeeper>(server->quotas(), config.state.path);
+    if (!takeover) quotas->load();
     if (takeover)
         if (auto const released = takeover->ready(cache); !released) return released;
     // A process that hands over has an open store: it goes on if this one would have none.
@@ -108,6 +110,7 @@ void Parts::start() {
     constexpr std::uint32_t few_connections = 256;
     if (group) group->start();
     server->start();
+    quotas->start();
     if (admin) admin->start();
     if (seen) seen->start();
     auto const wanted = server->options()->limits.connections;

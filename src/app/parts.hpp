@@ -11,6 +11,7 @@
 #include "group/group.hpp"
 #include "proxy/server.hpp"
 #include "seen/service.hpp"
+#include "share/quota_keeper.hpp"
 #include "util/result.hpp"
 
 namespace garner::app {
@@ -36,6 +37,7 @@ struct Parts {
     cache::Cache cache;
     std::unique_ptr<proxy::Server> server;
     std::unique_ptr<group::Group> group;   // null: this proxy shares no invalidations; its callbacks wake requests of the server
+    std::unique_ptr<share::QuotaKeeper> quotas;   // after open_ports()
     admin::FormerTotals former_totals;
     std::unique_ptr<admin::AdminServer> admin;
     std::unique_ptr<seen::Service> seen;

@@ -13,7 +13,7 @@ constexpr milliseconds look_at_predecessor{100};
 }   // namespace
 
 Predecessor::Predecessor(FormerRemovals removals, Parts& parts, std::function<void()> over)
-    : removals_(std::move(removals)), totals_(parts.former_totals), clients_(*parts.server), when_over_(std::move(over)),
+    : removals_(std::move(removals)), parts_(parts), clients_(*parts.server), when_over_(std::move(over)),
       thread_([this] { run(); }) {}
 
 Predecessor::~Predecessor() {
@@ -49,6 +49,7 @@ bool Predecessor::read() {
     if (takeover::what_of(json) == "forget" && removals_.remove(json)) return true;
     if (takeover::what_of(json) == "counters" && count(json)) return true;
     if (takeover::what_of(json) == "clients" && clients_.take(*conversation(), **message)) return true;
+    if (takeover::what_of(json) == "quotas" && count_quotas(json)) return true;
     if (takeover::what_of(json) == "bye")
         spdlog::info("takeover: the former process has ended its requests");
     else
@@ -58,8 +59,14 @@ bool Predecessor::read() {
 
 bool Predecessor::count(takeover::Json const& message) {
     auto const more = takeover::counters_of(message);
-    if (more) totals_.add(*more);
+    if (more) parts_.former_totals.add(*more);
     return static_cast<bool>(more);
+}
+
+bool Predecessor::count_quotas(takeover::Json const& message) {
+    auto const rows = takeover::quotas_of(message);
+    if (rows) parts_.server->quotas().add(share::parse_ledger(*rows).rows);
+    return static_cast<bool>(rows);
 }
 
 }   // namespace garner::app

@@ -14,7 +14,7 @@ namespace garner::app {
 /// Owned by the main thread. Works on a thread of its own.
 class Predecessor {
 public:
-    /// `over`: called on the thread when that process ends.
+    /// Its counts are added to those of `parts`, which outlive this object. `over`: called on the thread when that process ends.
     Predecessor(FormerRemovals removals, Parts& parts, std::function<void()> over);
     /// Another process may go on with the conversation.
     ~Predecessor();
@@ -37,10 +37,11 @@ private:
     void run();
     bool read();
     bool count(takeover::Json const& message);
+    bool count_quotas(takeover::Json const& message);
     void settle();
 
     FormerRemovals removals_;
-    admin::FormerTotals& totals_;
+    Parts& parts_;
     ClientReceiver clients_;
     std::function<void()> const when_over_;
     std::atomic<bool> stopped_{false}, over_{false}, disk_is_here_{true};

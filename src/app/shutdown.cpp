@@ -47,7 +47,7 @@ bool Shutdown::end_connections(proxy::Deadlines const& deadlines) {
     drain.begin();
     spdlog::info("shutting down: waiting up to {} for idle connections and up to {} for requests in progress ({} connections); "
                  "press Ctrl-C again to quit now",
-                 time_text(deadlines.drain_idle), time_text(deadlines.drain), parts_.server->connections());
+                 time_text(deadlines.drain_idle), time_text(deadlines.drain), parts_.server->shared().connections.now());
     if (drain.wait(deadlines.drain_idle + deadlines.drain)) return true;
     log_pending(drain.pending());
     return drain.abort();
@@ -59,6 +59,7 @@ bool Shutdown::end_parts(bool connections_ended) {
     if (connections_ended && parts_.admin) parts_.admin->stop();
     bool const over = connections_ended && parts_.server->finish();
     if (over && parts_.group) parts_.group->stop();
+    parts_.quotas->stop();
     if (!over) parts_.disk.wait_until_settled(store::Survives::power);
     return over;
 }

@@ -4,6 +4,9 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "app/handed_state.hpp"
 #include "app/handed_windows.hpp"
 #include "proxy/capacity.hpp"
@@ -38,7 +41,7 @@ Result<void> Takeover::greet() {
     takeover::Hello hello;
     hello.version = version;
     hello.record_format = store::disk::format_version;
-    hello.objects = hello.counters = hello.clients = hello.state = true;
+    hello.objects = hello.counters = hello.clients = hello.state = hello.quotas = true;
     if (!conversation_->send(takeover::json_of(hello))) return Fault{"it does not read the greeting"};
     auto const answer = conversation_->expect({"welcome"}, greeting_patience);
     if (!answer) return answer.fault();
@@ -88,8 +91,15 @@ Result<void> Takeover::serving(takeover::Serving const& uses, Parts& parts) {
     (void)conversation_->send(takeover::json_of(uses));
     admin::Past past;
     for (bool goes = false; !goes;) {
-        auto const message = conversation_->expect({"counters", "state", "forget", "go"}, greeting_patience);
-        if (!message) return tolerate_end(message.fault());
+        auto const message = conversation_->expect({"counters", "quotas", "state", "forget", "go"}, greeting_patience);
+        if (!message) {
+            quotas_.reset();
+            return tolerate_end(message.fault());
+        }
+        if (auto const rows = takeover::quotas_of(message->json); rows) {
+            add_quotas(*rows);
+            continue;
+        }
         if (auto const more = takeover::counters_of(message->json); more) {
             parts.former_totals.add(*more);
             continue;
@@ -107,6 +117,11 @@ Result<void> Takeover::serving(takeover::Serving const& uses, Parts& parts) {
     if (parts.admin && !past.samples.empty()) parts.admin->adopt(past);
     if (!removals.owes_everything()) return {};
     return Fault{"the disk store cannot remove all its objects while it is recovering", "try again later"};
+}
+
+void Takeover::add_quotas(std::string const& rows) {
+    if (!quotas_) quotas_.emplace();
+    std::ranges::move(share::parse_ledger(rows).rows, std::back_inserter(*quotas_));
 }
 
 std::vector<std::unique_ptr<Predecessor>> Takeover::finish(Parts& parts, std::function<void()> const& over) {

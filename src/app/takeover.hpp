@@ -10,6 +10,7 @@
 #include "control/socket.hpp"
 #include "net/handed_sockets.hpp"
 #include "net/ticket_keys.hpp"
+#include "share/ledger.hpp"
 #include "takeover/conversation.hpp"
 
 namespace garner::app {
@@ -34,6 +35,8 @@ public:
     Result<void> serving(takeover::Serving const& uses, Parts& parts);
     /// Continues the conversations with processes that end their requests. `over`: see Predecessor.
     std::vector<std::unique_ptr<Predecessor>> finish(Parts& parts, std::function<void()> const& over);
+    /// After serving(): the counts of quotas so far, one row for each subject. Nothing: the running process has not sent all.
+    std::optional<std::vector<share::LedgerRow>> take_quotas() { return std::exchange(quotas_, std::nullopt); }
     /// The objects that are being received; null: none.
     std::unique_ptr<Restoring> take_objects() { return std::move(objects_); }
 
@@ -48,12 +51,14 @@ private:
     Result<void> greet();
     void use(int standard, char const* name) const;
     Result<void> tolerate_end(Fault const& fault) const;
+    void add_quotas(std::string const& rows);
 
     std::shared_ptr<takeover::Conversation> const conversation_;
     std::shared_ptr<net::HandedSockets> sockets_;
     takeover::Welcome welcome_;
     std::optional<FormerRemovals> removals_;   // from serving() until finish()
     std::unique_ptr<Restoring> objects_;
+    std::optional<std::vector<share::LedgerRow>> quotas_;
 };
 
 }   // namespace garner::app

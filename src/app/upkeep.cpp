@@ -58,7 +58,7 @@ void Upkeep::warn_of_certificates() {
 
 /// glibc keeps memory that is freed between blocks in use: after a burst of connections more than is in use.
 void Upkeep::give_memory_back() {
-    if (connections_.has_ended(server_.connections())) ::malloc_trim(0);
+    if (connections_.has_ended(server_.shared().connections.now())) ::malloc_trim(0);
 }
 
 }   // namespace garner::app

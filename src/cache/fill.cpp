@@ -158,20 +158,21 @@ bool Fill::promote_next() {
     return true;
 }
 
-share::SubjectRef Fill::payer(share::Line const& line, share::Direction direction) const {
-    share::SubjectRef payer;
-    double least = 0;
+share::Payer Fill::payer(share::Line const& line, share::Direction direction) const {
+    share::Payer payer;
+    share::Turn first;
+    auto const now = wall_now();
     MutexLock const lock(mutex_);
     line.compare_tags([&](auto const& tag_of) {
-        auto const consider = [&](share::SubjectRef const& subject) {
-            if (!subject || subject == payer) return;
-            auto const tag = tag_of(subject->flow(direction));
-            if (!payer || tag < least) payer = subject, least = tag;
+        auto const consider = [&](share::Payer const& one) {
+            if (!one || one == payer) return;
+            share::Turn const turn{one.state(now), tag_of(one.subject->flow(direction))};
+            if (!payer || turn < first) payer = one, first = turn;
         };
         mutex_.assert_held();
         for (auto* follower : followers_) {
             follower->assert_held();
-            if (!follower->dropped_) consider(follower->subject_);
+            if (!follower->dropped_) consider(follower->payer_);
         }
     });
     return payer;
@@ -306,11 +307,11 @@ Follower::~Follower() {
     if (owes_a_lead) FillLease(fill_).drop();
 }
 
-void Follower::pay_as(share::SubjectRef subject) {
+void Follower::pay_as(share::Payer payer) {
     net::WakeHandle paying;
     {
         MutexLock const lock(fill_->mutex_);
-        subject_ = std::move(subject);
+        payer_ = std::move(payer);
         paying = std::exchange(fill_->paying_, {});
     }
     paying.wake(net::Wake::ready);

@@ -41,7 +41,8 @@ enum class FailureKind : std::uint8_t {
     origin_error,   // the origin's error response, reported to followers
     peer,           // the failure is a peer's
     resources,      // this proxy lacks descriptors, ports or memory
-    not_stored      // only a stored response may be used
+    not_stored,     // only a stored response may be used
+    quota           // the client has used up its quota
 };
 
 /// The reason a fetch failed, also reported to its followers' clients.
@@ -125,8 +126,8 @@ public:
     /// The field names of its Vary, as http::to_string. Only after the head.
     std::string varies_by() const;
     std::size_t followers() const;
-    /// The followers' subject whose turn comes first; empty if none has one.
-    share::SubjectRef payer(share::Line const& line, share::Direction direction) const override;
+    /// The follower whose turn comes first; empty if none takes part.
+    share::Payer payer(share::Line const& line, share::Direction direction) const override;
     void wake_on_joining(net::WakeHandle handle) override;
     /// The failure that this request, or one with an equal witness, met as leader of the fill.
     std::optional<FetchFailure> failure_of(Witness const&) const;
@@ -274,8 +275,8 @@ public:
     explicit Follower(FillPtr fill);
     ~Follower();
 
-    /// Its subject may pay for what the fill takes from the line.
-    void pay_as(share::SubjectRef subject);
+    /// It may pay for what the fill takes from the line.
+    void pay_as(share::Payer payer);
     FillView view() const { return fill_->view(); }
     Fill const& fill() const { return *fill_; }
     /// Wakes the handle at the next change after version `seen`; at once if it has changed already.
@@ -296,7 +297,7 @@ private:
     void assert_held() const ASSERT_CAPABILITY(fill_->mutex_) {}
     FillPtr fill_;
     net::WakeHandle waiting_ GUARDED_BY(fill_->mutex_);
-    share::SubjectRef subject_ GUARDED_BY(fill_->mutex_);   // empty: it never waits for the line
+    share::Payer payer_ GUARDED_BY(fill_->mutex_);   // empty: it never waits for the line
     Bytes offset_ GUARDED_BY(fill_->mutex_) = 0;
     SteadyTime::duration held_ GUARDED_BY(fill_->mutex_){};   // time for which it has delayed others
     bool holds_ GUARDED_BY(fill_->mutex_) = false;            // it delayed others at the last call

@@ -71,6 +71,7 @@ public:
         declare_import();
         declare_stats();
         declare_top();
+        declare_quota();
         declare_explain();
         declare_peers();
         declare_group();
@@ -170,6 +171,21 @@ private:
             .option("--count N", "ends after N prints; default: never", number_into<std::uint32_t>(line_.count, 1, 1'000'000'000))
             .exit_statuses({{0, "done"}, {1, "failure"}, {2, "wrong command line"}})
             .examples({"garner top", "garner top --count 2 --config /etc/garner/garner.json"});
+    }
+
+    void declare_quota() {
+        auto& quota = root_.subcommand("quota", about_quota, is(Command::quota));
+        with_token(quota)
+            .group("inspect")
+            .subcommand_optional()
+            .flag("--json", "prints JSON", line_.json)
+            .exit_statuses({{0, "done"}, {1, "failure, or there is no such quota or client"}, {2, "wrong command line"}})
+            .examples({"garner quota", "garner quota reset guests 10.9.0.7"});
+        quota
+            .subcommand("reset", "Begins the quota NAME anew for CLIENT, or for all clients.",
+                        [this] { line_.command = Command::quota, line_.rest = {"reset"}; })
+            .operand("NAME", appended_to(line_.rest))
+            .and_operand("[CLIENT]");
     }
 
     void declare_token() {

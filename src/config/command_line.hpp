@@ -19,6 +19,7 @@ struct CommandLine {
         import,      // translate the squid.conf `url`
         purge,       // remove `url` from the cache
         stats,       // print one page of statistics
+        quota,       // print or reset quotas, by asking a running proxy
         top,         // print rates and lists, again each second
         token,       // make a token for the admin address: `rest` is its name
         peers,       // print the other caches and their states

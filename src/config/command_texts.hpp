@@ -34,6 +34,9 @@ inline constexpr char const* about_top =
     "On a terminal it renews the screen. Otherwise it prints lines of time, kind and value. Asks the "
     "running proxy at admin.address.";
 
+inline constexpr char const* about_quota = "Prints or resets the quotas of the running proxy.\n"
+                                           "Shows the 100 users that have used most. Asks the proxy at admin.address.";
+
 inline constexpr char const* about_token =
     "Makes a token for the admin address.\n"
     "Prints the token, and then its line for admin.tokens of the configuration, which has only the SHA-256.";

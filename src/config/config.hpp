@@ -41,6 +41,12 @@ struct Control {
     friend bool operator==(Control const&, Control const&) = default;
 };
 
+/// What outlives the process.
+struct State {
+    std::string path;   // a directory; empty: nothing does
+    friend bool operator==(State const&, State const&) = default;
+};
+
 /// No address: the crawler's service is off unless it is configured.
 inline seen::Options no_seen() {
     seen::Options off;
@@ -70,6 +76,7 @@ struct Config {
     auth::Options auth;   // from the keys auth and groups
     Admin admin;
     Control control;
+    State state;
     seen::Options seen = no_seen();
 
     icp::Options mesh;   // from the keys icp, htcp, digest, peers and direct

@@ -233,6 +233,21 @@ void try_control(Reader& reader, std::string const& path, Rights& rights) {
                       "create this directory before the start, and give the user that runs garner write access");
 }
 
+/// The proxy can run without the ledger: only a path that can never hold it is a fault.
+void try_state(Reader& reader, Config const& config, Rights& rights) {
+    auto const& path = config.state.path;
+    if (path.empty()) return;
+    Reader::Step const key(reader, Reader::Below{"state", "path"});
+    std::error_code error;
+    if (fs::exists(path, error) && !fs::is_directory(path, error))
+        return void(reader.fault(in_quotes(path) + " is no directory", "name a directory"));
+    if (rights.are_of_account() && can_give_state(config) && rights.have(X_OK, folder_of(path) / ".")) return;
+    auto const place = fs::exists(path, error) ? fs::path(path) : folder_of(path);
+    if (!rights.have(W_OK | X_OK, place / "."))
+        reader.notice("no file can be created in " + in_quotes(place.string()) + ": " + rights.why(),
+                      "give the user that runs garner write access; until then a restart forgets the quotas");
+}
+
 /// Compares disk.size with the file system's free space plus the space that the store's file already occupies.
 void try_disk_size(Reader& reader, store::DiskOptions const& disk) {
     struct statvfs system;
@@ -286,6 +301,7 @@ void try_files(Reader& reader, Config const& config) {
     try_disk_size(reader, config.disk);
     try_memory_file(reader, config.memory.save, rights);
     try_control(reader, config.control.path, rights);
+    try_state(reader, config, rights);
 }
 
 }   // namespace garner::config

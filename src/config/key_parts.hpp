@@ -78,6 +78,7 @@ Form<net::PoolOptions> pool();
 
 Form<share::Options> line_share();
 Form<std::vector<share::CapRule>> line_caps();
+Form<std::vector<share::QuotaRule>> line_quotas();
 
 // ---- auth_keys.cpp ----
 
@@ -103,6 +104,10 @@ Form<Admin> admin();
 // ---- control_keys.cpp ----
 
 Form<Control> control();
+
+// ---- state_keys.cpp ----
+
+Form<State> state();
 
 // ---- seen_keys.cpp ----
 

@@ -8,6 +8,8 @@ namespace {
 
 std::vector<std::string> const files_of_disk{"store", "given-up", "invalidations", "invalidations.new"};
 
+std::vector<std::string> const files_of_state{"quotas", "quotas.new"};
+
 bool has_log_file(Config const& config) { return !config.proxy.log.access.empty() && config.proxy.log.access != "-"; }
 
 /// False for a block device, and without a disk tier.
@@ -34,6 +36,7 @@ std::vector<std::string> give_files(Config const& config, io::Account const& acc
     };
     if (has_log_file(config)) note(io::give_file(config.proxy.log.access, account));
     if (has_disk_directory(config)) note(io::give_directory(config.disk.path, files_of_disk, account));
+    if (!config.state.path.empty()) note(io::give_directory(config.state.path, files_of_state, account));
     auto const& seen = config.seen;
     if (!seen.address.empty() && !seen.directory.empty()) note(io::give_directory(seen.directory, {}, account));
     return troubles;
@@ -43,6 +46,10 @@ bool can_give_log(Config const& config) { return has_log_file(config) && io::can
 
 bool can_give_disk(Config const& config) {
     return has_disk_directory(config) && io::can_give_directory(config.disk.path, files_of_disk);
+}
+
+bool can_give_state(Config const& config) {
+    return !config.state.path.empty() && io::can_give_directory(config.state.path, files_of_state);
 }
 
 }   // namespace garner::config

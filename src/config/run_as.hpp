@@ -14,12 +14,13 @@ namespace garner::config {
 /// there is no such account.
 Result<std::optional<io::Account>> account_to_take(Config const&);
 
-/// Makes the account the owner of the access log and of the directories of the disk tier and the set of seen URLs, if root
-/// owns them. Returns the errors, one line for each path that could not be changed.
+/// Makes the account the owner of the access log and of the directories of the disk tier, the state and the set of seen URLs, if
+/// root owns them. Returns the errors, one line for each path that could not be changed.
 std::vector<std::string> give_files(Config const&, io::Account const&);
 
-/// True if give_files() would make the account the owner of the access log, or of the directory of the disk tier.
+/// True if give_files() would make the account the owner of the access log, or of the directory of the disk tier or the state.
 bool can_give_log(Config const&);
 bool can_give_disk(Config const&);
+bool can_give_state(Config const&);
 
 }   // namespace garner::config

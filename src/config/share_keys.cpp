@@ -1,4 +1,4 @@
-// The keys of the line: fair shares and caps.
+// The keys of the line: fair shares, caps and quotas.
 #include <set>
 
 #include "config/key_parts.hpp"
@@ -51,6 +51,13 @@ Table<http::Matcher> matchers_without_destination() {
     return table;
 }
 
+/// A quota has a limit named `time`.
+Table<http::Matcher> matchers_of_quotas() {
+    auto table = matchers_without_destination();
+    std::erase_if(table, [](auto const& row) { return row.name == "time"; });
+    return table;
+}
+
 void check_cap(Reader& reader, Json const& value, share::CapRule& rule) {
     if (rule.name.empty()) rule.name = reader.path();
     if (rule.match.has(http::Matcher::Member::destination))
@@ -76,6 +83,87 @@ Form<share::CapRule> cap() {
         check_cap);
 }
 
+constexpr std::uint32_t requests_max = 1'000'000'000;
+
+milliseconds length_of(share::Per per) { return per == share::Per::day ? day : per == share::Per::week ? 7 * day : 31 * day; }
+
+void check_limits(Reader& reader, Json const& value, share::QuotaRule const& rule) {
+    auto const per = std::string(share::text(rule.per));
+    if (rule.time.count() % 60'000 != 0) reader.fault({"time"}, "is not in whole minutes", "write minutes, such as \"90m\"");
+    if (rule.time >= length_of(rule.per))
+        reader.fault({"time"}, "is never used up: a " + per + " has no more minutes", "write less, or a longer \"per\"");
+    if (rule.slow == 0 && rule.over == share::Over::slow)
+        reader.fault({"over"}, "is \"slow\", but the quota has no rate for that", R"(add "slow": "1 Mbit/s")");
+    if (rule.slow == 0 && value.contains("soft"))
+        reader.notice({"soft"}, "has no effect without a rate of the slow lane", R"(add "slow": "1 Mbit/s")");
+    if (rule.slow > 0 && rule.soft >= 1 && rule.over == share::Over::refuse)
+        reader.notice({"slow"}, "has no effect: the slow lane would begin where requests are refused",
+                      R"(write a smaller "soft", or "over": "slow")");
+    bool const slows_only = rule.over == share::Over::slow && rule.soft >= 1;
+    if (slows_only && value.contains("soft"))
+        reader.notice({"soft"}, "has no effect: the limit begins the slow lane, too", "remove it, or write a smaller part");
+}
+
+void check_quota(Reader& reader, Json const& value, share::QuotaRule& rule) {
+    if (rule.name.empty()) rule.name = reader.path();
+    if (rule.match.has(http::Matcher::Member::destination))
+        reader.fault("a matcher that it uses names destination, which is not known when quotas are chosen", "use host");
+    bool const exempts = !value.contains("bytes") && !value.contains("requests") && !value.contains("time");
+    if (!rule.has_limit() && exempts)
+        reader.notice("this quota has no limit and exempts what it matches", R"(add "bytes": "2 GB", or write "bytes": 0)");
+    if (!rule.has_limit() && (value.contains("slow") || value.contains("over")))
+        reader.fault("has no limit, so that its \"slow\" and \"over\" contradict it", R"(add "bytes": "2 GB", or remove them)");
+    if (rule.has_limit()) check_limits(reader, value, rule);
+}
+
+Form<share::QuotaRule> quota() {
+    using T = share::QuotaRule;
+    using enum share::Each;
+    using enum share::Per;
+    using enum share::Over;
+    return matching_rule<T>(
+        matchers_of_quotas(),
+        {
+            key<T>("name", &T::name, text(), "Name in the ledger, metrics and error pages. The ledger keeps the use by this name."),
+            key<T>("each", &T::each, one_of<share::Each>({{"client", client}, {"all", all}}),
+                   "Subject of the limits: each client (user or network, as `share.by` says), or all matching clients together."),
+            key<T>("per", &T::per, one_of<share::Per>({{"day", share::Per::day}, {"week", week}, {"month", month}}),
+                   "Window in local time after which the use begins anew; a week begins on Monday."),
+            key<T>("bytes", &T::bytes, size(0, size_max), "Bytes from and to origins and parents; 0: no limit."),
+            key<T>("requests", &T::requests, count(0, requests_max), "Requests to origins and parents; 0: no limit."),
+            key<T>(
+                "time", &T::time, time(milliseconds{0}, 31 * config::day),
+                "Minutes in which bytes from or to origins and parents have moved; 0: no limit. For the matcher `time` use `is`."),
+            key<T>("soft", &T::soft, fraction(0, 1), "Part of a limit from which on `slow` applies."),
+            key<T>("slow", &T::slow, rate(0, rate_max),
+                   "Rate of each subject from and to origins in the slow lane, which begins at `soft`; 0: there is none."),
+            key<T>(
+                "over", &T::over, one_of<share::Over>({{"refuse", refuse}, {"slow", slow}}),
+                "Effect of a limit that is reached. `refuse`: 429 with Retry-After; running bodies and tunnels are ended. `slow`: "
+                "the slow lane."),
+            not_for<T>("quotas, which are chosen before the address of the origin is known", "destination", "use host"),
+        },
+        check_quota);
+}
+
+/// A list whose rules have names of their own. `what`: "cap"
+template <class Rule>
+Form<std::vector<Rule>> named_rules(Form<Rule> rule, std::string what) {
+    auto const list = list_of(std::move(rule));
+    auto read = [list, what = std::move(what)](Reader& reader, Json const& value, std::vector<Rule>& into) {
+        bool good = list.read(reader, value, into);
+        std::set<std::string> names;
+        for (std::size_t i = 0; i < into.size(); ++i)
+            if (!names.insert(into[i].name).second)
+                good = reader.fault({i, "name"}, in_quotes(into[i].name) + " is already the name of another " + what,
+                                    "give each its own name");
+        return good;
+    };
+    auto form = list;
+    form.read = std::move(read);
+    return form;
+}
+
 }   // namespace
 
 Form<share::Options> line_share() {
@@ -94,20 +182,8 @@ Form<share::Options> line_share() {
     });
 }
 
-Form<std::vector<share::CapRule>> line_caps() {
-    auto const list = list_of(cap());
-    auto read = [list](Reader& reader, Json const& value, std::vector<share::CapRule>& into) {
-        bool good = list.read(reader, value, into);
-        std::set<std::string> names;
-        for (std::size_t i = 0; i < into.size(); ++i)
-            if (!names.insert(into[i].name).second)
-                good = reader.fault({i, "name"}, in_quotes(into[i].name) + " is already the name of another cap",
-                                    "give each its own name");
-        return good;
-    };
-    auto form = list;
-    form.read = std::move(read);
-    return form;
-}
+Form<std::vector<share::CapRule>> line_caps() { return named_rules(cap(), "cap"); }
+
+Form<std::vector<share::QuotaRule>> line_quotas() { return named_rules(quota(), "quota"); }
 
 }   // namespace garner::config

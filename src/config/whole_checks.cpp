@@ -200,6 +200,12 @@ void check_memory_file(Reader& reader, Config const& config) {
         reader.fault({"memory", "save"}, "cannot be used together with disk.path, which keeps the objects", "remove one of them");
 }
 
+void check_quotas(Reader& reader, Config const& config) {
+    bool const has_limits = std::ranges::any_of(config.proxy.quotas, &share::QuotaRule::has_limit);
+    if (has_limits && config.state.path.empty())
+        reader.notice({"quotas"}, "what was used is forgotten at a restart", R"(add "state": { "path": "/var/lib/garner" })");
+}
+
 }   // namespace
 
 void check_whole(Reader& reader, Json const& value, Config& config) {
@@ -217,6 +223,7 @@ void check_whole(Reader& reader, Json const& value, Config& config) {
     check_interception(reader, config);
     check_memory_file(reader, config);
     check_group(reader, config);
+    check_quotas(reader, config);
 }
 
 }   // namespace garner::config

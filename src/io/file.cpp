@@ -172,6 +172,8 @@ Done File::write_all(int descriptor, Bytes offset, std::string_view bytes) const
     return done;
 }
 
+int File::resize(Bytes size) const { return ::ftruncate(descriptor_, static_cast<off_t>(size)) == 0 ? 0 : errno; }
+
 int File::sync() const {
     if (int const error = judge(faults_, Faults::Operation::sync, 0, 0).error) return error;
     return ::fdatasync(descriptor_) == 0 ? 0 : errno;

@@ -71,6 +71,8 @@ public:
     /// and cache memory for data that may never be read. Waits for the disk. Falls back to write_at() without whole
     /// pages, or if memory and file are not equally aligned.
     Done write_past_cache_at(Bytes offset, std::string_view bytes) const;
+    /// Removes all behind the first `size` bytes, or adds zeros up to there. 0, or an errno.
+    int resize(Bytes size) const;
     /// 0 when all written data has reached the disk; otherwise an errno.
     int sync() const;
     /// Starts writeback of this range; does not wait.

@@ -147,7 +147,7 @@ net::awaitable<Step> CacheSide::follow() {
     auto const& deadlines = request_.options->deadlines;
     auto& follower = state_.follower;
     follower.emplace(fill);
-    if (auto const* const account = request_.line_account()) follower->pay_as(account->subject());
+    if (auto const* const account = request_.line_account()) follower->pay_as(account->own());
     auto patience = deadlines.fill;
     if (upstream_.sources().may_be_in_a_loop()) patience = std::min(patience, loop_wait);
     auto const begun = steady_now();
@@ -163,7 +163,8 @@ net::awaitable<Step> CacheSide::follow() {
             if (!is_usable(view, *fill)) break;
             co_return join(view);
         }
-        if (view.phase == Phase::look_again) {
+        bool const is_of_other = view.phase == Phase::failed && view.failure.kind == cache::FailureKind::quota;
+        if (view.phase == Phase::look_again || is_of_other) {   // the quotas of other clients have ended the fetch
             follower.reset();
             co_return look();
         }

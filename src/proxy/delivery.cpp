@@ -25,6 +25,12 @@ bool is_plain(http::RequestHead const& request) {
            !request.fields.has(Name::if_modified_since);
 }
 
+/// The reason that the fetch of a body has failed.
+std::string why_incomplete(cache::Follower const* follower) {
+    auto const failure = follower ? follower->view().failure : cache::FetchFailure();
+    return failure.kind == cache::FailureKind::quota ? failure.reason : "the response of the origin was truncated";
+}
+
 }   // namespace
 
 /// A plain hit allocates nothing: a small patch is written, and head, patch and body go out in one gather write.
@@ -206,7 +212,7 @@ net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, P
             bool const on_disk = reader.lost() && object->body()->source();
             request_.record.texts.reason = on_disk   ? "the disk did not deliver the rest of the body"
                                            : dropped ? "the client read too slowly"
-                                                     : "the response of the origin was truncated";
+                                                     : why_incomplete(follower);
             writer_.show_truncation();
             co_return false;
         }

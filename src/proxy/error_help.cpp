@@ -97,6 +97,10 @@ HelpEntry entry_for(std::uint16_t status, FailureKind kind) {
         return {"This page is not in the cache",
                 {"Only a stored response is allowed for this request, and no fresh one is stored.",
                  "Request the page again when another client has loaded it."}};
+    case FailureKind::quota:
+        return {"Your quota is used up",
+                {"Pages that the proxy has stored can still be loaded.",
+                 "The address /quota of this proxy shows what you have used, and when it begins anew."}};
     default: return of_server(kind);
     }
 }

@@ -203,6 +203,13 @@ private:
         if (!limits_line(options) || !forwards()) return;
         auto const& limits = options.limits;
         out_.line = place_on_line(options, facts_, first_bits(question_.client, limits.client_prefix4, limits.client_prefix6));
+        auto const* const rule = out_.line->quota;
+        if (!rule) return;
+        out_.quota = server_.quotas().look_up(rule->name, counted_by(rule->each, out_.line->subject, {}), out_.now);
+        bool const is_over = out_.quota && out_.quota->state == share::QuotaState::over;
+        if (!is_over) return;
+        if (out_.outcome == Outcome::revalidate && may_serve_stale()) return say_stored(Outcome::stale, over_text(*out_.quota));
+        say(Outcome::refused, over_text(*out_.quota), 429);
     }
 
     bool forwards() const { return is_fetch() || out_.outcome == Outcome::passed || out_.outcome == Outcome::tunnelled; }

@@ -54,9 +54,10 @@ struct ListenerExplanation {
     bool unverified = false;        // the host does not lead to it
 };
 
-/// Of a request that goes over the line, while `share` or `caps` applies.
+/// Of a request that goes over the line, while `share`, `caps` or `quotas` applies.
 struct LineExplanation {
     std::optional<LinePlace> line;
+    std::optional<share::QuotaStanding> quota;   // before the request
 };
 
 struct Explanation : LineExplanation {

@@ -44,23 +44,24 @@ net::awaitable<Step> FailedFetch::answer() {
     co_await upstream_.upload().join();
     upstream_.drop_exchange();   // the origin sees at once that the request was given up
     bool const forbidden = failure_.told.status == 403;
-    bool const refused = failure_.is_refusal();
+    bool const over_quota = failure_.is_over_quota();
+    bool const refused = failure_.is_refusal() || over_quota;
     request_.close = request_.close || forbidden;   // a client that gets nothing keeps no connection
     tell_followers();
     if (request_.client_gone || request_.aborted) {
         request_.close = true;
         co_return Step::done;
     }
-    if (forbidden) note_no_source();
+    if (forbidden || over_quota) note_no_source();
     if (!refused) request_.services.counters.origin_failures.add();
-    if (!refused && may_serve_stale()) co_return serve_stale(StaleUse::unreachable);
+    if (!failure_.is_refusal() && may_serve_stale()) co_return serve_stale(StaleUse::unreachable);
     auto& record = request_.record;
     if (!refused) note_held_back();
     record.answer = refused ? Answer::refused : Answer::failed;
     record.tag = refused ? ResultTag::tcp_denied : state_.stale ? ResultTag::tcp_refresh_fail_err : ResultTag::tcp_miss;
     record.cache_status.ttl.reset();
     record.texts.reason = failure_.told.reason;
-    co_await writer_.error(failure_.told.status, failure_.told.reason, decisive_rule(), failure_.told.kind, failure_.challenges);
+    co_await writer_.error(failure_.told.status, failure_.told.reason, decisive_rule(), failure_.told.kind, failure_.fields);
     co_return Step::done;
 }
 
@@ -71,6 +72,7 @@ std::string_view FailedFetch::decisive_rule() const {
     case 408: return "request body";
     case 403: return request_.record.texts.rule;
     case 407: return "peers[].login";
+    case 429: return "quotas";
     default: return decided_by(failure_.cause);
     }
 }
@@ -90,7 +92,7 @@ void FailedFetch::note_no_source() {
 void FailedFetch::tell_followers() {
     auto lead = std::move(state_.lead);
     bool const left = (request_.client_gone || request_.aborted) && failure_.cause == FailureCause::none;
-    if (left || failure_.is_refusal())
+    if (left || failure_.is_refusal() || failure_.is_over_quota())
         lead.drop();
     else if (own_)
         lead.fail_alone(failure_.told, witness());
@@ -110,6 +112,7 @@ void FailedFetch::note_held_back() {
     if (!state_.stale || !invalidations.holds_back(*state_.stale)) return;
     auto& told = failure_.told;
     told.status = 504;
+    if (told.reason.ends_with('.')) told.reason.pop_back();
     told.reason.append(". The stored response is not used: ")
         .append(invalidations.lease.is_current() ? http::text(http::ReuseReason::invalidated_watermark)
                                                  : http::text(http::ReuseReason::held_back))

@@ -1,5 +1,7 @@
 #include "proxy/failure.hpp"
 
+#include <algorithm>
+
 namespace garner::proxy {
 
 std::string_view decided_by(FailureCause fault) {
@@ -43,6 +45,13 @@ Failure failure_of(net::Connected const& connected, std::string const& server, b
     case F::tls: return failed(502, not_reached, Kind::tls, FailureCause::connection);
     default: return failed(502, not_reached, Kind::unreachable, FailureCause::connection);
     }
+}
+
+Failure over_quota(share::QuotaStanding const& standing) {
+    auto const left = std::max<std::int64_t>(standing.until - unix_seconds(wall_now()), 1);
+    Failure failure{{429, over_text(standing), cache::FailureKind::quota}};
+    failure.fields = "Retry-After: " + std::to_string(left) + "\r\n";
+    return failure;
 }
 
 Failure at_peer(Failure failure) {

@@ -7,6 +7,7 @@
 #include "cache/fill.hpp"
 #include "client/exchange.hpp"
 #include "net/connector.hpp"
+#include "share/quota.hpp"
 
 namespace garner::proxy {
 
@@ -24,15 +25,19 @@ std::string_view decided_by(FailureCause);
 struct Failure {
     cache::FetchFailure told;   // for the client and followers
     FailureCause cause = FailureCause::none;
-    std::string challenges = {};   // status 407: Proxy-Authenticate lines of a parent, for the client
+    std::string fields = {};   // lines for the client: Proxy-Authenticate of a parent (407), Retry-After (429)
     /// The client has no right to the response, or has not shown it yet: no other source is asked, and nothing stale is sent.
     bool is_refusal() const { return told.status == 403 || told.status == 407; }
+    /// Nothing more goes over the line for this client. What is stored may be sent.
+    bool is_over_quota() const { return told.kind == cache::FailureKind::quota; }
 };
 
 /// `server`: "The origin", "The parent campus". `what_is_wrong`: the error in a malformed message.
 Failure failure_of(client::Trouble, std::string const& server, char const* what_is_wrong);
 /// `is_peer`: the unresolved name is the peer's, not the origin's.
 Failure failure_of(net::Connected const&, std::string const& server, bool is_peer);
+/// 429: the quota is used up until the end of its window.
+Failure over_quota(share::QuotaStanding const& standing);
 /// Marks the failure as a peer's: the error page must not blame the origin.
 Failure at_peer(Failure failure);
 

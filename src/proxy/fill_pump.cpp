@@ -68,10 +68,21 @@ net::awaitable<void> FillPump::run() {
         if (piece.data.empty()) co_return co_await finish(Trouble::none);
         count_traffic();
         if (!co_await append(piece.data)) co_return co_await finish(Trouble::cancelled);
-        if (account_ && account_->owes(share::Direction::down)) co_await account_->settle(share::Direction::down);
+        if (must_pay()) co_await account_->settle(share::Direction::down);
+        if (account_) exchange_->read_at_most(account_->piece(share::Direction::down));   // the slow lane may have begun
+        if (account_ && account_->is_over() && !exchange_->body_done()) co_return end_by_quota();
         give_up = steady_now() + options_->deadlines.body;   // to wait for the line is no silence of the origin
         if (!worth_finishing()) co_return co_await finish(Trouble::cancelled);
     }
+}
+
+bool FillPump::must_pay() const { return account_ && account_->owes(share::Direction::down) && !account_->is_over(); }
+
+/// No follower is left within its quota.
+void FillPump::end_by_quota() {
+    auto reason = account_->over_reason();   // what is counted now may be paid by a new follower
+    count_traffic();
+    writer_->fail({429, std::move(reason), cache::FailureKind::quota});
 }
 
 /// A body without a length may be a stream of events: no minimum rate applies.

@@ -56,6 +56,8 @@ private:
     static net::awaitable<void> run_and_destroy(std::unique_ptr<FillPump> pump);
     net::awaitable<void> run();
     net::awaitable<bool> append(std::string_view data);
+    bool must_pay() const;
+    void end_by_quota();
     bool worth_finishing();
     bool comes_too_slowly() const;
     net::awaitable<bool> go_on_elsewhere(client::Trouble trouble);

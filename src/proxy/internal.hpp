@@ -1,5 +1,5 @@
-// Paths of this proxy: the PAC file and the root certificate of interception for clients, and those that other caches request, as
-// with Squid: the cache digest, and others, which get 404.
+// Paths of this proxy: the PAC file, the quotas and the root certificate of interception for clients, and those that other caches
+// request, as with Squid: the cache digest, and others, which get 404.
 #pragma once
 #include <string_view>
 
@@ -10,15 +10,13 @@
 
 namespace garner::proxy {
 
-inline constexpr std::string_view wpad_path = "/wpad.dat";   // the shortest of these paths
-inline bool is_wpad_path(std::string_view path) { return path.substr(0, path.find('?')) == wpad_path; }
-inline bool is_pac_path(std::string_view path) {
-    path = path.substr(0, path.find('?'));
-    return path == "/proxy.pac" || path == wpad_path;
-}
+inline constexpr std::string_view quota_path = "/quota";   // the shortest of these paths
+inline bool is_wpad_path(std::string_view path) { return path.substr(0, path.find('?')) == "/wpad.dat"; }
+inline bool is_pac_path(std::string_view path) { return path.substr(0, path.find('?')) == "/proxy.pac" || is_wpad_path(path); }
+inline bool is_quota_path(std::string_view path) { return path.substr(0, path.find('?')) == quota_path; }
 inline bool is_internal_path(std::string_view path) {
-    bool const may_be = path.size() >= wpad_path.size() && path.front() == '/';
-    return may_be && (path.starts_with("/squid-internal-") || path == root_path || is_pac_path(path));
+    bool const may_be = path.size() >= quota_path.size() && path.front() == '/';
+    return may_be && (path.starts_with("/squid-internal-") || path == root_path || is_pac_path(path) || is_quota_path(path));
 }
 
 /// True when such a path is requested from this proxy itself: in origin-form, or at one of its listening addresses; a PAC file

@@ -13,17 +13,24 @@ std::string subject_of(share::By by, http::RuleRequest const& facts, IpAddress c
     return has_name ? share::subject_key(facts.identity->user) : share::subject_key(network);
 }
 
-/// `doubt`: an escape in the URL must neither raise the weight nor evade a cap.
+Matcher::Doubt doubt_of(share::Weight const&) { return Matcher::Doubt::fails; }
+Matcher::Doubt doubt_of(share::CapRule const& cap) { return cap.has_limit() ? Matcher::Doubt::matches : Matcher::Doubt::fails; }
+Matcher::Doubt doubt_of(share::QuotaRule const& quota) {
+    return quota.has_limit() ? Matcher::Doubt::matches : Matcher::Doubt::fails;
+}
+
+/// An escape in the URL must neither raise the weight nor evade a limit: a rule without a limit exempts.
 template <class Rule>
-Rule const* first_match(std::vector<Rule> const& rules, http::RuleRequest const& facts, Matcher::Doubt doubt) {
+Rule const* first_match(std::vector<Rule> const& rules, http::RuleRequest const& facts) {
     for (auto const& rule : rules)
-        if (rule.match.matches(facts, nullptr, doubt) == Matcher::Result::yes) return &rule;
+        if (rule.match.matches(facts, nullptr, doubt_of(rule)) == Matcher::Result::yes) return &rule;
     return nullptr;
 }
 
-/// The part of the cap's key that tells apart what it counts together.
-std::string counted_by(share::CapRule const& cap, std::string const& subject, IpEndpoint const& connection) {
-    switch (cap.each) {
+}   // namespace
+
+std::string counted_by(share::Each each, std::string const& subject, IpEndpoint const& connection) {
+    switch (each) {
     case share::Each::client: return subject;
     case share::Each::connection: return connection.text();
     case share::Each::all: break;
@@ -31,27 +38,48 @@ std::string counted_by(share::CapRule const& cap, std::string const& subject, Ip
     return {};
 }
 
-}   // namespace
-
 LinePlace place_on_line(Options const& options, http::RuleRequest const& facts, IpAddress const& network) {
     LinePlace place{.subject = subject_of(options.share.by, facts, network)};
-    if (auto const* rule = first_match(options.share.weights, facts, Matcher::Doubt::fails)) place.weight = rule->weight;
-    place.cap = first_match(options.caps, facts, Matcher::Doubt::matches);
+    if (auto const* rule = first_match(options.share.weights, facts)) place.weight = rule->weight;
+    place.cap = first_match(options.caps, facts);
+    place.quota = first_match(options.quotas, facts);
+    if (place.quota && !place.quota->has_limit()) place.quota = nullptr;
     return place;
+}
+
+/// Rules of hosts do not match the request for the page itself. The first rule that matches it would count it.
+std::vector<share::QuotaStanding> own_quotas(Request const& request) {
+    auto const& options = *request.options;
+    auto const facts = request.facts();
+    auto const subject = subject_of(options.share.by, facts, request.client_network());
+    auto const* const first = first_match(options.quotas, facts);
+    std::vector<share::QuotaStanding> standings;
+    for (auto const& rule : options.quotas) {
+        if (!rule.has_limit()) continue;
+        bool const is_of_all = rule.each == share::Each::all;
+        bool const matches = &rule == first;
+        if (is_of_all && !matches) continue;
+        auto standing = request.services.shared.quotas.look_up(rule.name, is_of_all ? std::string() : subject, request.now);
+        if (standing && (matches || !standing->usage.is_empty())) standings.push_back(*std::move(standing));
+    }
+    return standings;
 }
 
 std::unique_ptr<share::Account> open_account(Request const& request) {
     auto const& options = *request.options;
     auto const place = place_on_line(options, request.facts(), request.client_network());
-    if (!options.share.is_on() && !place.cap) return nullptr;
+    if (!options.share.is_on() && !place.cap && !place.quota) return nullptr;
     auto& services = request.services;
     std::shared_ptr<share::Cap> cap;
     if (place.cap) {
-        auto const whose = counted_by(*place.cap, place.subject, request.client.peer());
+        auto const whose = counted_by(place.cap->each, place.subject, request.client.peer());
         cap = services.shared.caps.find(place.cap->name, whose);
     }
     auto& shares = services.shared.shares;
-    return std::make_unique<share::Account>(shares, services.clock, shares.subject(place.subject, place.weight), std::move(cap));
+    share::Payer payer(shares.subject(place.subject, place.weight));
+    if (auto const* const rule = place.quota)
+        payer.quota = services.shared.quotas.find(rule->name, counted_by(rule->each, place.subject, {}));
+    return std::make_unique<share::Account>(shares, services.clock, std::move(payer), std::move(cap));
 }
 
 net::awaitable<bool> wait_for_line(Request& request) {

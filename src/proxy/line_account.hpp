@@ -1,8 +1,9 @@
-// The subject that pays for a request that goes over the line, and its cap.
+// The subject that pays for a request that goes over the line, its cap, and its quota.
 #pragma once
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "http/rule_request.hpp"
 #include "proxy/options.hpp"
@@ -12,17 +13,28 @@ namespace garner::proxy {
 
 struct Request;
 
-/// True if any request may have to wait for the line.
-inline bool limits_line(Options const& options) { return options.share.is_on() || !options.caps.empty(); }
+/// True if any request may have to wait for the line, or may be refused it.
+inline bool limits_line(Options const& options) {
+    return options.share.is_on() || !options.caps.empty() || !options.quotas.empty();
+}
 
 struct LinePlace {
     std::string subject;   // share::subject_key
     std::uint32_t weight = 1;
-    share::CapRule const* cap = nullptr;   // of the options; nullptr: none applies
+    // Of the options; nullptr: none applies.
+    share::CapRule const* cap = nullptr;
+    share::QuotaRule const* quota = nullptr;
 };
 
 /// `network`: of the client's address. Pure.
 LinePlace place_on_line(Options const& options, http::RuleRequest const& facts, IpAddress const& network);
+
+/// The part of a key that tells apart what a rule counts together; empty: all.
+std::string counted_by(share::Each each, std::string const& subject, IpEndpoint const& connection);
+
+/// The use of each quota that counts for the client of the request: the one that would count this request, and those of the client
+/// itself that have counted something.
+std::vector<share::QuotaStanding> own_quotas(Request const& request);
 
 /// nullptr if the request never waits for the line.
 std::unique_ptr<share::Account> open_account(Request const& request);

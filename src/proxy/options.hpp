@@ -151,6 +151,7 @@ struct Options {
     Log log;
     share::Options share;
     std::vector<share::CapRule> caps;
+    std::vector<share::QuotaRule> quotas;
     bump::Options bump;   // the certificates of the CA are in Services::interception
 };
 

@@ -7,8 +7,10 @@
 #include "icp/https.hpp"
 #include "icp/peer.hpp"
 #include "proxy/internal.hpp"
+#include "proxy/line_account.hpp"
 #include "proxy/login_check.hpp"
 #include "proxy/pac_answer.hpp"
+#include "proxy/quota_page.hpp"
 #include "proxy/refusals_page.hpp"
 #include "proxy/via.hpp"
 
@@ -162,6 +164,7 @@ bool OwnAnswers::may_read_https() const {
 net::awaitable<void> OwnAnswers::answer_internally() {
     if (is_refusals_page(request_.target, request_.head().method, *request_.options)) co_return co_await send_refusals();
     if (request_.target.path == root_path) co_return co_await send_root();
+    if (is_quota_path(request_.target.path)) co_return co_await send_quotas();
     if (is_pac_path(request_.target.path)) {
         PacAnswer pac(request_, writer_);
         co_return co_await pac.run();
@@ -200,6 +203,31 @@ net::awaitable<void> OwnAnswers::send_root() {
         co_return co_await writer_.error(404, "This proxy has no root certificate to install.", "bump.ca_chain");
     auto const kept = interception;
     co_await writer_.own_answer(200, "application/x-x509-ca-cert", kept->root, "Cache-Control: no-cache\r\n");
+}
+
+/// Credentials that no rule has asked for. Wrong ones count as none.
+net::awaitable<void> OwnAnswers::recognise_user() {
+    if (request_.identity || !request_.options->logins || request_.options->share.by != share::By::user) co_return;
+    LoginCheck login(request_);
+    if (login.look() == LoginCheck::State::unknown) co_await login.verify();
+}
+
+/// The client's own use only: that of its user or network, and that of all clients of a rule which it belongs to.
+net::awaitable<void> OwnAnswers::send_quotas() {
+    auto const method = request_.head().method;
+    auto const& rules = request_.options->quotas;
+    if (rules.empty()) co_return co_await writer_.error(404, "This proxy has no quotas.", "quotas");
+    if (method != Method::get && method != Method::head)
+        co_return co_await writer_.error(405, "The quotas can only be read.", "internal", cache::FailureKind::other,
+                                         "Allow: GET, HEAD\r\n");
+    co_await recognise_user();
+    auto const standings = own_quotas(request_);
+    auto const format = error_format(request_.head().fields);
+    auto const page = quota_page(standings, request_.now, format);
+    auto const type = format == ErrorFormat::json ? std::string_view("application/json") : content_type(format);
+    co_await writer_.own_answer(200, type, page,
+                                "Cache-Control: no-store\r\nVary: Accept\r\nX-Content-Type-Options: nosniff\r\n"
+                                "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n");
 }
 
 /// A proxy in between has many users behind one address, so it gets none.

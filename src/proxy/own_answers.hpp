@@ -24,6 +24,8 @@ private:
     net::awaitable<void> send_root();
     net::awaitable<void> send_refusals();
     net::awaitable<std::string> log_in_for_refusals();
+    net::awaitable<void> send_quotas();
+    net::awaitable<void> recognise_user();
     http::Decision may_purge() const;
     net::awaitable<bool> ask_to_log_in();
     net::awaitable<std::optional<group::Outcome>> tell_group();

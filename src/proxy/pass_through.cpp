@@ -65,6 +65,10 @@ net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBod
         bool const owes =
             body.announced && !upstream_.upload().running() && piece.trouble == Trouble::none && !upstream_.exchange().body_done();
         if (owes && pace.is_below(limits.min_rate)) piece.trouble = Trouble::timed_out;
+        if (piece.trouble != Trouble::none && request_.account && request_.account->is_over()) {   // the upload was ended
+            co_await end_by_quota();
+            co_return false;
+        }
         if (piece.trouble != Trouble::none) {
             if (co_await go_on(piece.trouble, head, body)) {
                 pace = {};
@@ -85,9 +89,8 @@ net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBod
         if (!sent) sent = co_await writer_.send(gathered, piece.data.size());
         if (!sent) co_return false;
         upstream_.count_traffic();
-        auto* const account = request_.account.get();
-        if (account && account->owes(share::Direction::down)) {
-            bool const goes_on = co_await pay_for_piece(request_);
+        if (request_.account) {
+            bool const goes_on = co_await pay();
             if (!goes_on) co_return false;
         }
     }
@@ -103,6 +106,26 @@ net::awaitable<bool> PassThrough::go_on(Trouble trouble, std::string_view head, 
     if (!rest_.may_go_on()) co_return false;
     http::Remainder missing(head, body);
     co_return co_await rest_.go_on_elsewhere(missing, trouble);
+}
+
+/// False: the client has disconnected, or its quota is used up before the end of the body.
+net::awaitable<bool> PassThrough::pay() {
+    auto& account = *request_.account;
+    auto& exchange = upstream_.exchange();
+    bool is_there = true;
+    if (account.owes(share::Direction::down) && !account.is_over()) is_there = co_await pay_for_piece(request_);
+    if (!is_there) co_return false;
+    exchange.read_at_most(account.piece(share::Direction::down));   // the slow lane may have begun
+    if (!account.is_over() || exchange.body_done()) co_return true;
+    co_await end_by_quota();
+    co_return false;
+}
+
+net::awaitable<void> PassThrough::end_by_quota() {
+    request_.record.texts.reason = request_.account->over_reason();
+    request_.close = true;
+    co_await upstream_.upload().join();
+    writer_.show_truncation();
 }
 
 /// The origin's body is truncated, and the client must see that.

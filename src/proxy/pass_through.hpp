@@ -24,6 +24,8 @@ public:
 
 private:
     net::awaitable<bool> go_on(client::Trouble trouble, std::string_view head, http::BrokenBody body);
+    net::awaitable<bool> pay();
+    net::awaitable<void> end_by_quota();
     net::awaitable<void> break_off(client::Trouble trouble);
 
     Request& request_;

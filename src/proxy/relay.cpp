@@ -105,6 +105,7 @@ net::awaitable<void> Relay::run_way(Direction& way, std::string_view first) {
 
 /// To wait for the line is no silence.
 net::awaitable<void> Relay::settle(Direction& way) {
+    if (is_over()) co_return;
     co_await account_->settle(way.on_line);
     if (!aborted_) idle_.arm(limits_.idle);
 }
@@ -164,6 +165,7 @@ net::awaitable<Relay::End> Relay::splice(Direction& way) {
         bool const is_empty = co_await empty_pipe(way);
         if (!is_empty) co_return broken();
         if (owes(way)) co_await settle(way);
+        if (is_over()) co_return End::failed;
         if (aborted_ || may_leave()) co_return broken();
         auto const most = most_at_once(way, Pipe::bytes);
         auto const bytes = ::splice(way.from.descriptor(), nullptr, pipe.in(), nullptr, most, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
@@ -217,6 +219,7 @@ net::awaitable<Relay::End> Relay::copy(Direction& way) {
         if (aborted_ || may_leave()) co_return broken();
         if (!error) error = co_await pass_on(way);
         if (owes(way)) co_await settle(way);
+        if (is_over()) break;
         if (error == net::asio::error::eof) co_return End::in_order;
         if (error && error != net::asio::error::would_block) break;
     }

@@ -75,6 +75,7 @@ private:
     void hold(Direction& way, bool holds);
     void watch_reset(net::Transport& half_closed);
     bool owes(Direction const& way) const { return account_ && account_->owes(way.on_line); }
+    bool is_over() const { return account_ && account_->is_over(); }
     net::awaitable<void> settle(Direction& way);
     std::size_t most_at_once(Direction const& way, std::size_t most) const;
     net::awaitable<End> splice(Direction& way);

@@ -29,6 +29,7 @@ net::WorkerOptions within(Capacity const& capacity, net::WorkerOptions net, std:
 void configure_line(Shared& shared, Options const& options) {
     shared.shares.configure(options.share);
     shared.caps.configure(options.caps);
+    shared.quotas.configure(options.quotas);
 }
 
 std::uint32_t connections_allowed(Capacity const& capacity, Options const& options) {

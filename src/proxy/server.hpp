@@ -68,7 +68,6 @@ public:
     /// The addresses it listens on now, in the order of options.listen.
     std::vector<ListenAddress> listen_addresses() const { return listening_->addresses(); }
     std::shared_ptr<http::OwnAddresses const> own() const { return own_->now(); }
-    std::uint32_t connections() const { return shared_.connections.now(); }
     ConfigState& config_state() { return shared_.config; }
     /// The state that all workers share.
     Shared const& shared() const { return shared_; }
@@ -77,6 +76,7 @@ public:
     std::shared_ptr<Options const> options() const;
     AccessLog::Stats log_stats() const { return log_ ? log_->stats() : AccessLog::Stats{}; }
     net::NameHistory& name_history() { return shared_.name_history; }
+    share::Quotas& quotas() { return shared_.quotas; }
     net::Network& network() { return *network_; }
     icp::Mesh& mesh() { return *mesh_; }
     /// Before start(); it outlives the workers.

@@ -26,6 +26,7 @@
 #include "proxy/top_lists.hpp"
 #include "share/cap.hpp"
 #include "share/clock.hpp"
+#include "share/quotas.hpp"
 #include "share/shares.hpp"
 #include "util/link.hpp"
 
@@ -60,6 +61,7 @@ struct Shared {
     ConfigState config;
     share::Shares shares;   // of the line
     share::Caps caps;
+    share::Quotas quotas;
     h2::Budget http2_memory{64 * MiB};   // shared by all HTTP/2 connections, in addition to the fixed part of each
     std::vector<Services*> workers;      // all of them, by number; complete before the first one runs
 };

@@ -142,6 +142,8 @@ net::awaitable<void> Tunnel::relay(OtherEnd const& end, Beginning begins) {
     relay_ = nullptr;
     request_.record.body_sent += relay.to_client();
     if (relay.has_left()) co_return pack(end, relay);
+    auto const* const account = request_.account.get();
+    if (account && account->is_over()) request_.record.texts.reason = account->over_reason();
     if (relay.out_of_time()) request_.record.texts.reason = "tunnel timeout (deadlines.tunnel_idle or deadlines.tunnel_total)";
 }
 

@@ -32,6 +32,12 @@ net::awaitable<void> Upload::run(std::function<void(Fault)> faulty) {
         }
         bool const sent = co_await pass_on(piece.data);
         moved_();
+        if (request_.account && request_.account->is_over() && !piece.data.empty() && !joining_) {
+            request_.close = true;
+            faulty({429, {}});
+            exchange_->cancel();
+            break;
+        }
         if (request_.account && request_.account->owes(share::Direction::up)) {
             auto& account = *request_.account;
             co_await account.settle(share::Direction::up);

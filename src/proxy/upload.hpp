@@ -11,7 +11,7 @@ namespace garner::proxy {
 /// Belongs to one request.
 class Upload {
 public:
-    /// Why the body is incomplete: the client's error; status 0: the client is gone.
+    /// Why the body is incomplete: the client's error; status 0: the client is gone; 429: its quota is used up.
     struct Fault {
         std::uint16_t status = 0;
         std::string reason;

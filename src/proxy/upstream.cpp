@@ -66,11 +66,20 @@ std::optional<Failure> demand_for_login(Request const& request, Sources const& s
     return Failure{{407, sources.name() + " requires a login.", FailureKind::other}, FailureCause::none, std::move(challenges)};
 }
 
-/// The failure if the response is no longer wanted.
+/// The failure if the quota of the client is used up, or the response is no longer wanted.
 net::awaitable<std::optional<Failure>> failure_on_line(Request& request) {
-    bool const is_wanted = co_await wait_for_line(request);
+    auto& account = *request.account;
     std::optional<Failure> failure;
-    if (!is_wanted) failure.emplace().told = {503, cancelled, FailureKind::other};
+    bool is_allowed = account.may_ask();
+    if (is_allowed) {
+        bool const is_wanted = co_await wait_for_line(request);
+        if (!is_wanted) {
+            failure.emplace().told = {503, cancelled, FailureKind::other};
+            co_return failure;
+        }
+        is_allowed = account.may_ask();   // other transfers of the client have gone on
+    }
+    if (!is_allowed) failure = over_quota(account.standing());
     co_return failure;
 }
 
@@ -122,7 +131,8 @@ bool Upstream::should_try_next_source() const {
 
 bool Upstream::may_try_next() const {
     bool const wanted = !request_.aborted && (!request_.client_gone || request_.others_wait());
-    if (!sources_.has_next() || !wanted || upload_.started() || failure_.told.status == 407) return false;
+    bool const is_refused = failure_.told.status == 407 || failure_.is_over_quota();   // for each source
+    if (!sources_.has_next() || !wanted || upload_.started() || is_refused) return false;
     bool const went_out = exchange_ != nullptr;
     return !went_out || http::is_idempotent(request_.head().method);
 }
@@ -204,7 +214,10 @@ net::awaitable<Trouble> Upstream::send_request(RequestChanges const& changes) {
     if (*sent != Trouble::none) co_return *sent;
     auto const asked = steady_now();
     auto const faulty = [this](Upload::Fault fault) {
-        if (fault.status != 0) fail(fault.status, std::move(fault.reason), FailureKind::other);
+        if (fault.status == 429)
+            failure_ = over_quota(request_.account->standing());
+        else if (fault.status != 0)
+            fail(fault.status, std::move(fault.reason), FailureKind::other);
     };
     auto const moved = [this] {
         request_.record.count_traffic(request_);

@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "net/asio.hpp"
@@ -14,16 +15,16 @@
 
 namespace garner::share {
 
-/// Belongs to one worker; one coroutine may wait for each direction.
+/// Belongs to one worker; one coroutine may wait for each direction. With a quota it also counts, slows and ends.
 class Account {
 public:
     /// `cap`: null if none applies.
-    Account(Shares& shares, Clock& clock, SubjectRef subject, std::shared_ptr<Cap> cap)
-        : shares_(shares), clock_(clock), subject_(std::move(subject)), cap_(std::move(cap)) {}
+    Account(Shares& shares, Clock& clock, Payer own, std::shared_ptr<Cap> cap)
+        : shares_(shares), clock_(clock), own_(std::move(own)), cap_(std::move(cap)) {}
     Account(Account const&) = delete;
     ~Account();
 
-    SubjectRef const& subject() const { return subject_; }
+    Payer const& own() const { return own_; }
     /// For a transfer that outlives this account. Debts stay here.
     std::unique_ptr<Account> another() const;
 
@@ -36,6 +37,15 @@ public:
 
     /// Waits end when the condition is true. It is evaluated each second.
     void wait_unless(std::function<bool()> useless) { useless_ = std::move(useless); }
+
+    /// Before a source is asked: counts the request once. False: the quota is used up, and no source may be asked.
+    bool may_ask();
+    /// The quota of all that could pay was used up when bytes were charged or waited for: the transfer ends.
+    bool is_over() const { return static_cast<bool>(over_by_); }
+    /// The quota that ends or refuses the transfer. Only if is_over().
+    QuotaStanding standing() const { return over_by_->standing(wall_now()); }
+    /// `the quota "guests" is used up`, for the log. Only if is_over().
+    std::string over_reason() const { return "the quota \"" + standing().rule.name + "\" is used up"; }
 
     /// Bytes have moved.
     void charge(Direction direction, Bytes bytes);
@@ -62,22 +72,31 @@ private:
     struct Side {
         Bytes owed = 0;     // to the line
         Bytes capped = 0;   // to the cap
+        Bytes laned = 0;    // to the slow lane
         net::WakeHandle waiting = {};
         bool aborted = false;
-        bool owes() const { return owed > 0 || capped > 0; }
+        bool owes() const { return owed > 0 || capped > 0 || laned > 0; }
     };
-    SubjectRef payer(Direction direction) const;
-    bool is_useless() const { return useless_ && useless_(); }
+    Payer payer(Direction direction) const;
+    void charge_quota(Direction direction, Payer const& payer, Bytes bytes, SteadyTime now);
+    void enter_lane(std::shared_ptr<Cap> lane);
+    void leave_lane();
+    void note_state(Payer const& payer, QuotaState state);
+    bool is_useless(Direction direction);
     net::awaitable<void> wait_for_share(Direction direction);
     net::awaitable<void> wait_for_cap(Direction direction);
+    net::awaitable<void> wait_for_lane(Direction direction);
     net::awaitable<void> wait(Line& line, Line::Place& place, Side& side);
 
     Shares& shares_;
     Clock& clock_;
-    SubjectRef subject_;
+    Payer own_;
     std::shared_ptr<Cap> cap_;
+    std::shared_ptr<Cap> lane_;        // the last payer's; nullptr: it is not in the slow lane
     std::shared_ptr<Payers> others_;   // nullptr: none
     bool with_own_ = false;
+    bool has_asked_ = false;
+    QuotaRef over_by_;                // empty: some payer is within its quota
     std::function<bool()> useless_;   // empty: no wait is
     std::array<Side, 2> sides_;
 };

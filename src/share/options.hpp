@@ -6,6 +6,7 @@
 
 #include "http/matcher.hpp"
 #include "util/bytes.hpp"
+#include "util/clock.hpp"
 
 namespace garner::share {
 
@@ -38,7 +39,35 @@ struct CapRule {
     Bytes down = 0;   // bytes a second; 0: no limit
     Bytes up = 0;
 
+    bool has_limit() const { return down > 0 || up > 0; }
     Bytes rate(Direction direction) const { return direction == Direction::down ? down : up; }
+};
+
+/// The window of a quota, in local time; a week begins on Monday.
+enum class Per : std::uint8_t { day, week, month };
+constexpr char const* text(Per per) { return per == Per::day ? "day" : per == Per::week ? "week" : "month"; }
+
+/// The effect of a quota that is used up.
+enum class Over : std::uint8_t { refuse, slow };
+constexpr char const* text(Over over) { return over == Over::refuse ? "refuse" : "slow"; }
+
+/// The first quota that matches a request counts it.
+struct QuotaRule {
+    std::string name;
+    http::Matcher match;
+    Each each = Each::client;   // client or all
+    Per per = Per::day;
+    Bytes bytes = 0;              // in both directions; like the next two: in a window; 0: no limit
+    std::uint32_t requests = 0;   // that go over the line
+    milliseconds time{0};         // whole minutes, in which something moved
+    double soft = 0.8;            // the part of a limit from which on the slow lane applies
+    Bytes slow = 0;               // bytes a second in each direction; 0: there is no slow lane
+    Over over = Over::refuse;
+
+    bool has_limit() const { return bytes > 0 || requests > 0 || time.count() > 0; }
+    std::uint32_t minutes() const {
+        return static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::minutes>(time).count());
+    }
 };
 
 struct Options {

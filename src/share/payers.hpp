@@ -1,16 +1,42 @@
 // The subjects that share the cost of one transfer.
 #pragma once
+#include <compare>
+#include <utility>
+
 #include "net/wake.hpp"
+#include "share/quotas.hpp"
 #include "share/subject.hpp"
 
 namespace garner::share {
+
+/// The one that pays for bytes of the line, and the quota that counts them.
+struct Payer {
+    SubjectRef subject;
+    QuotaRef quota;   // empty: none counts them
+
+    Payer() = default;
+    Payer(SubjectRef of, QuotaRef by = {}) : subject(std::move(of)), quota(std::move(by)) {}
+    explicit operator bool() const { return static_cast<bool>(subject); }
+    QuotaState state(WallTime now) const { return quota ? quota->state(now) : QuotaState::within; }
+    friend bool operator==(Payer const&, Payer const&) = default;
+};
+
+/// The order of payers: within their quotas first, then those with the least use of the line.
+struct Turn {
+    QuotaState state = QuotaState::within;
+    double tag = 0;
+    friend auto operator<=>(Turn const&, Turn const&) = default;
+};
+inline Turn turn_of(Payer const& payer, Line const& line, Direction direction) {
+    return {payer.state(wall_now()), line.tag(payer.subject->flow(direction))};
+}
 
 /// Thread-safe.
 class Payers {
 public:
     virtual ~Payers() = default;
     /// The one whose turn comes first; empty if there are none.
-    virtual SubjectRef payer(Line const& line, Direction direction) const = 0;
+    virtual Payer payer(Line const& line, Direction direction) const = 0;
     /// Wakes the handle when one more joins. Only the last handle counts.
     virtual void wake_on_joining(net::WakeHandle handle) = 0;
 };

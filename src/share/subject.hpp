@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 
+#include "share/kept.hpp"
 #include "share/line.hpp"
 #include "share/options.hpp"
 #include "util/hash.hpp"
@@ -30,38 +30,14 @@ public:
     LineFlow const& flow(Direction direction) const { return flows_[index(direction)]; }
 
 private:
-    friend class SubjectRef;
+    friend class Kept<Subject>;
     friend class Subjects;
     std::array<LineFlow, 2> flows_;
     std::string const* key_ = nullptr;
     std::atomic<std::uint32_t> users_{0};
 };
 
-/// Keeps a subject in its table. The table outlives it.
-class SubjectRef {
-public:
-    SubjectRef() = default;
-    explicit SubjectRef(Subject& subject) : subject_(&subject) { ++subject.users_; }
-    SubjectRef(SubjectRef const& other) : subject_(other.subject_) {
-        if (subject_) ++subject_->users_;
-    }
-    SubjectRef(SubjectRef&& other) noexcept : subject_(std::exchange(other.subject_, nullptr)) {}
-    SubjectRef& operator=(SubjectRef other) noexcept {
-        std::swap(subject_, other.subject_);
-        return *this;
-    }
-    ~SubjectRef() {
-        if (subject_) --subject_->users_;
-    }
-
-    explicit operator bool() const { return subject_ != nullptr; }
-    Subject& operator*() const { return *subject_; }
-    Subject* operator->() const { return subject_; }
-    friend bool operator==(SubjectRef const&, SubjectRef const&) = default;
-
-private:
-    Subject* subject_ = nullptr;
-};
+using SubjectRef = Kept<Subject>;
 
 /// All subjects. The one that was idle longest leaves for a new one: it would have had no more than its credit either way.
 /// Thread-safe.

@@ -44,6 +44,7 @@ Json json_of(Hello const& hello) {
     if (hello.counters) message["counters"] = true;
     if (hello.clients) message["clients"] = true;
     if (hello.state) message["state"] = true;
+    if (hello.quotas) message["quotas"] = true;
     return message;
 }
 
@@ -92,6 +93,12 @@ Json counters(Json add) {
     return message;
 }
 
+Json quotas(std::string const& rows) {
+    auto message = plain("quotas");
+    message["rows"] = bytes_of(rows);
+    return message;
+}
+
 Result<Hello> hello_of(Json const& message) {
     Hello hello;
     Reader reader(message);
@@ -103,6 +110,7 @@ Result<Hello> hello_of(Json const& message) {
     if (reader.has("counters")) reader.flag("counters", hello.counters);
     if (reader.has("clients")) reader.flag("clients", hello.clients);
     if (reader.has("state")) reader.flag("state", hello.state);
+    if (reader.has("quotas")) reader.flag("quotas", hello.quotas);
     return reader.result(std::move(hello));
 }
 
@@ -163,6 +171,13 @@ Result<Json> counters_of(Json const& message) {
     auto const add = message.find("add");
     if (add == message.end() || !add->is_object()) return Fault{"the message \"counters\" has no valid member \"add\""};
     return *add;
+}
+
+Result<std::string> quotas_of(Json const& message) {
+    auto const rows = message.find("rows");
+    auto text = rows == message.end() ? std::nullopt : text_in(*rows);
+    if (!text || what_of(message) != "quotas") return Fault{"the message \"quotas\" has no valid member \"rows\""};
+    return *std::move(text);
 }
 
 Result<unsigned> common_protocol(Hello const& hello, std::string const& own_version) {

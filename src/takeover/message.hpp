@@ -26,6 +26,7 @@ struct Hello {
     bool counters = false;                                   // it goes on with the counters
     bool clients = false;                                    // it goes on with client connections
     bool state = false;                                      // it goes on with failures and the measurements of peers
+    bool quotas = false;                                     // it goes on with what quotas have counted
 };
 
 /// The answer of the old process: the state that the new one continues.
@@ -81,9 +82,11 @@ Json settled(std::uint64_t number);
 Json objects();
 /// `add`: counts by name, or by name and label.
 Json counters(Json add);
+/// `rows`: lines of a ledger (share/ledger.hpp), each a count since the last such message.
+Json quotas(std::string const& rows);
 
 // Unknown members are ignored. The fault names a member that is missing or has another type.
-/// The members `objects`, `counters`, `clients` and `state` may be missing.
+/// The members `objects`, `counters`, `clients`, `state` and `quotas` may be missing.
 Result<Hello> hello_of(Json const& message);
 Result<Welcome> welcome_of(Json const& message);
 Result<Sockets> sockets_of(Json const& message);
@@ -95,6 +98,8 @@ Result<std::uint64_t> settled_of(Json const& message);
 bool answers_wants(Json const& message);
 /// An object of any contents.
 Result<Json> counters_of(Json const& message);
+/// Any bytes.
+Result<std::string> quotas_of(Json const& message);
 
 /// The highest protocol that both processes speak. The fault names the versions of both.
 Result<unsigned> common_protocol(Hello const& hello, std::string const& own_version);

@@ -96,6 +96,7 @@ private:
         for (auto const* from = &form; from; from = from->parent_)
             for (auto const& row : from->rows_) declare(row, app);
         if (!form.operand_.empty()) app.add_option(form.operand_);
+        if (auto const& second = form.second_operand_; !second.empty()) app.add_option(second.substr(1, second.size() - 2));
         for (auto const& below : form.subcommands_)
             if (std::ranges::count(words_, below->word_) > 0) declare(*below, *app.add_subcommand(below->word_));
     }
@@ -140,8 +141,10 @@ private:
 
     std::string take(CLI::Option const& option, std::string const& value) {
         if (option.get_positional()) {
-            has_operand_ = !value.empty();
-            return has_operand_ ? chosen_->take_operand_(chosen_->operand_, value) : std::string();
+            bool const has_second = !chosen_->second_operand_.empty();
+            if (value.empty() && has_second) return chosen_->name_below(root_) + "takes no empty operand";
+            has_operand_ = has_operand_ || !value.empty();
+            return value.empty() ? std::string() : chosen_->take_operand_(chosen_->operand_, value);
         }
         auto const name = option.get_name();
         auto const* row = chosen_->find_row(name);
@@ -183,7 +186,7 @@ private:
         }
         if (!chosen_->no_operand_.empty()) return quoted_word(word) + " is no option; " + chosen_->no_operand_;
         return name + "takes no " + quoted_word(word) +
-               (chosen_->operand_.empty() ? "" : "; " + name + "takes one " + chosen_->operand_);
+               (chosen_->operand_.empty() ? "" : "; " + name + "takes one " + chosen_->operand_ + chosen_->and_second());
     }
 
     std::string missing() const {
@@ -238,6 +241,13 @@ CommandForm& CommandForm::operand(std::string_view spec, Take take) {
     return *this;
 }
 
+CommandForm& CommandForm::and_operand(std::string_view spec) {
+    second_operand_ = spec;
+    return *this;
+}
+
+std::string CommandForm::and_second() const { return second_operand_.empty() ? "" : " and one " + second_operand_; }
+
 CommandForm& CommandForm::required(std::string_view spec, std::string help, std::string& value) {
     required_ = Required{std::string(spec), &value};
     no_operand_ = "the " + required_->word() + " is given with " + required_->spec;
@@ -273,11 +283,12 @@ std::string CommandForm::usage() const {
     auto text = name_;
     if (required_) text += " " + required_->spec;
     if (!operand_.empty()) text += operand_optional_ ? " [" + operand_ + "]" : " " + operand_;
+    if (!second_operand_.empty()) text += " " + second_operand_;
     if (subcommands_.empty()) return text;
     if (!parent_) return text + (subcommand_optional_ ? " [COMMAND]" : " COMMAND");
-    for (auto const& below : subcommands_)
-        text += (below == subcommands_.front() ? " " : " | ") + below->usage().substr(name_.size() + 1);
-    return text;
+    std::string all;
+    for (auto const& below : subcommands_) all += (all.empty() ? "" : " | ") + below->usage().substr(name_.size() + 1);
+    return text + (subcommand_optional_ ? " [" + all + "]" : " " + all);
 }
 
 void CommandForm::describe_options(std::vector<CommandDescription::Option>& options) const {

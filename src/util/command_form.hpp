@@ -41,6 +41,8 @@ public:
     /// "URL", or "[PATTERN]" if it may be absent. A command has at most one.
     CommandForm& operand(std::string_view spec, Take);
     CommandForm& operand(std::string_view spec, std::string& value) { return operand(spec, into(value)); }
+    /// A second operand, which may be missing: "[CLIENT]".
+    CommandForm& and_operand(std::string_view spec);
     /// Replaces the message about an operand of a command without operands.
     CommandForm& no_operand(std::string hint) { return no_operand_ = std::move(hint), *this; }
     /// "--size SIZE" or "-H,--header FIELD". Subcommands accept the options of the commands above them.
@@ -104,6 +106,7 @@ private:
     std::string name_below(CommandForm const& root) const;
     Row const* find_row(std::string_view name) const;
     bool is_part() const { return parent_ && parent_->parent_; }   // the help of the command above describes it
+    std::string and_second() const;
 
     CommandForm const* parent_ = nullptr;
     std::string name_, word_, about_, notes_, no_operand_, version_, group_;   // the word is the end of the name
@@ -114,7 +117,8 @@ private:
         std::string word() const { return spec.substr(2, spec.find(' ') - 2); }
     };
     std::optional<Required> required_;
-    std::string operand_;   // its name; empty: none
+    std::string operand_;          // its name; empty: none
+    std::string second_operand_;   // as in the usage: "[CLIENT]"; empty: none
     Words operand_words_;
     bool operand_optional_ = false, subcommand_optional_ = false, operand_is_last_ = false;
     Take take_operand_;

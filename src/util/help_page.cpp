@@ -148,7 +148,7 @@ std::string help_page(CommandDescription const& command) {
     // The page of the program, with all commands, just fits on a screen.
     auto text = "Usage: " + command.usage + (is_program ? " [options]\n" : " [options]\n\n") + wrapped_lines(command.about);
     if (is_program && !command.group.empty())
-        text += "\nCommands:\n" + command_lines(command);
+        text += "Commands:\n" + command_lines(command);
     else
         append_table(text, "Commands", subcommand_rows(command));
     append_table(text, "Options", option_rows(command.options));
@@ -162,7 +162,7 @@ std::string help_page(CommandDescription const& command) {
 std::string overview(CommandDescription const& program) {
     std::string topics;
     for (auto const& topic : topics_of(program)) topics += (topics.empty() ? "" : ", ") + topic.name;
-    auto text = "Usage: " + program.usage + " [options]\n\n" + command_lines(program) + program.word() +
+    auto text = "Usage: " + program.usage + " [options]\n" + command_lines(program) + program.word() +
                 " help COMMAND prints the options of a command and two examples.";
     return text + (topics.empty() ? "\n" : " Topics: " + topics + ".\n");
 }

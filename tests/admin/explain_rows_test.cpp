@@ -116,6 +116,27 @@ TEST(ExplainRows, a_cap_has_its_rates_and_what_it_has_moved) {
                 HasSubstr("Cap guests\ncap: down 8 Mbit/s, up no limit, each: all\nmoved: down 6.84 KiB, up 0 B"));
 }
 
+TEST(ExplainRows, a_quota_has_its_limits_and_what_it_has_counted) {
+    Rows rows;
+    auto options = std::make_shared<proxy::Options>();
+    share::QuotaRule guests, staff;
+    guests.name = "guests";
+    guests.per = share::Per::month;
+    guests.bytes = 2'000'000'000;
+    guests.requests = 100;
+    guests.time = std::chrono::minutes(90);
+    guests.slow = 125'000;
+    staff.name = "staff";
+    options->quotas = {staff, guests};
+    rows.figures.options = options;
+    rows.figures.quotas.rules = {{"staff"}, {"guests", 7'000, 3, 1}};
+    auto const text = rows.of("quota guests");
+    EXPECT_THAT(text, HasSubstr("Quota guests\nlimits: 2 GB, 100 requests, 90m in a month, each: client\n"
+                                "slow lane: 1 Mbit/s in each direction, from 80.0 % of a limit on\n"
+                                "counted: 3 requests, 6.84 KiB since the start; refused: 1\n"));
+    EXPECT_THAT(rows.of("quota staff"), HasSubstr("limits: none: it exempts what it matches"));
+}
+
 TEST(ExplainRows, a_policy_has_what_it_does_and_its_estimates) {
     Rows rows;
     proxy::Sampling::Report sampled;
@@ -159,8 +180,8 @@ TEST(ExplainRows, a_figure_has_its_meaning_and_its_names) {
 TEST(ExplainRows, other_texts_are_no_rows_and_unknown_names_are_errors) {
     EXPECT_EQ(Rows().of("http://peer.example/"), "no row");
     EXPECT_EQ(Rows().of("peer.example"), "no row");
-    for (auto const* asked : {"peer nobody", "rule none", "certificate none", "peer ", "user none", "cap none", "policy none",
-                              "voter none", "member none", "figure none", "figure "})
+    for (auto const* asked : {"peer nobody", "rule none", "certificate none", "peer ", "user none", "cap none", "quota none",
+                              "policy none", "voter none", "member none", "figure none", "figure "})
         EXPECT_THAT(Rows().of(asked), HasSubstr("error: the configuration in use has none of this name; ")) << asked;
     EXPECT_THAT(Rows().of("peer nobody"), HasSubstr("; garner peers prints the names"));
     EXPECT_THAT(Rows().of("rule none"), HasSubstr("; the page has a link with the name in each row"));

@@ -37,6 +37,13 @@ void expect_ok(Scene const& scene) {
 
 TEST(Health, is_ok_without_a_problem) { expect_ok({}); }
 
+TEST(Health, a_ledger_that_cannot_be_written_needs_attention) {
+    Scene scene;
+    scene.figures.quotas.ledger.trouble = "/var/lib/garner/quotas cannot be written: No space left on device";
+    expect_one(scene, HealthState::attention,
+               "a restart would forget what quotas have counted: /var/lib/garner/quotas cannot be written");
+}
+
 TEST(Health, a_stuck_worker_is_trouble) {
     Scene scene;
     scene.figures.stuck_workers = 1;

@@ -58,6 +58,11 @@ Report full_report() {
     report.figures.share.rates = {1'000'000, 0};
     report.figures.caps = {{"guests", {7'000, 0}}};
     report.subjects = {{"anna", {share::FlowFigures{.bytes = 2'048, .bytes_per_second = 512, .waiting = 1, .weight = 2}, {}}}};
+    share::QuotaStanding guest;
+    guest.rule.name = "guests";
+    guest.rule.bytes = 2'000'000'000;
+    guest.usage.bytes = 1'200'000'000;
+    report.quotas = {guest};
     proxy::Sampling::Report sampled;
     sampled.policy = "lru";
     sampled.what_if.rate = 0.25;
@@ -86,7 +91,7 @@ TEST(Page, has_its_sections_in_their_order) {
     std::size_t last = 0;
     for (auto const* id :
          {"health", "explain", "explanation", "now", "top-hosts", "top-clients", "top-misses", "failures", "refusals", "share",
-          "mesh", "group", "what-if", "disk", "rules", "certificates", "configuration", "counters"}) {
+          "quotas", "mesh", "group", "what-if", "disk", "rules", "certificates", "configuration", "counters"}) {
         auto const at = html.find(" id=\"" + std::string(id) + "\"");
         ASSERT_NE(at, html.npos) << id;
         EXPECT_GT(at, last) << id;
@@ -106,6 +111,7 @@ TEST(Page, names_each_figure_by_its_path_with_its_value) {
                                R"(data-stat="failures.0.reason" data-value="502 The server cannot be reached">502 The server)",
                                R"(data-stat="group.members.0.lag" data-value="1" class="number">1<)",
                                R"(data-stat="caps.0.down_bytes" data-value="7000" class="number">6.84 KiB<)",
+                               R"(data-stat="quotas.0.used" data-value="1200000000">1.2 GB of 2 GB<)",
                                R"(data-stat="top.misses.0.reason" data-value="no-store in response">no-store in response<)",
                                R"(data-stat="history.requests.1m.1" data-value="2.5" class="number">2.50<)",
                                R"(data-stat="history.hit_ratio.1m.1" data-value="null" class="number">-<)",
@@ -232,11 +238,12 @@ TEST(Page, gives_each_row_its_reason) {
     report.figures.peers[1].options.name = "next <door>";
     report.figures.disk.state = store::DiskStats::State::working;
     auto const html = html_of(report);
-    for (auto const* link : {"/?url=peer%20campus#explanation", "/?url=peer%20next%20%3Cdoor%3E#explanation",
-                             "/?url=certificate%20CN%20%3D%20gate.example#explanation", "/?url=often.example#explanation",
-                             "/?url=user%20anna#explanation", "/?url=cap%20guests#explanation", "/?url=policy%20lru#explanation",
-                             "/?url=figure%20disk.hits#explanation", "/?url=figure%20config.since#explanation",
-                             "/?url=voter%2010.0.0.2%3A3133#explanation", "/?url=member%20cache4#explanation"})
+    for (auto const* link :
+         {"/?url=peer%20campus#explanation", "/?url=peer%20next%20%3Cdoor%3E#explanation",
+          "/?url=certificate%20CN%20%3D%20gate.example#explanation", "/?url=often.example#explanation",
+          "/?url=user%20anna#explanation", "/?url=cap%20guests#explanation", "/?url=quota%20guests#explanation",
+          "/?url=policy%20lru#explanation", "/?url=figure%20disk.hits#explanation", "/?url=figure%20config.since#explanation",
+          "/?url=voter%2010.0.0.2%3A3133#explanation", "/?url=member%20cache4#explanation"})
         EXPECT_THAT(html, HasSubstr("href=\"" + std::string(link) + "\""));
     for (auto const& section : page_model(stats_json(report)).sections) {
         for (auto const& table : section.tables) EXPECT_TRUE(table.why || table.id == "history") << table.id;

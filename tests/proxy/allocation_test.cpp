@@ -310,8 +310,9 @@ private:
 };
 
 struct Scene {
-    explicit Scene(http::Matcher match, Log log = {.access = ""}) {
+    explicit Scene(http::Matcher match, Log log = {.access = ""}, std::vector<share::QuotaRule> quotas = {}) {
         auto options = std::make_shared<Options>();
+        options->quotas = std::move(quotas);
         options->listen = {Listen{"127.0.0.1", 0, std::nullopt}, Listen{"127.0.0.1", 0, std::nullopt, true, tls()}};
         http::AccessRule rule;
         rule.allow = true;
@@ -461,6 +462,17 @@ TEST(Allocation, none_for_a_hit_of_a_mebibyte) {
     Origin origin;
     Scene scene(port(origin.port));
     expect_hits_allocate_nothing(scene, origin, MiB);
+}
+
+TEST(Allocation, none_for_a_hit_of_a_client_with_a_quota) {
+    share::QuotaRule rule;
+    rule.name = "guests";
+    rule.bytes = GiB;
+    Origin origin;
+    Scene scene(port(origin.port), {.access = ""}, {rule});
+    expect_hits_allocate_nothing(scene, origin, 1'000);
+    auto const figures = scene.server->quotas().figures();
+    EXPECT_EQ(figures.rules.at(0).requests, 1u) << "hits are free";
 }
 
 TEST(Allocation, none_for_a_hit_that_is_logged) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 namespace garner::proxy {
 namespace {
 
@@ -54,6 +56,36 @@ TEST(LineAccount, the_first_rule_that_matches_applies) {
         EXPECT_EQ(place.weight, row.weight) << row.client;
         ASSERT_NE(place.cap, nullptr);
         EXPECT_EQ(place.cap->name, row.cap) << row.client;
+    }
+}
+
+TEST(LineAccount, an_escaped_URL_evades_no_limit_and_uses_no_exemption) {
+    Options options;
+    share::QuotaRule updates, films, all;
+    updates.match.url_contains = {"/updates/"};   // without a limit: it exempts
+    films.match.url_contains = {"/films/"};
+    films.bytes = all.bytes = 1'000;
+    options.quotas = {updates, films, all};
+    share::CapRule free, slow;
+    free.match = updates.match;
+    slow.down = 1'000;
+    options.caps = {free, slow};
+    struct Row {
+        char const *url, *plain_url;
+        share::QuotaRule const* quota;
+        share::CapRule const* cap;
+    };
+    auto const& [exempt, of_films, of_all] = std::tie(options.quotas[0], options.quotas[1], options.quotas[2]);
+    EXPECT_FALSE(exempt.has_limit());
+    for (auto const& row : {Row{"http://a.example/updates/1", "", nullptr, &options.caps[0]},
+                            Row{"http://a.example/%75pdates/1", "http://a.example/updates/1", &of_all, &options.caps[1]},
+                            Row{"http://a.example/%66ilms/1", "http://a.example/films/1", &of_films, &options.caps[1]}}) {
+        auto facts = request_of("10.0.0.7");
+        facts.url = row.url;
+        facts.plain_url = row.plain_url;
+        auto const place = place_on_line(options, facts, facts.client);
+        EXPECT_EQ(place.quota, row.quota) << row.url;
+        EXPECT_EQ(place.cap, row.cap) << row.url;
     }
 }
 

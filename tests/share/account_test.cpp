@@ -39,7 +39,7 @@ net::awaitable<void> transfer(Account& account, Bytes& moved, SteadyTime end) {
 /// At most one follower.
 class Followers : public Payers {
 public:
-    SubjectRef payer(Line const&, Direction) const override { return follower_; }
+    Payer payer(Line const&, Direction) const override { return follower_; }
     void wake_on_joining(net::WakeHandle handle) override { paying_ = std::move(handle); }
     void join(SubjectRef follower) {
         follower_ = std::move(follower);

@@ -79,10 +79,13 @@ std::map<std::string, Json> examples() {
     with_objects.objects = with_objects.counters = true;
     auto with_clients = with_objects;
     with_clients.clients = with_clients.state = true;
+    auto with_quotas = with_clients;
+    with_quotas.quotas = true;
     std::string const key("fhttp://example.com/\x01gzip", 25);
     return {{"hello", json_of(hello)},
             {"hello.objects", json_of(with_objects)},
             {"hello.clients", json_of(with_clients)},
+            {"hello.quotas", json_of(with_quotas)},
             {"clients", json_of(example_clients())},
             {"taken", json_of(Taken{.number = 7, .returned = {1}})},
             {"keep", plain("keep")},
@@ -96,6 +99,7 @@ std::map<std::string, Json> examples() {
             {"forget", json_of(Forget{.number = 3, .keys = {key}, .power = true, .everything = false}, "forget")},
             {"settled", settled(3)},
             {"counters", counters({{"garner_refreshes_total", 2}, {"garner_requests_total{answer}", {{"hit", 5}, {"miss", 1}}}})},
+            {"quotas", quotas("0123456789abcdef 1767225600 600 1 1 29453760 guests 4%0A%09%00%07\n")},
             {"bye", plain("bye")},
             {"refused", refusal("a takeover is running")}};
 }
@@ -118,6 +122,8 @@ TEST(TakeoverMessages, that_were_recorded_are_read) {
     EXPECT_EQ(hello->record_format, 3u);
     EXPECT_FALSE(hello->objects);
     EXPECT_FALSE(hello->counters);
+    EXPECT_FALSE(hello->quotas);
+    EXPECT_TRUE(hello_of(read("hello.quotas"))->quotas);
     EXPECT_TRUE(hello_of(read("hello.objects"))->objects);
     EXPECT_TRUE(hello_of(read("hello.objects"))->counters);
     auto const welcome = welcome_of(read("welcome"));
@@ -152,6 +158,10 @@ TEST(TakeoverMessages, that_were_recorded_are_read) {
     ASSERT_TRUE(counted) << counted.fault_text();
     EXPECT_EQ((*counted)["garner_requests_total{answer}"]["hit"], 5);
     EXPECT_FALSE(counters_of(plain("counters")));
+    auto const rows = quotas_of(read("quotas"));
+    ASSERT_TRUE(rows) << rows.fault_text();
+    EXPECT_TRUE(rows->ends_with("guests 4%0A%09%00%07\n"));
+    EXPECT_FALSE(quotas_of(plain("quotas")));
     EXPECT_EQ(refusal_of(read("refused")), "a takeover is running");
     EXPECT_EQ(refusal_of(read("bye")), std::nullopt);
 }

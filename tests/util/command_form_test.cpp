@@ -121,5 +121,24 @@ TEST(CommandForm, names_errors_of_subcommands) {
     EXPECT_THAT(tool.read({"--help"}).text, Not(HasSubstr("--all")));
 }
 
+TEST(CommandForm, takes_a_second_operand_that_may_be_missing) {
+    std::vector<std::string> taken;
+    auto const fault = [&](std::vector<std::string> const& words) {
+        taken.clear();
+        CommandForm form("tool", "Keeps files.");
+        form.subcommand("copy", "Copies a file.", {})
+            .operand("FROM", [&](auto, auto value) { return taken.emplace_back(value), std::string(); })
+            .and_operand("[TO]");
+        return form.read(words).fault;
+    };
+    EXPECT_EQ(fault({"copy", "a"}), "");
+    EXPECT_EQ(taken, (std::vector<std::string>{"a"}));
+    EXPECT_EQ(fault({"copy", "a", "b"}), "");
+    EXPECT_EQ(taken, (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(fault({"copy", "a", "b", "c"}), "copy takes no \"c\"; copy takes one FROM and one [TO]");
+    EXPECT_EQ(fault({"copy", "a", ""}), "copy takes no empty operand") << "it is not as if it were missing";
+    EXPECT_EQ(fault({"copy"}), "copy needs a FROM");
+}
+
 }   // namespace
 }   // namespace garner

@@ -66,7 +66,6 @@ TEST(HelpPage, a_page_ends_with_exit_statuses_and_examples) {
 
 TEST(HelpPage, the_overview_has_a_line_for_each_command) {
     EXPECT_EQ(overview(keeper()), "Usage: keep [COMMAND] [options]\n"
-                                  "\n"
                                   "run      keep            Keeps files.\n"
                                   "inspect  keep show FILE  Prints a file.\n"
                                   "         keep sort       Sorts files.\n"

@@ -1,0 +1,278 @@
+// Quotas: what a client has used is counted, slowed, refused, shown and kept.
+#include <fstream>
+#include <random>
+
+#include "story/rest.hpp"
+
+namespace garner::test {
+
+namespace {
+
+constexpr std::size_t MB = 1'000'000;
+
+Answer kept(std::size_t bytes) { return {.fields = {{"Cache-Control", "max-age=1000"}}, .body = pattern(bytes)}; }
+Answer never_kept(std::size_t bytes) { return {.fields = {{"Cache-Control", "no-store"}}, .body = pattern(bytes)}; }
+
+/// `members`: "bytes": "1 MB"
+std::string quota(std::string const& members, std::string const& more = "") {
+    return R"({"quotas": [{"name": "guests", )" + members + "}]" + (more.empty() ? "" : ", " + more) + "}";
+}
+
+/// The row of this machine; null without one.
+nlohmann::json row(Proxy const& proxy) {
+    auto const rows = proxy.stats()["quotas"];
+    return rows.empty() ? nlohmann::json() : rows[0];
+}
+
+std::size_t used(Proxy const& proxy) {
+    auto const found = row(proxy);
+    return found.is_null() ? 0 : found["bytes"].get<std::size_t>();
+}
+
+std::string const tunnels = R"("access": [{"allow": {"destination": ["127.0.0.0/8"], "port": ["1-65535"]}}])";
+
+Finished garner(Proxy const& proxy, std::vector<std::string> words) {
+    words.insert(words.begin(), garner_binary());
+    words.insert(words.end(), {"--config", proxy.dir().path("garner.json").string()});
+    return run(words);
+}
+
+}   // namespace
+
+TEST(Quotas, refuse_what_goes_over_the_line_and_serve_what_is_stored) {
+    Origin origin;
+    origin.answer("/kept", kept(100'000));
+    origin.answer("/large", never_kept(1'200'000));
+    origin.answer("/small", never_kept(10));
+    Proxy proxy(quota(R"("bytes": "1 MB", "per": "month")"));
+    EXPECT_EQ(get(proxy, origin, "/kept").body().size(), 100'000u);
+    EXPECT_GT(used(proxy), 100'000u);
+    EXPECT_EQ(row(proxy)["state"], "within");
+    EXPECT_FALSE(get(proxy, origin, "/large").complete()) << "a running body is ended";
+    EXPECT_LT(used(proxy), 2 * MB);
+    auto const asked = origin.requests("/small");
+    auto const refused = get(proxy, origin, "/small", {{"Accept", "application/json"}});
+    EXPECT_EQ(refused.status(), 429);
+    EXPECT_EQ(origin.requests("/small"), asked);
+    auto const seconds = std::stoll("0" + refused.field("Retry-After"));
+    EXPECT_GT(seconds, 0);
+    EXPECT_LE(seconds, 31 * 86'400);
+    EXPECT_THAT(refused.body(), HasSubstr(R"(The quota \"guests\" is used up: )"));
+    EXPECT_THAT(refused.body(), HasSubstr("It begins anew at 20"));
+    EXPECT_EQ(refused.detail(), "quotas");
+    EXPECT_TRUE(get(proxy, origin, "/kept").hit()) << "what is stored is served";
+    EXPECT_EQ(row(proxy)["state"], "over");
+    EXPECT_EQ(proxy.logged("/small").status, 429);
+    EXPECT_THAT(proxy.metrics(), HasSubstr("garner_quota_refused_total{quota=\"guests\"} 1"));
+    EXPECT_THAT(proxy.metrics(), Not(HasSubstr("127.0.0.1\"")));
+}
+
+TEST(Quotas, end_an_upload_and_a_stored_body_too) {
+    Origin origin;
+    origin.answer("/take", never_kept(1));
+    origin.answer("/film", kept(4'000'000));
+    {
+        Proxy proxy(quota(R"("bytes": "1 MB")"));
+        Client client(proxy, origin);
+        // The client may still be sending when the connection is closed.
+        EXPECT_THAT(client.post("/take", pattern(4'000'000)).status(), AnyOf(429, 0));
+        EXPECT_TRUE(eventually([&] { return proxy.logged("/take").status == 429; }));
+        EXPECT_LT(used(proxy), 1 * MB + (1u << 20));
+    }
+    Proxy proxy(quota(R"("bytes": "1 MB")"));
+    EXPECT_FALSE(get(proxy, origin, "/film").complete());
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["fills"] == 0; }));
+    EXPECT_LT(used(proxy), 1 * MB + (1u << 20));
+    EXPECT_THAT(proxy.logged("/film").all.dump(), HasSubstr("quota"));
+}
+
+TEST(Quotas, a_follower_within_its_quota_goes_on_with_the_fetch_of_another_client) {
+    Origin origin;
+    origin.answer("/film", kept(4'000'000));
+    Proxy proxy(quota(R"("bytes": "1 MB", "source": ["127.0.0.2"])", R"("share": {"down": "800 KB/s"})"));
+    Client guest(proxy, origin), other(proxy, origin);
+    guest.from("127.0.0.2");
+    other.from("127.0.0.3");
+    auto const first = guest.get("/film");
+    EXPECT_GE(first.early(10'000).size(), 10'000u);
+    auto const second = other.get("/film");
+    EXPECT_EQ(second.body().size(), 4'000'000u);
+    EXPECT_EQ(origin.requests("/film"), 1u);
+}
+
+TEST(Quotas, end_a_tunnel_within_a_second_and_a_mebibyte) {
+    Origin origin;
+    origin.answer("/large", never_kept(8'000'000));
+    Proxy proxy(quota(R"("bytes": "1 MB")", tunnels));
+    Client client(proxy);
+    ASSERT_EQ(client.connect_to(origin.authority()).status(), 200);
+    auto const begun = std::chrono::steady_clock::now();
+    client.raw("GET /large HTTP/1.1\r\nHost: " + origin.authority() + "\r\n\r\n");
+    auto const reply = client.expect();
+    EXPECT_LT(reply.body().size(), 1 * MB + (1u << 20));
+    EXPECT_GT(reply.body().size(), MB / 2);
+    EXPECT_FALSE(reply.complete());
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, 10s);
+    EXPECT_LT(used(proxy), 1 * MB + (1u << 20));
+    Client again(proxy);
+    EXPECT_EQ(again.connect_to(origin.authority()).status(), 429);
+}
+
+TEST(Quotas, end_a_slowed_tunnel_within_a_second_of_another_transfer_that_uses_the_rest) {
+    Origin origin;
+    origin.answer("/endless", never_kept(8'000'000));
+    origin.answer("/rest", never_kept(900'000));
+    Proxy proxy(quota(R"("bytes": "1 MB", "soft": 0.1, "slow": "20 KB/s")", tunnels));
+    Client tunnel(proxy);
+    ASSERT_EQ(tunnel.connect_to(origin.authority()).status(), 200);
+    tunnel.raw("GET /endless HTTP/1.1\r\nHost: " + origin.authority() + "\r\n\r\n");
+    auto const slowed = tunnel.expect();
+    EXPECT_TRUE(eventually([&] { return !row(proxy).is_null() && row(proxy)["state"] == "slow"; }));
+    EXPECT_FALSE(slowed.ends_within(Millis{500}));
+    proxy.reconfigure(quota(R"("bytes": 1000, "soft": 0.1, "slow": "20 KB/s")", tunnels));
+    proxy.signal(SIGHUP);
+    EXPECT_TRUE(eventually([&] { return row(proxy)["state"] == "over"; })) << "a reload keeps what is used";
+    EXPECT_TRUE(slowed.ends_within(Millis{2'500})) << "one second, on a busy machine";
+    EXPECT_FALSE(slowed.complete());
+}
+
+TEST(Quotas, the_slow_lane_has_its_rate) {
+    Origin origin;
+    origin.answer("/first", never_kept(600'000));
+    origin.answer("/second", never_kept(400'000));
+    Proxy proxy(quota(R"("bytes": "100 MB", "soft": 0.005, "slow": "200 KB/s", "over": "slow")"));
+    EXPECT_TRUE(get(proxy, origin, "/first").complete());
+    EXPECT_EQ(row(proxy)["state"], "slow");
+    auto const begun = std::chrono::steady_clock::now();
+    EXPECT_EQ(get(proxy, origin, "/second").body().size(), 400'000u);
+    auto const took = std::chrono::steady_clock::now() - begun;
+    EXPECT_GT(took, 1s);
+    EXPECT_LT(took, 20s);
+}
+
+TEST(Quotas, requests_are_granted_whole) {
+    Origin origin;
+    origin.answer("/page", never_kept(10));
+    origin.answer("/kept", kept(10));
+    Proxy proxy(quota(R"("requests": 3)"));
+    EXPECT_EQ(get(proxy, origin, "/kept").status(), 200);
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 429);
+    EXPECT_TRUE(get(proxy, origin, "/kept").hit());
+    EXPECT_EQ(row(proxy)["used"], 3);
+    EXPECT_EQ(row(proxy)["unit"], "requests");
+}
+
+TEST(Quotas, are_reset_by_an_operator) {
+    Origin origin;
+    origin.answer("/page", never_kept(10));
+    Proxy proxy(quota(R"("requests": 1)"));
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 429);
+    auto const told = garner(proxy, {"quota"});
+    EXPECT_EQ(told.code, 0) << told.errors;
+    EXPECT_THAT(told.output, HasSubstr("127.0.0.1"));
+    EXPECT_THAT(told.output, HasSubstr("used up"));
+    EXPECT_EQ(nlohmann::json::parse(garner(proxy, {"quota", "--json"}).output)[0]["state"], "over");
+    auto const explained = garner(proxy, {"explain", origin.url("/page")});
+    EXPECT_THAT(explained.output, HasSubstr("refused: The quota \"guests\" is used up"));
+    EXPECT_THAT(explained.output, HasSubstr("guests: 1 of 1 requests, used up, until"));
+    EXPECT_EQ(garner(proxy, {"quota", "reset", "others"}).code, 1);
+    EXPECT_EQ(garner(proxy, {"quota", "reset", "guests", "10.1.1.1"}).code, 1);
+    EXPECT_EQ(garner(proxy, {"quota", "reset", "guests", "127.0.0.1"}).code, 0);
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
+}
+
+TEST(Quotas, a_client_sees_its_own) {
+    Origin origin;
+    origin.answer("/page", never_kept(1'000));
+    Proxy proxy(R"({"quotas": [{"name": "<b>guests", "bytes": "1 MB", "source": ["127.0.0.1"]},
+                               {"name": "others", "bytes": "1 MB", "source": ["127.0.0.9"]}]})");
+    get(proxy, origin, "/page").body();
+    Client client(proxy.address(), proxy.port());
+    auto const html = client.get("/quota", {{"Accept", "text/html"}});
+    EXPECT_EQ(html.status(), 200);
+    EXPECT_EQ(html.field("Content-Type"), "text/html;charset=utf-8");
+    EXPECT_THAT(html.body(), HasSubstr("&lt;b&gt;guests"));
+    EXPECT_THAT(html.body(), Not(HasSubstr("others")));
+    auto const text = client.get("/quota");
+    EXPECT_THAT(text.body(), HasSubstr(" of 1 MB"));
+    EXPECT_THAT(text.body(), HasSubstr("within the limits"));
+    auto const json = nlohmann::json::parse(client.get("/quota?x", {{"Accept", "application/json"}}).body());
+    ASSERT_EQ(json["quotas"].size(), 1u) << json;
+    EXPECT_GT(json["quotas"][0]["bytes"]["used"], 1'000);
+    EXPECT_EQ(json["quotas"][0]["bytes"]["limit"], 1'000'000);
+    EXPECT_GT(json["quotas"][0]["left_seconds"], 0);
+    EXPECT_EQ(client.post("/quota", "x").status(), 405);
+    Proxy none;
+    EXPECT_EQ(Client(none.address(), none.port()).get("/quota").status(), 404);
+}
+
+TEST(Quotas, a_restart_goes_on_with_what_is_used) {
+    Origin origin;
+    origin.answer("/page", never_kept(200'000));
+    TempDir state;
+    auto const patch = quota(R"("bytes": "1 MB")", R"("state": {"path": ")" + state.path("").string() + R"("})");
+    std::size_t before = 0;
+    {
+        Proxy proxy(patch);
+        get(proxy, origin, "/page").body();
+        before = used(proxy);
+        EXPECT_GT(before, 200'000u);
+    }
+    Proxy proxy(patch);
+    EXPECT_EQ(used(proxy), before);
+}
+
+/// Each kill may lose what was counted in the ten seconds before it, and nothing else.
+TEST(Quotas, twenty_kills_lose_at_most_ten_seconds_each) {
+    Origin origin;
+    origin.answer("/page", never_kept(10'000));
+    TempDir state;
+    auto const patch = quota(R"("bytes": "1 GB", "per": "month")", R"("state": {"path": ")" + state.path("").string() + R"("})");
+    constexpr Millis long_life{12'000}, loss{10'000};
+    std::mt19937 random(5);
+    std::size_t least = 0;   // what must be there after a kill
+    for (int round = 0; round < 20; ++round) {
+        Proxy proxy(patch);
+        auto const restored = used(proxy);
+        EXPECT_GE(restored, least) << round;
+        EXPECT_LE(proxy.stats()["ledger"]["damaged"], 1) << "at most a torn end";
+        least = restored;
+        auto const life = round % 10 == 4 ? long_life : Millis{random() % 1'000};
+        auto const end = std::chrono::steady_clock::now() + life;
+        while (std::chrono::steady_clock::now() < end) {
+            get(proxy, origin, "/page").body();
+            auto const now_used = used(proxy);
+            if (std::chrono::steady_clock::now() + loss < end) least = now_used;
+            pause_for(Millis{100});
+        }
+        if (life == long_life) EXPECT_GT(least, restored) << round;
+        proxy.kill();
+    }
+    Proxy proxy(patch);
+    EXPECT_GE(used(proxy), least);
+}
+
+TEST(Quotas, a_damaged_or_unwritable_ledger_ends_nothing) {
+    Origin origin;
+    origin.answer("/page", never_kept(10'000));
+    TempDir state;
+    std::ofstream(state.path("quotas")) << "no ledger\nat all";
+    auto const path = state.path("").string();
+    {
+        Proxy proxy(quota(R"("bytes": "1 MB")", R"("state": {"path": ")" + path + R"("})"));
+        EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
+        EXPECT_EQ(proxy.stats()["ledger"]["damaged"], 2);
+        EXPECT_TRUE(proxy.says("dropped 1 damaged rows"));
+    }
+    std::filesystem::remove(state.path("quotas"));
+    std::filesystem::create_directory(state.path("quotas"));   // no file can be there, even for root
+    Proxy proxy(quota(R"("bytes": "1 MB")", R"("state": {"path": ")" + path + R"("})"));
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
+    EXPECT_NE(proxy.stats()["ledger"]["trouble"], "");
+    EXPECT_THAT(proxy.stats()["health"].dump(), HasSubstr("a restart would forget what quotas have counted"));
+    EXPECT_TRUE(proxy.says("the counts of quotas are only in memory"));
+}
+
+}   // namespace garner::test
