@@ -136,7 +136,7 @@ void check_ledger(Checked const& in) {
     auto const& ledger = in.figures.quotas.ledger;
     if (ledger.trouble.empty()) return;
     in.attention("a restart would forget what quotas have counted: " + ledger.trouble,
-                 "free space, or make " + ledger.path + " writable; Garner tries again every 8 s");
+                 "free space, or make " + ledger.path + " writable; Garner tries again every 8 s", "quotas");
 }
 
 void check_configuration(Checked const& in) {
