@@ -109,8 +109,8 @@ public:
     /// Found once, because that takes time.
     std::span<DeadRule const> dead() const { return dead_; }
     bool empty() const { return rules_.empty(); }
-    /// True if there are rules, and they judge all requests alike that a client, known by address and listener, sends for a host and
-    /// port. Only a CONNECT differs.
+    /// True if there are rules, and they judge all requests alike that a client (an address and a listener) sends for one origin.
+    /// Only a CONNECT differs.
     bool are_about_origins() const { return about_origins_; }
 
 private:

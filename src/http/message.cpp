@@ -14,7 +14,6 @@ namespace {
 constexpr std::size_t longest_method = 64;
 /// Empty lines before a request line that are skipped (RFC 9112 2.2), in bytes.
 constexpr std::size_t empty_lines_bytes = 2 * 2;
-constexpr std::size_t longest_known_name = 25;
 
 struct SyntaxError {
     char const* refusal = nullptr;
@@ -49,23 +48,28 @@ bool has_control(std::uint64_t word) {
 
 enum class Tabs : bool { refused, allowed };
 
-/// The first control byte of `text`, or npos. Checks eight bytes at a time, because values are most of a head.
+/// Eight bytes of `text`.
+std::uint64_t word_at(char const* text) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text, sizeof word);
+    return word;
+}
+
+/// True when `text` may have a control byte. Checks eight bytes at a time, because values are most of a head.
+bool may_have_control(std::string_view text) {
+    if (text.size() < 8) return std::ranges::any_of(text, is_control);
+    auto const* const last = text.data() + text.size() - 8;   // may overlap the eight bytes before
+    for (auto const* at = text.data(); at < last; at += 8)
+        if (has_control(word_at(at))) return true;
+    return has_control(word_at(last));
+}
+
+/// The first control byte of `text`, or npos.
 std::size_t find_control(std::string_view text, Tabs tabs) {
-    for (std::size_t i = 0; i < text.size();) {
-        if (text.size() >= 8) {
-            auto const at = std::min(i, text.size() - 8);   // the last eight bytes may overlap the ones before
-            std::uint64_t word = 0;
-            std::memcpy(&word, text.data() + at, 8);
-            if (!has_control(word)) {
-                i = at + 8;
-                continue;
-            }
-        }
-        auto end = std::min(i + 8, text.size());
-        for (; i < end; ++i)
-            if (is_control(text[i]) && !(text[i] == '\t' && tabs == Tabs::allowed)) return i;
-    }
-    return npos;
+    if (!may_have_control(text)) return npos;
+    auto const is_meant = [&](char c) { return is_control(c) && !(c == '\t' && tabs == Tabs::allowed); };
+    auto const found = std::ranges::find_if(text, is_meant);
+    return found == text.end() ? npos : static_cast<std::size_t>(found - text.begin());
 }
 
 // clang-format off
@@ -80,12 +84,13 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Name::count_)> k
 // clang-format on
 static_assert(known_names[static_cast<std::size_t>(Name::x_forwarded_for)] == "x-forwarded-for");
 
-/// A name in lower case, padded with zeros: 32 bytes are compared without a loop.
-using PaddedName = std::array<char, 32>;
+/// For each byte of a known name the bit that differs between upper and lower case; 0 where it is no letter.
+using CaseBits = std::array<char, 32>;
 
-constexpr auto padded_names = [] {
-    std::array<PaddedName, known_names.size()> table{};
-    for (std::size_t i = 0; i < table.size(); ++i) std::ranges::copy(known_names[i], table[i].begin());
+constexpr auto case_bits = [] {
+    std::array<CaseBits, known_names.size()> table{};
+    for (std::size_t i = 0; i < table.size(); ++i)
+        for (std::size_t at = 0; at < known_names[i].size(); ++at) table[i][at] = is_alpha(known_names[i][at]) ? 0x20 : 0;
     return table;
 }();
 
@@ -104,12 +109,18 @@ constexpr auto names_by_hash = [] {
     return table;
 }();
 
-/// The known name with the text `name` of length `size`.
-Name known_name(PaddedName const& name, std::size_t size) {
-    if (size == 0 || size > longest_known_name) return Name::other;
-    auto const candidate = names_by_hash[hash_of(size, name[0], name[size - 1])];
-    bool const same = known_names[candidate].size() == size && padded_names[candidate] == name;
-    return same ? static_cast<Name>(candidate) : Name::other;
+/// True if `text` is this known name in any case. Compares eight bytes at a time; the last eight may overlap those before.
+bool is_name(std::string_view text, std::size_t candidate) {
+    auto const known = known_names[candidate];
+    auto const& bits = case_bits[candidate];
+    if (text.size() != known.size()) return false;
+    if (text.size() < 8) return equals_ignoring_case(text, known);
+    auto const same_at = [&](std::size_t at) {
+        return (word_at(text.data() + at) | word_at(bits.data() + at)) == word_at(known.data() + at);
+    };
+    for (std::size_t at = 0; at + 8 < text.size(); at += 8)
+        if (!same_at(at)) return false;
+    return same_at(text.size() - 8);
 }
 
 /// The error at the end of a field line's name, at index `at`.
@@ -272,26 +283,22 @@ void read_stored_head(std::string_view text, ResponseHead& head) {
 
 char const* parse_field_line(std::string_view line, Field& field) {
     if (line.empty()) return "no colon in field line";
-    PaddedName name{};
-    std::size_t colon = 0;
-    for (; colon < line.size(); ++colon) {
-        char c = folded(line[colon]);
-        if (c == 0) break;
-        name[colon % name.size()] = c;
-    }
-    if (colon == 0 || colon == line.size() || line[colon] != ':') return name_fault(line, colon);
+    auto const colon = line.find(':');
     field.name = line.substr(0, colon);
-    field.id = known_name(name, colon);
+    field.id = name_of(field.name);
+    if (field.id == Name::other || colon == npos) {   // a known name is a token
+        auto const name_end = static_cast<std::size_t>(std::ranges::find(line, 0, folded) - line.begin());
+        if (name_end == 0 || name_end != colon) return name_fault(line, name_end);
+    }
     field.value = trim(line.substr(colon + 1));
     if (auto at = find_control(field.value, Tabs::allowed); at != npos) return control_fault(field.value[at]);
     return nullptr;
 }
 
 Name name_of(std::string_view text) {
-    if (text.size() > longest_known_name) return Name::other;
-    PaddedName name{};
-    std::ranges::transform(text, name.begin(), folded);
-    return known_name(name, text.size());
+    if (text.empty()) return Name::other;
+    auto const candidate = names_by_hash[hash_of(text.size(), folded(text.front()), folded(text.back()))];
+    return is_name(text, candidate) ? static_cast<Name>(candidate) : Name::other;
 }
 
 std::string_view Fields::first(Name id) const {

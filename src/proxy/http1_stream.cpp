@@ -1,5 +1,6 @@
 #include "proxy/http1_stream.hpp"
 
+#include <algorithm>
 #include <boost/asio/error.hpp>
 #include <cstring>
 #include <utility>
@@ -43,7 +44,7 @@ void Http1Stream::make_room() {
         end_ -= begin_;
         begin_ = 0;
     } else {
-        buffer_.grow(2 * buffer_.size());   // bounded: the parser refuses heads beyond its limit
+        buffer_.grow(std::max(2 * buffer_.size(), idle_buffer));   // bounded: the parser refuses heads beyond its limit
     }
 }
 

@@ -32,8 +32,9 @@ private:
     static constexpr std::size_t places = 64;   // a new decision takes the place of another one
     std::array<Known, places> places_;
     KeyedHash hash_;
-    std::shared_ptr<Options const> options_;          // of all decisions, and the owner of the texts in them
-    std::shared_ptr<http::OwnAddresses const> own_;   // likewise
+    // All decisions are for these; the texts in them belong to the options.
+    std::shared_ptr<Options const> options_;
+    std::shared_ptr<http::OwnAddresses const> own_;
 };
 
 /// The result of admit() for the request. The views in it live as long as the request's options.

@@ -14,7 +14,7 @@ namespace garner::proxy {
 
 /// A valid origin. Its texts are as in Target.
 struct KnownOrigin {
-    std::string written;              // as a client writes it: "http://Example.com:80"
+    std::string written;              // by a client: "http://Example.com:80"
     std::string key_text;             // "fhttp://example.com"
     std::size_t host_at = 0;          // the host's place in it
     http::Authority authority = {};   // its host is in `key_text`

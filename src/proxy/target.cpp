@@ -89,7 +89,7 @@ void finish(http::RequestHead const& request, Target& target) {
     target.literal = parse_ip(target.uri.authority.host);
 }
 
-/// An absolute-form target of a forward proxy. `origin`: as origin_part() gives it.
+/// An absolute-form target of a forward proxy. `origin`: its origin_part().
 char const* read_absolute(http::RequestHead const& request, std::string_view origin, Target& target) {
     bool const may_be_known = target.known && !origin.empty();
     auto const path = request.target.substr(origin.size());
