@@ -5,7 +5,7 @@
 namespace garner::policy {
 
 SampledLru::SampledLru(Bytes capacity, std::uint32_t entries)
-    : grain_(capacity / entries + 1), objects_(entries + 1u), table_(entries + entries / 2 + 1u, none) {
+    : grain_(capacity / entries + 1), objects_(entries + 1u), table_(2u * entries, none) {
     check(entries > 0 && entries <= most_entries);
     for (Index free = free_; free <= entries; ++free) objects_[free].newer = free < entries ? static_cast<Index>(free + 1) : none;
 }
@@ -30,9 +30,13 @@ bool SampledLru::request(std::uint32_t tag, Bytes size, double room) {
     return false;
 }
 
-std::size_t SampledLru::find(std::uint32_t tag) const {
+std::size_t SampledLru::home(std::uint32_t tag) const {
     auto const hash = static_cast<std::uint32_t>(tag * 0x9e37'79b9'7f4a'7c15 >> 32);
-    auto place = static_cast<std::size_t>(std::uint64_t{hash} * table_.size() >> 32);
+    return static_cast<std::size_t>(std::uint64_t{hash} * table_.size() >> 32);
+}
+
+std::size_t SampledLru::find(std::uint32_t tag) const {
+    auto place = home(tag);
     while (table_[place] != none && objects_[table_[place]].tag != tag) place = next(place);
     return place;
 }
@@ -54,13 +58,14 @@ void SampledLru::unlink(Index index) {
 void SampledLru::evict_oldest() {
     auto const oldest = objects_[root].newer;
     auto hole = find(objects_[oldest].tag);
-    // Backward shift: objects displaced by the removed one move up.
-    table_[hole] = none;
+    // Backward shift: an object moves up to the hole unless its home is behind the hole.
+    auto const distance = [this](std::size_t from, std::size_t to) { return to >= from ? to - from : to + table_.size() - from; };
     for (auto place = next(hole); table_[place] != none; place = next(place)) {
-        Index const moved = table_[place];
-        table_[place] = none;
-        table_[find(objects_[moved].tag)] = moved;
+        if (distance(home(objects_[table_[place]].tag), place) < distance(hole, place)) continue;
+        table_[hole] = table_[place];
+        hole = place;
     }
+    table_[hole] = none;
     unlink(oldest);
     occupied_ -= objects_[oldest].bytes;
     objects_[oldest].newer = free_;

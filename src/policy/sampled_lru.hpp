@@ -13,7 +13,7 @@ namespace garner::policy {
 /// then an unbiased estimate for all keys, and no sampled object stands for less than the grain, so a capacity of N grains needs
 /// at most N entries (spatial sampling: Waldspurger et al. 2015; probability by size: Duffield, Lund, Thorup 2005).
 ///
-/// Memory is allocated at construction: 15 bytes an entry. Deterministic.
+/// Memory is allocated at construction: 16 bytes an entry. Deterministic.
 class SampledLru {
 public:
     static constexpr std::uint32_t most_entries = 32'000;
@@ -44,6 +44,8 @@ private:
         Index newer = root;   // the next free one, of a free one
     };
 
+    /// The table place where the search for a tag begins.
+    std::size_t home(std::uint32_t tag) const;
     /// The table place of the tag's object, or the empty place for it.
     std::size_t find(std::uint32_t tag) const;
     std::size_t next(std::size_t place) const { return place + 1 == table_.size() ? 0 : place + 1; }
