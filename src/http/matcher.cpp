@@ -51,21 +51,45 @@ bool any_matches_decoded(std::vector<TextPattern> const& patterns, std::string_v
     return any_matches(patterns, decoded_once(text, scratch));
 }
 
-bool any_field_matches(std::vector<FieldPattern> const& patterns, Fields const* fields) {
+void combine(std::string& values, std::string_view value) { values.append(values.empty() ? "" : ", ").append(value); }
+
+/// Tests the lines of a field. Recipients differ in their reading of several: they use the first, the last, or all of them combined
+/// (RFC 9110 5.3). In doubt each reading must match, or one is enough.
+template <class Test>
+bool in_lines(Fields const* fields, std::string_view name, Doubt doubt, Test&& test) {
     if (!fields) return false;
+    thread_local std::string combined;   // keeps its memory
+    std::size_t readings = 0, matching = 0;
+    std::string_view first;
+    for (auto const& field : *fields) {
+        if (!equals_ignoring_case(field.name, name)) continue;
+        matching += test(field.value);
+        if (++readings == 1)
+            first = field.value;
+        else
+            combine(readings == 2 ? combined.assign(first) : combined, field.value);
+    }
+    if (readings > 1) {
+        matching += test(std::string_view(combined));
+        ++readings;
+    }
+    return doubt == Doubt::matches ? matching > 0 : readings > 0 && matching == readings;
+}
+
+bool any_field_matches(std::vector<FieldPattern> const& patterns, Fields const* fields, Doubt doubt) {
     return any(patterns, [&](FieldPattern const& pattern) {
-        return any(*fields, [&](Field const& field) {
-            return equals_ignoring_case(field.name, pattern.name()) && pattern.matches(field.value);
-        });
+        return in_lines(fields, pattern.name(), doubt, [&](std::string_view value) { return pattern.matches(value); });
     });
+}
+
+/// Some recipients ignore the case of methods.
+bool any_is(std::vector<std::string> const& methods, std::string_view method, Doubt doubt) {
+    return any(methods,
+               [&](std::string const& one) { return doubt == Doubt::matches ? equals_ignoring_case(one, method) : one == method; });
 }
 
 bool any_contains(std::vector<PortRange> const& ranges, std::uint16_t port) {
     return any(ranges, [&](PortRange const& range) { return range.contains(port); });
-}
-
-std::string_view content_type_of(RuleRequest const& request) {
-    return request.fields ? request.fields->first(Name::content_type) : std::string_view();
 }
 
 }   // namespace
@@ -89,7 +113,7 @@ bool Matcher::each_member(RuleRequest const& request, IpAddress const* address, 
            member(!source.empty(), "source", [&] { return source.contains(request.client); }) &&
            member(!listener.empty(), "listener", [&] { return any_contains(listener, request.listener); }) &&
            member(!port.empty(), "port", [&] { return any_contains(port, request.port); }) &&
-           member(!method.empty(), "method", [&] { return std::ranges::count(method, request.method_text) > 0; }) &&
+           member(!method.empty(), "method", [&] { return any_is(method, request.method_text, doubt); }) &&
            member(!time.empty(), "time",
                   [&] {
                       auto const minute = minute_of_week(request.now);
@@ -99,7 +123,10 @@ bool Matcher::each_member(RuleRequest const& request, IpAddress const* address, 
            member(!certificate.empty(), "certificate",
                   [&] { return any(certificate, [&](auto const& pattern) { return pattern.matches(request.certificate); }); }) &&
            member(!content_type.empty(), "content_type",
-                  [&] { return is_media_type_among(content_type_of(request), content_type); }) &&
+                  [&] {
+                      auto const is_among = [&](std::string_view value) { return is_media_type_among(value, content_type); };
+                      return in_lines(request.fields, "content-type", doubt, is_among);
+                  }) &&
            named(!url_contains.empty(), "url_contains",
                  [&] { return in_forms(request, doubt, [&](auto url) { return any_contained(url_contains, url); }); }) &&
            named(!host_matches.empty(), "host_matches",
@@ -110,7 +137,7 @@ bool Matcher::each_member(RuleRequest const& request, IpAddress const* address, 
                  [&] { return any_matches_decoded(decoded_url_matches, request.url); }) &&
            member(!decoded_path_matches.empty(), "decoded_path_matches",
                   [&] { return any_matches_decoded(decoded_path_matches, path_and_query_of(request.url)); }) &&
-           member(!header.empty(), "header", [&] { return any_field_matches(header, request.fields); }) &&
+           member(!header.empty(), "header", [&] { return any_field_matches(header, request.fields, doubt); }) &&
            others(is, "is", false) && others(is_not, "not", true) && (user.empty() || visit("user", users(request, doubt))) &&
            (group.empty() || visit("group", groups(request, doubt))) &&
            (destination.empty() ||
@@ -254,7 +281,8 @@ bool Matcher::has(Member member, bool by_not) const {
     case Member::group: own = !group.empty(); break;
     case Member::port: own = !port.empty(); break;
     case Member::doubtful:
-        own = !url_contains.empty() || !url_matches.empty() || !user.empty() || !group.empty() || !is_not.empty();
+        own = !method.empty() || !url_contains.empty() || !url_matches.empty() || !header.empty() || !content_type.empty() ||
+              !user.empty() || !group.empty() || !is_not.empty();
         break;
     case Member::request:
         own = !method.empty() || !url_contains.empty() || !url_matches.empty() || !decoded_url_matches.empty() ||
