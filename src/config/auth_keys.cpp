@@ -22,13 +22,23 @@ Form<std::string> name_form(std::string what_it_is, std::string mend) {
     return checked("text", std::move(what_it_is), std::move(mend), accept);
 }
 
+/// True without a port, and with one between 1 and 65535.
+bool has_usable_port(std::string_view authority) {
+    auto const colon = authority.rfind(':');
+    if (colon == npos || authority.find(']', colon) != npos) return true;
+    auto const port = parse_decimal(authority.substr(colon + 1));
+    return port && *port > 0 && *port <= 65'535;
+}
+
 Form<std::string> directory_url() {
     auto const accept = [](std::string const& url, std::string& why) {
         auto const scheme = url.find("://");
         if (!url.starts_with("ldap://") && !url.starts_with("ldaps://")) return false;
         auto const rest = url.substr(scheme + 3);
         why = "has no host, or more than a host and a port";
-        return !rest.empty() && rest.find_first_of("/? \t") == rest.npos;
+        if (rest.empty() || rest.find_first_of("/? \t") != rest.npos) return false;
+        why = "has no port between 1 and 65535";
+        return has_usable_port(rest);
     };
     return checked("URL", "the URL of a directory", R"(write it like "ldaps://ldap.example" or "ldap://127.0.0.1:389")", accept);
 }

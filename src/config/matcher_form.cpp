@@ -295,12 +295,15 @@ Table<Matcher> matcher_keys() {
                      "`purge`, and in `share` and `caps`, which do not ask for a login. A rule asks for the login only if its "
                      "other matchers match."),
         group_key("Groups of the section `groups` that the user belongs to, like `user`."),
-        list_key("method", &Matcher::method, values_of(method()), "Request methods; case-sensitive."),
+        list_key("method", &Matcher::method, values_of(method()),
+                 "Request methods; case-sensitive, but `deny` rules match in any case, because some servers ignore the case."),
         list_key("header", &Matcher::header, values_of(field_pattern()),
-                 "A field of the request and a regular expression (RE2) found anywhere in the value of one of its lines: "
-                 "`\"User-Agent: ^curl/\"`."),
-        list_key("content_type", &Matcher::content_type, values_of(media_type()),
-                 "Media types of the request's body: `text/css` or `image/*`."),
+                 "A field of the request and a regular expression (RE2) found anywhere in its value: `\"User-Agent: ^curl/\"`. "
+                 "If the field has several lines, `deny` and caching rules match if a line or all lines combined match (RFC 9110 "
+                 "5.3), `allow` rules only if each line and the combined ones do."),
+        list_key(
+            "content_type", &Matcher::content_type, values_of(media_type()),
+            "Media types of the request's body: `text/css` or `image/*`. Several lines of Content-Type count as for `header`."),
         list_key("url_contains", &Matcher::url_contains, values_of(part_of_url()),
                  "Text contained in the URL; case-sensitive. Scheme and host are in lower case and without a default "
                  "port; path and query are as the client sent them. Percent-escapes of letters, digits and `-._~` "

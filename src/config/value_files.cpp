@@ -140,7 +140,8 @@ void each_value(std::string_view text, std::function<void(unsigned line, std::st
 void each_host(std::string_view value, std::function<void(std::string_view host)> const& take) {
     auto rest = value;
     auto const first = next_word(rest);
-    if (trimmed(rest).empty() || !parse_ip(first)) return take(value);
+    auto const address = first.substr(0, first.find('%'));   // some files have "fe80::1%lo0"
+    if (trimmed(rest).empty() || !parse_ip(address)) return take(value);
     for (auto host = next_word(rest); !host.empty(); host = next_word(rest))
         if (std::ranges::count(machine_names, host) == 0) take(host);
 }

@@ -80,13 +80,19 @@ std::vector<std::string> const* methods_of(RuleParts const& parts) {
     return found == parts.end() ? nullptr : &(*found)->method;
 }
 
+/// The position of a method in any case; methods.size(): it is not there.
+std::size_t position_of(std::string_view method, std::vector<std::string> const& methods) {
+    auto const is_same = [&](std::string const& one) { return equals_ignoring_case(one, method); };
+    return static_cast<std::size_t>(std::ranges::find_if(methods, is_same) - methods.begin());
+}
+
 std::vector<std::string> named_methods(std::span<RuleParts const> rules) {
     constexpr std::size_t most = 32;   // others count as one
     std::vector<std::string> all;
     for (auto const& rule : rules)
         if (auto const* methods = methods_of(rule))
             for (auto const& method : *methods)
-                if (all.size() < most && std::ranges::count(all, method) == 0) all.push_back(method);
+                if (all.size() < most && position_of(method, all) == all.size()) all.push_back(method);
     return all;
 }
 
@@ -99,11 +105,11 @@ RuleBits rules_for_method(std::span<RuleParts const> rules, auto const& may_matc
     return bits;
 }
 
-/// A set of rules for each method, in order, and one for all others.
+/// A set of rules for each method in any case, in order, and one for all others.
 std::vector<RuleBits> rules_by_method(std::span<RuleParts const> rules, std::vector<std::string> const& methods) {
     std::vector<RuleBits> all;
-    for (auto const& method : methods) all.push_back(rules_for_method(rules, [&](auto const& one) { return one == method; }));
-    all.push_back(rules_for_method(rules, [&](auto const& one) { return std::ranges::count(methods, one) == 0; }));
+    for (std::size_t method = 0; method <= methods.size(); ++method)
+        all.push_back(rules_for_method(rules, [&](auto const& one) { return position_of(one, methods) == method; }));
     return all;
 }
 
@@ -191,8 +197,7 @@ void AccessIndex::narrow(RuleRequest const& request, IpAddress const* destinatio
     if (destination && by_destination_.is_active()) keep_common(bits, by_destination_.find(number_of(*destination)));
     if (by_host_.is_active()) by_host_.keep_matching(request.host, bits);
     if (methods_.empty()) return;
-    auto const method = std::ranges::find(methods_, request.method_text) - methods_.begin();
-    keep_common(bits, by_method_[static_cast<std::size_t>(method)]);
+    keep_common(bits, by_method_[position_of(request.method_text, methods_)]);
 }
 
 FirstMatch AccessIndex::find(std::span<AccessRule const> rules, RuleRequest const& request, IpAddress const* destination) const {

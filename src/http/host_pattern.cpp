@@ -10,7 +10,8 @@ bool HostPattern::is_valid(std::string_view text) {
     if (name.empty() || name == ".") return false;
     for (char c : name)
         if (static_cast<unsigned char>(c) <= ' ' || c == 0x7f) return false;
-    return name.find_first_of("/*?@#[]\\") == name.npos && !is_mistaken_ipv4(name);
+    bool const has_port = name.find(':') != name.npos && !parse_ip(name);
+    return !has_port && name.find_first_of("/*?@#[]\\") == name.npos && !is_mistaken_ipv4(name);
 }
 
 std::optional<HostPattern> HostPattern::parse(std::string_view text) {

@@ -18,7 +18,7 @@ constexpr std::string_view without_final_dot(std::string_view host) {
 /// ignores case and one final dot; an IP address is compared as an address, in any spelling.
 class HostPattern {
 public:
-    /// Nothing when `text` is empty, only a dot, has a byte that no host name has, or is_mistaken_ipv4.
+    /// Nothing when `text` is empty, only a dot, has a port or a byte that no host name has, or is_mistaken_ipv4.
     static std::optional<HostPattern> parse(std::string_view text);
     /// True for a text that parse() reads.
     static bool is_valid(std::string_view text);

@@ -60,21 +60,49 @@ bool any_matches_decoded(std::vector<TextPattern> const& patterns, std::string_v
     return any_matches(patterns, decoded_once(text, scratch));
 }
 
-bool any_field_matches(std::vector<FieldPattern> const& patterns, Fields const* fields) {
+void combine(std::string& values, std::string_view value) { values.append(values.empty() ? "" : ", ").append(value); }
+
+/// Tests the lines of a field. Recipients differ in their reading of several: they use the first, the last, or all of them combined
+/// (RFC 9110 5.3). In doubt each reading must match, or one is enough.
+template <class Test>
+bool in_lines(Fields const* fields, std::string_view name, Doubt doubt, Test&& test) {
     if (!fields) return false;
+    thread_local std::string combined;   // keeps its memory
+    std::size_t readings = 0, matching = 0;
+    std::string_view first;
+    for (auto const& field : *fields) {
+        if (!equals_ignoring_case(field.name, name)) continue;
+        matching += test(field.value);
+        if (++readings == 1)
+            first = field.value;
+        else
+            combine(readings == 2 ? combined.assign(first) : combined, field.value);
+    }
+    if (readings > 1) {
+        matching += test(std::string_view(combined));
+        ++readings;
+    }
+    return doubt == Doubt::matches ? matching > 0 : readings > 0 && matching == readings;
+}
+
+bool any_field_matches(std::vector<FieldPattern> const& patterns, Fields const* fields, Doubt doubt) {
     return any(patterns, [&](FieldPattern const& pattern) {
-        return any(*fields, [&](Field const& field) {
-            return equals_ignoring_case(field.name, pattern.name()) && pattern.matches(field.value);
-        });
+        return in_lines(fields, pattern.name(), doubt, [&](std::string_view value) { return pattern.matches(value); });
     });
+}
+
+bool any_type_matches(std::vector<std::string> const& types, Fields const* fields, Doubt doubt) {
+    return in_lines(fields, "content-type", doubt, [&](std::string_view value) { return is_media_type_among(value, types); });
+}
+
+/// Some recipients ignore the case of methods.
+bool any_is(std::vector<std::string> const& methods, std::string_view method, Doubt doubt) {
+    return any(methods,
+               [&](std::string const& one) { return doubt == Doubt::matches ? equals_ignoring_case(one, method) : one == method; });
 }
 
 bool any_contains(std::vector<PortRange> const& ranges, std::uint16_t port) {
     return any(ranges, [&](PortRange const& range) { return range.contains(port); });
-}
-
-std::string_view content_type_of(RuleRequest const& request) {
-    return request.fields ? request.fields->first(Name::content_type) : std::string_view();
 }
 
 }   // namespace
@@ -95,11 +123,11 @@ bool Matcher::each_member(RuleRequest const& request, IpAddress const* address, 
     return (!never || says(never, false)) && (source.empty() || says("source", source.contains(request.client))) &&
            (listener.empty() || says("listener", any_contains(listener, request.listener))) &&
            (port.empty() || says("port", any_contains(port, request.port))) &&
-           (method.empty() || says("method", std::ranges::count(method, request.method_text) > 0)) &&
+           (method.empty() || says("method", any_is(method, request.method_text, doubt))) &&
            (time.empty() || says("time", is_in_any(time, request.now))) &&
            (host.empty() || says("host", trusts_host && host.contains(request.host))) &&
            (certificate.empty() || says("certificate", any_matches(certificate, request.certificate))) &&
-           (content_type.empty() || says("content_type", is_media_type_among(content_type_of(request), content_type))) &&
+           (content_type.empty() || says("content_type", any_type_matches(content_type, request.fields, doubt))) &&
            (url_contains.empty() || says_of_url("url_contains", [&](auto url) { return any_contained(url_contains, url); })) &&
            (host_matches.empty() ||
             says("host_matches", trusts_host && any_matches(host_matches, without_final_dot(request.host)))) &&
@@ -108,7 +136,7 @@ bool Matcher::each_member(RuleRequest const& request, IpAddress const* address, 
             says("decoded_url_matches", trusts_host && any_matches_decoded(decoded_url_matches, request.url))) &&
            (decoded_path_matches.empty() ||
             says("decoded_path_matches", any_matches_decoded(decoded_path_matches, path_and_query_of(request.url)))) &&
-           (header.empty() || says("header", any_field_matches(header, request.fields))) && others(is, "is", false) &&
+           (header.empty() || says("header", any_field_matches(header, request.fields, doubt))) && others(is, "is", false) &&
            others(is_not, "not", true) && (user.empty() || visit("user", users(request, doubt))) &&
            (group.empty() || visit("group", groups(request, doubt))) &&
            (destination.empty() ||
@@ -252,7 +280,8 @@ bool Matcher::has(Member member, bool by_not) const {
     case Member::group: own = !group.empty(); break;
     case Member::port: own = !port.empty(); break;
     case Member::doubtful:
-        own = !url_contains.empty() || !url_matches.empty() || !user.empty() || !group.empty() || !is_not.empty();
+        own = !method.empty() || !url_contains.empty() || !url_matches.empty() || !header.empty() || !content_type.empty() ||
+              !user.empty() || !group.empty() || !is_not.empty();
         break;
     case Member::beyond_origin:
         own = has(Member::request) || !time.empty() || !certificate.empty() || !user.empty() || !group.empty();

@@ -33,14 +33,14 @@ struct Matcher {
     std::vector<PortRange> port = {};
     std::vector<PortRange> listener = {};               // the port the client connected to
     std::vector<CertificatePattern> certificate = {};   // names in the client's certificate
-    std::vector<std::string> method = {};               // case-sensitive, like methods (RFC 9110 9.1)
+    std::vector<std::string> method = {};               // case-sensitive (RFC 9110 9.1), see Doubt
     std::vector<std::string> url_contains = {};         // case-sensitive
     std::vector<TextPattern> url_matches = {};
     std::vector<TimeWindow> time = {};
     std::vector<TextPattern> host_matches = {};           // the host without a final dot
     std::vector<TextPattern> decoded_url_matches = {};    // see decoded_once
     std::vector<TextPattern> decoded_path_matches = {};   // path and query; CONNECT has none
-    std::vector<FieldPattern> header = {};                // one line of the field
+    std::vector<FieldPattern> header = {};                // of several lines, see Doubt
     std::vector<std::string> content_type = {};           // media types of the request, lower case: "image/png", "image/*"
     NameSet user = {};
     NameSet group = {};
@@ -50,8 +50,9 @@ struct Matcher {
 
     /// The value of a condition that cannot be decided for certain. `matches` in deny rules, `fails` in allow rules: an escape in
     /// the URL must not evade a rule (origins differ in their reading of the escaped and the unescaped URL, and url_contains and
-    /// url_matches need either or both), and a client that is never asked to log in must not pass as a user. An unverified host
-    /// matches no condition on host or URL with `fails`; with `matches` it counts like another host.
+    /// url_matches need either or both), nor must a second line of a field (header and content_type need one reading, or each) or
+    /// a method in another case, and a client that is never asked to log in must not pass as a user. An unverified host matches no
+    /// condition on host or URL with `fails`; with `matches` it counts like another host.
     enum class Doubt : std::uint8_t { matches, fails };
     /// The result of a matcher is the one of its members' results that comes first in this list.
     enum class Result : std::uint8_t {

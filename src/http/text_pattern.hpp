@@ -36,7 +36,7 @@ public:
     /// A fault without a colon, for a name that is no token, and for those of TextPattern.
     static Result<FieldPattern> parse(std::string_view text);
     std::string const& name() const { return name_; }
-    /// `value` of one line of the field.
+    /// `value` of a line of the field, or of several lines combined.
     bool matches(std::string_view value) const { return value_.matches(value); }
     friend bool operator==(FieldPattern const&, FieldPattern const&) = default;
 

@@ -35,7 +35,7 @@ std::optional<AccessLine> read_access_line(Line const& line, std::vector<std::st
 /// The rules of one list, as far as a request can reach them.
 class AccessWriter::Rules {
 public:
-    Rules(AccessWriter& writer, Kind kind) : writer_(writer), kind_(kind) {}
+    Rules(AccessWriter& writer, Kind kind, Json before) : writer_(writer), kind_(kind), rules_(std::move(before)) {}
 
     bool complete() const { return complete_; }
     Json take() { return std::move(rules_); }
@@ -112,7 +112,7 @@ private:
 
     AccessWriter& writer_;
     Kind kind_;
-    Json rules_ = Json::array();
+    Json rules_;
     std::set<std::string> written_;
     std::map<std::string, unsigned> names_;   // the number of rules with this name
     bool complete_ = false;                   // the last rule matches every request
@@ -131,8 +131,8 @@ Json AccessWriter::matcher_of(Conditions const& conditions) {
     return matcher;
 }
 
-Json AccessWriter::rules(std::vector<AccessLine> const& lines, Reading reading, Kind kind) {
-    Rules rules(*this, kind);
+Json AccessWriter::rules(std::vector<AccessLine> const& lines, Reading reading, Kind kind, Json before) {
+    Rules rules(*this, kind, std::move(before));
     Line const* decides_all = nullptr;
     for (auto const& line : lines) {
         if (rules.complete()) {
@@ -163,8 +163,8 @@ Json AccessWriter::rules(std::vector<AccessLine> const& lines, Reading reading, 
     return rules.take();
 }
 
-Json AccessWriter::access(std::vector<AccessLine> const& lines) {
-    return rules(lines, {.has_users = true, .has_destination = true}, Kind::access);
+Json AccessWriter::access(std::vector<AccessLine> const& lines, Json before) {
+    return rules(lines, {.has_users = true, .has_destination = true}, Kind::access, std::move(before));
 }
 
 Json AccessWriter::purge(std::vector<AccessLine> const& lines) {

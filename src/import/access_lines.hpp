@@ -34,8 +34,8 @@ class AccessWriter {
 public:
     AccessWriter(Acls& acls, Report& report, Reasons const& reasons) : acls_(acls), report_(report), reasons_(reasons) {}
 
-    /// A list of rules that ends with a rule for all requests. If no line matches, Squid does the opposite of the last line.
-    Json access(std::vector<AccessLine> const& lines);
+    /// Appends a list of rules that ends with a rule for all requests. If no line matches, Squid does the opposite of the last line.
+    Json access(std::vector<AccessLine> const& lines, Json before);
     /// Rules for requests to purge.
     Json purge(std::vector<AccessLine> const& lines);
     /// Rules for misses, which know neither users nor destinations.
@@ -59,7 +59,7 @@ private:
     enum class Kind : std::uint8_t { access, purge, misses };
     class Rules;
 
-    Json rules(std::vector<AccessLine> const& lines, Reading reading, Kind kind);
+    Json rules(std::vector<AccessLine> const& lines, Reading reading, Kind kind, Json before = Json::array());
     Json matcher_of(Conditions const&);
 
     Acls& acls_;

@@ -29,6 +29,7 @@ struct Leaf {
     bool always = false;
     bool asks = false;                     // Squid asks for a login when it reaches the ACL
     bool doubtful = false;                 // some of it has no translation
+    bool opens = false;                    // it names destinations that Garner blocks; an allow rule opens them
     AddressSet sources = {};               // values of the type src
     std::vector<std::string> hosts = {};   // values of the type dstdomain
 };
@@ -50,8 +51,10 @@ struct Acl {
 
 /// Facts of other directives that ACLs refer to.
 struct AclFacts {
+    bool opens_blocked = false;                          // an ACL names destinations that Garner blocks
     bool has_auth = false;                               // a source of users was translated
     bool exact_users = false;                            // Basic compares users with case; by default it does not
+    bool indirect_sources = true;                        // the type src has the client that a gateway names
     std::map<std::string, std::string> listeners = {};   // name of a port: its number
     std::set<std::string> login_helpers = {};            // external_acl_type with the user's name
 };

@@ -132,7 +132,7 @@ AddressSet const& closed_destinations() {
 bool is_blocked_anyway(Build const& build, AddressSet const& set) {
     bool const is_standard =
         equals_ignoring_case(build.acl.name, "to_localhost") || equals_ignoring_case(build.acl.name, "to_linklocal");
-    return is_standard && set.without(closed_destinations()).empty();
+    return is_standard && !build.facts.opens_blocked && set.without(closed_destinations()).empty();
 }
 
 /// False if the value overlaps an earlier one: Squid ignores it then, even if it is the larger one.
@@ -164,6 +164,7 @@ void addresses(Build& build) {
             build.leaf.always = true;
             continue;
         }
+        if (std::string_view(key) == "destination" && !set.common(closed_destinations()).empty()) build.leaf.opens = true;
         if (!build.addresses_only) {
             for (auto const& text : set.texts()) build.add(key, text);
             continue;
@@ -186,6 +187,11 @@ bool is_host(std::string_view value) {
            !http::is_mistaken_ipv4(value);
 }
 
+/// An allow rule with this host opens blocked addresses.
+bool opens_address(std::string const& host) {
+    return parse_ip(host) || equals_ignoring_case(host, "localhost") || equals_ignoring_case(host, ".localhost");
+}
+
 std::string_view without_brackets(std::string_view value) {
     return value.starts_with('[') && value.ends_with(']') ? value.substr(1, value.size() - 2) : value;
 }
@@ -202,6 +208,7 @@ void hosts(Build& build) {
         else
             build.add("host_matches", re2_for_text(host));
     }
+    build.leaf.opens = std::ranges::any_of(build.leaf.hosts, opens_address);
 }
 
 // ---- ports, methods, protocols, times ----
@@ -419,10 +426,7 @@ std::string_view take_flags(Build& build, std::string_view text) {
 /// A long list stays in its file in any case.
 bool may_open(std::vector<std::string> const& hosts) {
     constexpr std::size_t written_max = 1'000;
-    auto const opens = [](std::string const& host) {
-        return parse_ip(host) || equals_ignoring_case(host, "localhost") || equals_ignoring_case(host, ".localhost");
-    };
-    return hosts.size() <= written_max && std::ranges::any_of(hosts, opens);
+    return hosts.size() <= written_max && std::ranges::any_of(hosts, opens_address);
 }
 
 /// True if Garner takes the line's values as they are written, and for one matcher. A matcher `method` must show if it has PURGE.

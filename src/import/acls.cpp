@@ -122,6 +122,14 @@ void Acls::report_unused() {
                 report_.drop(line, "no translated directive uses the ACL " + printable(known.acl.name));
 }
 
+bool Acls::opens_blocked() {
+    return std::ranges::any_of(known_, [this](auto& entry) {
+        auto& known = entry.second;
+        bool const names_destinations = known.acl.type == "dst" || known.acl.type == "dstdomain";
+        return names_destinations && !known.acl.built_in && leaf(known).opens;
+    });
+}
+
 // ---- paths ----
 
 std::optional<Paths> Acls::paths(std::vector<AclUse> const& uses, bool negated, Reading const& reading, Line const& line) {

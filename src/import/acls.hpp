@@ -51,6 +51,8 @@ public:
     /// Matches every user with a login.
     Atom const* any_user() const { return &any_user_; }
     bool has_auth() const { return facts_.has_auth; }
+    /// True if an ACL of squid.conf names destinations that Garner blocks.
+    bool opens_blocked();
 
     /// The name of the atom, which then is part of matchers().
     std::string const& use(Atom const* atom);

@@ -44,6 +44,12 @@ void strip_query(Context& context, Line const& line, Directive const&) {
     context.set("log.query", Json::flag(trimmed(line.rest) == "off"));
 }
 
+void indirect_sources(Context& context, Line const& line, Directive const&) {
+    context.facts.indirect_sources = trimmed(line.rest) != "off";
+    if (!context.facts.indirect_sources)
+        context.report.drop(line, "`forwarded_trust` stays empty: rules and log have the addresses of the gateways");
+}
+
 void nothing(Context&, Line const&, Directive const&) {}
 
 constexpr char const* own_files = "Garner has no such files";
@@ -63,7 +69,6 @@ constexpr char const* no_rewriting = "Garner rewrites no URLs; remove it, or kee
 constexpr char const* no_icap = "Garner passes no messages to ICAP or eCAP services; remove it, or keep Squid for these clients";
 constexpr char const* no_fields = "Garner changes no fields but those of `forwarded` and `forwarded_received`";
 constexpr char const* no_responses = "Garner's rules see no response";
-constexpr char const* by_forwarded_trust = "write the networks of the gateways as `forwarded_trust`";
 constexpr char const* by_share = "write `share` or `caps`, as in docs/guides/gateway.md";
 constexpr char const* no_outgoing = "Garner chooses no source address and marks no packets; use the routes of the system";
 constexpr char const* by_bump = "write `bump` and its CA, as in docs/guides/interception.md";
@@ -75,7 +80,7 @@ constexpr auto rows = std::to_array<Directive>({
     {"accept_filter", drop, own_connections},
     {"access_log", take_access_log},
     {"acl", acl},
-    {"acl_uses_indirect_client", human, by_forwarded_trust},
+    {"acl_uses_indirect_client", indirect_sources},
     {"adaptation_access", human, no_icap},
     {"adaptation_masterx_shared_names", human, no_icap},
     {"adaptation_meta", human, no_icap},
@@ -85,7 +90,7 @@ constexpr auto rows = std::to_array<Directive>({
     {"adaptation_service_iteration_limit", human, no_icap},
     {"adaptation_service_set", human, no_icap},
     {"adaptation_uses_indirect_client", human, no_icap},
-    {"adapted_http_access", human, no_icap},
+    {"adapted_http_access", access, "adapted_http_access"},
     {"allow_underscore", drop, always_on},
     {"always_direct", access, "always_direct"},
     {"announce_file", drop, "Garner announces itself nowhere"},
@@ -184,7 +189,7 @@ constexpr auto rows = std::to_array<Directive>({
     {"eui_lookup", drop, "Garner does not see hardware addresses"},
     {"extension_methods", drop, "Garner accepts every method"},
     {"external_acl_type", take_external_acl_type},
-    {"follow_x_forwarded_for", human, by_forwarded_trust},
+    {"follow_x_forwarded_for", access, "follow_x_forwarded_for"},
     {"force_request_body_continuation", drop, own_connections},
     {"forward_log", drop, obsolete},
     {"forward_max_tries", drop, own_connections},
@@ -219,7 +224,7 @@ constexpr auto rows = std::to_array<Directive>({
     {"htcp_clr_access", access, "htcp_clr_access"},
     {"htcp_port", take_udp, "htcp"},
     {"http_access", access, "http_access"},
-    {"http_access2", human, no_rewriting},
+    {"http_access2", access, "adapted_http_access"},
     {"http_port", take_http_port},
     {"http_reply_access", human, no_responses},
     {"http_upgrade_request_protocols", drop, "Garner passes WebSockets, and no other protocol"},

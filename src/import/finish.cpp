@@ -65,10 +65,22 @@ bool names_purge(std::vector<AccessLine> const& lines, Acls& acls) {
     return false;
 }
 
+/// Requests must pass both lists: what the second one may deny is denied first.
+Json access_rules(Context const& context, AccessWriter& writer) {
+    auto rules = Json::array();
+    Reading const reading{.doubt_matches = true, .has_destination = true};
+    for (auto const& matcher : writer.selected(lines_of(context, "adapted_http_access"), false, reading)) {
+        auto rule = Json::object();
+        rule["deny"] = matcher.empty() ? Json::string("all") : matcher;
+        rules.add(std::move(rule));
+    }
+    return writer.access(lines_of(context, "http_access"), std::move(rules));
+}
+
 /// Squid denies PURGE unless an ACL names it.
 void write_access(Context& context, AccessWriter& writer) {
     auto const& lines = lines_of(context, "http_access");
-    context.set("access", writer.access(lines));
+    context.set("access", access_rules(context, writer));
     context.set("purge", names_purge(lines, context.acls) ? writer.purge(lines) : writer.purge({}));
     if (auto const& misses = lines_of(context, "miss_access"); !misses.empty()) context.set("misses", writer.misses(misses));
 }
@@ -109,6 +121,11 @@ void write_mesh(Context& context, AccessWriter& writer) {
     }
 }
 
+void write_gateways(Context& context, AccessWriter& writer) {
+    auto const networks = writer.networks(lines_of(context, "follow_x_forwarded_for"));
+    if (!networks.empty() && context.facts.indirect_sources) context.set("forwarded_trust", Json::strings(networks));
+}
+
 /// A peer without any host is left out.
 void write_peers(Context& context, AccessWriter& writer) {
     auto list = Json::array();
@@ -134,6 +151,8 @@ void write_peers(Context& context, AccessWriter& writer) {
 void finish(Context& context) {
     context.facts.has_auth = !context.auth_sources.empty();
     context.acls.set_facts(context.facts);
+    context.facts.opens_blocked = context.acls.opens_blocked();
+    context.acls.set_facts(context.facts);
     AccessWriter writer(context.acls, context.report, context.reasons);
     write_listeners(context);
     write_auth(context);
@@ -141,6 +160,7 @@ void finish(Context& context) {
     write_direct(context, writer);
     write_caching(context, writer);
     write_mesh(context, writer);
+    write_gateways(context, writer);
     write_peers(context, writer);
     if (!context.acls.matchers().empty()) context.set("matchers", context.acls.matchers());
     context.acls.report_unused();

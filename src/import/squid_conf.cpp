@@ -15,9 +15,9 @@ void take(Context& context, Line const& line) {
 Json ordered(Json const& config) {
     auto all = Json::object();
     for (auto const* key :
-         {"listen",  "workers", "auth",    "matchers", "access", "purge",  "misses",    "memory",    "disk",
-          "caching", "dns",     "connect", "tls",      "pool",   "limits", "deadlines", "forwarded", "forwarded_received",
-          "via",     "log",     "admin",   "icp",      "htcp",   "digest", "peers",     "direct"})
+         {"listen",          "workers", "auth",    "matchers", "access", "purge",  "misses",    "memory",    "disk",
+          "caching",         "dns",     "connect", "tls",      "pool",   "limits", "deadlines", "forwarded", "forwarded_received",
+          "forwarded_trust", "via",     "log",     "admin",    "icp",    "htcp",   "digest",    "peers",     "direct"})
         if (auto const* const part = config.find(key)) all[key] = *part;
     return all;
 }

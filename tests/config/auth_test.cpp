@@ -58,6 +58,7 @@ TEST(Auth, each_fault_has_its_key_and_a_mend) {
         {R"json({"type": "htpasswd", "file": "f", "keytab": "k"})json", "auth.sources[0].keytab: unknown key"},
         {R"json({"type": "ldap", "url": "http://x", "base": "dc=uni"})json", "auth.sources[0].url: \"http://x\" is not the URL"},
         {R"json({"type": "ldap", "url": "ldaps://x/y", "base": "dc=uni"})json", "has no host, or more than"},
+        {R"json({"type": "ldap", "url": "ldaps://x:99999", "base": "dc=uni"})json", "has no port between 1 and 65535"},
         {R"json({"type": "ldap", "url": "ldaps://x", "base": "dc=uni", "filter": "(uid=*)"})json", "does not have {user}"},
         {R"json({"type": "ldap", "url": "ldaps://x", "base": "dc=uni", "filter": "uid={user}"})json", "is not a search filter"},
         {R"json({"type": "ldap", "url": "ldaps://x", "base": "dc=uni", "bind_dn": "cn=a"})json",

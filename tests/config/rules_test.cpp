@@ -160,7 +160,8 @@ TEST(Rules, read_lists_from_files) {
 }
 
 TEST(Rules, read_hosts_in_the_format_of_a_hosts_file_too) {
-    ListFile const file("127.0.0.1 localhost\n0.0.0.0 ads.example tracker.example # two\n.domain.example\nplain.example\n");
+    ListFile const file(
+        "127.0.0.1 localhost\nfe80::1%lo0 localhost\n0.0.0.0 ads.example tracker.example # two\n.domain.example\nplain.example\n");
     auto const loaded = load(R"({"access": [{"deny": {"host": )" + file.value() + R"(}}, {"allow": "all"}]})");
     EXPECT_EQ(told(loaded), "");
     for (char const* host : {"ads.example", "tracker.example", "x.domain.example", "plain.example"})

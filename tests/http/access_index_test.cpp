@@ -86,7 +86,7 @@ private:
         auto const first = static_cast<std::uint16_t>(80 + below(4));
         return {first, static_cast<std::uint16_t>(first + below(3))};
     }
-    std::string method() { return chance(2) ? "GET" : chance(2) ? "POST" : "M" + std::to_string(below(40)); }
+    std::string method() { return chance(2) ? "GET" : chance(2) ? "pOsT" : "M" + std::to_string(below(40)); }
     /// One of few: RE2 takes longer to read an expression than all else here.
     TextPattern pattern() {
         static std::vector<TextPattern> const all = [] {
@@ -119,7 +119,7 @@ struct Asked {
         bool const is_tunnel = dice.chance(6);
         url = is_tunnel ? host + ":443" : "http://" + host + path;
         if (!is_tunnel && dice.chance(3)) url += "%61%62", plain_url = "http://" + host + path + "ab";
-        method = is_tunnel ? "CONNECT" : dice.chance(2) ? "GET" : "M" + std::to_string(dice.below(45));
+        method = is_tunnel ? "CONNECT" : dice.chance(2) ? "GET" : dice.chance(4) ? "Post" : "m" + std::to_string(dice.below(45));
         identity.user = dice.chance(2) ? "Anna" : "bob";
         if (dice.chance(2)) identity.groups = {"staff"};
         identity.groups_known = !dice.chance(4);

@@ -18,7 +18,8 @@ TEST(HostPattern, matches_a_name_or_a_domain) {
     EXPECT_FALSE(pattern(".example.com").matches("com"));
     EXPECT_FALSE(pattern(".example.com").matches(""));
     EXPECT_TRUE(pattern("::1").matches("::1"));
-    for (char const* text : {"", ".", "*.example.com", "http://a", "a b", "a/b", "[::1]", "127.0.0.01", "127.1", "0x7f.1"})
+    for (char const* text : {"", ".", "*.example.com", "http://a", "a b", "a/b", "[::1]", "127.0.0.01", "127.1", "0x7f.1",
+                             "a.example:8080", "127.0.0.1:80"})
         EXPECT_FALSE(HostPattern::parse(text)) << text;
 }
 

@@ -170,6 +170,47 @@ TEST(Matcher, fields_are_matched_line_by_line) {
         EXPECT_FALSE(FieldPattern::parse(text)) << text;
 }
 
+TEST(Matcher, methods_match_in_any_case_in_doubt) {
+    Matcher const post{.method = {"POST"}};
+    auto asked = asked_by();
+    for (auto const& [method, in_doubt, for_certain] :
+         {std::tuple("POST", true, true), std::tuple("post", true, false), std::tuple("PUT", false, false)}) {
+        asked.method_text = method;
+        EXPECT_EQ(post.matches(asked, nullptr, Doubt::matches) == MatchResult::yes, in_doubt) << method;
+        EXPECT_EQ(post.matches(asked, nullptr, Doubt::fails) == MatchResult::yes, for_certain) << method;
+    }
+}
+
+TEST(Matcher, several_lines_of_a_field_match_in_doubt) {
+    auto const asked_with = [](Fields const& fields) {
+        auto asked = asked_by();
+        asked.fields = &fields;
+        return asked;
+    };
+    auto const expect = [&](Matcher const& matcher, std::vector<char const*> const& lines, bool one_reading, bool each_reading) {
+        Fields fields;
+        for (auto const* line : lines) fields.add(matcher.header.empty() ? "Content-Type" : "X-Kind", line);
+        auto const asked = asked_with(fields);
+        auto const text = ::testing::PrintToString(lines);
+        EXPECT_EQ(matcher.matches(asked, nullptr, Doubt::matches) == MatchResult::yes, one_reading) << text;
+        EXPECT_EQ(matcher.matches(asked, nullptr, Doubt::fails) == MatchResult::yes, each_reading) << text;
+    };
+    auto const kind = [](char const* expression) {
+        return Matcher{.header = {*FieldPattern::parse(std::string("X-Kind: ") + expression)}};
+    };
+    expect(kind("^one$"), {}, false, false);
+    expect(kind("^one$"), {"one"}, true, true);
+    expect(kind("^one$"), {"one", "two"}, true, false);
+    expect(kind("^one$"), {"two", "one"}, true, false);
+    expect(kind("one"), {"one", "one"}, true, true);
+    expect(kind("^one, two, 3$"), {"one", "two", "3"}, true, false);
+    expect(kind("^one, two$"), {"", "one", "two"}, true, false);
+    expect(kind("three"), {"one", "two"}, false, false);
+    Matcher const images{.content_type = {"image/*"}};
+    expect(images, {"text/html", "image/png"}, true, false);
+    expect(images, {"image/png"}, true, true);
+}
+
 TEST(Matcher, the_media_type_of_the_request) {
     Matcher const uploads{.content_type = {"multipart/form-data", "image/*"}};
     EXPECT_EQ(uploads.matches(asked_by(), nullptr), MatchResult::no);

@@ -161,6 +161,17 @@ TEST(Import, manager_never_matches_and_loopback_is_blocked_anyway) {
               R"([{"allow":{"is":"localhost",)" + any_port + R"(}},{"deny":"all"}])");
 }
 
+TEST(Import, loopback_that_squid_denies_is_not_opened_by_a_later_line) {
+    std::string const to_localhost = R"({"deny":{"is":"to_localhost"}},)";
+    for (char const* acl : {"dstdomain localhost", "dstdomain 127.0.0.1", "dst 127.0.0.0/16", "dst 169.254.1.1 10.0.0.0/8"}) {
+        auto const rules = access("acl inside " + std::string(acl) +
+                                  "\nhttp_access deny to_localhost\nhttp_access allow inside\nhttp_access deny all\n");
+        EXPECT_EQ(rules.find("[" + to_localhost), 0u) << acl << rules;
+    }
+    auto const other = access("acl inside dst 10.0.0.0/8\nhttp_access deny to_localhost\nhttp_access allow inside\n");
+    EXPECT_EQ(other.find("to_localhost"), other.npos) << other;
+}
+
 TEST(Import, an_acl_without_a_translation_never_allows_and_always_denies) {
     std::string const acls = "acl odd random 0.5\nacl a src 10.0.0.1\n";
     EXPECT_EQ(access(acls + "http_access allow odd\nhttp_access allow a !odd\nhttp_access deny all\n"), R"([{"deny":"all"}])");
@@ -176,6 +187,28 @@ TEST(Import, a_partly_translated_acl_matches_at_least_what_is_certain) {
     EXPECT_EQ(access(acls + "http_access allow mixed\n"), R"([{"allow":{"is":"mixed",)" + any_port + R"(}},{"deny":"all"}])");
     EXPECT_EQ(access(acls + "http_access deny mixed\nhttp_access allow all\n"), R"([{"deny":"all"}])");
     EXPECT_EQ(access(acls + "http_access allow !mixed\n"), R"([{"deny":"all"}])");
+}
+
+TEST(Import, both_lists_of_rules_must_allow_a_request) {
+    auto const lists = "acl bad dstdomain .bad.test\nacl lab src 10.0.0.0/8\nacl by_helper external helper\n"
+                       "http_access allow lab\nhttp_access deny all\n";
+    EXPECT_EQ(access(std::string(lists) + "adapted_http_access deny bad\nadapted_http_access allow all\n"),
+              R"([{"deny":{"is":"bad"}},{"allow":{"is":"lab",)" + any_port + R"(}},{"deny":"all"}])");
+    auto const opposite = std::string(lists) + "http_access2 allow bad\n";   // denies what it does not name
+    EXPECT_EQ(access(opposite), R"([{"deny":{"not":"bad"}},{"allow":{"is":"lab",)" + any_port + R"(}},{"deny":"all"}])");
+    auto const doubtful = std::string(lists) + "adapted_http_access deny by_helper\nadapted_http_access allow all\n";
+    EXPECT_EQ(access(doubtful), R"([{"deny":"all"},{"allow":{"is":"lab",)" + any_port + R"(}},{"deny":"all"}])");
+}
+
+TEST(Import, sources_behind_gateways_are_those_that_they_name) {
+    std::string const text = "acl gateways src 10.0.0.5 10.0.0.6\nacl lab src 192.0.2.0/24\nfollow_x_forwarded_for allow gateways\n"
+                             "follow_x_forwarded_for deny all\nhttp_access allow lab\nhttp_access deny all\n";
+    EXPECT_EQ(part(Scene{}.import(text), "forwarded_trust"), R"(["10.0.0.5","10.0.0.6"])");
+    EXPECT_FALSE(Scene{}.import(text).needs_you);
+    EXPECT_EQ(part(Scene{}.import("acl_uses_indirect_client off\n" + text), "forwarded_trust"), "");
+    auto const by_port = Scene{}.import("acl p localport 3128\nfollow_x_forwarded_for allow p\nhttp_access deny all\n");
+    EXPECT_TRUE(by_port.needs_you);
+    EXPECT_EQ(part(by_port, "forwarded_trust"), "");
 }
 
 TEST(Import, an_empty_list_never_matches) {

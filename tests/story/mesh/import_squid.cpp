@@ -32,4 +32,11 @@ TEST(ImportSquid, squid_decides_random_requests_by_random_rules_as_the_import_do
     expect_no_difference({"--random", "3", "--requests", "100"});
 }
 
+TEST(ImportSquid, no_odd_request_is_allowed_that_squid_refuses) {
+    NEEDS("squid");
+    NEEDS("unshare");
+    if (::geteuid() != 0) GTEST_SKIP() << "a network namespace needs root";
+    expect_no_difference({"--random", "3", "--requests", "50", "--odd", "--seed", "600"});
+}
+
 }   // namespace garner::test

@@ -47,6 +47,24 @@ TEST(AccessRules, a_refusal_shows_name_and_reason_and_not_the_matchers) {
     EXPECT_EQ(origin.connections(), 0u);
 }
 
+TEST(AccessRules, a_second_line_and_another_case_evade_no_rule) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    Proxy proxy(R"({"access": [{"deny": {"method": "POST"}}, {"deny": {"header": "X-Kind: ^bad$"}}, )"
+                R"({"allow": {"header": "X-Kind: ^good$", "destination": "127.0.0.0/8", "port": "1-65535"}}, {"deny": "all"}]})");
+    auto const ask = [&](char const* method, std::vector<char const*> const& kinds) {
+        Fields fields;
+        for (auto const* kind : kinds) fields.emplace_back("X-Kind", kind);
+        return Client(proxy, origin).send(method, "/page", fields).status();
+    };
+    EXPECT_EQ(ask("GET", {"good"}), 200);
+    EXPECT_EQ(ask("GET", {"good", "bad"}), 403);
+    EXPECT_EQ(ask("GET", {"good", "other"}), 403);
+    EXPECT_EQ(ask("GET", {"other", "good"}), 403);
+    EXPECT_EQ(ask("POST", {"good"}), 403);
+    EXPECT_EQ(ask("post", {"good"}), 403);
+}
+
 TEST(AccessRules, a_host_that_is_an_address_or_localhost_opens_it_and_another_name_does_not) {
     Origin origin;
     origin.answer("/page", fresh("x"));

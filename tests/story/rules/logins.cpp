@@ -259,6 +259,38 @@ TEST_F(Logins, a_ticket_opens_the_connection) {
     EXPECT_THAT(curl({"http://garner.internal/"}), HasSubstr("user: erin"));   // on a new connection
 }
 
+TEST_F(Logins, the_strongest_scheme_is_offered_first) {
+    NEEDS("krb5kdc");
+    Kdc kdc;
+    auto const keys = dir.write("jwks.json", R"({"keys": [{"kty": "oct", "k": "YSBrZXkgb2YgdGhpcnR5LXR3byBieXRlcywgZml4ZWQ"}]})");
+    json const sources{{{"type", "htpasswd"}, {"file", users}},
+                       {{"type", "jwt"}, {"keys", keys}, {"issuer", "ci"}, {"audience", "garner"}},
+                       {{"type", "negotiate"}, {"keytab", kdc.add_service("HTTP/localhost")}, {"realm", Kdc::realm}}};
+    Proxy proxy({.patch = patch(known_users, {{"auth", {{"sources", sources}}}}).dump(), .environment = kdc.environment()});
+    Client client(proxy, origin);
+    auto const asked = client.get("/page");
+    std::vector<std::string> const weaker{R"(Bearer realm="Uni")", R"(Basic realm="Uni", charset="UTF-8")"};
+    EXPECT_THAT(asked.head().all("Proxy-Authenticate"), testing::ElementsAre("Negotiate", weaker[0], weaker[1]));
+    EXPECT_EQ(asked.field("Cache-Control"), "no-store");
+    auto const ntlm = client.get("/page", {{"Proxy-Authorization", "Negotiate TlRMTVNTUAABAAAA"}});
+    EXPECT_EQ(ntlm.status(), 407);
+    EXPECT_EQ(ntlm.head().all("Proxy-Authenticate"), weaker);
+    EXPECT_EQ(client.connections(), 1);
+}
+
+TEST_F(Logins, visitors_of_an_accelerator_are_not_asked) {
+    origin.answer("/page", fresh("page"));
+    json const for_users{{{"allow", {{"user", "*"}, {"destination", "127.0.0.0/8"}, {"port", "1-65535"}}}}, {{"deny", "all"}}};
+    json const but_bob{{{"deny", {{"user", "bob"}}}}, {{"allow", {{"destination", "127.0.0.0/8"}, {"port", "1-65535"}}}}};
+    for (auto const& rules : {for_users, but_bob}) {
+        Proxy proxy({.patch = patch(rules).dump(), .accelerates = origin.url()});
+        for (auto const& fields : {Fields{}, login("alice:wonder")})
+            EXPECT_EQ(Client("127.0.0.1", proxy.accelerator()).get("/page", fields).status(), 403) << rules;
+        EXPECT_EQ(get(proxy, origin, "/page").status(), 407) << rules;
+        EXPECT_EQ(get(proxy, origin, "/page", login("alice:wonder")).status(), 200) << rules;
+    }
+}
+
 TEST_F(Logins, the_page_of_refusals_asks_for_the_login_that_shows_them) {
     auto rules = known_users;
     rules.insert(rules.begin(), json{{"name", "closed"}, {"deny", {{"url_contains", "/closed"}, {"user", "alice"}}}});
