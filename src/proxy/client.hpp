@@ -24,6 +24,7 @@ struct Client {
     std::vector<std::string> certificate = {};                  // the names in its certificate, the one that identifies it first
     std::shared_ptr<http::Identity const> identity = nullptr;   // applies to all its requests; nullptr: each request logs in
     std::uint64_t generation = 0;                               // Authenticator::generation() of `identity`
+    std::uint64_t own_connections = 0;                          // the number of its own connections to origins; 0: it shares them
     std::string text = peer.address.text();
     std::optional<IpEndpoint> gateway = std::nullopt;           // the trusted gateway that sent the request and named `peer`
     std::shared_ptr<net::ProxyHeader const> header = nullptr;   // with which the connection began, if it has more than addresses

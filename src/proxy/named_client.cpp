@@ -102,6 +102,7 @@ std::shared_ptr<Client const> client_of_request(std::shared_ptr<Client const> co
     client->text = named.text();
     client->identity = nullptr;   // may be another client's
     client->generation = 0;
+    client->own_connections = 0;
     return client;
 }
 

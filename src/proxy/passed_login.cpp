@@ -1,22 +1,10 @@
 #include "proxy/passed_login.hpp"
 
-#include <algorithm>
-
-#include "util/text.hpp"
+#include "proxy/connection_login.hpp"
 
 namespace garner::proxy {
 
 using http::Name;
-
-namespace {
-
-bool authenticates_connection(std::string_view value) {
-    auto const scheme = value.substr(0, value.find_first_of(" \t,"));
-    constexpr std::string_view schemes[]{"Negotiate", "NTLM", "Kerberos"};
-    return std::ranges::any_of(schemes, [&](auto name) { return equals_ignoring_case(name, scheme); });
-}
-
-}   // namespace
 
 std::string passed_login(http::Fields const& request) {
     if (request.count(Name::proxy_authorization) != 1) return {};

@@ -1,6 +1,7 @@
 #include "proxy/request.hpp"
 
 #include "http/hop_by_hop.hpp"
+#include "proxy/connection_login.hpp"
 #include "proxy/line_account.hpp"
 #include "proxy/login_check.hpp"
 #include "proxy/named_client.hpp"
@@ -45,6 +46,7 @@ Request::Request(Services& services, ClientStream& client, FixedOrigin const* on
       target(scratch.target), record(scratch.record, options->via_name), close(!http::keeps_alive(client.head())) {
     bool const may_be_named = !options->forwarded_trust.empty() && !bumped_origin && !intercepted_origin && !client.nobody();
     if (may_be_named) client.set_client(client_of_request(client.client(), client.head().fields, *options, services.own.get()));
+    if (authenticates_connection(client.head().fields)) client.set_client(with_own_connections(client.client()));
     identity = bound_identity(services, client, bumped_origin || client.nobody());
     target.clear();
     target.secure = client.client()->secure;

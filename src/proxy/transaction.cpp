@@ -34,6 +34,9 @@ Step Transaction::first_step(Verdict verdict) {
     state_.bypass =
         why_bypassed(head, request_.client.body_framing(), request_.control, request_.target, request_.options->caching);
     if (request_.accepted_fault() != 0) state_.bypass = http::Bypass::certificate;
+    // The origin knows the connection's user, also for a request without credentials.
+    bool const is_known = request_.client.client()->own_connections != 0 && !request_.control.only_if_cached;
+    if (is_known && state_.bypass == http::Bypass::none) state_.bypass = http::Bypass::authorization;
     switch (before_lookup(head.method, state_.bypass, [&] { return request_.may_have_misses(); })) {
     case Action::purge: return Step::purge;
     case Action::tunnel: return Step::tunnel;

@@ -144,6 +144,8 @@ void write_pool_key(Request const& request, Sources const& sources, std::string&
         key = {.tls = peer_id, .host = peer->options.host, .port = peer->options.http, .peer = peer->options.name};
     }
     net::pool_key(key, out);
+    auto const own = request.client.client()->own_connections;
+    if (own != 0) out.append("\n").append(std::to_string(own));
 }
 
 }   // namespace garner::proxy

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "story/scene.hpp"
+#include "support/connection_login.hpp"
 
 namespace garner::test {
 
@@ -184,6 +185,24 @@ void dies_when_reused(Origin& origin) {
 }
 
 }   // namespace
+
+TEST(Connections, a_login_that_belongs_to_a_connection_is_of_no_use_to_another_client) {
+    Origin origin;
+    origin.by_hand("/inbox", logs_connections_in());
+    Proxy proxy(R"({"workers": 1})");
+    Client alice(proxy, origin), mallory(proxy, origin);
+    EXPECT_EQ(alice.get("/inbox").status(), 401);
+    EXPECT_EQ(alice.get("/inbox", {{"Authorization", "NTLM alice"}}).body(), "mail of NTLM alice");
+    EXPECT_EQ(alice.get("/inbox").body(), "mail of NTLM alice") << "her connection";
+    EXPECT_EQ(mallory.get("/inbox").status(), 401);
+    EXPECT_EQ(mallory.get("/inbox", {{"Authorization", "negotiate mallory"}}).body(), "mail of negotiate mallory");
+    auto const again = alice.get("/inbox");
+    EXPECT_EQ(again.body(), "mail of NTLM alice");
+    EXPECT_EQ(again.detail(), "authorization");
+    EXPECT_EQ(get(proxy, origin, "/inbox").status(), 401);
+    EXPECT_EQ(alice.get("/inbox", {{"Cache-Control", "only-if-cached"}}).status(), 504);
+    EXPECT_EQ(origin.connections(), 3u);   // shared, and one of each user
+}
 
 TEST(Retry, a_GET_on_a_reused_connection_that_died_is_sent_again) {
     Origin origin;

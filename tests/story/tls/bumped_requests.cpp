@@ -1,5 +1,6 @@
 // Requests inside of decrypted tunnels, as their attackers would write them, and the client that they belong to.
 #include "story/tls/interception.hpp"
+#include "support/connection_login.hpp"
 #include "support/handshake.hpp"
 #include "support/raw_http2.hpp"
 #include "support/websocket.hpp"
@@ -121,6 +122,28 @@ TEST_F(Interception, requests_inside_have_the_certificate_of_their_client) {
     EXPECT_EQ(proxy.logged("/secret").all.value("user", ""), "alice.test");
     EXPECT_EQ(origin.requests("/page"), 2u);
     EXPECT_EQ(origin.requests("/secret"), 0u);
+}
+
+TEST_F(Interception, a_login_that_belongs_to_a_connection_is_of_no_use_to_another_client) {
+    auto const certificate = issued("DNS:bumped.test");
+    Origin origin({.certificate = &certificate});
+    origin.by_hand("/inbox", logs_connections_in());
+    Proxy proxy(patch(bump_all));
+    auto const place = "bumped.test:" + std::to_string(origin.port());
+    auto const begin = [&](Client& client) {
+        EXPECT_EQ(client.connect_to(place).status(), 200);
+        client.start_tls("bumped.test");
+    };
+    Client alice(proxy), mallory(proxy);
+    begin(alice);
+    EXPECT_EQ(alice.get("/inbox").status(), 401);
+    EXPECT_EQ(alice.get("/inbox", {{"Authorization", "NTLM alice"}}).body(), "mail of NTLM alice");
+    EXPECT_EQ(alice.get("/inbox").body(), "mail of NTLM alice") << "her connection";
+    begin(mallory);
+    EXPECT_EQ(mallory.get("/inbox").status(), 401);
+    EXPECT_EQ(mallory.get("/inbox", {{"Authorization", "ntlm mallory"}}).body(), "mail of ntlm mallory");
+    EXPECT_EQ(alice.get("/inbox").body(), "mail of NTLM alice");
+    EXPECT_EQ(Client(proxy).get("https://" + place + "/inbox").status(), 401);
 }
 
 }   // namespace garner::test
