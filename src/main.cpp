@@ -7,7 +7,7 @@
 #include <span>
 
 #include "app/app.hpp"
-#include "app/ask.hpp"
+#include "app/client_commands.hpp"
 #include "app/background.hpp"
 #include "app/signal_loop.hpp"
 #include "app/takeover.hpp"
@@ -16,7 +16,7 @@
 #include "config/command_line.hpp"
 #include "config/import_command.hpp"
 #include "config/seen_command.hpp"
-#include "io/account.hpp"
+#include "io/privileges.hpp"
 #include "io/stderr_log.hpp"
 #include "sim/sim_command.hpp"
 #include "util/exit_code.hpp"

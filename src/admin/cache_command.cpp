@@ -4,7 +4,7 @@
 #include <ostream>
 #include <thread>
 
-#include "admin/ask.hpp"
+#include "admin/admin_client.hpp"
 #include "admin/cache_pages.hpp"
 #include "admin/cache_text.hpp"
 #include "admin/human.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "admin/figures.hpp"
-#include "admin/windows.hpp"
+#include "admin/recent_windows.hpp"
 
 namespace garner::admin {
 

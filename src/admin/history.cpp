@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "admin/windows.hpp"
+#include "admin/recent_windows.hpp"
 
 namespace garner::admin {
 

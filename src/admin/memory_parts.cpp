@@ -9,7 +9,7 @@
 
 #include "admin/figures.hpp"
 #include "admin/history.hpp"
-#include "admin/windows.hpp"
+#include "admin/recent_windows.hpp"
 #include "icp/digest.hpp"
 #include "io/stderr_log.hpp"
 #include "net/head_buffer.hpp"

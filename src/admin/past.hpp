@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "admin/history.hpp"
-#include "admin/windows.hpp"
+#include "admin/recent_windows.hpp"
 
 namespace garner::admin {
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "admin/ask.hpp"
+#include "admin/admin_client.hpp"
 #include "admin/human.hpp"
 #include "admin/json_members.hpp"
 #include "util/exit_code.hpp"

@@ -6,7 +6,7 @@
 #include "admin/health.hpp"
 #include "admin/history.hpp"
 #include "admin/top_rows.hpp"
-#include "admin/windows.hpp"
+#include "admin/recent_windows.hpp"
 #include "admin/write_costs.hpp"
 
 namespace garner::admin {

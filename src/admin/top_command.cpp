@@ -4,7 +4,7 @@
 #include <ostream>
 #include <thread>
 
-#include "admin/ask.hpp"
+#include "admin/admin_client.hpp"
 #include "admin/top_text.hpp"
 #include "proxy/moment.hpp"
 #include "util/exit_code.hpp"

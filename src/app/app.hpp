@@ -6,7 +6,7 @@
 
 #include "app/handover.hpp"
 #include "app/memory_file.hpp"
-#include "app/parts.hpp"
+#include "app/program_parts.hpp"
 #include "app/policy_choice.hpp"
 #include "app/reload_report.hpp"
 #include "app/reloading.hpp"
@@ -17,7 +17,7 @@
 #include "app/upkeep.hpp"
 #include "config/command_line.hpp"
 #include "config/load.hpp"
-#include "control/commands.hpp"
+#include "control/control_commands.hpp"
 #include "io/service_manager.hpp"
 
 namespace garner::app {

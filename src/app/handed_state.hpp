@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
-#include "app/parts.hpp"
-#include "takeover/message.hpp"
+#include "app/program_parts.hpp"
+#include "takeover/takeover_message.hpp"
 
 namespace garner::app {
 

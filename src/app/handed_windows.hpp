@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "admin/past.hpp"
-#include "takeover/message.hpp"
+#include "takeover/takeover_message.hpp"
 
 namespace garner::app {
 

@@ -7,7 +7,7 @@
 
 #include "app/client_sender.hpp"
 #include "app/object_sender.hpp"
-#include "app/parts.hpp"
+#include "app/program_parts.hpp"
 #include "app/predecessor.hpp"
 #include "app/shutdown.hpp"
 #include "control/socket.hpp"

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "app/client_receiver.hpp"
-#include "app/parts.hpp"
+#include "app/program_parts.hpp"
 #include "app/removals.hpp"
 
 namespace garner::app {

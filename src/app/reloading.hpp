@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "app/parts.hpp"
+#include "app/program_parts.hpp"
 #include "app/policy_choice.hpp"
 #include "util/prepared.hpp"
 

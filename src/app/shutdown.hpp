@@ -2,7 +2,7 @@
 #pragma once
 #include <atomic>
 
-#include "app/parts.hpp"
+#include "app/program_parts.hpp"
 #include "io/service_manager.hpp"
 #include "proxy/drain.hpp"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "io/stderr_log.hpp"
-#include "takeover/message.hpp"
+#include "takeover/takeover_message.hpp"
 
 namespace garner::app {
 namespace {

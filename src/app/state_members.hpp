@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "takeover/reader.hpp"
+#include "takeover/member_reader.hpp"
 
 namespace garner::app {
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "control/address.hpp"
-#include "io/account.hpp"
+#include "control/socket_address.hpp"
+#include "io/privileges.hpp"
 #include "net/address.hpp"
 #include "proxy/listener.hpp"
 

@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "io/account.hpp"
+#include "io/privileges.hpp"
 #include "util/text.hpp"
 
 namespace garner::auth {

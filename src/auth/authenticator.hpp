@@ -12,7 +12,7 @@
 #include "auth/check_threads.hpp"
 #include "auth/failures.hpp"
 #include "auth/running_check.hpp"
-#include "auth/sources.hpp"
+#include "auth/user_sources.hpp"
 #include "auth/verified.hpp"
 #include "util/bytes.hpp"
 #include "util/clock.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "auth/base64.hpp"
+#include "auth/secret_base64.hpp"
 #include "util/text.hpp"
 
 namespace garner::auth {

@@ -8,7 +8,7 @@
 
 #include "auth/facts.hpp"
 #include "auth/options.hpp"
-#include "auth/source.hpp"
+#include "auth/user_source.hpp"
 #include "auth/watched_file.hpp"
 #include "http/identity.hpp"
 #include "util/mutex.hpp"

@@ -4,7 +4,7 @@
 
 #include "auth/htpasswd.hpp"
 #include "auth/options.hpp"
-#include "auth/source.hpp"
+#include "auth/user_source.hpp"
 #include "auth/watched_file.hpp"
 #include "util/mutex.hpp"
 

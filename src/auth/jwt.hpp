@@ -7,7 +7,7 @@
 
 #include "auth/facts.hpp"
 #include "auth/options.hpp"
-#include "auth/source.hpp"
+#include "auth/user_source.hpp"
 #include "util/result.hpp"
 
 struct _cjose_jwk_int;

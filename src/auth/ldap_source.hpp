@@ -9,7 +9,7 @@
 
 #include "auth/ldap_connection.hpp"
 #include "auth/options.hpp"
-#include "auth/source.hpp"
+#include "auth/user_source.hpp"
 #include "util/mutex.hpp"
 
 namespace garner::auth {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "auth/options.hpp"
-#include "auth/source.hpp"
+#include "auth/user_source.hpp"
 
 namespace garner::auth {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "auth/base64.hpp"
+#include "auth/secret_base64.hpp"
 #include "auth/md5_crypt.hpp"
 #include "util/text.hpp"
 

@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "io/account.hpp"
+#include "io/privileges.hpp"
 #include "net/certificate_text.hpp"
 #include "net/pem.hpp"
 #include "util/bytes.hpp"

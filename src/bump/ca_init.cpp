@@ -16,7 +16,7 @@
 #include "bump/ca_text.hpp"
 #include "bump/name_constraints.hpp"
 #include "bump/openssl.hpp"
-#include "io/account.hpp"
+#include "io/privileges.hpp"
 #include "util/check.hpp"
 
 namespace garner::bump {

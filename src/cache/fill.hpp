@@ -16,7 +16,7 @@
 #include "util/clock.hpp"
 #include "util/hash.hpp"
 #include "util/ip.hpp"
-#include "util/link.hpp"
+#include "util/intrusive_list.hpp"
 #include "util/mutex.hpp"
 
 namespace garner::cache {

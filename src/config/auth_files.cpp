@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "auth/sources.hpp"
+#include "auth/user_sources.hpp"
 
 namespace garner::config {
 

@@ -12,7 +12,7 @@
 #include "config/keys.hpp"
 #include "config/rule_context.hpp"
 #include "config/rule_tests.hpp"
-#include "io/account.hpp"
+#include "io/privileges.hpp"
 #include "util/bytes.hpp"
 
 namespace garner::config {

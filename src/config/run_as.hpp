@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "io/account.hpp"
+#include "io/privileges.hpp"
 #include "util/result.hpp"
 
 namespace garner::config {

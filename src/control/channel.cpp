@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "control/address.hpp"
+#include "control/socket_address.hpp"
 #include "control/cbor.hpp"
-#include "control/peer.hpp"
+#include "control/peer_process.hpp"
 
 namespace garner::control {
 namespace {

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "control/address.hpp"
-#include "control/peer.hpp"
+#include "control/socket_address.hpp"
+#include "control/peer_process.hpp"
 
 namespace garner::control {
 namespace {

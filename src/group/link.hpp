@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "group/channel.hpp"
+#include "group/signed_frames.hpp"
 #include "net/asio.hpp"
 #include "util/bytes.hpp"
 #include "util/ip.hpp"

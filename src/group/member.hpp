@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "group/message.hpp"
+#include "group/group_message.hpp"
 #include "group/settings.hpp"
 
 namespace garner::group {

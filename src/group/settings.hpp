@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "group/message.hpp"
+#include "group/group_message.hpp"
 #include "group/times.hpp"
 
 namespace garner::group {

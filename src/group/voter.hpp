@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "group/message.hpp"
+#include "group/group_message.hpp"
 #include "group/settings.hpp"
 
 namespace garner::group {

@@ -8,12 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "h2/budget.hpp"
-#include "h2/counters.hpp"
+#include "h2/memory_budget.hpp"
+#include "h2/connection_counters.hpp"
 #include "h2/glitches.hpp"
-#include "h2/request.hpp"
+#include "h2/request_fields.hpp"
 #include "h2/stream.hpp"
-#include "h2/windows.hpp"
+#include "h2/flow_windows.hpp"
 #include "util/clock.hpp"
 
 struct nghttp2_session;

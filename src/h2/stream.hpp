@@ -6,9 +6,9 @@
 
 #include "h2/inbox.hpp"
 #include "h2/outbox.hpp"
-#include "h2/windows.hpp"
+#include "h2/flow_windows.hpp"
 #include "http/message.hpp"
-#include "util/link.hpp"
+#include "util/intrusive_list.hpp"
 
 namespace garner::h2 {
 

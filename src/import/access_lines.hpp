@@ -6,7 +6,7 @@
 
 #include "import/acls.hpp"
 #include "import/json.hpp"
-#include "import/report.hpp"
+#include "import/import_report.hpp"
 
 namespace garner::importing {
 

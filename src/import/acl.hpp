@@ -10,7 +10,7 @@
 #include "import/addresses.hpp"
 #include "import/json.hpp"
 #include "import/lines.hpp"
-#include "import/report.hpp"
+#include "import/import_report.hpp"
 
 namespace garner::importing {
 

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "import/context.hpp"
-#include "import/units.hpp"
+#include "import/squid_units.hpp"
 #include "import/words.hpp"
 #include "util/text.hpp"
 #include "util/units.hpp"

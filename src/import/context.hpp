@@ -11,7 +11,7 @@
 #include "import/acls.hpp"
 #include "import/json.hpp"
 #include "import/lines.hpp"
-#include "import/report.hpp"
+#include "import/import_report.hpp"
 
 namespace garner::importing {
 

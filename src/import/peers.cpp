@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "import/context.hpp"
-#include "import/units.hpp"
+#include "import/squid_units.hpp"
 #include "import/words.hpp"
 #include "util/ip.hpp"
 #include "util/text.hpp"

@@ -3,7 +3,7 @@
 
 #include "import/context.hpp"
 #include "import/posix_regex.hpp"
-#include "import/units.hpp"
+#include "import/squid_units.hpp"
 #include "import/words.hpp"
 #include "util/ip.hpp"
 #include "util/text.hpp"

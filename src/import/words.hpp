@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "import/report.hpp"
+#include "import/import_report.hpp"
 #include "util/result.hpp"
 
 namespace garner::importing {

@@ -5,7 +5,7 @@
 
 #include "net/asio.hpp"
 #include "util/clock.hpp"
-#include "util/link.hpp"
+#include "util/intrusive_list.hpp"
 
 namespace garner::net {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "auth/sources.hpp"
+#include "auth/user_sources.hpp"
 
 namespace garner::proxy {
 

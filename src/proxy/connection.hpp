@@ -8,7 +8,7 @@
 #include "proxy/accepted.hpp"
 #include "proxy/client.hpp"
 #include "util/clock.hpp"
-#include "util/link.hpp"
+#include "util/intrusive_list.hpp"
 
 namespace garner::proxy {
 

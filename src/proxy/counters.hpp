@@ -5,7 +5,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "h2/counters.hpp"
+#include "h2/connection_counters.hpp"
 #include "http/cacheability.hpp"
 #include "http/freshness.hpp"
 #include "net/proxy_protocol.hpp"

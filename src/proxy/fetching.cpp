@@ -2,7 +2,7 @@
 
 #include "cache/parts.hpp"
 #include "group/group.hpp"
-#include "http/invalidation.hpp"
+#include "http/unsafe_method.hpp"
 #include "http/tags.hpp"
 #include "proxy/websocket.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 #include "util/bytes.hpp"
 #include "util/counter.hpp"
-#include "util/link.hpp"
+#include "util/intrusive_list.hpp"
 
 namespace garner::proxy {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cache/cache.hpp"
-#include "h2/budget.hpp"
+#include "h2/memory_budget.hpp"
 #include "http/access_rules.hpp"
 #include "icp/mesh.hpp"
 #include "net/name_history.hpp"
@@ -28,7 +28,7 @@
 #include "share/clock.hpp"
 #include "share/quotas.hpp"
 #include "share/shares.hpp"
-#include "util/link.hpp"
+#include "util/intrusive_list.hpp"
 
 namespace garner::auth {
 class Authenticator;

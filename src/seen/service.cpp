@@ -3,7 +3,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
-#include "seen/conversation.hpp"
+#include "seen/crawler_requests.hpp"
 #include "seen/service_state.hpp"
 #include "web/http_service.hpp"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "util/bytes.hpp"
-#include "util/link.hpp"
+#include "util/intrusive_list.hpp"
 
 namespace garner::share {
 

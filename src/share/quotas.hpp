@@ -15,7 +15,7 @@
 #include "share/ledger.hpp"
 #include "share/quota.hpp"
 #include "util/hash.hpp"
-#include "util/link.hpp"
+#include "util/intrusive_list.hpp"
 #include "util/mutex.hpp"
 
 namespace garner::share {

@@ -12,7 +12,7 @@
 #include "share/options.hpp"
 #include "util/hash.hpp"
 #include "util/ip.hpp"
-#include "util/link.hpp"
+#include "util/intrusive_list.hpp"
 #include "util/mutex.hpp"
 
 namespace garner::share {

@@ -3,7 +3,7 @@
 #include <span>
 #include <string_view>
 
-#include "sim/result.hpp"
+#include "sim/replay_result.hpp"
 #include "sim/trace.hpp"
 #include "util/bytes.hpp"
 

@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "sim/result.hpp"
+#include "sim/replay_result.hpp"
 #include "sim/sim_options.hpp"
 #include "sim/trace.hpp"
 

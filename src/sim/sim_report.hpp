@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "sim/result.hpp"
+#include "sim/replay_result.hpp"
 
 namespace garner::sim {
 

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <utility>
 
-#include "takeover/reader.hpp"
+#include "takeover/member_reader.hpp"
 
 namespace garner::takeover {
 namespace {

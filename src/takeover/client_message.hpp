@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "takeover/handed_client.hpp"
-#include "takeover/message.hpp"
+#include "takeover/takeover_message.hpp"
 
 namespace garner::takeover {
 

@@ -7,7 +7,7 @@
 
 #include "control/channel.hpp"
 #include "net/handed_sockets.hpp"
-#include "takeover/message.hpp"
+#include "takeover/takeover_message.hpp"
 
 namespace garner::takeover {
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "util/hash.hpp"
-#include "util/link.hpp"
+#include "util/intrusive_list.hpp"
 
 namespace garner {
 

@@ -12,7 +12,7 @@
 #include "net/asio.hpp"
 #include "util/bytes.hpp"
 #include "util/clock.hpp"
-#include "util/link.hpp"
+#include "util/intrusive_list.hpp"
 #include "web/http_message.hpp"
 
 namespace garner::web {

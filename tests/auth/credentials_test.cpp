@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "auth/base64.hpp"
+#include "auth/secret_base64.hpp"
 #include "util/base64.hpp"
 
 namespace garner::auth {

@@ -8,7 +8,7 @@
 #include "bump/decide.hpp"
 #include "config/check_command.hpp"
 #include "config/command_line.hpp"
-#include "io/account.hpp"
+#include "io/privileges.hpp"
 #include "support.hpp"
 #include "support/child.hpp"
 

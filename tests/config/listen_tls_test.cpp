@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "io/account.hpp"
+#include "io/privileges.hpp"
 #include "support.hpp"
 #include "support/child.hpp"
 #include "support/issued_certificate.hpp"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "io/account.hpp"
+#include "io/privileges.hpp"
 #include "policy/policies.hpp"
 #include "support.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "fuzzed.hpp"
-#include "group/channel.hpp"
+#include "group/signed_frames.hpp"
 
 namespace {
 

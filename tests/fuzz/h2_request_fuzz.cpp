@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fuzzed.hpp"
-#include "h2/request.hpp"
+#include "h2/request_fields.hpp"
 #include "http/framing.hpp"
 
 namespace {

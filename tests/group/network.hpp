@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "group/events.hpp"
-#include "group/message.hpp"
+#include "group/group_message.hpp"
 #include "group/random.hpp"
 
 namespace garner::group::simulated {

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "group/channel.hpp"
+#include "group/signed_frames.hpp"
 #include "group/group.hpp"
 #include "group/link.hpp"
 #include "group/report_limit.hpp"

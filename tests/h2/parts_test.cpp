@@ -5,7 +5,7 @@
 #include "h2/header_fields.hpp"
 #include "h2/inbox.hpp"
 #include "h2/outbox.hpp"
-#include "h2/windows.hpp"
+#include "h2/flow_windows.hpp"
 #include "util/gather.hpp"
 
 namespace garner::h2 {

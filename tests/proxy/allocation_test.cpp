@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "auth/sources.hpp"
+#include "auth/user_sources.hpp"
 #include "h2/wire.hpp"
 #include "proxy/drain.hpp"
 #include "proxy/server.hpp"

@@ -1,4 +1,4 @@
-#include "import/report.hpp"
+#include "import/import_report.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "h2/windows.hpp"
+#include "h2/flow_windows.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "group/channel.hpp"
+#include "group/signed_frames.hpp"
 
 #include <algorithm>
 #include <array>

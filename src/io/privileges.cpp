@@ -1,4 +1,4 @@
-#include "io/account.hpp"
+#include "io/privileges.hpp"
 
 #include <fcntl.h>
 #include <grp.h>

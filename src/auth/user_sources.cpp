@@ -1,4 +1,4 @@
-#include "auth/sources.hpp"
+#include "auth/user_sources.hpp"
 
 #include <algorithm>
 #include <utility>

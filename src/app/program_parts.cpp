@@ -1,4 +1,4 @@
-#include "app/parts.hpp"
+#include "app/program_parts.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -7,7 +7,7 @@
 #include "app/part_options.hpp"
 #include "app/takeover.hpp"
 #include "config/run_as.hpp"
-#include "io/account.hpp"
+#include "io/privileges.hpp"
 #include "io/service_manager.hpp"
 
 namespace garner::app {

@@ -1,9 +1,9 @@
 // The bytes of the protocol.
-#include "group/message.hpp"
+#include "group/group_message.hpp"
 
 #include <gtest/gtest.h>
 
-#include "group/channel.hpp"
+#include "group/signed_frames.hpp"
 
 namespace garner::group {
 namespace {

@@ -1,8 +1,8 @@
-#include "admin/commands.hpp"
+#include "admin/query_commands.hpp"
 
 #include <ostream>
 
-#include "admin/ask.hpp"
+#include "admin/admin_client.hpp"
 #include "admin/explain_text.hpp"
 #include "admin/group_json.hpp"
 #include "admin/json_members.hpp"

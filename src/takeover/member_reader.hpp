@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "takeover/message.hpp"
+#include "takeover/takeover_message.hpp"
 
 namespace garner::takeover {
 

@@ -1,4 +1,4 @@
-#include "h2/counters.hpp"
+#include "h2/connection_counters.hpp"
 
 namespace garner::h2 {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "group/message.hpp"
+#include "group/group_message.hpp"
 
 namespace garner::group {
 

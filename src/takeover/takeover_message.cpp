@@ -1,9 +1,9 @@
-#include "takeover/message.hpp"
+#include "takeover/takeover_message.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "takeover/reader.hpp"
+#include "takeover/member_reader.hpp"
 
 namespace garner::takeover {
 namespace {

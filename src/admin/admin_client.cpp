@@ -1,4 +1,4 @@
-#include "admin/ask.hpp"
+#include "admin/admin_client.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>

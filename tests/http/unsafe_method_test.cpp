@@ -1,4 +1,4 @@
-#include "http/invalidation.hpp"
+#include "http/unsafe_method.hpp"
 
 #include <gtest/gtest.h>
 

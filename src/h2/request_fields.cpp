@@ -1,4 +1,4 @@
-#include "h2/request.hpp"
+#include "h2/request_fields.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // HTTP/2 fields become one HTTP/1.1 request, and nothing in them becomes a second one.
-#include "h2/request.hpp"
+#include "h2/request_fields.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "admin/commands.hpp"
+#include "admin/query_commands.hpp"
 
 #include <sstream>
 

@@ -1,5 +1,5 @@
 // Real sockets between two threads of the test.
-#include "control/commands.hpp"
+#include "control/control_commands.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "control/address.hpp"
+#include "control/socket_address.hpp"
 
 namespace garner::control {
 namespace {

@@ -1,4 +1,4 @@
-#include "group/message.hpp"
+#include "group/group_message.hpp"
 
 #include <algorithm>
 #include <openssl/evp.h>

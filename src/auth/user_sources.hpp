@@ -9,7 +9,7 @@
 #include "auth/answer.hpp"
 #include "auth/groups.hpp"
 #include "auth/options.hpp"
-#include "auth/source.hpp"
+#include "auth/user_source.hpp"
 
 namespace garner::auth {
 

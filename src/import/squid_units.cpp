@@ -1,4 +1,4 @@
-#include "import/units.hpp"
+#include "import/squid_units.hpp"
 
 #include <charconv>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "admin/windows.hpp"
+#include "admin/recent_windows.hpp"
 
 #include <gtest/gtest.h>
 

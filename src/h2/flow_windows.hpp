@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "h2/budget.hpp"
+#include "h2/memory_budget.hpp"
 #include "util/bytes.hpp"
 
 namespace garner::h2 {

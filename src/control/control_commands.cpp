@@ -1,4 +1,4 @@
-#include "control/commands.hpp"
+#include "control/control_commands.hpp"
 
 #include <poll.h>
 

@@ -1,4 +1,4 @@
-#include "app/ask.hpp"
+#include "app/client_commands.hpp"
 
 #include <spdlog/spdlog.h>
 #include <sys/ioctl.h>
@@ -12,9 +12,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "admin/ask.hpp"
+#include "admin/admin_client.hpp"
 #include "admin/cache_command.hpp"
-#include "admin/commands.hpp"
+#include "admin/query_commands.hpp"
 #include "admin/purge_command.hpp"
 #include "admin/top_command.hpp"
 #include "app/app.hpp"
@@ -23,7 +23,7 @@
 #include "config/check_command.hpp"
 #include "config/intercept_command.hpp"
 #include "config/rules_command.hpp"
-#include "control/commands.hpp"
+#include "control/control_commands.hpp"
 #include "util/exit_code.hpp"
 #include "util/version.hpp"
 

@@ -1,4 +1,4 @@
-#include "auth/base64.hpp"
+#include "auth/secret_base64.hpp"
 
 #include <array>
 #include <cstdint>

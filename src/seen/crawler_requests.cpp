@@ -1,4 +1,4 @@
-#include "seen/conversation.hpp"
+#include "seen/crawler_requests.hpp"
 
 #include <algorithm>
 #include <functional>
