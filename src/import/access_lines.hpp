@@ -34,7 +34,7 @@ class AccessWriter {
 public:
     AccessWriter(Acls& acls, Report& report, Reasons const& reasons) : acls_(acls), report_(report), reasons_(reasons) {}
 
-    /// Appends a list of rules that ends with a rule for all requests. If no line matches, Squid does the opposite of the last line.
+    /// Appends rules to those `before`, at last one for all requests. If no line matches, Squid does the opposite of the last line.
     Json access(std::vector<AccessLine> const& lines, Json before);
     /// Rules for requests to purge.
     Json purge(std::vector<AccessLine> const& lines);
