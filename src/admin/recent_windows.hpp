@@ -82,8 +82,8 @@ public:
     };
     /// Oldest first.
     std::vector<Handed> handed(Sample const& now) const;
-    /// Replaces all samples by those of a former process, oldest first. Its counts are below those of this process, so they may wrap
-    /// around; differences are right.
+    /// Replaces all samples by those of a former process, oldest first. Their counts may wrap around below 0; the differences are
+    /// right.
     void adopt(std::vector<Handed> const& all, Sample const& now);
 
 private:
