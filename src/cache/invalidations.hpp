@@ -29,8 +29,8 @@ public:
     using Number = std::uint64_t;
     using Next = std::function<Number()>;
     static constexpr std::size_t most_default = 1'000'000;
-    /// `most`: this many are held, and an eighth of it of those of purged URLs. The oldest go, and all responses that are older than
-    /// they count as outdated.
+    /// `most`: this many are held, and an eighth of it of those of purged URLs. The oldest go, and all responses that are older
+    /// than they count as outdated.
     explicit Invalidations(std::size_t most = most_default) : most_(most), purged_most_(std::max<std::size_t>(most / 8, 1)) {}
 
     /// Accepts one. `next` gives its number, under the lock of this object.
