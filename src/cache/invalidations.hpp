@@ -28,8 +28,8 @@ class Invalidations {
 public:
     using Number = std::uint64_t;
     static constexpr std::size_t most_default = 1'000'000;
-    /// `most`: this many are held, and an eighth of it of those of purged URLs. The oldest go, and all responses that are older than
-    /// they count as outdated.
+    /// `most`: this many are held, and an eighth of it of those of purged URLs. The oldest go, and all responses that are older
+    /// than they count as outdated.
     explicit Invalidations(Numbers& numbers, std::size_t most = most_default)
         : numbers_(numbers), most_(most), purged_most_(std::max<std::size_t>(most / 8, 1)) {}
 

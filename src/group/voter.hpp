@@ -25,8 +25,8 @@ public:
     /// `instance`: random, not 0. `most`: the list forgets the oldest beyond, or beyond log_bytes_max.
     Voter(Settings settings, std::uint64_t instance, Time now, std::size_t most = log_default);
 
-    /// False: the message violates the protocol, or the member is refused. The caller sends what next() has, and closes. A HELLO may
-    /// be a recorded one: the connection counts as that of a member from the next message on.
+    /// False: the message violates the protocol, or the member is refused. The caller sends what next() has, and closes. A HELLO
+    /// may be a recorded one: the connection counts as that of a member from the next message on.
     [[nodiscard]] bool receive(Link, Message const&, Time now);
     void closed(Link);
     /// Why it refuses this member; empty if it does not.

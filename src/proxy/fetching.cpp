@@ -130,8 +130,9 @@ net::awaitable<Step> Fetching::fetch() {
     co_return answered ? take() : Step::fail;
 }
 
-/// Call it after the lease was taken. An invalidation that this does not see has a higher number than the lease, so that the response
-/// is not stored. In the other order, a parent that has not heard of the invalidation could give an old response that counts as new.
+/// Call it after the lease was taken. An invalidation that this does not see has a higher number than the lease, so that the
+/// response is not stored. In the other order, a parent that has not heard of the invalidation could give an old response that
+/// counts as new.
 void Fetching::note_passing() {
     request_.passes_caches = request_.services.cache.invalidations.must_pass_caches(request_.target.url);
 }

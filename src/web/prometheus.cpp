@@ -27,7 +27,8 @@ std::string text_of(Json const& value) {
     return digits;
 }
 
-/// Other processes and the operator choose names: they may contain any byte. Prometheus rejects all metrics if one label is not UTF-8.
+/// Other processes and the operator choose names: they may contain any byte. Prometheus rejects all metrics if one label is not
+/// UTF-8.
 std::string escaped_label(std::string_view text) {
     std::string out;
     while (!text.empty()) {
