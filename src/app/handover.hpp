@@ -57,7 +57,7 @@ private:
     void release_disk();
     void send_objects();
     void send_counters();
-    void send_state();
+    void send_windows();
     void close_seen();
     void open_seen();
     Result<void> pause();
