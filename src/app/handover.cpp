@@ -98,9 +98,11 @@ Result<void> Handover::begin() {
     if (!serving) return serving.fault();
     shares_control_ = serving->control;
     if (objects_) objects_->wait_for_first(objects_patience);
+    if (hello_.state) send_windows();
     if (auto const paused = pause(); !paused) return paused;
     if (hello_.counters) send_counters();
-    if (hello_.state) send_state();
+    if (hello_.state)
+        for (auto const& message : state_messages(needs_.parts, steady_now())) (void)send_patiently(message);
     if (hello_.quotas) hand_over_quotas();
     if (serving->disk) needs_.parts.disk.leave_unless_at(*serving->disk);
     return go();
@@ -172,12 +174,12 @@ void Handover::send_counters() {
     counted_ = now;
 }
 
-/// Without the past the windows of the new process begin anew.
-void Handover::send_state() {
-    for (auto const& message : state_messages(needs_.parts, steady_now())) (void)send_patiently(message);
+/// While this process still serves: an hour of samples takes some milliseconds. Without them the windows begin anew.
+void Handover::send_windows() {
     auto const past = needs_.parts.admin ? needs_.parts.admin->past() : std::nullopt;
     if (!past) return;
-    for (auto const& message : window_messages(*past)) (void)send_patiently(message);
+    for (auto const& message : window_messages(*past))
+        if (!send_patiently(message)) return;
 }
 
 /// From now on the new process has the ledger, and this one tells it what its last requests use.

@@ -57,7 +57,7 @@ private:
     void release_disk();
     void send_objects();
     void send_counters();
-    void send_state();
+    void send_windows();
     void hand_over_quotas();
     void send_quotas(std::vector<share::LedgerRow> const& rows);
     void send_counted_quotas();
