@@ -349,7 +349,7 @@ private:
         if (out_.undecided() && name_fails()) return say_unresolved();
         bool const decides = out_.access.verdict == http::Decision::Verdict::needs_destination;
         if (decides && out_.of_connection && !out_.of_connection->allowed()) return say_closed();
-        switch (before_lookup(request_.method, out_.bypass, [&] { return may_have_misses(); })) {
+        switch (before_lookup(request_.method, out_.bypass, [&] { return may_have_misses(out_.options->misses, facts_); })) {
         case Action::tunnel: return judge_asking(Outcome::tunnelled, why_tunnelled(out_.interception));
         case Action::purge: return say(Outcome::refused, "PURGE removes objects and is never served from the cache");
         case Action::pass: return judge_asking(Outcome::passed, text(out_.bypass));
@@ -370,7 +370,7 @@ private:
     void judge_found() {
         auto const& found = out_.found;
         auto const known = without_asking(found.kind, found.object.get(), request_, control_, out_.options->caching);
-        auto const may = [&] { return may_have_misses(); };
+        auto const may = [&] { return may_have_misses(out_.options->misses, facts_); };
         auto const hears = [&] { return found.failure && is_told_of(*found.failure); };
         switch (after_lookup(known, found.follow != nullptr, may, hears)) {
         case Action::refresh:
@@ -417,7 +417,6 @@ private:
         return marked ? "not stored; the last response was uncacheable: " + std::string(found.hit_for_pass_reason) : "not stored";
     }
 
-    bool may_have_misses() const { return proxy::may_have_misses(out_.options->misses, facts_); }
     void say_misses_refused() { say(Outcome::refused, "misses: this client may receive only stored objects", 504); }
 
     /// A failure of one client's request applies to that request. A question without fields asks about any request of that

@@ -52,11 +52,10 @@ net::awaitable<void> Http1Connection::serve() {
             auto const waits = begin_waiting(*options);
             net::IoResult read;
             if (!stream_.begun()) read = co_await stream_.read_first(waits.idle);
-            if (stream_.has_only_empty_lines(read)) read = co_await stream_.read_behind_empty_lines(waits.idle);
-            if (auto const arrived = stream_.take_first(read, options->limits.head))
+            if (auto const arrived = stream_.take(read, options->limits.head))
                 arrival = *arrived;
             else
-                arrival = co_await stream_.read_rest(options->limits.head, waits.head, services_.heads);
+                arrival = co_await stream_.read_rest(options->limits.head, waits, services_.heads);
         } while (waits_again(arrival));
         if (arrival != Arrival::request) co_return co_await refuse(arrival);
         if (options != services_.options) options = services_.options;   // a reload came during the wait

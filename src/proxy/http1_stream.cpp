@@ -31,11 +31,18 @@ char const* other_protocol(std::string_view begin) {
     }
 }
 
+/// RFC 9112 2.2: some clients send an empty line behind a body. It begins no request.
+bool is_only_empty_lines(std::string_view received) {
+    if (!received.starts_with("\r\n")) return false;
+    while (received.starts_with("\r\n")) received.remove_prefix(2);
+    return received.empty();
+}
+
 }   // namespace
 
 bool Http1Stream::speaks_other_protocol() const { return begun() && other_protocol(leftover()); }
 
-bool Http1Stream::speaks_tls() const { return begun() && input()[begin_] == net::tls_handshake; }
+bool Http1Stream::speaks_tls() const { return begun() && leftover().front() == net::tls_handshake; }
 
 void Http1Stream::make_room() {
     if (end_ < buffer_.size()) return;
@@ -59,36 +66,15 @@ net::awaitable<net::IoResult> Http1Stream::read_first(milliseconds limit) {
     return transport_.read_first(buffer_, limit);
 }
 
-bool Http1Stream::has_only_empty_lines(net::IoResult const& read) const {
-    std::string_view rest(input() + begin_, end_ - begin_ + read.bytes);
-    if (read.error || !rest.starts_with("\r\n")) return false;
-    while (rest.starts_with("\r\n")) rest.remove_prefix(2);
-    return rest.empty();
-}
-
-net::awaitable<net::IoResult> Http1Stream::read_behind_empty_lines(milliseconds limit) {
-    auto const end = steady_now() + limit;
-    net::IoResult read;
-    do {
-        auto const left = std::chrono::duration_cast<milliseconds>(end - steady_now());
-        if (left <= milliseconds{0}) co_return net::IoResult{asio::error::timed_out, 0};
-        read = co_await read_first(left);
-    } while (has_only_empty_lines(read));
-    co_return read;
-}
-
-std::optional<Http1Stream::Arrival> Http1Stream::take_first(net::IoResult const& read, http::HeadLimits const& limits) {
+std::optional<Http1Stream::Arrival> Http1Stream::take(net::IoResult const& read, http::HeadLimits const& limits) {
     end_ += read.bytes;
     if (read.error) return read.error == asio::error::timed_out ? Arrival::timed_out : Arrival::closed;
-    scanned_ = 0;
-    return parse(limits);
-}
-
-/// Nothing: the head is incomplete.
-std::optional<Http1Stream::Arrival> Http1Stream::parse(http::HeadLimits const& limits) {
+    if (is_only_empty_lines(leftover())) begin_ = end_ = scanned_ = 0;
+    if (!begun()) return std::nullopt;
     parse_ = http::parse_request_head(leftover(), limits, scanned_, head_);
     if (parse_.kind == http::HeadParse::Kind::complete) {
         begin_ += parse_.bytes;
+        scanned_ = 0;
         return Arrival::request;
     }
     if (speaks_other_protocol()) parse_ = {http::HeadParse::Kind::refused, 0, 400, other_protocol(leftover())};
@@ -96,23 +82,21 @@ std::optional<Http1Stream::Arrival> Http1Stream::parse(http::HeadLimits const& l
     return std::nullopt;
 }
 
-net::awaitable<Http1Stream::Arrival> Http1Stream::read_rest(http::HeadLimits const& limits, milliseconds limit,
-                                                            HeadBudget& budget) {
+net::awaitable<Http1Stream::Arrival> Http1Stream::read_rest(http::HeadLimits const& limits, HeadWaits waits, HeadBudget& budget) {
     HeadBudget::Part part(
         budget, [](void* self) { static_cast<Http1Stream*>(self)->cancel(); }, this);
-    auto const give_up = steady_now() + limit;
+    auto give_up = steady_now() + (begun() ? waits.head : waits.idle);
     for (;;) {
         auto const left = std::chrono::duration_cast<milliseconds>(give_up - steady_now());
         if (left <= milliseconds{0}) co_return Arrival::timed_out;
         make_room();
         if (buffer_.size() > idle_buffer && !part.resize(buffer_.size() - idle_buffer)) co_return refuse_large_head();
+        bool const had_begun = begun();
         std::span<char> const into(buffer_.data() + end_, buffer_.size() - end_);
         auto const read = co_await transport_.read_some(into, left);
-        end_ += read.bytes;
         if (part.refused()) co_return refuse_large_head();
-        if (read.error == asio::error::timed_out) co_return Arrival::timed_out;
-        if (read.error) co_return Arrival::closed;
-        if (auto const arrival = parse(limits)) co_return *arrival;
+        if (auto const arrival = take(read, limits)) co_return *arrival;
+        if (begun() && !had_begun) give_up = steady_now() + waits.head;
     }
 }
 
@@ -223,7 +207,7 @@ void Http1Stream::begin_with(std::string_view bytes) {
 bool Http1Stream::begin_with_head(std::string_view head) {
     begin_with(head);
     scanned_ = 0;
-    parse_ = http::parse_request_head({input(), end_}, http::HeadLimits::none(), scanned_, head_);
+    parse_ = http::parse_request_head(leftover(), http::HeadLimits::none(), scanned_, head_);
     begin_ = parse_.bytes;
     return parse_.kind == http::HeadParse::Kind::complete;
 }

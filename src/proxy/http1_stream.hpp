@@ -32,16 +32,10 @@ public:
     };
     /// Waits for the first bytes of a request, unless begun(). No coroutine: an idle connection keeps one frame less.
     net::awaitable<net::IoResult> read_first(milliseconds limit);
-    /// RFC 9112 2.2: some clients send an empty line behind a body. It begins no request. True if nothing else has been received with
-    /// these first bytes; read_behind_empty_lines() then drops them.
-    bool has_only_empty_lines(net::IoResult const& read) const;
-    /// read_first() until something else than empty lines comes.
-    net::awaitable<net::IoResult> read_behind_empty_lines(milliseconds limit);
-    /// Judges the first bytes, after read_first(). Nothing: the head is incomplete, and read_rest() follows.
-    std::optional<Arrival> take_first(net::IoResult const& read, http::HeadLimits const& limits);
-    /// A head larger than 4 KiB counts against `budget` until it is complete; over the budget it is refused with 431. `limit`: for
-    /// the whole rest.
-    net::awaitable<Arrival> read_rest(http::HeadLimits const& limits, milliseconds limit, HeadBudget& budget);
+    /// Judges what has arrived, after a read that may have brought nothing. Nothing: the head is incomplete, and read_rest() follows.
+    std::optional<Arrival> take(net::IoResult const& read, http::HeadLimits const& limits);
+    /// A head larger than 4 KiB counts against `budget` until it is complete; over the budget it is refused with 431.
+    net::awaitable<Arrival> read_rest(http::HeadLimits const& limits, HeadWaits waits, HeadBudget& budget);
     http::HeadParse const& refusal() const { return parse_; }
     /// The refused input begins as TLS or SOCKS does.
     bool speaks_other_protocol() const;
@@ -63,7 +57,7 @@ public:
     bool body_done() const override { return decoder_.done(); }
     net::awaitable<Piece> read_body(milliseconds limit) override;
     std::string const& trailers() const override { return decoder_.trailers(); }
-    std::string_view leftover() const override { return {input() + begin_, end_ - begin_}; }
+    std::string_view leftover() const override { return {buffer_.data() + begin_, end_ - begin_}; }
 
     bool takes_interim() const override { return head_.version == http::Version::http_1_1; }
     bool begin_without_length(Patch& patch) override;
@@ -88,10 +82,8 @@ public:
 
 private:
     void begin_request() override;
-    char const* input() const { return buffer_.data(); }
     void make_room();
     void rest();
-    std::optional<Arrival> parse(http::HeadLimits const& limits);
     Arrival refuse_large_head();
     void begin_watching();
     void look_for_end();

@@ -107,7 +107,7 @@ TEST(Page, names_each_figure_by_its_path_with_its_value) {
                                R"(data-stat="share.limit_bytes.down" data-value="1000000" class="number">8 Mbit/s<)",
                                R"(data-stat="share.subjects.0.down_bytes" data-value="2048" class="number">2.00 KiB<)",
                                R"(data-stat="group.state" data-value="cut off" class="number">cut off<)",
-                               R"(data-stat="group.voters.0.address" data-value="10.0.0.2:3133" scope="row">10.0.0.2:3133<)",
+                               R"(data-stat="group.voters.0.address" data-value="10.0.0.2:3133" scope="row"><a )",
                                R"(data-stat="failures.0.reason" data-value="502 The server cannot be reached">502 The server)",
                                R"(data-stat="group.members.0.lag" data-value="1" class="number">1<)",
                                R"(data-stat="caps.0.down_bytes" data-value="7000" class="number">6.84 KiB<)",

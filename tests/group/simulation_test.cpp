@@ -45,7 +45,7 @@ TEST(GroupSimulation, it_is_the_same_with_every_compiler) {
     options.length = 20 * second;
     World world(options);
     EXPECT_EQ(world.run(), "");
-    EXPECT_EQ(world.figures().hash, 0x319d788ba021efc3);
+    EXPECT_EQ(world.figures().hash, 0xae0fb135bf43100b);
 }
 
 TEST(GroupSimulation, scenes_hold_and_find_the_errors_that_random_search_finds_rarely) {
