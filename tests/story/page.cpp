@@ -316,12 +316,11 @@ TEST(OperatorPage, explains_peers_and_rules_of_its_rows) {
     NEEDS("chromium");
     Proxy proxy(hostile_setup());
     Viewer viewer(proxy);
-    for (auto const* section : {"#mesh", "#rules"}) {
+    for (std::string const table : {"#peers", "#rules"}) {
         viewer.open();
-        auto const target =
-            viewer.browser.evaluate("document.querySelector('" + std::string(section) + " tbody a').getAttribute('href')");
+        auto const target = viewer.browser.evaluate("document.querySelector('" + table + " tbody a').getAttribute('href')");
         viewer.open(target.get<std::string>());
-        auto const is_peer = std::string(section) == "#mesh";
+        auto const is_peer = table == "#peers";
         EXPECT_THAT(viewer.text_of("#explanation"),
                     AllOf(HasSubstr((is_peer ? "Peer " : "Access rule ") + hostile), HasSubstr(is_peer ? "state" : "hits")));
         EXPECT_THAT(viewer.text_of("#explanation"), Not(HasSubstr("none of this name")));
