@@ -42,7 +42,8 @@ bool uses_caches(Proxy& proxy, VersionedOrigin& pages) {
     return eventually([&] {
         auto const path = "/z" + std::to_string(++number);
         (void)get(proxy, pages.origin(), path).body();
-        return pages.origin().last(path).head.field("Cache-Control").empty();
+        // Squid sends a max-age of its own.
+        return std::string(pages.origin().last(path).head.field("Cache-Control")).find("no-cache") == std::string::npos;
     });
 }
 
@@ -119,7 +120,10 @@ TEST(GroupTiers, a_fetch_that_began_before_brings_nothing_back_to_those_that_joi
     EXPECT_EQ(told(after_at_child), "version 2");
     EXPECT_EQ(told(after_at_parent), "version 2");
     EXPECT_EQ(told(get(child, origin, "/slow")), "version 2 hit");
-    EXPECT_EQ(told(get(parent, origin, "/slow")), "version 2 hit");
+    // Of two fetches at once the earlier one may not be stored, and that of a request with no-cache leads no others.
+    auto const later = get(parent, origin, "/slow");
+    if (!later.begins_within(Millis{1'000})) slow.nth(3).release(version(2));
+    EXPECT_THAT(told(later), StartsWith("version 2"));
 }
 
 /// Squid is no member, and hears of no invalidation.
@@ -151,7 +155,7 @@ TEST(GroupTiers, a_Squid_between_two_members_brings_nothing_back) {
             EXPECT_EQ(at_squid(path), renewed) << "the request of the child has replaced it: " << path;
         }
     }
-    EXPECT_GE(squid.logged("/a", "TCP_CLIENT_REFRESH_MISS").size(), 1u);
+    EXPECT_GE(squid.logged("/a", "TCP_MISS").size(), 3u) << "at first, and after each purge";
 }
 
 }   // namespace garner::test
