@@ -86,17 +86,24 @@ net::awaitable<Http1Stream::Arrival> Http1Stream::read_rest(http::HeadLimits con
     HeadBudget::Part part(
         budget, [](void* self) { static_cast<Http1Stream*>(self)->cancel(); }, this);
     auto give_up = steady_now() + (begun() ? waits.head : waits.idle);
+    // Empty lines in pieces begin a head again and again.
+    auto const latest = steady_now() + waits.idle + waits.head;
     for (;;) {
         auto const left = std::chrono::duration_cast<milliseconds>(give_up - steady_now());
         if (left <= milliseconds{0}) co_return Arrival::timed_out;
-        make_room();
-        if (buffer_.size() > idle_buffer && !part.resize(buffer_.size() - idle_buffer)) co_return refuse_large_head();
         bool const had_begun = begun();
-        std::span<char> const into(buffer_.data() + end_, buffer_.size() - end_);
-        auto const read = co_await transport_.read_some(into, left);
+        net::IoResult read;
+        if (had_begun) {
+            make_room();
+            if (buffer_.size() > idle_buffer && !part.resize(buffer_.size() - idle_buffer)) co_return refuse_large_head();
+            std::span<char> const into(buffer_.data() + end_, buffer_.size() - end_);
+            read = co_await transport_.read_some(into, left);
+        } else {
+            read = co_await read_first(left);
+        }
         if (part.refused()) co_return refuse_large_head();
         if (auto const arrival = take(read, limits)) co_return *arrival;
-        if (begun() && !had_begun) give_up = steady_now() + waits.head;
+        if (begun() && !had_begun) give_up = std::min(latest, steady_now() + waits.head);
     }
 }
 
