@@ -89,7 +89,9 @@ cache::Collapse CacheSide::collapse() const { return collapse_of(request_.head()
 void CacheSide::start_refresh() {
     auto& services = request_.services;
     bool const room = services.refreshing < services.shared.refreshes_max;
-    if (state_.found.lead && room && !failed_.is_remembered())
+    // The response to a client with connections of its own may be for its user only.
+    bool const shares = request_.client.client()->own_connections == 0;
+    if (state_.found.lead && room && shares && !failed_.is_remembered())
         Refresh::start(request_, std::move(state_.found.lead), state_.found.object);
 }
 

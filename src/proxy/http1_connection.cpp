@@ -148,9 +148,11 @@ void Http1Connection::drain() {
     transport().cancel();
 }
 
-/// A login that is bound to the connection cannot be passed on.
+/// A login that is bound to the connection, here or at an origin, cannot be passed on.
 bool Http1Connection::moves() const {
-    return services_.drain.departures && !refusal_ && stream_.may_move() && !stream_.client()->identity &&
+    auto const& client = *stream_.client();
+    bool const is_bound = client.identity || client.own_connections != 0;
+    return services_.drain.departures && !refusal_ && stream_.may_move() && !is_bound &&
            stream_.leftover().size() <= takeover::HandedClient::bytes_max / 2;
 }
 

@@ -28,6 +28,8 @@ std::optional<std::uint64_t> length_of(http::Framing const& framing) {
 
 StoreRefusal Storing::why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
                                      http::StoredAs what) const {
+    // The origin knows the connection's user, also for a request without credentials.
+    if (request_.client.client()->own_connections != 0) return StoreRefusal::authorization;
     auto const& options = *request_.options;
     auto content_type = response.fields.first(Name::content_type);
     auto freshness = request_.freshness_options(content_type);

@@ -334,10 +334,10 @@ void Upstream::finish_exchange() {
     // origin may have stopped parsing HTTP: Node drops bytes that it cannot read from then on.
     bool const plain = !request_.wants_upgrade();
     bool const verified = request_.accepted_fault() == 0;
-    // The next stream of HTTP/2 may be another user's.
+    // The next stream of HTTP/2, or the next request of a gateway, may be another user's.
     auto const& client = *request_.client.client();
-    bool const is_of_stream = client.own_connections != 0 && client.http2;
-    bool const again = verified && !is_of_stream && upload_.sent_whole() && plain && !upload_.running() && exchange_->reusable();
+    bool const is_of_request = client.own_connections != 0 && (client.http2 || client.gateway);
+    bool const again = verified && !is_of_request && upload_.sent_whole() && plain && !upload_.running() && exchange_->reusable();
     if (!again) return;
     if (sources_.peer() && request_.sends_body()) exchange_->transport().expect_life(sources_.peer()->options.connect_timeout);
     request_.services.worker.pool.give(pool_key_, exchange_->release());

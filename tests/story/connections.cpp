@@ -89,6 +89,16 @@ TEST(Connections, empty_lines_on_an_idle_connection_begin_no_request) {
         return empty.closed_by_proxy(Millis{100});
     };
     EXPECT_TRUE(eventually(closes, Millis{10'000})) << "they do not keep it open";
+
+    Client halves(impatient, origin);
+    EXPECT_EQ(halves.get("/page").body(), "hello");
+    bool half = false;
+    auto const closes_too = [&] {
+        half = !half;
+        (void)halves.raw(half ? "\r" : "\n");
+        return halves.closed_by_proxy(Millis{100});
+    };
+    EXPECT_TRUE(eventually(closes_too, Millis{10'000})) << "nor in pieces";
 }
 
 TEST(Connections, the_client_says_close_and_gets_it) {
@@ -202,6 +212,30 @@ TEST(Connections, a_login_that_belongs_to_a_connection_is_of_no_use_to_another_c
     EXPECT_EQ(get(proxy, origin, "/inbox").status(), 401);
     EXPECT_EQ(alice.get("/inbox", {{"Cache-Control", "only-if-cached"}}).status(), 504);
     EXPECT_EQ(origin.connections(), 3u);   // shared, and one of each user
+
+    // RFC 9110 9.3.3: the response to a POST may be that to a later GET.
+    for (auto const* path : {"/report", "/public"}) origin.answer(path, fresh("report", 600, {{"Content-Location", path}}));
+    EXPECT_EQ(Client(proxy, origin).post("/public", "x").body(), "report");
+    EXPECT_EQ(get(proxy, origin, "/public").body(), "report");
+    EXPECT_EQ(origin.requests("/public"), 1u);
+    EXPECT_EQ(alice.post("/report", "x").body(), "report");
+    EXPECT_EQ(get(proxy, origin, "/report").body(), "report");
+    EXPECT_EQ(origin.requests("/report"), 2u) << "what the origin told alice is not stored";
+}
+
+TEST(Connections, a_login_behind_a_gateway_holds_for_one_request) {
+    Origin origin;
+    origin.by_hand("/inbox", logs_connections_in());
+    Proxy proxy(R"({"workers": 1, "forwarded_trust": ["127.0.0.1"]})");
+    Client gateway(proxy, origin);
+    auto const ask = [&](std::string const& user, std::string const& login) {
+        Fields fields{{"X-Forwarded-For", user}};
+        if (!login.empty()) fields.emplace_back("Authorization", login);
+        return gateway.get("/inbox", fields);
+    };
+    EXPECT_EQ(ask("192.0.2.1", "Negotiate alice").body(), "mail of Negotiate alice");
+    EXPECT_EQ(ask("192.0.2.1", "").status(), 401) << "another user may have this address";
+    EXPECT_EQ(ask("192.0.2.2", "").status(), 401);
 }
 
 TEST(Retry, a_GET_on_a_reused_connection_that_died_is_sent_again) {
