@@ -212,7 +212,8 @@ net::awaitable<void> OwnAnswers::recognise_user() {
     if (login.look() == LoginCheck::State::unknown) co_await login.verify();
 }
 
-/// The client's own use only: that of its user or network, and that of all clients of a rule which it belongs to.
+/// The use that counts for this client: that of its user or network, and that of all clients of a rule which it belongs to. Clients
+/// behind a proxy that names none of them are one network.
 net::awaitable<void> OwnAnswers::send_quotas() {
     auto const method = request_.head().method;
     auto const& rules = request_.options->quotas;

@@ -11,7 +11,7 @@ namespace garner::proxy {
 namespace {
 
 constexpr std::string_view quota_title = "Your quotas on this proxy";
-constexpr std::string_view no_quota = "No quota applies to you.";
+constexpr std::string_view no_quota = "No quota has counted anything for you. Quotas of users count after a login.";
 
 std::string quota_owner(share::QuotaStanding const& standing) { return standing.subject.empty() ? "all clients together" : "you"; }
 

@@ -100,6 +100,26 @@ TEST(Quotas, a_follower_within_its_quota_goes_on_with_the_fetch_of_another_clien
     EXPECT_EQ(origin.requests("/film"), 1u);
 }
 
+/// Nothing else limits the follower: it has no rule at all.
+TEST(Quotas, the_fetch_of_a_client_over_its_quota_goes_on_for_one_without) {
+    Origin origin;
+    auto film = origin.hold("/film");
+    Proxy proxy(quota(R"("bytes": "1 MB", "source": ["127.0.0.2"])"));
+    Client guest(proxy, origin), other(proxy, origin);
+    guest.from("127.0.0.2");
+    other.from("127.0.0.3");
+    auto const first = guest.get("/film");
+    film.head(kept(0), 2'000'000);
+    film.piece(std::string(600'000, 'x'));
+    EXPECT_EQ(first.early(600'000).size(), 600'000u);
+    auto const second = other.get("/film");
+    EXPECT_EQ(second.early(600'000).size(), 600'000u);
+    for (int i = 0; i < 2; ++i) film.piece(std::string(700'000, 'x'));
+    EXPECT_EQ(second.body().size(), 2'000'000u);
+    EXPECT_TRUE(second.complete());
+    EXPECT_EQ(origin.requests("/film"), 1u);
+}
+
 TEST(Quotas, end_a_tunnel_within_a_second_and_a_mebibyte) {
     Origin origin;
     origin.answer("/large", never_kept(8'000'000));
@@ -161,6 +181,18 @@ TEST(Quotas, requests_are_granted_whole) {
     EXPECT_TRUE(get(proxy, origin, "/kept").hit());
     EXPECT_EQ(row(proxy)["used"], 3);
     EXPECT_EQ(row(proxy)["unit"], "requests");
+}
+
+TEST(Quotas, addresses_of_one_network_are_one_client) {
+    Origin origin;
+    origin.answer("/page", never_kept(10));
+    Proxy proxy(quota(R"("requests": 2)", R"("limits": {"client_prefix4": 24})"));
+    auto const status = [&](char const* address) { return Client(proxy, origin).from(address).get("/page").status(); };
+    EXPECT_EQ(status("127.0.0.2"), 200);
+    EXPECT_EQ(status("127.0.0.3"), 200);
+    EXPECT_EQ(status("127.0.0.4"), 429);
+    EXPECT_EQ(status("127.0.1.2"), 200);
+    EXPECT_EQ(row(proxy)["subject"], "127.0.0.0");
 }
 
 TEST(Quotas, are_reset_by_an_operator) {
