@@ -275,7 +275,7 @@ takeover::Welcome App::welcome() const {
     takeover::Welcome welcome;
     welcome.version = version;
     welcome.record_format = store::disk::format_version;
-    welcome.sequence = parts_.cache.memory().numbers.last();
+    welcome.sequence = parts_.cache.numbers.last();
     welcome.via = parts_.server->process_name();
     welcome.ticket_keys = tickets.bytes;
     welcome.ticket_age = tickets.age;

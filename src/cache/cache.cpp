@@ -9,7 +9,7 @@ namespace garner::cache {
 
 void Cache::set_disk(std::shared_ptr<store::DiskStore> disk) {
     if (disk) {
-        memory_.numbers.begin_behind(*disk);
+        numbers.begin_behind(*disk);
         restore_invalidations(*disk);
     }
     disk_.set(std::move(disk));
@@ -57,7 +57,7 @@ void Cache::restore_invalidations(store::DiskStore const& disk) {
     for (auto const& line : disk.notes()) {
         auto noted = noted_in(line);
         if (!noted) noted = Noted{invalidation_of_all(false), disk.first_sequence(), wall_now()};
-        noted->number = std::min(noted->number, memory_.numbers.last());
+        noted->number = std::min(noted->number, numbers.last());
         all.push_back(*std::move(noted));
     }
     invalidations.restore(all);

@@ -20,8 +20,7 @@ namespace garner::cache {
 /// hit of a URL without variants.
 class Cache {
 public:
-    explicit Cache(Options const& options)
-        : invalidations(memory_.invalidations), memory_(options, disk_), fetches_(memory_, disk_) {}
+    explicit Cache(Options const& options) : memory_(options, disk_, numbers, invalidations), fetches_(memory_, disk_) {}
     /// The disk tier, or nullptr. Another one may follow at any time. Afterwards no thread works on the former one under the lock
     /// of a shard: it gets no more removals. Coroutines that read from it, and fills that it has, keep it. Waits for each lock for
     /// a moment.
@@ -70,7 +69,8 @@ public:
     }
 
     Wanted wanted;
-    Invalidations& invalidations;
+    Numbers numbers;
+    Invalidations invalidations{numbers};
     MemoryTier& memory() { return memory_; }
     MemoryTier const& memory() const { return memory_; }
     DiskTier& disk() { return disk_; }

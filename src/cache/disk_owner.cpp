@@ -80,8 +80,7 @@ Result<Prepared> DiskOwner::prepare_other(Cache& cache, store::DiskOptions const
     StorePtr next;
     if (!fresh.path.empty()) {
         auto const holder = holder_of(fresh.path);
-        auto opened =
-            store::DiskStore::open_while_running(fresh, {.former = holder.get(), .least_sequence = cache.memory().numbers.last()});
+        auto opened = store::DiskStore::open_while_running(fresh, {.former = holder.get(), .least_sequence = cache.numbers.last()});
         if (!opened) return opened.fault().where.empty() ? opened.fault().at("disk.path") : opened.fault();
         next = own(*std::move(opened));
     }
@@ -114,10 +113,10 @@ void DiskOwner::reopen(Cache& cache, store::DiskOptions const& fresh) {
 void DiskOwner::follow(Cache& cache, store::InterimDisk& stand_in, store::DiskOptions const& fresh, bool settled,
                        char const* trouble) {
     auto const former = store_;
-    store_ = open_again(*former, fresh, settled, cache.memory().numbers.last(), trouble);
+    store_ = open_again(*former, fresh, settled, cache.numbers.last(), trouble);
     if (!stand_in.pass_on(store_)) {
         store_->close();
-        store_ = open_again(*store_, fresh, false, cache.memory().numbers.last(), trouble);
+        store_ = open_again(*store_, fresh, false, cache.numbers.last(), trouble);
         stand_in.pass_on_to_empty(store_);
     }
     cache.set_disk(store_);

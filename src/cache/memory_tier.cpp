@@ -52,9 +52,10 @@ Bytes least_size(Options const& options) {
     }
 }
 
-MemoryTier::MemoryTier(Options const& options, DiskTier& behind)
-    : behind_(behind), seed_(options.seed ? options.seed : random_bits()), object_max_(options.object_max),
-      budget_(options.size, filling_capacity(options)), policy_(options.policy), failures_(failures_of(options), &budget_) {
+MemoryTier::MemoryTier(Options const& options, DiskTier& behind, Numbers& all_numbers, Invalidations& all_invalidations)
+    : numbers(all_numbers), invalidations(all_invalidations), behind_(behind), seed_(options.seed ? options.seed : random_bits()),
+      object_max_(options.object_max), budget_(options.size, filling_capacity(options)), policy_(options.policy),
+      failures_(failures_of(options), &budget_) {
     check(options.shards > 0);
     auto const shards = shards_of(options);
     for (unsigned i = 0; i < shards; ++i) {

@@ -42,7 +42,7 @@ struct Stats {
 class MemoryTier {
 public:
     /// `behind`: receives evicted objects.
-    MemoryTier(Options const& options, DiskTier& behind);
+    MemoryTier(Options const& options, DiskTier& behind, Numbers& all_numbers, Invalidations& all_invalidations);
     ~MemoryTier();
 
     Key key(std::string_view text) const { return {text, fingerprint_of(text)}; }
@@ -96,8 +96,8 @@ public:
     store::Budget& budget() { return budget_; }
     NegativeCache& failures() { return failures_; }
     NegativeCache const& failures() const { return failures_; }
-    Numbers numbers;
-    Invalidations invalidations{numbers};
+    Numbers& numbers;
+    Invalidations& invalidations;
     Stats stats() const;
 
     /// The position of walk(), which needs no list of all objects.

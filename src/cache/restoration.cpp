@@ -31,8 +31,8 @@ Restoration::Restoration(Cache& cache, std::uint64_t former)
 }
 
 std::uint64_t Restoration::begin_behind(Cache& cache, std::uint64_t former) {
-    cache.memory().numbers.begin_behind(former);
-    return cache.memory().numbers.last();
+    cache.numbers.begin_behind(former);
+    return cache.numbers.last();
 }
 
 Restoration::~Restoration() {

@@ -171,7 +171,7 @@ TEST_F(Restorations, give_objects_lower_numbers_than_later_responses) {
         restoration.reset();
         scene.cache.memory().forget_all();
         restoration.emplace(scene.cache, known);
-        EXPECT_GE(scene.cache.memory().numbers.last(), known);
+        EXPECT_GE(scene.cache.numbers.last(), known);
         restore_all();
         EXPECT_EQ(scene.stored("fa"), "older");
         scene.store("fa", {.body = "newer"});

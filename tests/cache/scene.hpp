@@ -98,7 +98,7 @@ struct Scene {
     }
 
     /// The sequence number of a response received now.
-    std::uint64_t next() { return cache.memory().numbers.next(); }
+    std::uint64_t next() { return cache.numbers.next(); }
     /// A client received `newer` from the fetch `by`: see Supersession.
     bool give(Fill& by, store::Object const& newer, http::VaryNames const& vary, store::ObjectPtr const& known_parts) {
         return supersession().give(by, newer.parts(), vary, known_parts);
