@@ -343,7 +343,11 @@ private:
     void judge() {
         if (is_loop(request_, out_.options->via_name, out_.options->limits.max_hops))
             return say(Outcome::refused, "Via: the proxies form a loop", 508);
-        if (is_own_page()) return say(Outcome::own, "this proxy answers the request itself");
+        if (is_refusals_page(target_, request_.method, *out_.options)) return say_own();
+        if (is_internal(target_, *own_, out_.options->pac)) {
+            auto const decision = out_.options->access.decide(facts_, target_.literal);
+            return decision.denied() ? say(Outcome::denied, decision.text(), 403) : say_own();
+        }
         if (asks_for_login(out_.access)) return say_login(out_.access);
         if (out_.access.denied()) return say(Outcome::denied, out_.access.text(), 403);
         if (out_.undecided() && name_fails()) return say_unresolved();
@@ -362,10 +366,7 @@ private:
         judge_found();
     }
 
-    /// Matches RequestCheck::check.
-    bool is_own_page() const {
-        return is_refusals_page(target_, request_.method, *out_.options) || is_internal(target_, *own_, out_.options->pac);
-    }
+    void say_own() { say(Outcome::own, "this proxy answers the request itself"); }
 
     void judge_found() {
         auto const& found = out_.found;
