@@ -32,6 +32,8 @@ Result<io::File> LedgerFile::open_locked(std::string const& path, io::File::Mode
     auto opened = io::File::open(path, mode, faults_);
     if (opened.error != 0) return trouble("cannot be opened", opened.error);
     if (int const error = opened.file.lock(); error != 0) return trouble("cannot be locked", error);
+    // Another process may have put a new file in its place before the lock.
+    if (path == path_ && !opened.file.is_at(path)) return trouble("was replaced", EAGAIN);
     return std::move(opened.file);
 }
 

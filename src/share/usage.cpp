@@ -5,6 +5,10 @@
 namespace garner::share {
 
 void Usage::enter(Window const& window) {
+    if (begin >= window.end) {   // the clock was ahead: what was counted belongs to the present window
+        begin = window.begin;
+        last_minute = 0;
+    }
     if (window.begin <= begin) return;
     *this = {};
     begin = window.begin;
