@@ -90,6 +90,7 @@ Result<void> Takeover::serving(takeover::Serving const& uses, Parts& parts) {
     if (conversation_->lost()) return {};
     (void)conversation_->send(takeover::json_of(uses));
     admin::Past past;
+    bool has_past = true;
     for (bool goes = false; !goes;) {
         auto const message = conversation_->expect({"counters", "quotas", "state", "forget", "go"}, greeting_patience);
         if (!message) {
@@ -106,15 +107,18 @@ Result<void> Takeover::serving(takeover::Serving const& uses, Parts& parts) {
         }
         if (takeover::what_of(message->json) == "state") {
             auto const adopted = adopt_state(message->json, parts, steady_now());
+            if (!adopted) return adopted.fault().at(not_handed_over);
             auto const read = read_windows(message->json, past);
-            if (!adopted || !read) return (adopted ? read : adopted).fault().at(not_handed_over);
+            if (read) continue;
+            spdlog::warn("takeover: the windows of the statistics begin anew: {}", read.fault().text());
+            has_past = false;
             continue;
         }
         auto const removed = removals.remove(message->json);
         if (!removed) return removed.fault().at(not_handed_over);
         goes = takeover::what_of(message->json) == "go";
     }
-    if (parts.admin && !past.samples.empty()) parts.admin->adopt(past);
+    if (parts.admin && has_past && !past.samples.empty()) parts.admin->adopt(past);
     if (!removals.owes_everything()) return {};
     return Fault{"the disk store cannot remove all its objects while it is recovering", "try again later"};
 }
