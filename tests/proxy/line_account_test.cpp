@@ -35,6 +35,15 @@ TEST(LineAccount, a_user_is_known_by_the_login_else_by_the_network) {
     EXPECT_EQ(subject_of(options, request_of("10.0.0.7", &anna)), "10.0.0.7");
 }
 
+TEST(LineAccount, a_rule_counts_clients_connections_or_all_together) {
+    IpEndpoint const one{*parse_ip("10.0.0.7"), 40'000}, another{*parse_ip("10.0.0.7"), 40'001};
+    using share::Each;
+    EXPECT_EQ(counted_by(Each::client, "anna", one), counted_by(Each::client, "anna", another));
+    EXPECT_NE(counted_by(Each::client, "anna", one), counted_by(Each::client, "berta", one));
+    EXPECT_NE(counted_by(Each::connection, "anna", one), counted_by(Each::connection, "anna", another));
+    EXPECT_EQ(counted_by(Each::all, "anna", one), counted_by(Each::all, "berta", another));
+}
+
 TEST(LineAccount, the_first_rule_that_matches_applies) {
     Options options;
     EXPECT_FALSE(limits_line(options));

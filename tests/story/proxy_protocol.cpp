@@ -133,6 +133,57 @@ TEST(Balancer, that_is_not_listed_is_told_which_key_lists_it) {
     }
 }
 
+TEST(Balancer, is_closed_and_counted_if_its_header_is_late_or_fails_its_checksum) {
+    using namespace std::string_literals;
+    auto const port = free_port();
+    auto patch = nlohmann::json::parse(patch_for(port));
+    patch["deadlines"]["head"] = "500ms";
+    Proxy proxy(Proxy::Setup{.patch = patch.dump(), .port = port});
+    auto const headers = [&](char const* result) { return proxy.stats()["connections"]["proxy_headers"][result].get<int>(); };
+    auto wrong = Wire::connect("127.0.0.1", port);
+    wrong.send("\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x13\xc0\x00\x02\x07\xc6\x33\x64\x01\x9c\x40\x01\xbb\x03\0\x04"s + "abcd");
+    EXPECT_EQ(wrong.take_all(), "");
+    EXPECT_TRUE(eventually([&] { return headers("checksum") == 1; }));
+    auto late = Wire::connect("127.0.0.1", port);
+    late.send("PROXY TCP4 192.0.2.7 ");
+    EXPECT_EQ(late.take_all(), "");
+    EXPECT_TRUE(eventually([&] { return headers("timed_out") >= 1; }));
+    EXPECT_EQ(headers("ok"), 0);
+}
+
+TEST(Balancer, names_clients_whose_connections_are_counted_by_network) {
+    auto const port = free_port();
+    auto patch = nlohmann::json::parse(patch_for(port));
+    patch["limits"]["connections_per_client"] = 2;
+    patch["limits"]["client_prefix4"] = 24;
+    Proxy proxy(Proxy::Setup{.patch = patch.dump(), .port = port});
+    auto const connect_for = [&](std::string const& client) {
+        auto wire = Wire::connect("127.0.0.1", port);
+        wire.send("PROXY TCP4 " + client + " 198.51.100.1 40000 443\r\n");
+        return wire;
+    };
+    auto const answer_for = [&](std::string const& client) {
+        auto wire = connect_for(client);
+        wire.send("OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        return wire.take_all();
+    };
+    auto const named = [&] { return proxy.stats()["connections"]["proxy_headers"]["ok"].get<int>(); };
+    std::vector<Wire> open;
+    for (auto const* client : {"192.0.2.7", "192.0.2.8"}) open.push_back(connect_for(client));
+    ASSERT_TRUE(eventually([&] { return named() == 2; }));
+    EXPECT_EQ(answer_for("192.0.2.9"), "");
+    EXPECT_TRUE(eventually([&] {
+        auto const log = proxy.log();
+        return std::any_of(log.begin(), log.end(), [](Logged const& line) {
+            return line.status == 429 && line.all.value("client", "") == "192.0.2.9" &&
+                   line.all.value("reason", "") == "limits.connections_per_client";
+        });
+    }));
+    EXPECT_THAT(answer_for("198.51.100.9"), StartsWith("HTTP/1.1 ")) << "another network, by the same balancer";
+    open.clear();
+    EXPECT_TRUE(eventually([&] { return answer_for("192.0.2.9").starts_with("HTTP/1.1 "); }));
+}
+
 TEST(Balancer, may_have_a_quarter_of_all_connections_without_a_header) {
     auto const port = free_port();
     auto patch = nlohmann::json::parse(patch_for(port));

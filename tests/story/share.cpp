@@ -2,9 +2,11 @@
 #include <fstream>
 
 #include "story/scene.hpp"
+#include "support/fake_peer.hpp"
 #include "support/hosts.hpp"
 #include "support/places.hpp"
 #include "support/programs.hpp"
+#include "support/websocket.hpp"
 
 namespace garner::test {
 
@@ -72,6 +74,80 @@ TEST(Share, a_tunnel_takes_the_time_that_the_line_needs) {
     });
     EXPECT_GT(took, 0.9);
     EXPECT_TRUE(eventually([&] { return on_line(proxy, "down") > 1'500'000u; })) << "counted while the tunnel is open";
+}
+
+TEST(Share, a_WebSocket_is_counted_while_it_is_open) {
+    Origin origin;
+    origin.by_hand("/chat", websocket_echo);
+    Proxy proxy(R"({"share": {"down": "10 MB/s"}})");
+    Client client(proxy, origin);
+    auto const reply = client.get("/chat", {{"Upgrade", "websocket"},
+                                            {"Connection", "Upgrade"},
+                                            {"Sec-WebSocket-Version", "13"},
+                                            {"Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="}});
+    ASSERT_EQ(reply.status(), 101);
+    auto const word = pattern(50'000);
+    for (int i = 0; i < 10; ++i) {
+        client.raw(websocket_frame(word, true));
+        EXPECT_EQ(take_websocket_frame(client.wire()).size(), word.size());
+    }
+    EXPECT_TRUE(eventually([&] { return on_line(proxy, "down") > 500'000u && on_line(proxy, "up") > 500'000u; }));
+    client.close();
+}
+
+TEST(Share, a_background_refresh_is_paid_by_the_client_that_was_answered) {
+    Origin origin;
+    origin.answer(
+        "/page",
+        {.fields = {{"Cache-Control", "max-age=1, stale-while-revalidate=600"}, {"Age", "5"}, {"ETag", R"("a")"}}, .body = "old"});
+    Proxy proxy(R"({"share": {"down": "100 MB/s"}})");
+    Client first(proxy, origin), second(proxy, origin);
+    first.from("127.0.0.2");
+    second.from("127.0.0.3");
+    EXPECT_EQ(first.get("/page").body(), "old");
+    origin.answer("/page", stored(300'000));
+    EXPECT_EQ(second.get("/page").body(), "old");
+    auto const paid_by_second = [&] {
+        auto const stats = proxy.stats();
+        std::size_t bytes = 0;
+        for (auto const& subject : stats["share"]["subjects"])
+            if (subject["name"] == "127.0.0.3") bytes = subject["down_bytes"].get<std::size_t>();
+        return bytes;
+    };
+    EXPECT_TRUE(eventually([&] { return paid_by_second() > 300'000u; }));
+}
+
+TEST(Share, bytes_of_a_sibling_are_free) {
+    Origin origin;
+    FakePeer sibling{Icp::hit};
+    origin.otherwise([](Hand& hand) { hand.answer(fresh("of the origin")); });
+    sibling.http().otherwise([](Hand& hand) { hand.answer(fresh(pattern(300'000))); });
+    nlohmann::json const peer{
+        {"name", "sibling"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http", sibling.http().port()}, {"icp", sibling.icp()}};
+    nlohmann::json patch{{"share", {{"down", "100 MB/s"}}}};
+    patch["peers"].push_back(peer);
+    Proxy proxy(patch.dump());
+    // On a busy machine a reply of the sibling may be late.
+    EXPECT_TRUE(
+        eventually([&, i = 0]() mutable { return get(proxy, origin, "/" + std::to_string(i++)).body().size() == 300'000u; }));
+    get(proxy, origin, "/last").body();
+    proxy.logged("/last");
+    EXPECT_LT(on_line(proxy, "down"), 100'000u);
+}
+
+TEST(Share, a_wait_for_the_line_is_no_silence_of_the_origin) {
+    Origin origin;
+    origin.answer("/stored", stored(4'000'000));
+    origin.answer("/passed", not_stored(4'000'000));
+    for (char const* path : {"/stored", "/passed"}) {
+        Proxy proxy(R"({"share": {"down": "1 kB/s"}, "deadlines": {"body": "1s"}})");
+        auto reply = get(proxy, origin, path);
+        EXPECT_TRUE(eventually([&] { return proxy.stats()["share"]["waiting"]["down"] == 1; }));
+        pause_for(Millis{3'000});
+        proxy.reconfigure(R"({"share": {"down": 0}})");
+        proxy.signal(SIGHUP);
+        EXPECT_EQ(reply.body().size(), 4'000'000u) << path;
+    }
 }
 
 TEST(Share, a_reload_changes_the_line_under_running_transfers) {
