@@ -196,8 +196,7 @@ QuotaStanding Quotas::standing_of(QuotaRule const& rule, std::string_view key, U
     usage.enter(window);
     QuotaStanding standing{.rule = rule, .subject = std::string(subject_in(key)), .usage = usage};
     standing.state = state_of(rule, usage, now, Asks::begin);
-    // After a clock was set back, the window is later than now.
-    standing.until = usage.begin > now ? window_at(rule.per, usage.begin).end : window.end;
+    standing.until = window.end;
     return standing;
 }
 
