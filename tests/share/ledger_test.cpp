@@ -160,6 +160,13 @@ struct Kept {
     QuotaKeeper keeper;
 };
 
+/// A process has kept 100 bytes of anna and ended.
+void keep_100_of_anna(Directory const& directory) {
+    Kept kept(directory.path);
+    charge(kept.quotas, "anna", 100);
+    kept.keeper.write();
+}
+
 TEST(QuotaKeeper, restores_what_was_used) {
     Directory const directory;
     {
@@ -284,11 +291,7 @@ TEST(LedgerFile, a_failed_write_leaves_no_rows_behind_a_later_shorter_one) {
 
 TEST(QuotaKeeper, reads_a_file_that_cannot_be_written_and_writes_it_later) {
     Directory const directory;
-    {
-        Kept kept(directory.path);
-        charge(kept.quotas, "anna", 100);
-        kept.keeper.write();
-    }
+    keep_100_of_anna(directory);
     BadDisk disk;
     disk.error = EROFS;
     disk.opens = false;
@@ -334,11 +337,7 @@ TEST(QuotaKeeper, a_kill_at_any_moment_tears_at_most_the_last_row) {
 
 TEST(QuotaKeeper, a_file_that_opens_late_is_added) {
     Directory const directory;
-    {
-        Kept kept(directory.path);
-        charge(kept.quotas, "anna", 100);
-        kept.keeper.write();
-    }
+    keep_100_of_anna(directory);
     BadDisk disk;
     disk.error = EROFS;
     disk.opens = false;
