@@ -99,7 +99,8 @@ struct Kept {
     /// Stale responses on errors, RFC 9111 4.2.4 and RFC 5861 4.
     bool may_answer_for_a_failure(Asked const& asked, bool answered) const {
         if (never_stale()) return false;
-        bool const wants_recent = asked.no_cache || asked.max_age || asked.min_fresh;
+        if (asked.no_cache) return false;
+        bool const wants_recent = asked.max_age || asked.min_fresh;
         if (wants_recent && !asked.any_stale && !asked.max_stale) return false;
         int const disconnected = 7 * 24 * 3600;
         return -left() < terms.stale_if_error.value_or(answered ? 0 : disconnected);
