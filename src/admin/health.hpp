@@ -19,7 +19,7 @@ struct HealthItem {
     HealthState state = HealthState::attention;
     std::string what;           // "parent campus is dead"
     std::string fix;            // a suggested fix
-    std::string section = {};   // of the page, with the figures: "refusals"; empty: none
+    std::string section = {};   // the part of the page with the figures: "refusals"; empty: none
 };
 
 struct Health {

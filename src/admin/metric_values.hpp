@@ -1,4 +1,4 @@
-// The values of the metrics: what the rows of metrics.cpp get from a report.
+// The values of the metrics. The rows of metrics.cpp name these functions, which read a report.
 #pragma once
 #include <array>
 #include <functional>

@@ -57,31 +57,32 @@ int ask_cache(CommandLine const& line, config::Config const& config, std::string
     return admin::run_cache_command(command, std::cout, std::cerr);
 }
 
-/// garner ca pins: asks a running proxy.
-int ask_for_pins(CommandLine const& line, config::Config const& config, std::string const& token) {
+/// Asks the proxy that runs with this configuration, at its admin address.
+int ask_at(config::Config const& config, std::string const& token, admin::Command command) {
     if (!config.admin.enabled) return fail({no_admin_address});
-    admin::Command command{.kind = admin::Command::Kind::pins};
-    command.erase = line.erase;
-    if (line.rest.size() > 1) command.host = line.rest.back();
     command.address = config.admin.address;
     command.port = config.admin.port;
     command.token = token;
     return admin::run_command(command, std::cout, std::cerr);
 }
 
+/// garner ca pins: asks a running proxy.
+int ask_for_pins(CommandLine const& line, config::Config const& config, std::string const& token) {
+    admin::Command command{.kind = admin::Command::Kind::pins};
+    command.erase = line.erase;
+    if (line.rest.size() > 1) command.host = line.rest.back();
+    return ask_at(config, token, std::move(command));
+}
+
 /// garner quota: `rest` is empty, or "reset", a name, and perhaps a client.
 int ask_for_quotas(CommandLine const& line, config::Config const& config, std::string const& token) {
     using Kind = admin::Command::Kind;
-    if (!config.admin.enabled) return fail({no_admin_address});
     bool const resets = !line.rest.empty();
     admin::Command command{.kind = resets ? Kind::reset_quota : Kind::quota};
     if (line.rest.size() > 1) command.quota = line.rest[1];
     if (line.rest.size() > 2) command.subject = line.rest[2];
     command.json = line.json;
-    command.address = config.admin.address;
-    command.port = config.admin.port;
-    command.token = token;
-    return admin::run_command(command, std::cout, std::cerr);
+    return ask_at(config, token, std::move(command));
 }
 
 /// garner ca: `rest` is the operation and a directory.

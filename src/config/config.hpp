@@ -41,7 +41,7 @@ struct Control {
     friend bool operator==(Control const&, Control const&) = default;
 };
 
-/// What outlives the process.
+/// The state that outlives the process.
 struct State {
     std::string path;   // a directory; empty: nothing does
     friend bool operator==(State const&, State const&) = default;

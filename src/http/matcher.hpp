@@ -40,7 +40,7 @@ struct Matcher {
     std::vector<TextPattern> host_matches = {};           // the host without a final dot
     std::vector<TextPattern> decoded_url_matches = {};    // see decoded_once
     std::vector<TextPattern> decoded_path_matches = {};   // path and query; CONNECT has none
-    std::vector<FieldPattern> header = {};                // of several lines, see Doubt
+    std::vector<FieldPattern> header = {};                // see Doubt for a field with several lines
     std::vector<std::string> content_type = {};           // media types of the request, lower case: "image/png", "image/*"
     NameSet user = {};
     NameSet group = {};

@@ -65,7 +65,7 @@ bool names_purge(std::vector<AccessLine> const& lines, Acls& acls) {
     return false;
 }
 
-/// Requests must pass both lists: what the second one may deny is denied first.
+/// Requests must pass both lists, so the denials of the second list come first.
 Json access_rules(Context const& context, AccessWriter& writer) {
     auto rules = Json::array();
     Reading const reading{.doubt_matches = true, .has_destination = true};

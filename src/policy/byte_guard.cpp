@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint32_t most_entries = 768, least_entries = 32;
 constexpr Bytes capacity_an_entry = 2 * KiB;
 
-// As shares of the capacity.
+// These are shares of the capacity.
 constexpr double most_debt = 2;        // bounds the time until a former rule is tried again
 constexpr double most_credit = 0.25;   // bounds the bytes that a change of the traffic may cost
 

@@ -35,7 +35,7 @@ public:
 
 private:
     using Index = std::uint16_t;
-    static constexpr Index root = 0;   // of the ring in order of use
+    static constexpr Index root = 0;   // begins the ring, which is in order of use
     static constexpr Index none = UINT16_MAX;
     struct Object {
         std::uint32_t tag = 0;

@@ -54,7 +54,7 @@ struct ListenerExplanation {
     bool unverified = false;        // the host does not lead to it
 };
 
-/// Of a request that goes over the line, while `share`, `caps` or `quotas` applies.
+/// The place of a request on the line, while `share`, `caps` or `quotas` applies.
 struct LineExplanation {
     std::optional<LinePlace> line;
     std::optional<share::QuotaStanding> quota;   // before the request

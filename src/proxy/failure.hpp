@@ -28,7 +28,7 @@ struct Failure {
     std::string fields = {};   // lines for the client: Proxy-Authenticate of a parent (407), Retry-After (429)
     /// The client has no right to the response, or has not shown it yet: no other source is asked, and nothing stale is sent.
     bool is_refusal() const { return told.status == 403 || told.status == 407; }
-    /// Nothing more goes over the line for this client. What is stored may be sent.
+    /// Nothing more goes over the line for this client. Stored responses may be sent.
     bool is_over_quota() const { return told.kind == cache::FailureKind::quota; }
 };
 

@@ -80,7 +80,7 @@ bool FillPump::must_pay() const { return account_ && account_->owes(share::Direc
 
 /// No follower is left within its quota.
 void FillPump::end_by_quota() {
-    auto reason = account_->over_reason();   // what is counted now may be paid by a new follower
+    auto reason = account_->over_reason();   // a new follower may pay the bytes that are counted below
     count_traffic();
     writer_->fail({429, std::move(reason), cache::FailureKind::quota});
 }

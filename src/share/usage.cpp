@@ -5,7 +5,7 @@
 namespace garner::share {
 
 void Usage::enter(Window const& window) {
-    if (begin >= window.end) {   // the clock was ahead: what was counted belongs to the present window
+    if (begin >= window.end) {   // the clock was ahead: the use belongs to the present window
         begin = window.begin;
         last_minute = 0;
     }

@@ -24,7 +24,7 @@ struct Usage {
     std::uint32_t last_minute = 0;   // the last one of them, since 1970
 
     bool is_empty() const { return bytes == 0 && requests == 0 && minutes == 0; }
-    /// Begins anew in a later window. When the clock was set back to an earlier one, what was counted belongs to that.
+    /// Begins anew in a later window. When the clock was set back to an earlier one, the use belongs to that.
     void enter(Window const& window);
     /// Counts what moved at `now`, in the window that was entered.
     void count(Bytes moved, std::int64_t now);
