@@ -14,7 +14,7 @@ constexpr int box_width = 176, box_height = 80, gap = 16, tier_gap = 40, columns
 constexpr int left = 1, width = columns_max * box_width + (columns_max - 1) * gap + 2 * left;
 constexpr std::size_t peers_max = 12;   // of each type; the table has all
 
-struct Place {
+struct Corner {
     int x = 0, y = 0;
     int middle_x() const { return x + box_width / 2; }
     int middle_y() const { return y + box_height / 2; }
@@ -28,7 +28,7 @@ struct Row {
 
 std::string number(int value) { return std::to_string(value); }
 
-PageCurve box(Place at) {
+PageCurve box(Corner at) {
     return {"", "",
             "M" + number(at.x) + " " + number(at.y) + "h" + number(box_width) + "v" + number(box_height) + "h-" +
                 number(box_width) + "z",
@@ -41,7 +41,7 @@ PageCurve link(int x, int y, int to_x, int to_y) {
 
 /// A box with a title and a line for each row.
 template <std::size_t Count>
-PagePicture::Part part(Json const& stats, Place at, PageFigure title, std::array<Row, Count> const& rows) {
+PagePicture::Part part(Json const& stats, Corner at, PageFigure title, std::array<Row, Count> const& rows) {
     constexpr int margin = 10, first = 19, step = 18;
     constexpr std::size_t title_columns = 20;
     title.text = cut(title.text, title_columns);
@@ -57,7 +57,7 @@ PagePicture::Part part(Json const& stats, Place at, PageFigure title, std::array
     return part;
 }
 
-PagePicture::Part peer(Json const& stats, Place at, std::size_t index) {
+PagePicture::Part peer(Json const& stats, Corner at, std::size_t index) {
     auto const path = "peers." + std::to_string(index) + ".";
     auto const type = text_at(stats, path + "type"), time = path + "query_rtt_ms", state = path + "state", hits = path + "hits";
     std::array<Row, 3> const rows{Row{type.c_str(), state.c_str(), "text"}, Row{"reply in", time.c_str(), "ms"},
@@ -77,7 +77,7 @@ std::vector<std::size_t> peers_of(Json const& stats, std::string_view type) {
 }
 
 /// The place of box `i` of `count`, in rows of `columns`; each row begins at `x` if it is not negative, else it is centred.
-Place place(int i, int count, int y, int columns, int x) {
+Corner place(int i, int count, int y, int columns, int x) {
     int const row = i / columns, in_row = std::min(columns, count - row * columns);
     int const begin = x >= 0 ? x : (width - in_row * (box_width + gap) + gap) / 2;
     return {begin + i % columns * (box_width + gap), y + row * (box_height + gap)};
@@ -146,7 +146,7 @@ private:
 
     Json const& stats_;
     std::vector<std::size_t> const parents_, siblings_;   // indices in `peers`
-    Place const us_;
+    Corner const us_;
     int const below_;   // the boxes below this cache
 };
 

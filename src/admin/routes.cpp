@@ -306,7 +306,7 @@ Reply Routes::invalidate(cache::Invalidation const& what, bool waits) {
 }
 
 /// A proxy without a group is a group of one.
-group::Outcome Routes::submit(cache::Invalidation const& what, bool waits) {
+group::SubmissionResult Routes::submit(cache::Invalidation const& what, bool waits) {
     if (server_.group()) return server_.group()->submit_and_wait(what, waits);
     auto& cache = server_.cache();
     cache.invalidate(what);

@@ -78,7 +78,7 @@ private:
     web::Reply purge(Asked const&);
     web::Reply purge_url(std::string_view url);
     web::Reply invalidate(cache::Invalidation const& what, bool waits);
-    group::Outcome submit(cache::Invalidation const& what, bool waits);
+    group::SubmissionResult submit(cache::Invalidation const& what, bool waits);
     web::Reply group(Asked const&);
     web::Reply rebuild_digest(Asked const&);
     web::Reply cache_page(Asked const&);

@@ -210,7 +210,7 @@ void App::return_if_unconfirmed() {
 
 // ---- commands ----
 
-control::Answer App::execute(control::Json const& command) {
+control::CommandResult App::execute(control::Json const& command) {
     auto const& name = command.at("do").get_ref<std::string const&>();
     if (handover_) return {exit_failed, {takeover_runs}};
     if (name == "reload") return execute_reload(command);
@@ -218,18 +218,18 @@ control::Answer App::execute(control::Json const& command) {
     return {exit_failed, {"the running proxy does not know the command " + name + "; it may be of another version"}};
 }
 
-control::Answer App::execute_reload(control::Json const& command) {
+control::CommandResult App::execute_reload(control::Json const& command) {
     bool const only_shown = is_set(command, "dry_run");
     auto const limit = seconds_in(command, "confirm_seconds");
     auto const report = only_shown ? try_reload(load(line_, config::NamedFiles::reloaded)) : reload_from_file(limit);
-    control::Answer answer{report.exit_code(), report.lines(only_shown)};
+    control::CommandResult answer{report.exit_code(), report.lines(only_shown)};
     if (limit && !only_shown && !report.refused())
         answer.lines.push_back("the former configuration returns in " + time_text(*limit) +
                                " unless `garner confirm` comes before");
     return answer;
 }
 
-control::Answer App::execute_confirm() {
+control::CommandResult App::execute_confirm() {
     if (!trial_.confirm()) return {exit_failed, {"no configuration waits to be confirmed"}};
     parts_.server->config_state().confirmed();
     spdlog::info("the configuration is confirmed");

@@ -42,12 +42,12 @@ public:
     /// The control socket; null if there is none.
     control::CommandServer* commands();
     /// Executes a command from the control socket.
-    control::Answer execute(control::Json const& command);
+    control::CommandResult execute(control::Json const& command);
     /// A process that wants to take over: begins, or refuses.
     void greet(control::Channel channel, control::Json const& hello);
     /// Null until a process takes over. Its run() is for another thread.
     Handover* handover() { return handover_.get(); }
-    /// After Handover::Outcome::undone.
+    /// After Handover::Ending::undone.
     void end_handover();
 
     /// Stops serving, on a thread of its own. False if something still runs, so that nothing may be destroyed.
@@ -69,8 +69,8 @@ private:
     ReloadReport apply(config::Loaded fresh, bool unconfirmed);
     void fit(config::Config& fresh) const;
     void return_if_unconfirmed();
-    control::Answer execute_reload(control::Json const& command);
-    control::Answer execute_confirm();
+    control::CommandResult execute_reload(control::Json const& command);
+    control::CommandResult execute_confirm();
     void follow_best_policy();
 
     config::CommandLine line_;

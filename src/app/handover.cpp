@@ -67,7 +67,7 @@ Handover::Handover(Needs const& needs, control::Channel channel, takeover::Welco
     : needs_(needs), welcome_(std::move(welcome)), hello_(std::move(hello)),
       conversation_(std::make_shared<takeover::Conversation>(std::move(channel))), predecessors_(std::move(predecessors)) {}
 
-Handover::Outcome Handover::run() {
+Handover::Ending Handover::run() {
     auto const begun = begin();
     return begun ? end_requests() : undo(begun.fault());
 }
@@ -265,7 +265,7 @@ Result<void> Handover::send_patiently(takeover::Json const& message) {
 
 // ---- the last requests ----
 
-Handover::Outcome Handover::end_requests() {
+Handover::Ending Handover::end_requests() {
     proxy::Drain drain(needs_.parts.server->shared(), hurry_);
     sends_clients_ = hello_.clients;
     drain.begin(sends_clients_ ? clients_.departures() : nullptr);
@@ -356,7 +356,7 @@ void Handover::take_clients_back(proxy::Departures::Next next) {
     clients_.resume(next);
 }
 
-Handover::Outcome Handover::bye(bool requests_ended) {
+Handover::Ending Handover::bye(bool requests_ended) {
     objects_ = nullptr;
     talk(milliseconds{0});
     int const next = conversation_->channel().process();
@@ -369,12 +369,12 @@ Handover::Outcome Handover::bye(bool requests_ended) {
             spdlog::warn("takeover: process {} does not read its messages; it may report that this one has ended early", next);
         spdlog::info("takeover: complete; process {} goes on, with {} client connections of this one", next, clients_.taken());
     }
-    return needs_.shutdown.end_parts(requests_ended) ? Outcome::over : Outcome::stuck;
+    return needs_.shutdown.end_parts(requests_ended) ? Ending::over : Ending::stuck;
 }
 
 // ---- undo ----
 
-Handover::Outcome Handover::undo(Fault const& why) {
+Handover::Ending Handover::undo(Fault const& why) {
     if (!conversation_->lost()) (void)send_patiently(takeover::refusal(why.text()));
     spdlog::error("takeover: {}; this process goes on", why.text());
     objects_ = nullptr;
@@ -386,7 +386,7 @@ Handover::Outcome Handover::undo(Fault const& why) {
     for (auto const& one : predecessors_) one->set_disk_is_here(true);
     take_back_quotas();
     open_seen();
-    return Outcome::undone;
+    return Ending::undone;
 }
 
 void Handover::take_back_quotas() {

@@ -33,14 +33,14 @@ public:
     Handover(Needs const& needs, control::Channel channel, takeover::Welcome welcome, Predecessors predecessors,
              takeover::Hello hello);
 
-    enum class Outcome : std::uint8_t {
+    enum class Ending : std::uint8_t {
         undone,   // the process goes on as before
         over,     // the new process serves, and this one has ended its requests
         stuck     // like `over`, but threads still run: nothing may be destroyed
     };
     /// Once.
-    Outcome run();
-    /// After Outcome::undone.
+    Ending run();
+    /// After Ending::undone.
     Predecessors take_predecessors() { return std::move(predecessors_); }
 
     /// The process is to end: undoes the takeover, or gives the last requests deadlines.drain. From any thread.
@@ -68,7 +68,7 @@ private:
     Result<void> go();
     Result<void> send_patiently(takeover::Json const& message);
 
-    Outcome end_requests();
+    Ending end_requests();
     bool has_sent_objects() const { return !objects_ || objects_->is_over(); }
     bool talk(milliseconds patience);
     bool read();
@@ -77,9 +77,9 @@ private:
     void take_clients_back(proxy::Departures::Next next);
     bool may_go_on_alone();
     void follow_stop();
-    Outcome bye(bool requests_ended);
+    Ending bye(bool requests_ended);
 
-    Outcome undo(Fault const& why);
+    Ending undo(Fault const& why);
     void resume();
 
     Needs const needs_;

@@ -20,7 +20,7 @@ namespace {
 constexpr milliseconds look_interval{1'000};
 constexpr milliseconds handover_interval{50};
 
-control::Answer refuse_while_stopping(control::Json const&) { return {1, {"the running proxy is shutting down"}}; }
+control::CommandResult refuse_while_stopping(control::Json const&) { return {1, {"the running proxy is shutting down"}}; }
 
 }   // namespace
 
@@ -93,8 +93,8 @@ void SignalLoop::look_at_handover() {
     if (!handover_) handover_.emplace([this, handover] { outcome_ = handover->run(); });
     if (!handover_->ended()) return;
     handover_.reset();
-    if (outcome_ == Handover::Outcome::stuck) leave();
-    if (outcome_ == Handover::Outcome::over) {
+    if (outcome_ == Handover::Ending::stuck) leave();
+    if (outcome_ == Handover::Ending::over) {
         destruction_.emplace([this] { app_.reset(); });
         return;
     }

@@ -57,7 +57,7 @@ private:
     SteadyTime begun_{}, leave_at_{}, looked_{};
     std::atomic<bool> over_{false};
     std::optional<Task> handover_, stop_, destruction_;
-    std::atomic<Handover::Outcome> outcome_{Handover::Outcome::undone};   // set when handover_ has ended
+    std::atomic<Handover::Ending> outcome_{Handover::Ending::undone};   // set when handover_ has ended
 };
 
 }   // namespace garner::app

@@ -32,23 +32,23 @@ constexpr seconds silent_retry{5};
 constexpr seconds grace_step{10};
 constexpr std::size_t clients_of_job_max = 8;
 
-Answer limited(milliseconds wait) {
-    return {.kind = Answer::Kind::limited,
+LoginAnswer limited(milliseconds wait) {
+    return {.kind = LoginAnswer::Kind::limited,
             .reason = "too many failed logins from this address",
             .retry_after = std::max(seconds{1}, std::chrono::ceil<seconds>(wait))};
 }
 
-Answer unavailable(std::string reason) {
-    return {.kind = Answer::Kind::unavailable, .reason = std::move(reason), .retry_after = silent_retry};
+LoginAnswer unavailable(std::string reason) {
+    return {.kind = LoginAnswer::Kind::unavailable, .reason = std::move(reason), .retry_after = silent_retry};
 }
 
-std::shared_ptr<RunningCheck> done(Answer answer) { return std::make_shared<RunningCheck>(std::move(answer)); }
+std::shared_ptr<RunningCheck> done(LoginAnswer answer) { return std::make_shared<RunningCheck>(std::move(answer)); }
 
 /// The answer that find() would have led to.
-std::optional<Answer> answer_of(Verified::Found const& found) {
+std::optional<LoginAnswer> answer_of(Verified::Found const& found) {
     using Kind = Verified::Found::Kind;
-    if (found.kind == Kind::accepted) return Answer{.kind = Answer::Kind::accepted, .identity = found.identity};
-    if (found.kind == Kind::wrong) return Answer{.reason = "these credentials were rejected a moment ago"};
+    if (found.kind == Kind::accepted) return LoginAnswer{.kind = LoginAnswer::Kind::accepted, .identity = found.identity};
+    if (found.kind == Kind::wrong) return LoginAnswer{.reason = "these credentials were rejected a moment ago"};
     return std::nullopt;
 }
 
@@ -200,14 +200,14 @@ void Authenticator::work(Job& job) {
 }
 
 /// The limit counts again when a queued check begins, so that many at once from one address take no time from others.
-std::optional<Answer> Authenticator::refuse_unchecked(Job const& job, WallTime now) {
+std::optional<LoginAnswer> Authenticator::refuse_unchecked(Job const& job, WallTime now) {
     if (now > job.queued + queue_time_max) return unavailable("the login waited too long for its check");
     MutexLock const lock(mutex_);
     auto const wait = blocked(job, now);
     return wait ? std::optional(limited(*wait)) : std::nullopt;
 }
 
-Answer Authenticator::conclude(Job const& job, Verdict verdict, std::uint64_t generation, WallTime now) {
+LoginAnswer Authenticator::conclude(Job const& job, Verdict verdict, std::uint64_t generation, WallTime now) {
     MutexLock const lock(mutex_);
     // A change of users during the check: its result may be old.
     bool const remember = job.is_remembered() && generation == this->generation();
@@ -216,15 +216,15 @@ Answer Authenticator::conclude(Job const& job, Verdict verdict, std::uint64_t ge
     return reject(job, verdict, remember, now);
 }
 
-Answer Authenticator::accept(Job const& job, Verdict& verdict, bool remember, WallTime now) {
+LoginAnswer Authenticator::accept(Job const& job, Verdict& verdict, bool remember, WallTime now) {
     auto const& options = sources_->options();
     auto const until = job.is_remembered() ? now + options.remember : WallTime::max();
     auto identity = sources_->identity(verdict.facts, until);
     if (remember) verified_.accept(job.digest, std::move(verdict.facts), identity, now, identity->until, options.entries_max);
-    return {.kind = Answer::Kind::accepted, .identity = std::move(identity)};
+    return {.kind = LoginAnswer::Kind::accepted, .identity = std::move(identity)};
 }
 
-Answer Authenticator::reject(Job const& job, Verdict& verdict, bool remember, WallTime now) {
+LoginAnswer Authenticator::reject(Job const& job, Verdict& verdict, bool remember, WallTime now) {
     for (auto const& client : job.clients)
         if (job.is_remembered()) failures_.note(client, now);
     auto const& options = sources_->options();
@@ -232,7 +232,7 @@ Answer Authenticator::reject(Job const& job, Verdict& verdict, bool remember, Wa
     return {.reason = std::move(verdict.reason)};
 }
 
-Answer Authenticator::use_grace(Job const& job, Verdict& verdict, bool remember, WallTime now) {
+LoginAnswer Authenticator::use_grace(Job const& job, Verdict& verdict, bool remember, WallTime now) {
     auto const& options = sources_->options();
     auto known = job.is_remembered() ? verified_.last_accepted(job.digest) : std::nullopt;
     if (!known || now >= std::min(known->checked + options.grace, known->facts.until))
@@ -241,7 +241,7 @@ Answer Authenticator::use_grace(Job const& job, Verdict& verdict, bool remember,
     auto identity = sources_->identity(known->facts, until);
     if (remember)
         verified_.accept(job.digest, std::move(known->facts), identity, known->checked, identity->until, options.entries_max);
-    return {.kind = Answer::Kind::accepted, .identity = std::move(identity)};
+    return {.kind = LoginAnswer::Kind::accepted, .identity = std::move(identity)};
 }
 
 Authenticator::Identity Authenticator::find_without_credentials(IpAddress const& client, std::span<std::string const> certificate,

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "auth/answer.hpp"
+#include "auth/login_answer.hpp"
 #include "auth/check_threads.hpp"
 #include "auth/failures.hpp"
 #include "auth/running_check.hpp"
@@ -85,11 +85,11 @@ private:
     void change_threads(std::shared_ptr<CheckThreads> threads) REQUIRES(mutex_);
     std::shared_ptr<RunningCheck> join_or_begin(std::shared_ptr<Job>, WallTime now) EXCLUDES(mutex_);
     void work(Job&) EXCLUDES(mutex_);
-    std::optional<Answer> refuse_unchecked(Job const&, WallTime now) EXCLUDES(mutex_);
-    Answer conclude(Job const&, Verdict, std::uint64_t generation, WallTime now) EXCLUDES(mutex_);
-    Answer accept(Job const&, Verdict&, bool remember, WallTime now) REQUIRES(mutex_);
-    Answer reject(Job const&, Verdict&, bool remember, WallTime now) REQUIRES(mutex_);
-    Answer use_grace(Job const&, Verdict&, bool remember, WallTime now) REQUIRES(mutex_);
+    std::optional<LoginAnswer> refuse_unchecked(Job const&, WallTime now) EXCLUDES(mutex_);
+    LoginAnswer conclude(Job const&, Verdict, std::uint64_t generation, WallTime now) EXCLUDES(mutex_);
+    LoginAnswer accept(Job const&, Verdict&, bool remember, WallTime now) REQUIRES(mutex_);
+    LoginAnswer reject(Job const&, Verdict&, bool remember, WallTime now) REQUIRES(mutex_);
+    LoginAnswer use_grace(Job const&, Verdict&, bool remember, WallTime now) REQUIRES(mutex_);
     std::shared_ptr<RunningCheck> begin(std::shared_ptr<Job>) REQUIRES(mutex_);
     void end(Job const&) REQUIRES(mutex_);
     std::optional<milliseconds> blocked(Job const&, WallTime now) REQUIRES(mutex_);

@@ -4,7 +4,7 @@
 
 namespace garner::auth {
 
-std::optional<Answer> RunningCheck::answer() const {
+std::optional<LoginAnswer> RunningCheck::answer() const {
     MutexLock const lock(mutex_);
     return answer_;
 }
@@ -17,7 +17,7 @@ void RunningCheck::wake_when_done(net::WakeHandle handle) {
     handle.wake(net::Wake::ready);
 }
 
-void RunningCheck::finish(Answer answer) {
+void RunningCheck::finish(LoginAnswer answer) {
     std::vector<net::WakeHandle> waiting;
     {
         MutexLock const lock(mutex_);

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "auth/answer.hpp"
+#include "auth/login_answer.hpp"
 #include "net/wake.hpp"
 #include "util/mutex.hpp"
 
@@ -14,18 +14,18 @@ namespace garner::auth {
 class RunningCheck {
 public:
     RunningCheck() = default;
-    explicit RunningCheck(Answer answer) : answer_(std::move(answer)) {}
+    explicit RunningCheck(LoginAnswer answer) : answer_(std::move(answer)) {}
 
     /// Nothing while it runs. The result never changes.
-    std::optional<Answer> answer() const EXCLUDES(mutex_);
+    std::optional<LoginAnswer> answer() const EXCLUDES(mutex_);
     /// Wakes the handle with Wake::ready when there is an answer: now, or later from another thread.
     void wake_when_done(net::WakeHandle) EXCLUDES(mutex_);
     /// Called once.
-    void finish(Answer) EXCLUDES(mutex_);
+    void finish(LoginAnswer) EXCLUDES(mutex_);
 
 private:
     mutable Mutex mutex_;
-    std::optional<Answer> answer_ GUARDED_BY(mutex_);
+    std::optional<LoginAnswer> answer_ GUARDED_BY(mutex_);
     std::vector<net::WakeHandle> waiting_ GUARDED_BY(mutex_);
 };
 

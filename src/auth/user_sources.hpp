@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "auth/answer.hpp"
+#include "auth/login_answer.hpp"
 #include "auth/groups.hpp"
 #include "auth/options.hpp"
 #include "auth/user_source.hpp"

@@ -13,7 +13,7 @@
 
 #include "cache/invalidation.hpp"
 #include "cache/lease.hpp"
-#include "cache/numbers.hpp"
+#include "cache/event_numbers.hpp"
 #include "cache/options.hpp"
 #include "http/freshness.hpp"
 #include "store/object.hpp"

@@ -11,7 +11,7 @@
 #include "cache/invalidations.hpp"
 #include "cache/key.hpp"
 #include "cache/negative.hpp"
-#include "cache/numbers.hpp"
+#include "cache/event_numbers.hpp"
 #include "cache/options.hpp"
 #include "cache/shard.hpp"
 #include "store/budget.hpp"

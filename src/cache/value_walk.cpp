@@ -74,7 +74,7 @@ void ValueWalk::go_by_address() {
             if (!one.empty()) places.push_back({reinterpret_cast<std::uintptr_t>(one.front().get()), index, slot});
         }
     }
-    std::ranges::sort(places, std::greater<>{}, &Place::address);
+    std::ranges::sort(places, std::greater<>{}, &WalkStop::address);
 }
 
 bool ValueWalk::next_by_address(std::vector<Walked>& into) {

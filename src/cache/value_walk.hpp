@@ -33,7 +33,7 @@ public:
     void drop(store::Object const& object);
 
 private:
-    struct Place {
+    struct WalkStop {
         std::uintptr_t address;
         std::uint32_t shard;
         policy::Slot slot;
@@ -47,7 +47,7 @@ private:
     MemoryTier& memory_;
     std::vector<policy::Slot> unread_;   // of each shard: the slots below are to be read, from the last one on
     std::size_t turn_ = 0;
-    std::optional<std::vector<Place>> places_;   // to be read from the last one on
+    std::optional<std::vector<WalkStop>> places_;   // to be read from the last one on
 };
 
 }   // namespace garner::cache

@@ -29,7 +29,7 @@ std::string valid_utf8(std::string const& text) {
 }
 
 /// False if the client is slow: it must not hold the thread up.
-bool send_answer(Channel& channel, Answer const& answer) {
+bool send_answer(Channel& channel, CommandResult const& answer) {
     auto const until = steady_now() + seconds{5};
     Json lines = Json::array();
     for (auto const& line : answer.lines) {

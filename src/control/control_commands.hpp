@@ -13,7 +13,7 @@ struct pollfd;
 
 namespace garner::control {
 
-struct Answer {
+struct CommandResult {
     int code = 0;   // the exit code of the command; commands print the lines
     std::vector<std::string> lines = {};
 };
@@ -22,7 +22,7 @@ struct Answer {
 class CommandServer {
 public:
     /// `command` has the member `do`, a text.
-    using Execute = std::function<Answer(Json const& command)>;
+    using Execute = std::function<CommandResult(Json const& command)>;
     /// Takes a connection whose first message has `do`: "hello".
     using Greet = std::function<void(Channel channel, Json const& hello)>;
 

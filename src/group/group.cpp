@@ -98,7 +98,7 @@ private:
         Told accepted, everywhere;
         Time begun{};
         Bytes bytes = 0;
-        Outcome outcome = {};
+        SubmissionResult outcome = {};
     };
 
     bool is_voter() const { return address_.port != 0; }
@@ -425,17 +425,17 @@ void Group::submit(cache::Invalidation const& what, Told accepted, Told everywhe
     inside_->submit(what, std::move(accepted), std::move(everywhere));
 }
 
-Outcome Group::submit_and_wait(cache::Invalidation const& what, bool everywhere) {
-    auto const answer = std::make_shared<std::promise<Outcome>>();
+SubmissionResult Group::submit_and_wait(cache::Invalidation const& what, bool everywhere) {
+    auto const answer = std::make_shared<std::promise<SubmissionResult>>();
     auto future = answer->get_future();
-    auto const tell = [answer](Outcome const& outcome) { answer->set_value(outcome); };
+    auto const tell = [answer](SubmissionResult const& outcome) { answer->set_value(outcome); };
     if (everywhere)
         submit(
             what,
-            [tell](Outcome const& outcome) {
+            [tell](SubmissionResult const& outcome) {
                 if (!outcome.accepted) tell(outcome);
             },
-            [tell](Outcome const& outcome) {
+            [tell](SubmissionResult const& outcome) {
                 if (outcome.accepted) tell(outcome);
             });
     else
@@ -443,7 +443,7 @@ Outcome Group::submit_and_wait(cache::Invalidation const& what, bool everywhere)
     auto const limit =
         patience() + (everywhere ? std::chrono::duration_cast<milliseconds>(2 * inside_->times().lease) : milliseconds(0));
     if (future.wait_for(limit) == std::future_status::ready) return future.get();
-    Outcome silent{.voters = inside_->voters()};
+    SubmissionResult silent{.voters = inside_->voters()};
     silent.why = "the group of this proxy does not respond";
     return silent;
 }

@@ -34,12 +34,12 @@ public:
     std::string address() const;
 
     /// Called on the thread of the group, once.
-    using Told = std::function<void(Outcome const&)>;
+    using Told = std::function<void(SubmissionResult const&)>;
     /// Applies the invalidation in this cache before it returns, and tells the group. `accepted`: once a majority of the voters has
     /// stored it, or not in time. `everywhere`: once no member that is current uses what it covers; only after `accepted`.
     void submit(cache::Invalidation const&, Told accepted = {}, Told everywhere = {});
     /// submit(), and waits; a worker must not. `everywhere`: for that, too.
-    Outcome submit_and_wait(cache::Invalidation const&, bool everywhere);
+    SubmissionResult submit_and_wait(cache::Invalidation const&, bool everywhere);
     /// The longest time until `accepted` is called.
     milliseconds patience() const;
 

@@ -18,7 +18,7 @@ std::string time_text(microseconds time) {
 
 }   // namespace
 
-std::string Outcome::text() const {
+std::string SubmissionResult::text() const {
     auto const count = std::to_string(stored) + " of " + std::to_string(voters) + (voters == 1 ? " voter" : " voters");
     auto text = (accepted ? "stored by " : "not accepted: stored by ") + count + " in " + time_text(took);
     return why.empty() ? text : text + ": " + why;

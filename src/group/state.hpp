@@ -10,7 +10,7 @@
 namespace garner::group {
 
 /// The result of a submission.
-struct Outcome {
+struct SubmissionResult {
     bool accepted = false;
     bool everywhere = false;   // no member that is current uses what it covers
     std::size_t stored = 0, voters = 0;

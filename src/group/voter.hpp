@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "group/group_message.hpp"
-#include "group/settings.hpp"
+#include "group/group_settings.hpp"
 
 namespace garner::group {
 

@@ -104,7 +104,7 @@ std::vector<NameCache::HandedFailure> NameCache::failures(SteadyTime now) {
     std::vector<HandedFailure> all;
     for (auto& shard : shards_) {
         MutexLock const lock(shard.mutex);
-        shard.answers.for_each([&](std::string const& host, Answer const& answer) {
+        shard.answers.for_each([&](std::string const& host, CachedNames const& answer) {
             if (!answer.names || answer.names->failure.empty() || now >= answer.expires) return;
             all.push_back({host, answer.names->failure, answer.failures, std::chrono::ceil<milliseconds>(answer.expires - now)});
         });

@@ -78,7 +78,7 @@ public:
     Bytes bytes_max();
 
 private:
-    struct Answer {
+    struct CachedNames {
         NamesPtr names;
         SteadyTime expires{};
         std::uint32_t failures = 0;   // in a row
@@ -91,8 +91,8 @@ private:
     struct Shard {
         Mutex mutex;
         Bounds bounds GUARDED_BY(mutex);
-        Hosts hosts GUARDED_BY(mutex);              // from the hosts file
-        LruMap<Answer> answers GUARDED_BY(mutex);   // from DNS; never of a name in the hosts file
+        Hosts hosts GUARDED_BY(mutex);                   // from the hosts file
+        LruMap<CachedNames> answers GUARDED_BY(mutex);   // from DNS; never of a name in the hosts file
 
         /// nullptr when the hosts file does not have the name.
         NamesPtr from_hosts(std::string_view host) const REQUIRES(mutex);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "policy/clock.hpp"
+#include "policy/clock_policy.hpp"
 #include "policy/cpbad.hpp"
 #include "policy/fifo.hpp"
 #include "policy/garner.hpp"

@@ -74,10 +74,11 @@ private:
 /// writes.
 class AccessLog::Output {
 public:
-    Output(Place place, std::unique_ptr<File> file) : place(std::move(place)), has_file(file != nullptr), file_(std::move(file)) {}
+    Output(LogTarget place, std::unique_ptr<File> file)
+        : place(std::move(place)), has_file(file != nullptr), file_(std::move(file)) {}
     ~Output() { delete new_file_.load(); }
 
-    Place const place;
+    LogTarget const place;
     bool const has_file;
 
     /// Used from the next batch on.
@@ -245,7 +246,7 @@ AccessLog::OutputPtr AccessLog::output() const {
     return output_;
 }
 
-Result<AccessLog::OutputPtr> AccessLog::prepare(Place const& place) {
+Result<AccessLog::OutputPtr> AccessLog::prepare(LogTarget const& place) {
     auto const current = output();
     if (current->place == place) return current;
     std::unique_ptr<File> file;

@@ -20,13 +20,13 @@ namespace garner::proxy {
 class AccessLog {
 public:
     /// An output with its format. Another one may follow while the log is in use.
-    struct Place {
+    struct LogTarget {
         std::string path = "-";   // "-": standard output; "": no log
         LogFormat format = LogFormat::squid;
-        friend bool operator==(Place const&, Place const&) = default;
+        friend bool operator==(LogTarget const&, LogTarget const&) = default;
     };
     struct Options {
-        Place place = {};
+        LogTarget place = {};
         unsigned workers = 1;
         Bytes buffer = 1 * MiB;       // per worker; rounded up to a power of two, at least 32 KiB
         milliseconds interval{100};   // between two batches; a half full buffer starts the next batch early
@@ -62,7 +62,7 @@ public:
     using OutputPtr = std::shared_ptr<Output>;
     /// Opens another place, or returns the current output if it is this place. The fault names the key and the file. One
     /// thread calls it and move_to().
-    Result<OutputPtr> prepare(Place const&);
+    Result<OutputPtr> prepare(LogTarget const&);
     /// For a prepared output. reopen() refers to it from now on. Each worker must turn to it.
     /// False if the log writes there already.
     bool move_to(OutputPtr);

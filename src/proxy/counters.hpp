@@ -61,7 +61,7 @@ enum class InterceptedBegin : std::uint8_t {
 };
 char const* text(InterceptedBegin);
 
-/// The result of a check of credentials: auth::Answer::Kind.
+/// The result of a check of credentials: auth::LoginAnswer::Kind.
 enum class LoginResult : std::uint8_t { accepted, rejected, limited, unavailable, count_ };
 char const* text(LoginResult);
 

@@ -74,19 +74,19 @@ bool Drain::look() {
     bool idle = true;
     for (auto& worker : workers_) {
         auto const answer = worker.answer->load();
-        idle &= answer == Answer::idle;
-        if (answer == Answer::none || answer == Answer::busy) ask(worker);
+        idle &= answer == WorkerState::idle;
+        if (answer == WorkerState::none || answer == WorkerState::busy) ask(worker);
     }
     return idle;
 }
 
 /// Aborts refreshes each time, because an aborted step may begin another one before it sees the abort.
 void Drain::ask(Worker& worker) {
-    *worker.answer = Answer::awaited;
+    *worker.answer = WorkerState::awaited;
     worker.asked = steady_now();
     net::asio::post(worker.services->worker.io, [services = worker.services, answer = worker.answer] {
         abort_refreshes(*services);
-        *answer = is_idle(*services) ? Answer::idle : Answer::busy;
+        *answer = is_idle(*services) ? WorkerState::idle : WorkerState::busy;
     });
 }
 
@@ -128,7 +128,7 @@ bool Drain::abort() {
 
 bool Drain::Worker::is_stuck() const {
     constexpr milliseconds patience{500};
-    return *answer == Answer::awaited && steady_now() - asked > patience;
+    return *answer == WorkerState::awaited && steady_now() - asked > patience;
 }
 
 bool stop(Server& server, milliseconds patience) {

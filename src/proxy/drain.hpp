@@ -39,10 +39,10 @@ public:
     bool abort();
 
 private:
-    enum class Answer : std::uint8_t { none, awaited, busy, idle };
+    enum class WorkerState : std::uint8_t { none, awaited, busy, idle };
     struct Worker {
         Services* services;
-        std::shared_ptr<std::atomic<Answer>> answer = std::make_shared<std::atomic<Answer>>(Answer::none);
+        std::shared_ptr<std::atomic<WorkerState>> answer = std::make_shared<std::atomic<WorkerState>>(WorkerState::none);
         SteadyTime asked{};
         bool is_stuck() const;
     };

@@ -78,8 +78,8 @@ net::awaitable<State> LoginCheck::verify() {
     check->wake_when_done(waiter.handle());
     co_await waiter.wait(limit);
     request_.waiting = {};
-    auth::Answer late;
-    late.kind = auth::Answer::Kind::unavailable;
+    auth::LoginAnswer late;
+    late.kind = auth::LoginAnswer::Kind::unavailable;
     late.reason = "login not checked: no answer within auth.timeout";
     late.retry_after = try_again;
     auto const state = take(check->answer().value_or(std::move(late)));
@@ -88,8 +88,8 @@ net::awaitable<State> LoginCheck::verify() {
     co_return state;
 }
 
-State LoginCheck::take(auth::Answer const& answer) {
-    using Kind = auth::Answer::Kind;
+State LoginCheck::take(auth::LoginAnswer const& answer) {
+    using Kind = auth::LoginAnswer::Kind;
     request_.services.counters.logins.add(static_cast<LoginResult>(answer.kind));
     if (answer.kind == Kind::accepted) {
         request_.identity = answer.identity;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "auth/answer.hpp"
+#include "auth/login_answer.hpp"
 #include "proxy/request.hpp"
 
 namespace garner::proxy {
@@ -38,7 +38,7 @@ public:
 
 private:
     State look_without_credentials();
-    State take(auth::Answer const&);
+    State take(auth::LoginAnswer const&);
     State reject(std::string_view what, std::string_view detail);
     bool may_bind() const;
 

@@ -107,20 +107,20 @@ net::awaitable<void> OwnAnswers::purge() {
 }
 
 /// Nothing: this proxy is in no group, or the group does not cover the URL.
-net::awaitable<std::optional<group::Outcome>> OwnAnswers::tell_group() {
+net::awaitable<std::optional<group::SubmissionResult>> OwnAnswers::tell_group() {
     auto& services = request_.services;
     if (!services.group || !services.cache.invalidations.covers_url(request_.target.url)) co_return std::nullopt;
     cache::Invalidation what{
         .kind = cache::Invalidation::Kind::url, .soft = false, .origin = {}, .text = std::string(request_.target.url)};
-    auto const told = std::make_shared<group::Outcome>();
+    auto const told = std::make_shared<group::SubmissionResult>();
     net::Waiter waiter(request_.executor());
-    services.group->submit(what, [told, handle = waiter.handle()](group::Outcome const& outcome) {
+    services.group->submit(what, [told, handle = waiter.handle()](group::SubmissionResult const& outcome) {
         *told = outcome;
         handle.wake(net::Wake::ready);
     });
     auto const woken = co_await waiter.wait(services.group->patience());
     if (woken == net::Wake::ready) co_return *told;
-    group::Outcome silent;
+    group::SubmissionResult silent;
     silent.why = "the group of this proxy does not respond";
     co_return silent;
 }

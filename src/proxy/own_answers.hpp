@@ -28,7 +28,7 @@ private:
     net::awaitable<void> recognise_user();
     http::Decision may_purge() const;
     net::awaitable<bool> ask_to_log_in();
-    net::awaitable<std::optional<group::Outcome>> tell_group();
+    net::awaitable<std::optional<group::SubmissionResult>> tell_group();
     bool is_other_cache(IpAddress const& client) const;
     bool may_read_https() const;
 

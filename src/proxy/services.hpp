@@ -25,7 +25,7 @@
 #include "proxy/sampling.hpp"
 #include "proxy/top_lists.hpp"
 #include "share/cap.hpp"
-#include "share/clock.hpp"
+#include "share/line_clock.hpp"
 #include "share/quotas.hpp"
 #include "share/shares.hpp"
 #include "util/intrusive_list.hpp"

@@ -9,7 +9,7 @@
 #include "net/asio.hpp"
 #include "net/wake.hpp"
 #include "share/cap.hpp"
-#include "share/clock.hpp"
+#include "share/line_clock.hpp"
 #include "share/payers.hpp"
 #include "share/shares.hpp"
 

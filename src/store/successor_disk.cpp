@@ -93,22 +93,22 @@ bool SuccessorDisk::note(std::string_view line) {
     return noted;
 }
 
-SuccessorDisk::Answer SuccessorDisk::answer(std::uint64_t number) const {
-    if (next()) return Answer::passed_on;
+SuccessorDisk::Settling SuccessorDisk::answer(std::uint64_t number) const {
+    if (next()) return Settling::passed_on;
     MutexLock const lock(removals_mutex_);
-    return finished_ || acknowledged_ >= number ? Answer::settled : Answer::waits;
+    return finished_ || acknowledged_ >= number ? Settling::settled : Settling::waits;
 }
 
 net::awaitable<bool> SuccessorDisk::settled(Survives what, net::Executor executor) {
     auto const until = steady_now() + successor_patience;
     auto const number = ask(what);
     auto answer = this->answer(number);
-    while (answer == Answer::waits && steady_now() < until) {
+    while (answer == Settling::waits && steady_now() < until) {
         net::Waiter waiter(executor);
         co_await waiter.wait(successor_pause);
         answer = this->answer(number);
     }
-    if (answer != Answer::passed_on) co_return answer == Answer::settled;
+    if (answer != Settling::passed_on) co_return answer == Settling::settled;
     auto const next = this->next();
     co_return co_await next->settled(what, executor);
 }
@@ -117,11 +117,11 @@ bool SuccessorDisk::wait_until_settled(Survives what) {
     auto const until = steady_now() + successor_patience;
     auto const number = ask(what);
     auto answer = this->answer(number);
-    while (answer == Answer::waits && steady_now() < until) {
+    while (answer == Settling::waits && steady_now() < until) {
         std::this_thread::sleep_for(successor_pause);
         answer = this->answer(number);
     }
-    if (answer != Answer::passed_on) return answer == Answer::settled;
+    if (answer != Settling::passed_on) return answer == Settling::settled;
     return next()->wait_until_settled(what);
 }
 

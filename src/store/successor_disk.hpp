@@ -44,10 +44,10 @@ public:
     bool wait_until_settled(Survives what) override;
 
 private:
-    enum class Answer : std::uint8_t { waits, settled, passed_on };
+    enum class Settling : std::uint8_t { waits, settled, passed_on };
     void add(std::string_view key);
     std::uint64_t ask(Survives what);
-    Answer answer(std::uint64_t number) const;
+    Settling answer(std::uint64_t number) const;
 
     std::function<void()> const wake_;
     Shorten const shorten_;

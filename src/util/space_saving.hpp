@@ -65,7 +65,7 @@ private:
     static constexpr std::uint16_t none = UINT16_MAX;
     static constexpr std::size_t chains = 2 * capacity;
 
-    struct Place {
+    struct CountedKey {
         Fingerprint key = 0;
         std::uint64_t error = 0;   // the part of the count that belongs to former keys
         std::uint16_t next = none;
@@ -111,7 +111,7 @@ private:
     std::uint64_t least_ = 0;                        // the least count of the last search
     std::array<std::uint64_t, capacity> counts_{};   // apart from the rest: the search for the least reads all
     std::array<std::uint16_t, chains> heads_;        // the first place of each chain of keys with the same remainder
-    std::array<Place, capacity> places_{};
+    std::array<CountedKey, capacity> places_{};
 };
 
 }   // namespace garner

@@ -31,11 +31,11 @@ IpEndpoint plain(net::TcpEndpoint const& endpoint) { return {net::to_ip(endpoint
 
 }   // namespace
 
-struct HttpService::Place {
-    Place(asio::io_context& io, HttpConnection::Limits const& limits) : acceptor(io), limits(limits) {}
+struct HttpService::OpenAddress {
+    OpenAddress(asio::io_context& io, HttpConnection::Limits const& limits) : acceptor(io), limits(limits) {}
     asio::basic_socket_acceptor<asio::ip::tcp, net::Executor> acceptor;
-    Place(Place const&) = delete;
-    ~Place() {
+    OpenAddress(OpenAddress const&) = delete;
+    ~OpenAddress() {
         if (kept >= 0) ::close(kept);
     }
     /// Not acceptor.close(): see pause().
@@ -78,9 +78,9 @@ Result<std::unique_ptr<HttpService>> HttpService::open(Options const& options, S
 
 /// Sockets share their port, so that an address can follow another one at the same port. Another process must not have the port:
 /// a trial binds to it alone. The trial does not listen, because a client that it had accepted would be reset.
-Result<HttpService::PlacePtr> HttpService::listen(std::string const& address, std::uint16_t port) {
-    if (address.empty()) return PlacePtr();
-    auto place = std::make_shared<Place>(io_, options_.limits);
+Result<HttpService::OpenAddressPtr> HttpService::listen(std::string const& address, std::uint16_t port) {
+    if (address.empty()) return OpenAddressPtr();
+    auto place = std::make_shared<OpenAddress>(io_, options_.limits);
     net::Error error;
     net::TcpEndpoint const endpoint(asio::ip::make_address(address, error), port);
     bool is_ours;
@@ -89,7 +89,7 @@ Result<HttpService::PlacePtr> HttpService::listen(std::string const& address, st
         is_ours = listening_.port == port;
     }
     if (!error && !is_ours) {
-        Place trial(io_, options_.limits);
+        OpenAddress trial(io_, options_.limits);
         error = bind_to(trial.acceptor, endpoint, false);
     }
     if (!error) error = bind_to(place->acceptor, endpoint, true);
@@ -100,8 +100,8 @@ Result<HttpService::PlacePtr> HttpService::listen(std::string const& address, st
     return place;
 }
 
-Result<HttpService::PlacePtr> HttpService::adopt(int handed) {
-    auto place = std::make_shared<Place>(io_, options_.limits);
+Result<HttpService::OpenAddressPtr> HttpService::adopt(int handed) {
+    auto place = std::make_shared<OpenAddress>(io_, options_.limits);
     net::Error error;
     auto const address = asio::ip::make_address(options_.address, error);
     if (!error) place->acceptor.assign(address.is_v4() ? asio::ip::tcp::v4() : asio::ip::tcp::v6(), handed, error);
@@ -141,7 +141,7 @@ void HttpService::resume() {
 }
 
 /// Null: it listens nowhere.
-void HttpService::note(Place* place) {
+void HttpService::note(OpenAddress* place) {
     MutexLock const lock(mutex_);
     descriptor_ = place ? place->acceptor.native_handle() : -1;
     listening_ = place ? plain(place->acceptor.local_endpoint()) : IpEndpoint{};
@@ -162,7 +162,7 @@ Result<Prepared> HttpService::prepare(std::string const& address, std::uint16_t 
 }
 
 /// Clients that the kernel has connected to the former address are accepted first.
-void HttpService::move_to(PlacePtr place) {
+void HttpService::move_to(OpenAddressPtr place) {
     if (stopping_) return;
     auto const former = std::exchange(place_, std::move(place));
     begin_to_accept();
@@ -221,7 +221,7 @@ net::awaitable<void> HttpService::pause(milliseconds time) {
     (void)woken;
 }
 
-net::awaitable<void> HttpService::accept(PlacePtr place) {
+net::awaitable<void> HttpService::accept(OpenAddressPtr place) {
     while (place->acceptor.is_open()) {
         auto [error, socket] = co_await place->acceptor.async_accept(net::as_values);
         if (stopping_) break;
@@ -232,7 +232,7 @@ net::awaitable<void> HttpService::accept(PlacePtr place) {
     }
 }
 
-void HttpService::admit(net::TcpSocket socket, PlacePtr const& place) {
+void HttpService::admit(net::TcpSocket socket, OpenAddressPtr const& place) {
     net::Error gone;
     auto const peer = socket.remote_endpoint(gone);
     auto const own = gone ? net::TcpEndpoint() : socket.local_endpoint(gone);
@@ -273,7 +273,7 @@ bool HttpService::make_room(IpAddress const& client) const {
 }
 
 /// The limits of the place outlive the connection.
-net::awaitable<void> HttpService::run(std::unique_ptr<HttpConnection> connection, PlacePtr) {
+net::awaitable<void> HttpService::run(std::unique_ptr<HttpConnection> connection, OpenAddressPtr) {
     auto const running = std::move(connection);
     co_await serve_(*running);
 }

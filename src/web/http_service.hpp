@@ -53,22 +53,22 @@ public:
 
 private:
     /// A listening socket, and the limits of its connections.
-    struct Place;
-    using PlacePtr = std::shared_ptr<Place>;
+    struct OpenAddress;
+    using OpenAddressPtr = std::shared_ptr<OpenAddress>;
 
     HttpService(Options const& options, Serve serve) : options_(options), serve_(std::move(serve)) {}
 
-    Result<PlacePtr> listen(std::string const& address, std::uint16_t port);
-    Result<PlacePtr> adopt(int handed);
-    void note(Place*);
-    void move_to(PlacePtr);
+    Result<OpenAddressPtr> listen(std::string const& address, std::uint16_t port);
+    Result<OpenAddressPtr> adopt(int handed);
+    void note(OpenAddress*);
+    void move_to(OpenAddressPtr);
     void begin_to_accept();
-    net::awaitable<void> accept(PlacePtr);
-    void admit(net::TcpSocket, PlacePtr const&);
+    net::awaitable<void> accept(OpenAddressPtr);
+    void admit(net::TcpSocket, OpenAddressPtr const&);
     bool make_room(IpAddress const& client) const;
     template <class Condition>
     HttpConnection* longest(Condition const& may_end) const;
-    net::awaitable<void> run(std::unique_ptr<HttpConnection>, PlacePtr);
+    net::awaitable<void> run(std::unique_ptr<HttpConnection>, OpenAddressPtr);
     net::awaitable<void> drain(milliseconds limit, std::function<void()> const& then);
     net::awaitable<void> pause(milliseconds time);
 
@@ -78,7 +78,7 @@ private:
     IpEndpoint listening_ GUARDED_BY(mutex_){};   // port 0: nowhere
     int descriptor_ GUARDED_BY(mutex_) = -1;
     net::asio::io_context io_{1};
-    PlacePtr place_;   // null: listens nowhere
+    OpenAddressPtr place_;   // null: listens nowhere
     bool stopping_ = false;
     net::Timer timer_{io_};
     List<HttpConnection> connections_;

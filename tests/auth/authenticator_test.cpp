@@ -21,7 +21,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using Kind = Answer::Kind;
+using Kind = LoginAnswer::Kind;
 using Found = Verified::Found::Kind;
 
 std::atomic<std::int64_t> clock_ms{1'000'000};
@@ -60,7 +60,7 @@ struct House {
         sources = Sources::of(std::move(options), std::move(all));
         use(authenticator, sources);
     }
-    Answer log_in(std::string const& field, IpAddress const& client = here) {
+    LoginAnswer log_in(std::string const& field, IpAddress const& client = here) {
         return auth::log_in(authenticator, field, client, test_now());
     }
     Found find(std::string const& field) { return authenticator.find(field, test_now()).kind; }

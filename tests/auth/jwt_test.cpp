@@ -197,7 +197,7 @@ TEST(JwtSource, tokens_come_as_bearer_and_as_the_password_of_basic_and_end_with_
         load({.sources = {JwtOptions{.keys = file}}, .groups = {{.name = "ci", .claims = {{"repository", {"uni/*"}}}}}}));
     for (auto const& field : {"Bearer " + token, basic("token", token)}) {
         auto const answer = log_in(authenticator, field);
-        ASSERT_EQ(answer.kind, Answer::Kind::accepted) << answer.reason;
+        ASSERT_EQ(answer.kind, LoginAnswer::Kind::accepted) << answer.reason;
         EXPECT_EQ(answer.identity->user, "ci");
         EXPECT_EQ(answer.identity->groups, std::vector<std::string>{"ci"});
     }
@@ -206,8 +206,8 @@ TEST(JwtSource, tokens_come_as_bearer_and_as_the_password_of_basic_and_end_with_
     EXPECT_EQ(authenticator.find("Bearer " + token, wall_now()).kind, Verified::Found::Kind::accepted);
     dir.write("jwks.json", set_of({two.json()}));
     EXPECT_TRUE(authenticator.refresh().empty());
-    EXPECT_EQ(log_in(authenticator, "Bearer " + token).kind, Answer::Kind::rejected);
-    EXPECT_EQ(log_in(authenticator, "Bearer " + two.sign("ES256", claims)).kind, Answer::Kind::accepted);
+    EXPECT_EQ(log_in(authenticator, "Bearer " + token).kind, LoginAnswer::Kind::rejected);
+    EXPECT_EQ(log_in(authenticator, "Bearer " + two.sign("ES256", claims)).kind, LoginAnswer::Kind::accepted);
 }
 
 }   // namespace

@@ -232,10 +232,10 @@ TEST_F(LdapTest, a_user_costs_one_bind_in_the_remembered_time_and_goes_on_when_t
     std::this_thread::sleep_for(milliseconds{300});
     WaitClock const clock;
     auto const known = log_in(authenticator, basic("alice", "secret"));
-    ASSERT_EQ(known.kind, Answer::Kind::accepted);
+    ASSERT_EQ(known.kind, LoginAnswer::Kind::accepted);
     EXPECT_THAT(known.identity->groups, ElementsAre("employees"));
     auto const other = log_in(authenticator, basic("bob", "bob"));
-    EXPECT_EQ(other.kind, Answer::Kind::unavailable);
+    EXPECT_EQ(other.kind, LoginAnswer::Kind::unavailable);
     EXPECT_THAT(other.reason, HasSubstr("ldap: "));
     EXPECT_LT(clock.elapsed(), seconds{3});
     slapd->start();

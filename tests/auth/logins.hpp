@@ -23,17 +23,17 @@ inline constexpr IpAddress here = IpAddress::v4(192, 0, 2, 1), there = IpAddress
                            third = IpAddress::v4(192, 0, 2, 3);
 
 /// The answer within 30 s.
-inline Answer answer_of(RunningCheck const& check) {
+inline LoginAnswer answer_of(RunningCheck const& check) {
     auto const limit = steady_now() + seconds{30};
     for (;;) {
         if (auto answer = check.answer()) return *std::move(answer);
-        if (steady_now() > limit) return {.kind = Answer::Kind::unavailable, .reason = "the check does not end"};
+        if (steady_now() > limit) return {.kind = LoginAnswer::Kind::unavailable, .reason = "the check does not end"};
         std::this_thread::sleep_for(milliseconds{1});
     }
 }
 
-inline Answer log_in(Authenticator& authenticator, std::string const& field, IpAddress const& client = here,
-                     WallTime now = wall_now()) {
+inline LoginAnswer log_in(Authenticator& authenticator, std::string const& field, IpAddress const& client = here,
+                          WallTime now = wall_now()) {
     return answer_of(*authenticator.verify(field, client, now));
 }
 

@@ -188,9 +188,9 @@ TEST_F(NegotiateTest, the_result_has_the_groups_and_is_not_remembered) {
         load({.sources = {NegotiateOptions{keytab, test::Kdc::realm}}, .groups = {{.name = "staff", .users = {"alice"}}}}));
     auto const field = "Negotiate " + encode_base64(token_of_client());
     auto const answer = log_in(authenticator, field);
-    ASSERT_EQ(answer.kind, Answer::Kind::accepted) << answer.reason;
+    ASSERT_EQ(answer.kind, LoginAnswer::Kind::accepted) << answer.reason;
     EXPECT_EQ(answer.identity->groups, std::vector<std::string>{"staff"});
-    EXPECT_EQ(log_in(authenticator, field).kind, Answer::Kind::rejected);   // a replay
+    EXPECT_EQ(log_in(authenticator, field).kind, LoginAnswer::Kind::rejected);   // a replay
 }
 
 TEST(Principals, lose_the_configured_realm_only) {

@@ -61,7 +61,7 @@ void on_threads(unsigned threads, int count, auto job) {
     for (auto& thread : all) thread.join();
 }
 
-Answer wait_for(RunningCheck const& check) {
+LoginAnswer wait_for(RunningCheck const& check) {
     for (;;) {
         if (auto answer = check.answer()) return *std::move(answer);
         std::this_thread::sleep_for(milliseconds{2});   // seldom: it is a part of the processor time
@@ -127,7 +127,7 @@ int storm(int users, int connections, unsigned cost) {
         for (int i = 0; i < connections; ++i)
             for (int user = 0; user < users; ++user) checks.push_back(authenticator.verify(basic(user), client, wall_now()));
         int accepted = 0;
-        for (auto const& check : checks) accepted += wait_for(*check).kind == Answer::Kind::accepted ? 1 : 0;
+        for (auto const& check : checks) accepted += wait_for(*check).kind == LoginAnswer::Kind::accepted ? 1 : 0;
         auto const all = seconds_since(begin), all_cpu = cpu_seconds() - cpu;
         std::printf(
             "%d users x %d, bcrypt %u, %u threads: bare hashes %.2f s (CPU %.2f s), logins %.2f s (CPU %.2f s), %d accepted\n",
@@ -201,7 +201,7 @@ int negotiate(int count) {
         std::vector<std::shared_ptr<RunningCheck>> checks;
         for (auto const& field : fields) checks.push_back(authenticator.verify(field, client, wall_now()));
         int accepted = 0;
-        for (auto const& check : checks) accepted += wait_for(*check).kind == Answer::Kind::accepted ? 1 : 0;
+        for (auto const& check : checks) accepted += wait_for(*check).kind == LoginAnswer::Kind::accepted ? 1 : 0;
         auto const cpu = cpu_seconds() - begin;
         std::printf("%d tickets with replay cache: bare accept %.1f us of CPU, logins %.1f us (%.2f times), %d accepted\n", count,
                     bare_cpu / count * 1e6, cpu / count * 1e6, cpu / bare_cpu, accepted);

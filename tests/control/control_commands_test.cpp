@@ -62,7 +62,7 @@ private:
     std::thread thread_;
 };
 
-Answer echo(Json const& command) { return {7, {command.dump()}}; }
+CommandResult echo(Json const& command) { return {7, {command.dump()}}; }
 
 /// Sends bytes as one message, and returns what comes back: empty if the connection is closed.
 std::string exchange(std::string const& path, std::string const& bytes) {
@@ -86,7 +86,7 @@ TEST(Commands, get_lines_and_an_exit_code) {
 TEST(Commands, may_have_answers_longer_than_a_message) {
     Directory const directory;
     std::vector<std::string> const lines(300, std::string(3'900, 'x') + "\xff");
-    Process const process(directory.socket(), [&](Json const&) { return Answer{0, lines}; });
+    Process const process(directory.socket(), [&](Json const&) { return CommandResult{0, lines}; });
     std::ostringstream out;
     auto const code = execute(directory.socket(), {{"do", "reload"}}, seconds{5}, out);
     ASSERT_TRUE(code) << code.fault_text();

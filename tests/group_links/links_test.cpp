@@ -288,8 +288,8 @@ TEST(ReportLimit, tells_the_same_once_a_minute) {
     EXPECT_TRUE(limit.is_due("new", "x", seconds(181)));
 }
 
-TEST(Outcome, has_words_for_people) {
-    Outcome outcome{
+TEST(SubmissionResult, has_words_for_people) {
+    SubmissionResult outcome{
         .accepted = true, .everywhere = false, .stored = 2, .voters = 3, .took = microseconds(3'100), .spread = {}, .why = {}};
     EXPECT_EQ(outcome.text(), "stored by 2 of 3 voters in 3.1 ms");
     outcome = {.accepted = false,

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 namespace garner::house {
@@ -125,6 +126,16 @@ TEST(House, no_class_of_the_proxy_or_the_cache_has_more_than_40_functions_or_25_
             EXPECT_TRUE(size.functions <= 40 && size.members <= 25)
                 << "src/" << file << ":" << size.line << ": " << size.name << " has " << size.functions << " functions and "
                 << size.members << " members";
+    }
+}
+
+TEST(House, a_file_is_found_by_its_name_alone) {
+    std::map<std::string, std::string> folders;
+    for (auto const& [file, text] : the_sources()) {
+        auto const name = fs::path(file).stem().string(), folder = fs::path(file).parent_path().string();
+        if (name == "options") continue;   // each module may have its own
+        auto const known = folders.emplace(name, folder).first->second;
+        EXPECT_EQ(known, folder) << "src/" << file << ": " << known << " has a file of this name";
     }
 }
 

@@ -234,7 +234,7 @@ TEST_F(AccessLogs, are_off_without_a_path) {
 class AccessLogMoves : public AccessLogs {
 protected:
     /// As a reload does it, with the worker's turn at the end.
-    static void move(AccessLog& log, AccessLog::Place const& place, unsigned workers = 1) {
+    static void move(AccessLog& log, AccessLog::LogTarget const& place, unsigned workers = 1) {
         auto const output = test::made(log.prepare(place));
         log.move_to(output);
         for (unsigned worker = 0; worker < workers; ++worker) log.turn(worker, output);

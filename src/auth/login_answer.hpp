@@ -10,7 +10,7 @@
 namespace garner::auth {
 
 /// The result of a check of credentials.
-struct Answer {
+struct LoginAnswer {
     enum class Kind : std::uint8_t {
         accepted,      // `identity` is set
         rejected,      // 407 with challenges

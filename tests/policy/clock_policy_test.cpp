@@ -1,4 +1,4 @@
-#include "policy/clock.hpp"
+#include "policy/clock_policy.hpp"
 
 #include "policy/naive_queue.hpp"
 

@@ -1,4 +1,4 @@
-#include "share/clock.hpp"
+#include "share/line_clock.hpp"
 
 namespace garner::share {
 

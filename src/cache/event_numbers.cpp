@@ -1,4 +1,4 @@
-#include "cache/numbers.hpp"
+#include "cache/event_numbers.hpp"
 
 #include <algorithm>
 
