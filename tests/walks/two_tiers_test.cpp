@@ -11,7 +11,7 @@
 #include "cache/scene.hpp"
 
 namespace garner::cache {
-namespace two_tiers {   // other tests have the same names
+namespace two_tiers {
 namespace {
 
 using Kind = Lookup::Kind;
