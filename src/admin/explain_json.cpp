@@ -252,6 +252,7 @@ Json explain_json(Explanation const& explained) {
     json["outcome"] = proxy::name_of(explained.outcome);
     json["why"] = explained.why;
     json["status"] = explained.status ? Json(explained.status) : Json(nullptr);
+    json["fwd"] = explained.fwd == http::Fwd::none ? Json(nullptr) : Json(text(explained.fwd));
     json["undecided"] = explained.undecided();
     json["request"] = {{"method", explained.method}, {"url", explained.url}};
     json["listener"] = {{"address", explained.listener.address},

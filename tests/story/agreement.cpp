@@ -204,12 +204,20 @@ protected:
         } else if (verdict == "revalidate") {
             EXPECT_THAT(met, AnyOf("stale", "request", "hit"));
             EXPECT_TRUE(met == "hit" || went_out || parent_);
+            // A rule that decides on the new response comes before the reason of the request.
+            if (met != "hit" && reply.stored()) {
+                EXPECT_THAT(reason_in(reply.detail()), AnyOf(why, StartsWith("rule: ")));
+            }
         } else if (verdict == "miss") {
-            EXPECT_THAT(met, AnyOf("uri-miss", "vary-miss", "partial", "request"));
+            EXPECT_THAT(met, AnyOf("uri-miss", "vary-miss", "partial"));
+            EXPECT_THAT(why, AnyOf(StartsWith("not stored"), reasons_of_miss(met)));
             EXPECT_TRUE(went_out || parent_);
         } else if (verdict == "passed") {
             EXPECT_THAT(met, AnyOf("bypass", "method", "request"));
             EXPECT_TRUE(went_out || parent_);
+            if (reply.fwd_status()) {
+                EXPECT_EQ(reason_in(reply.detail()), why);
+            }
         } else if (verdict == "negative") {
             EXPECT_EQ(reply.detail(), "negative");
         } else if (verdict == "denied") {
@@ -218,8 +226,28 @@ protected:
             EXPECT_EQ(verdict, "refused");
             EXPECT_GE(reply.status(), 400);
         }
+        auto const fwd = told["fwd"].is_null() ? std::string() : told["fwd"].get<std::string>();
+        EXPECT_EQ(fwd.empty(), verdict != "revalidate" && verdict != "miss" && verdict != "passed");
+        // Stale responses replace failures.
+        if (!fwd.empty() && met != "hit") {
+            EXPECT_EQ(met, fwd);
+            ++forwarded_[fwd];
+        }
         bool const goes_nowhere = verdict == "hit" || verdict == "negative" || verdict == "denied" || verdict == "refused";
         EXPECT_FALSE(goes_nowhere && went_out);
+    }
+
+    /// Without the peer that was used, and the reason for it.
+    static std::string reason_in(std::string const& detail) {
+        auto const at = detail.rfind("; ");
+        return at == detail.npos ? detail : detail.substr(at + 2);
+    }
+
+    /// The reasons that explain gives for a miss, besides "not stored".
+    static ::testing::Matcher<std::string> reasons_of_miss(std::string const& fwd) {
+        if (fwd == "vary-miss") return AnyOf("no stored variant matches this request", "only parts of the object are stored");
+        if (fwd == "partial") return AnyOf("the range is only partly stored", "only parts of the object are stored");
+        return ::testing::Eq("only parts of the object are stored");
     }
 
     TempDir disk_;
@@ -227,6 +255,7 @@ protected:
     std::unique_ptr<Proxy> parent_, proxy_;
     std::unique_ptr<Client> client_, admin_;
     std::map<std::string, int> verdicts_;
+    std::map<std::string, int> forwarded_;
 };
 
 /// Without the parent, which would have followers of its own.
@@ -245,6 +274,7 @@ TEST_P(Agreement, explain_says_what_a_request_meets) {
         for (std::size_t i = 0; i < requests && !HasFailure(); ++i) check(dice.request(round));
     }
     for (auto const* verdict : {"hit", "miss", "passed", "refused"}) EXPECT_GT(verdicts_[verdict], 10) << verdict;
+    for (auto const* fwd : {"uri-miss", "method"}) EXPECT_GT(forwarded_[fwd], 10) << fwd;
 }
 
 TEST_P(Following, explain_says_whom_a_request_follows) {
