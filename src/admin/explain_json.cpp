@@ -49,8 +49,8 @@ Json rules(Explanation const& explained) {
             if (value) json[name] = whole_seconds(*value);
         };
         time("default_ttl_seconds", rule->default_ttl);
-        time("min_ttl_seconds", rule->min_ttl);
-        time("max_ttl_seconds", rule->max_ttl);
+        time("ttl_min_seconds", rule->ttl_min);
+        time("ttl_max_seconds", rule->ttl_max);
         time("negative_ttl_seconds", rule->negative_ttl);
         if (rule->heuristic_factor) json["heuristic_factor"] = *rule->heuristic_factor;
         if (rule->reload) json["reload"] = *rule->reload == http::Reload::ignore ? "ignore" : "honour";

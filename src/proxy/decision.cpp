@@ -147,9 +147,9 @@ http::FreshnessOptions freshness_options(Caching const& caching, http::RuleReque
         auto const& rule = *at;
         if (!rule.applies(facts, content_type)) continue;
         if (rule.default_ttl) freshness.default_ttl = clamp(*rule.default_ttl);
-        if (rule.min_ttl) freshness.min_ttl = clamp(*rule.min_ttl);
+        if (rule.ttl_min) freshness.ttl_min = clamp(*rule.ttl_min);
         if (rule.negative_ttl) freshness.negative_ttl = clamp(*rule.negative_ttl);
-        if (rule.max_ttl) freshness.max_ttl = clamp(*rule.max_ttl);
+        if (rule.ttl_max) freshness.ttl_max = clamp(*rule.ttl_max);
         if (rule.heuristic_factor) freshness.heuristic_factor = *rule.heuristic_factor;
     }
     return freshness;

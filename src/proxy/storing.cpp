@@ -36,7 +36,7 @@ StoreRefusal Storing::why_not_stored(http::ResponseHead const& response, http::R
     http::StoreOptions how;
     how.set_cookie = options.caching.store_set_cookie;
     how.keeps_errors = freshness.negative_ttl.value_or(0) > 0;
-    how.has_own_ttl = freshness.default_ttl > 0 || freshness.min_ttl > 0;
+    how.has_own_ttl = freshness.default_ttl > 0 || freshness.ttl_min > 0;
     how.combinable = is_combinable(response);
     how.what = what;
     bool const passes_gateway =

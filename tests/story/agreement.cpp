@@ -114,7 +114,7 @@ Surroundings const surroundings[] = {
     {"Disk", R"({"memory": {"size": "1 MiB", "object_max": "8 B"}, "disk": {"path": "@DISK@", "size": "16 MiB", "admit": "all"}})"},
     {"Offline", R"({"caching": {"offline": true}})"},
     {"Rules", R"({"caching": {"never": ["/moved"], "range_fetches_whole": true, "rules": [
-        {"url_contains": ["/plain"], "max_ttl": "0s"}, {"url_contains": ["/star", "/stale"], "min_ttl": "1h"},
+        {"url_contains": ["/plain"], "ttl_max": "0s"}, {"url_contains": ["/star", "/stale"], "ttl_min": "1h"},
         {"url_contains": ["/vary", "/fresh"], "reload": "ignore"}, {"url_contains": ["/guessed"], "never": true}]}})"},
     {"Refused", R"({"misses": [{"deny": {"method": ["POST", "HEAD"]}}],
         "access": [{"deny": {"url_contains": ["/missing"]}}, {"allow": {"destination": ["127.0.0.0/8"], "port": ["1-65535"]}}]})"},
@@ -158,8 +158,8 @@ protected:
             settings["peers"] = {{{"name", "up"},
                                   {"type", "parent"},
                                   {"host", "127.0.0.1"},
-                                  {"http", parent_->port()},
-                                  {"icp", 0},
+                                  {"http_port", parent_->port()},
+                                  {"icp_port", 0},
                                   {"no_query", true}}};
         }
         proxy_ = std::make_unique<Proxy>(settings.dump());
