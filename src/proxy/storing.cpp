@@ -272,10 +272,10 @@ net::awaitable<Step> Storing::freshen() {
     parts.kind = store::Object::Kind::response;
     parts.key = key;
     parts.head = text_of_head;
-    // A new head does not make the old response newer, and its body still has its old source: sequence and source stay. After an
-    // invalidation the validation makes the response as new as its request, or else it would stay outdated.
+    // The origin still had the response when the request went out: it is newer than responses and invalidations of before. The body
+    // still has its old source.
     auto& cache = request_.services.cache;
-    if (state_.lead && cache.invalidations.judge(*stale)) parts.sequence = std::max(parts.sequence, state_.lead.fill()->asked());
+    if (state_.lead) parts.sequence = std::max(parts.sequence, state_.lead.fill()->asked());
     parts.terms = http::terms_of(head, control, upstream_.asked_at(), arrived, request_.freshness_options(content_type));
     parts.terms.passed = upstream_.passed();
     upstream_.finish_exchange();
