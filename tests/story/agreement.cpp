@@ -225,7 +225,7 @@ protected:
         if (fell_back) return;
         auto const fwd = reply.outcome();
         ++forwarded_[fwd];
-        EXPECT_EQ(fwd, told["fwd"]);
+        EXPECT_EQ(told["fwd"], fwd);
         if (verdict == "miss") {
             EXPECT_THAT(why, AnyOf(StartsWith("not stored"), reasons_of_miss(fwd)));
         } else if (verdict == "passed" && reply.fwd_status()) {
