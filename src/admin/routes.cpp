@@ -263,8 +263,8 @@ Reply Routes::login(Asked const& asked) {
 Reply Routes::logout(Asked const& asked) { return access_.logout(asked.request); }
 
 Reply Routes::reopen_logs(Asked const&) {
-    auto const fault = server_.reopen_log();
-    if (!fault.empty()) return refused(500, fault + "; still writing to the former file");
+    auto const reopened = server_.reopen_log();
+    if (!reopened) return refused(500, reopened.fault().text() + "; still writing to the former file");
     return in_json({{"reopened", true}});
 }
 

@@ -46,7 +46,7 @@ Result<void> Parts::open(config::Config const& config, Takeover* takeover) {
     if (auto const opened = open_ports(config, takeover); !opened) return opened;
     // Root opens only the ports: the user may have replaced a file that root would open by its name.
     if (account) {
-        if (auto const became = to_result(io::become(*account)); !became) return became;
+        if (auto const became = io::become(*account); !became) return became;
         spdlog::info("running as user {}", account->name);
     }
     if (auto const opened = open_files(config); !opened) return opened;

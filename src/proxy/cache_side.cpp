@@ -13,12 +13,6 @@ namespace {
 constexpr int looks_again_max = 8;
 constexpr milliseconds loop_wait{1'000};   // how long a request of another cache waits for a fetch here
 
-http::Fwd reason_to_forward(cache::Lookup const& found) {
-    if (found.kind == cache::Lookup::Kind::stale)
-        return http::is_by_request(found.answer.reason) ? http::Fwd::request : http::Fwd::stale;
-    return found.part_missing ? http::Fwd::partial : found.variant_missing ? http::Fwd::vary_miss : http::Fwd::uri_miss;
-}
-
 }   // namespace
 
 // ---- lookup ----
@@ -132,10 +126,9 @@ void CacheSide::note_miss() {
     auto const& found = state_.found;
     auto& record = request_.record;
     record.tag = request_.control.no_cache ? ResultTag::tcp_client_refresh_miss : ResultTag::tcp_miss;
-    record.cache_status.fwd = reason_to_forward(found);
-    bool const is_stale = found.kind == cache::Lookup::Kind::stale;
-    if (is_stale) record.cache_status.ttl = found.answer.ttl;
-    auto const reason = is_stale ? std::optional(found.answer.reason) : found.removed;
+    auto const [fwd, reason] = why_forwarded(found);
+    record.cache_status.fwd = fwd;
+    if (found.kind == cache::Lookup::Kind::stale) record.cache_status.ttl = found.answer.ttl;
     if (!reason) return;
     record.say(http::text(*reason));
     request_.services.counters.not_fresh.add(*reason);

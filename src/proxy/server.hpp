@@ -57,8 +57,8 @@ public:
     /// Checks the logins of all workers' requests.
     auth::Authenticator& logins() { return *logins_; }
     HandshakeFailures::Summary take_handshake_failures() { return shared_.handshake_failures.take(); }
-    /// For use after the log file was renamed. Returns the error's text, or an empty string.
-    std::string reopen_log() { return log_ ? log_->reopen() : std::string(); }
+    /// For use after the log file was renamed.
+    Result<void> reopen_log() { return log_ ? log_->reopen() : Result<void>(); }
     Listening& listening() { return *listening_; }
     /// The name for Via that this process or a former one made at its start.
     std::string const& process_name() const { return process_name_; }

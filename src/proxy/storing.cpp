@@ -36,7 +36,7 @@ StoreRefusal Storing::why_not_stored(http::ResponseHead const& response, http::R
     http::StoreOptions how;
     how.set_cookie = options.caching.store_set_cookie;
     how.keeps_errors = freshness.negative_ttl.value_or(0) > 0;
-    how.has_own_ttl = freshness.default_ttl > 0 || freshness.min_ttl > 0;
+    how.has_own_ttl = freshness.default_ttl > 0 || freshness.ttl_min > 0;
     how.combinable = is_combinable(response);
     how.what = what;
     bool const passes_gateway =
@@ -272,10 +272,10 @@ net::awaitable<Step> Storing::freshen() {
     parts.kind = store::Object::Kind::response;
     parts.key = key;
     parts.head = text_of_head;
-    // A new head does not make the old response newer, and its body still has its old source: sequence and source stay. After an
-    // invalidation the validation makes the response as new as its request, or else it would stay outdated.
+    // The origin still had the response when the request went out: it is newer than responses and invalidations of before. The body
+    // still has its old source.
     auto& cache = request_.services.cache;
-    if (state_.lead && cache.invalidations.judge(*stale)) parts.sequence = std::max(parts.sequence, state_.lead.fill()->asked());
+    if (state_.lead) parts.sequence = std::max(parts.sequence, state_.lead.fill()->asked());
     parts.terms = http::terms_of(head, control, upstream_.asked_at(), arrived, request_.freshness_options(content_type));
     parts.terms.passed = upstream_.passed();
     upstream_.finish_exchange();

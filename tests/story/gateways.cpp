@@ -163,8 +163,8 @@ TEST_F(Gateways, a_peer_learns_the_client_also_of_a_tunnel) {
     auto const parent_port = free_port(), child_port = free_port();
     nlohmann::json const of_parent{{"listen", listening_for_headers(parent_port)}, {"access", allowing_named_clients()}};
     Proxy parent(Proxy::Setup{.patch = of_parent.dump(), .port = parent_port});
-    nlohmann::json const peer{{"name", "parent"}, {"host", "127.0.0.1"}, {"http", parent_port},
-                              {"icp", 0},         {"no_query", true},    {"proxy_protocol", "v2"}};
+    nlohmann::json const peer{{"name", "parent"}, {"host", "127.0.0.1"}, {"http_port", parent_port},
+                              {"icp_port", 0},    {"no_query", true},    {"proxy_protocol", "v2"}};
     nlohmann::json of_child{{"listen", listening_for_headers(child_port)}, {"access", allowing_named_clients()}};
     of_child["peers"].push_back(peer);
     of_child["direct"]["never"].push_back("all");

@@ -122,8 +122,11 @@ TEST(Share, bytes_of_a_sibling_are_free) {
     FakePeer sibling{Icp::hit};
     origin.otherwise([](Hand& hand) { hand.answer(fresh("of the origin")); });
     sibling.http().otherwise([](Hand& hand) { hand.answer(fresh(pattern(300'000))); });
-    nlohmann::json const peer{
-        {"name", "sibling"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http", sibling.http().port()}, {"icp", sibling.icp()}};
+    nlohmann::json const peer{{"name", "sibling"},
+                              {"type", "sibling"},
+                              {"host", "127.0.0.1"},
+                              {"http_port", sibling.http().port()},
+                              {"icp_port", sibling.icp()}};
     nlohmann::json patch{{"share", {{"down", "100 MB/s"}}}};
     patch["peers"].push_back(peer);
     Proxy proxy(patch.dump());
