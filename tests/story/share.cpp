@@ -135,12 +135,12 @@ TEST(Share, bytes_of_a_sibling_are_free) {
     EXPECT_LT(on_line(proxy, "down"), 100'000u);
 }
 
-TEST(Share, a_wait_for_the_line_is_no_silence_of_the_origin) {
+TEST(Share, a_wait_for_the_line_is_no_silence_of_the_origin_or_the_fill) {
     Origin origin;
     origin.answer("/stored", stored(4'000'000));
     origin.answer("/passed", not_stored(4'000'000));
     for (char const* path : {"/stored", "/passed"}) {
-        Proxy proxy(R"({"share": {"down": "1 kB/s"}, "deadlines": {"body": "1s"}})");
+        Proxy proxy(R"({"share": {"down": "1 kB/s"}, "deadlines": {"body": "1s", "fill": "1s"}})");
         auto reply = get(proxy, origin, path);
         EXPECT_TRUE(eventually([&] { return proxy.stats()["share"]["waiting"]["down"] == 1; }));
         pause_for(Millis{3'000});
@@ -199,6 +199,49 @@ TEST(Share, a_cap_holds_while_the_line_is_free) {
         run({garner_binary(), "explain", origin.url("/passed"), "--config", proxy.dir().path("garner.json").string()});
     EXPECT_THAT(told.output, HasSubstr("127.0.0.1 has a share with weight 1 of: no limit"));
     EXPECT_THAT(told.output, HasSubstr("slow: 8 Mbit/s down, each: client"));
+}
+
+TEST(Share, a_client_is_not_slowed_by_the_cap_of_another_one_whose_fetch_it_joins) {
+    Origin origin;
+    origin.answer("/film", stored(1'500'000));
+    Proxy proxy(R"({"caps": [{"name": "guests", "source": ["127.0.0.2"], "down": "300 KB/s"}]})");
+    Client guest(proxy, origin), other(proxy, origin);
+    guest.from("127.0.0.2");
+    other.from("127.0.0.3");
+    auto const of_guest = seconds_of([&] {
+        auto const first = guest.get("/film");
+        EXPECT_GE(first.early(10'000).size(), 10'000u);
+        auto const of_other = seconds_of([&] { EXPECT_EQ(other.get("/film").body().size(), 1'500'000u); });
+        EXPECT_LT(of_other, 2.5) << "5 s with the cap";
+        EXPECT_EQ(first.body().size(), 1'500'000u);
+    });
+    EXPECT_GT(of_guest, 3.5) << "the cap of the guest holds";
+    EXPECT_EQ(origin.requests("/film"), 1u);
+    auto const counted = [&] { return proxy.stats()["caps"][0]["down_bytes"].get<double>(); };
+    EXPECT_TRUE(eventually([&] { return counted() > 1'500'000; }));
+    EXPECT_LT(counted(), 1'510'000) << "each byte once";
+}
+
+TEST(Share, a_capped_client_has_its_cap_when_it_joins_a_fetch_without_one) {
+    Origin origin;
+    auto film = origin.hold("/film");
+    Proxy proxy(R"({"caps": [{"name": "guests", "source": ["127.0.0.2"], "down": "400 KB/s"}]})");
+    Client guest(proxy, origin), other(proxy, origin);
+    guest.from("127.0.0.2");
+    other.from("127.0.0.3");
+    auto const first = other.get("/film");
+    film.head(stored(0), 1'000'000);
+    film.piece(std::string(100'000, 'x'));
+    EXPECT_EQ(first.early(100'000).size(), 100'000u);
+    auto const of_guest = seconds_of([&] {
+        auto const second = guest.get("/film");
+        EXPECT_GE(second.early(10'000).size(), 10'000u);
+        film.piece(std::string(900'000, 'x'));
+        EXPECT_EQ(first.body().size(), 1'000'000u);
+        EXPECT_EQ(second.body().size(), 1'000'000u);
+    });
+    EXPECT_GT(of_guest, 1.5);
+    EXPECT_EQ(origin.requests("/film"), 1u);
 }
 
 TEST(Share, users_with_1_to_16_connections_get_equal_shares) {
