@@ -3,6 +3,7 @@
 #include <random>
 
 #include "story/rest.hpp"
+#include "support/credentials.hpp"
 
 namespace garner::test {
 
@@ -211,8 +212,55 @@ TEST(Quotas, are_reset_by_an_operator) {
     EXPECT_THAT(explained.output, HasSubstr("guests: 1 of 1 requests, used up, until"));
     EXPECT_EQ(garner(proxy, {"quota", "reset", "others"}).code, 1);
     EXPECT_EQ(garner(proxy, {"quota", "reset", "guests", "10.1.1.1"}).code, 1);
+    EXPECT_NE(garner(proxy, {"quota", "reset", "guests", ""}).code, 0);
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 429) << "an empty client is not all clients";
     EXPECT_EQ(garner(proxy, {"quota", "reset", "guests", "127.0.0.1"}).code, 0);
     EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
+    Client admin("127.0.0.1", proxy.admin());
+    for (char const* form : {"name=guests&client=", "name=guests&client", "client=&name=guests"}) {
+        auto const refused = admin.post("/quota/reset", form, {{"Garner-Admin", "1"}});
+        EXPECT_EQ(refused.status(), 400) << form;
+        EXPECT_THAT(refused.body(), HasSubstr("leave it out to reset the quota for all clients"));
+    }
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 429);
+    EXPECT_EQ(garner(proxy, {"quota", "reset", "guests"}).code, 0);
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
+}
+
+/// A user "127.0.0.1" logs in from 127.0.0.2.
+TEST(Quotas, of_users_are_shown_after_a_login_and_told_apart_from_addresses) {
+    Origin origin;
+    origin.answer("/page", never_kept(10));
+    origin.answer("/open", never_kept(10));
+    TempDir dir;
+    nlohmann::json patch{{"quotas", {{{"name", "guests"}, {"requests", 2}}}}};
+    patch["auth"]["sources"] = {{{"type", "htpasswd"}, {"file", dir.write("users", alice)}},
+                                {{"type", "address"}, {"users", {{"127.0.0.2", "127.0.0.1"}}}}};
+    patch["access"] = {{{"allow", {{"url_contains", "/open"}, {"destination", "127.0.0.0/8"}, {"port", "1-65535"}}}},
+                       {{"allow", {{"user", "*"}, {"destination", "127.0.0.0/8"}, {"port", "1-65535"}}}}};
+    Proxy proxy(patch.dump());
+    Client client(proxy.address(), proxy.port());
+    auto const asked = client.get("/quota");
+    EXPECT_EQ(asked.status(), 407);
+    EXPECT_THAT(asked.field("Proxy-Authenticate"), StartsWith("Basic "));
+    EXPECT_THAT(asked.body(), Not(HasSubstr("guests")));
+    EXPECT_EQ(client.get("/quota", login("alice:wrong")).status(), 407);
+    EXPECT_EQ(Client(proxy, origin).get("/page", login("alice:wonder")).status(), 200);
+    auto const shown = client.get("/quota", login("alice:wonder"));
+    EXPECT_EQ(shown.status(), 200);
+    EXPECT_THAT(shown.body(), HasSubstr("1 of 2 requests"));
+
+    EXPECT_EQ(Client(proxy, origin).get("/open").status(), 200);
+    EXPECT_EQ(garner(proxy, {"quota", "reset", "guests", "127.0.0.1"}).code, 0) << "only the address has this name";
+    EXPECT_EQ(Client(proxy, origin).get("/open").status(), 200);
+    EXPECT_EQ(Client(proxy, origin).from("127.0.0.2").get("/page").status(), 200);
+    EXPECT_THAT(garner(proxy, {"quota"}).output, HasSubstr("user:127.0.0.1"));
+    auto const ambiguous = garner(proxy, {"quota", "reset", "guests", "127.0.0.1"});
+    EXPECT_EQ(ambiguous.code, 2);
+    EXPECT_THAT(ambiguous.errors, HasSubstr("write user:127.0.0.1 or source:127.0.0.1"));
+    EXPECT_EQ(garner(proxy, {"quota", "reset", "guests", "user:127.0.0.1"}).code, 0);
+    EXPECT_EQ(garner(proxy, {"quota", "reset", "guests", "source:127.0.0.1"}).code, 0);
+    EXPECT_EQ(garner(proxy, {"quota", "reset", "guests", "user:bob"}).code, 1);
 }
 
 TEST(Quotas, a_client_sees_its_own) {
