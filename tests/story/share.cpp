@@ -1,5 +1,6 @@
 // The line is shared: users get equal parts, hits are free, caps hold.
 #include <fstream>
+#include <thread>
 
 #include "story/scene.hpp"
 #include "support/fake_peer.hpp"
@@ -22,6 +23,13 @@ Answer stored(std::size_t bytes) { return {.fields = {{"Cache-Control", "max-age
 Answer not_stored(std::size_t bytes) { return {.fields = {{"Cache-Control", "no-store"}}, .body = pattern(bytes)}; }
 
 std::uint64_t on_line(Proxy const& proxy, char const* way) { return proxy.stats()["share"]["bytes"][way].get<std::uint64_t>(); }
+
+/// Bytes that have been sent to the address.
+std::uint64_t received_by(Proxy const& proxy, std::string const& address) {
+    for (auto const& subject : proxy.stats()["share"]["subjects"])
+        if (subject["name"] == address) return subject["down_bytes"].get<std::uint64_t>();
+    return 0;
+}
 
 }   // namespace
 
@@ -183,6 +191,69 @@ TEST(Share, a_client_that_disconnects_waits_no_longer) {
         EXPECT_TRUE(eventually([&] { return waiting() == 2; }));
     }
     EXPECT_TRUE(eventually([&] { return waiting() == 0; }));
+}
+
+TEST(Share, a_user_with_twice_the_weight_has_twice_the_rate) {
+    Origin origin;
+    origin.answer("/large", not_stored(20'000'000));
+    Proxy proxy(R"({"share": {"down": "3 MB/s", "weights": [{"weight": 2, "source": ["127.0.0.3"]}]}})");
+    std::vector<std::thread> users;
+    for (auto const* address : {"127.0.0.2", "127.0.0.2", "127.0.0.2", "127.0.0.3"})   // connections do not count
+        users.emplace_back([&proxy, &origin, address] {
+            auto const reply = Client(proxy, origin).from(address).get("/large");
+            EXPECT_EQ(reply.body().size(), 20'000'000u);
+        });
+    auto const moved = [&proxy] { return std::pair(received_by(proxy, "127.0.0.2"), received_by(proxy, "127.0.0.3")); };
+    // What the kernel received first, and credits, are paid.
+    EXPECT_TRUE(eventually([&] { return moved().first > 1'000'000 && moved().second > 2'000'000; }));
+    auto const before = moved();
+    pause_for(Millis{4'000});
+    auto const after = moved();
+    auto const light = static_cast<double>(after.first - before.first), heavy = static_cast<double>(after.second - before.second);
+    EXPECT_NEAR(heavy / light, 2, 0.2);
+    EXPECT_LT(light + heavy, 3'000'000 * 5) << "the line is the limit";
+    proxy.reconfigure(R"({"share": {"down": 0}})");
+    proxy.signal(SIGHUP);
+    for (auto& user : users) user.join();
+}
+
+TEST(Share, an_upload_is_in_every_counter_while_it_runs) {
+    constexpr std::size_t half = 2'000'000;
+    Origin origin;
+    origin.by_hand("/up", [](Hand& hand) {
+        hand.read_body();
+        hand.answer(no_store("thanks"));
+    });
+    Proxy proxy(R"({"share": {"up": "1 GB/s"}, "caps": [{"name": "cap", "up": "900 MB/s"}],
+                    "quotas": [{"name": "quota", "bytes": "1 GB"}]})");
+    Client client(proxy, origin);
+    auto const reply = client.begin("POST", "/up", {{"Content-Length", std::to_string(2 * half)}});
+    client.raw(std::string(half, 'x'));
+    auto const counters = [&] {
+        auto const stats = proxy.stats();
+        return std::vector<std::pair<std::string, std::size_t>>{
+            {"client", stats["client"]["received_bytes"]},
+            {"origin", stats["origin"]["sent_bytes"]},
+            {"line", stats["share"]["bytes"]["up"]},
+            {"subject", stats["share"]["subjects"].empty() ? 0 : stats["share"]["subjects"][0]["up_bytes"].get<std::size_t>()},
+            {"cap", stats["caps"][0]["up_bytes"]},
+            {"quota", stats["quotas"].empty() ? 0 : stats["quotas"][0]["bytes"].get<std::size_t>()}};
+    };
+    for (std::size_t i = 0; i < counters().size(); ++i) {
+        EXPECT_TRUE(eventually([&] { return counters()[i].second > half; })) << counters()[i].first << " " << counters()[i].second;
+        EXPECT_LT(counters()[i].second, half + 10'000) << counters()[i].first;
+    }
+    auto const metrics = proxy.metrics();
+    for (auto const* name :
+         {"garner_client_received_bytes_total ", "garner_origin_sent_bytes_total ", "garner_share_bytes_total{direction=\"up\"} ",
+          "garner_cap_up_bytes_total{cap=\"cap\"} ", "garner_quota_bytes_total{quota=\"quota\"} "}) {
+        auto const at = metrics.find(std::string("\n") + name);
+        ASSERT_NE(at, metrics.npos) << name;
+        EXPECT_GT(std::stod(metrics.substr(at + 1 + std::string(name).size())), half) << name;
+    }
+    EXPECT_EQ(proxy.stats()["requests"]["total"], 0) << "the request is not over";
+    client.raw(std::string(half, 'x'));
+    EXPECT_EQ(reply.body(), "thanks");
 }
 
 TEST(Share, a_cap_holds_while_the_line_is_free) {
