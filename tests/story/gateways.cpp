@@ -176,7 +176,7 @@ TEST_F(Gateways, a_peer_learns_the_client_also_of_a_tunnel) {
             EXPECT_THAT(exchanged(child_port, header_of(client) + request_for(origin.url(path))), StartsWith("HTTP/1.1 200 "));
             EXPECT_EQ(client_of(parent, path), client) << version;
         }
-        Origin tunnelled;   // of its own, so that its authority is in one line of the log
+        Origin tunnelled;   // a separate one, so that its authority is in one line of the log
         tunnelled.answer("/page", no_store("in a tunnel"));
         auto const tunnel = header_of("192.0.2.9") + "CONNECT " + tunnelled.authority() + " HTTP/1.1\r\nHost: x\r\n\r\n";
         EXPECT_THAT(exchanged(child_port, tunnel + request_for("/page")), HasSubstr("in a tunnel"));

@@ -204,7 +204,7 @@ TEST(Share, a_user_with_twice_the_weight_has_twice_the_rate) {
             EXPECT_EQ(reply.body().size(), 20'000'000u);
         });
     auto const moved = [&proxy] { return std::pair(received_by(proxy, "127.0.0.2"), received_by(proxy, "127.0.0.3")); };
-    // What the kernel received first, and credits, are paid.
+    // Credits are used up, and bytes are paid that the kernel had received first.
     EXPECT_TRUE(eventually([&] { return moved().first > 1'000'000 && moved().second > 2'000'000; }));
     auto const before = moved();
     pause_for(Millis{4'000});
