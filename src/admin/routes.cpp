@@ -367,17 +367,24 @@ Reply Routes::erase_pins(Asked const& asked) {
     return in_json({{"erased", interception ? interception->pins->erase(host, wall_now()) : 0}});
 }
 
-/// `client` empty: all subjects.
+/// Without `client`: all subjects. An empty one may be a mistake of a script.
 Reply Routes::reset_quota(Asked const& asked) {
     auto const name = form_value(asked.body, "name"), client = form_value(asked.body, "client");
     if (name.empty()) return refused(400, "The name is missing: POST /quota/reset with name=guests");
-    auto const whose = client.empty() ? std::nullopt : std::optional<std::string_view>(client);
+    bool const is_of_one = has_field(asked.body, "client");
+    if (is_of_one && client.empty())
+        return refused(400, "The client is empty: write client=10.9.0.7, or leave it out to reset the quota for all clients");
+    auto const whose = is_of_one ? std::optional<std::string_view>(client) : std::nullopt;
     using enum share::Quotas::Reset;
     switch (server_.quotas().reset(name, whose, wall_now())) {
     case no_rule: return refused(404, "No quota has the name " + name.substr(0, id_bytes_max));
     case no_subject:
         return refused(404, "The quota " + name + " has not counted anything for " + client.substr(0, id_bytes_max) +
                                 "; garner quota shows its clients");
+    case ambiguous: {
+        auto const shown = client.substr(0, id_bytes_max);
+        return refused(409, "Both a user and a network have the name " + shown + ": write user:" + shown + " or source:" + shown);
+    }
     case done: break;
     }
     return in_json({{"reset", name}, {"client", client}});

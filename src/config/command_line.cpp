@@ -179,8 +179,10 @@ private:
             .group("inspect")
             .subcommand_optional()
             .flag("--json", "prints JSON", line_.json)
-            .exit_statuses({{0, "done"}, {1, "failure, or there is no such quota or client"}, {2, "wrong command line"}})
-            .examples({"garner quota", "garner quota reset guests 10.9.0.7"});
+            .exit_statuses({{0, "done"},
+                            {1, "failure, or there is no such quota or client"},
+                            {2, "wrong command line, or CLIENT is a user and an address"}})
+            .examples({"garner quota", "garner quota reset guests 10.9.0.7", "garner quota reset guests user:anna"});
         quota
             .subcommand("reset", "Begins the quota NAME anew for CLIENT, or for all clients.",
                         [this] { line_.command = Command::quota, line_.rest = {"reset"}; })

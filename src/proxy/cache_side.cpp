@@ -142,12 +142,11 @@ net::awaitable<Step> CacheSide::follow() {
     auto const& deadlines = request_.options->deadlines;
     auto& follower = state_.follower;
     follower.emplace(fill);
-    if (auto const* const account = request_.line_account()) follower->pay_as(account->own());
+    if (auto const* const account = request_.line_account()) follower->pay_as(account->own(), account->own_cap());
     auto patience = deadlines.fill;
     if (upstream_.sources().may_be_in_a_loop()) patience = std::min(patience, loop_wait);
     auto const begun = steady_now();
     bool const waited = looks_again_ > 0;
-    auto const give_up = (waited ? request_.started : begun) + patience;
     auto const beside_at = waited ? begun : begun + patience_with_leader();
     for (;;) {
         auto view = follower->view();
@@ -173,6 +172,8 @@ net::awaitable<Step> CacheSide::follow() {
             co_return co_await failed_.answer(std::move(view.failure));
         }
         auto const now = steady_now();
+        auto const silent_since = std::max(waited ? request_.started : begun, fill->last_in_line(now));
+        auto const give_up = silent_since + patience;
         if (now >= give_up && patience >= deadlines.fill) {
             co_await delivery_.waited_too_long();
             co_return Step::done;

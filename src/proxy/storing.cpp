@@ -182,7 +182,7 @@ Step Storing::start_fill(store::Object::Parts parts, http::VaryNames vary, std::
     request_.record.cache_status.stored = writer->refusal() == StoreRefusal::none;
     if (writer->refusal() != StoreRefusal::none) request_.record.say(text(writer->refusal()));
     state_.follower.emplace(writer->shared_fill());
-    if (auto const* const account = request_.line_account()) state_.follower->pay_as(account->own());
+    if (auto const* const account = request_.line_account()) state_.follower->pay_as(account->own(), account->own_cap());
     writer->publish_head();
     auto const growing = writer->growing();
     start_pump(std::move(writer), expected);
