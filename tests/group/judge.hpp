@@ -1,4 +1,4 @@
-// The promise, checked for every answer: docs/design/decisions/170-group-protocol.md.
+// The promise, checked for every answer: docs/guides/groups.md.
 #pragma once
 #include <algorithm>
 #include <cstdint>
