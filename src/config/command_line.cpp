@@ -182,7 +182,7 @@ private:
             .exit_statuses({{0, "done"},
                             {1, "failure, or there is no such quota or client"},
                             {2, "wrong command line, or CLIENT is a user and an address"}})
-            .examples({"garner quota", "garner quota reset guests 10.9.0.7", "garner quota reset guests user:anna"});
+            .examples({"garner quota", "garner quota reset guests 10.9.0.7"});
         quota
             .subcommand("reset", "Begins the quota NAME anew for CLIENT, or for all clients.",
                         [this] { line_.command = Command::quota, line_.rest = {"reset"}; })

@@ -216,7 +216,8 @@ TEST(Quotas, are_those_of_the_client_that_a_trusted_gateway_names) {
     EXPECT_EQ(status(other, "192.0.2.9"), 200);
     EXPECT_EQ(status(other, "192.0.2.10"), 429) << "it is not trusted, and pays itself";
     std::set<std::string> subjects;
-    for (auto const& one : proxy.stats()["quotas"]) subjects.insert(one["subject"]);
+    auto const stats = proxy.stats();
+    for (auto const& one : stats["quotas"]) subjects.insert(one["subject"]);
     EXPECT_EQ(subjects, (std::set<std::string>{"127.0.0.9", "192.0.2.7", "192.0.2.8"}));
     Client itself("127.0.0.1", proxy.port());
     EXPECT_THAT(itself.get("/quota", {{"X-Forwarded-For", "192.0.2.8"}}).body(), HasSubstr("1 of 1 requests"));

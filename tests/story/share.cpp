@@ -26,7 +26,8 @@ std::uint64_t on_line(Proxy const& proxy, char const* way) { return proxy.stats(
 
 /// Bytes that have been sent to the address.
 std::uint64_t received_by(Proxy const& proxy, std::string const& address) {
-    for (auto const& subject : proxy.stats()["share"]["subjects"])
+    auto const stats = proxy.stats();
+    for (auto const& subject : stats["share"]["subjects"])
         if (subject["name"] == address) return subject["down_bytes"].get<std::uint64_t>();
     return 0;
 }
