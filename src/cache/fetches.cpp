@@ -3,10 +3,13 @@
 #include <utility>
 #include <vector>
 
+#include "util/recycled_memory.hpp"
+
 namespace garner::cache {
 
 FillLease Fetches::start(Shard& shard, Key const& key, store::ObjectPtr stale, bool leads_others) {
-    auto fill = std::make_shared<Fill>(*this, std::string(key.text), key.fingerprint, std::move(stale), memory_.numbers.next());
+    auto fill = std::allocate_shared<Fill>(RecyclingAllocator<Fill>(), *this, std::string(key.text), key.fingerprint,
+                                           std::move(stale), memory_.numbers.next());
     fill->leads_others_ = leads_others;
     shard.add_fill(fill);
     return FillLease(std::move(fill));

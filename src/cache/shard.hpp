@@ -15,6 +15,7 @@
 #include "policy/policy.hpp"
 #include "store/object.hpp"
 #include "util/mutex.hpp"
+#include "util/recycled_memory.hpp"
 
 namespace garner::cache {
 
@@ -92,8 +93,10 @@ public:
         boost::container::small_vector<FillPtr, 2> fills;
         UrlHistory history;
     };
+    using Urls = std::unordered_map<Fingerprint, Url, std::hash<Fingerprint>, std::equal_to<Fingerprint>,
+                                    RecyclingAllocator<std::pair<Fingerprint const, Url>>>;
     /// By primary fingerprint; only URLs with fetches in progress.
-    std::unordered_map<Fingerprint, Url> urls GUARDED_BY(mutex);
+    Urls urls GUARDED_BY(mutex);
     /// nullptr: no fetch in progress.
     Url* url(Fingerprint primary) REQUIRES(mutex) {
         auto const found = urls.find(primary);
