@@ -120,6 +120,17 @@ TEST(ResponseHead, is_kept_without_length_age_and_what_belongs_to_the_hop) {
     EXPECT_EQ(written(head), "HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nETag: \"1\"\r\n");
 }
 
+/// As read from a connection, where lines follow each other.
+TEST(ResponseHead, has_each_line_in_one_form_however_it_was_received) {
+    std::string_view const received = "HTTP/1.1 200 OK\r\n"
+                                      "Date: x\r\nA: 1\r\nB:2\r\nC: \t3 \r\nD: \r\nE:\r\nF: 6\r\nAge: 7\r\n"
+                                      "G: 8\r\nConnection: H\r\nH: 9\r\nContent-Length: 0\r\nI: 10\r\nJ: 11\r\n\r\n";
+    http::ResponseHead head;
+    http::read_stored_head(received, head);
+    EXPECT_EQ(written(head), "HTTP/1.1 200 OK\r\n"
+                             "Date: x\r\nA: 1\r\nB: 2\r\nC: 3\r\nD: \r\nE: \r\nF: 6\r\nG: 8\r\nI: 10\r\nJ: 11\r\n");
+}
+
 TEST(ResponseHead, gets_the_date_it_lacks) {
     EXPECT_EQ(written(response({})), "HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n");
 }
