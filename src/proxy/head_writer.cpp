@@ -169,7 +169,7 @@ void append_response_head(http::ResponseHead const& response, http::ResponseCach
     }
 }
 
-std::string_view write_patch(PatchBuffer& buffer, Patch const& patch, std::string_view via) {
+std::string_view write_patch(PatchBuffer& buffer, Patch const& patch, std::string_view signature) {
     Cursor cursor{buffer.data(), buffer.data() + buffer.size()};
     if (patch.age) {
         cursor.put("Age: ");
@@ -182,16 +182,20 @@ std::string_view write_patch(PatchBuffer& buffer, Patch const& patch, std::strin
         cursor.put("\r\n");
     }
     if (patch.chunked) cursor.put("Transfer-Encoding: chunked\r\n");
-    cursor.put("Via: 1.1 ");
-    cursor.put(via);
-    cursor.put("\r\nCache-Status: ");
+    cursor.put(signature);
     check(cursor.end - cursor.at >= static_cast<std::ptrdiff_t>(http::cache_status_bytes));
-    cursor.at += http::write_cache_status(cursor.at, patch.status);
+    cursor.at += http::write_cache_parameters(cursor.at, patch.status);
     cursor.put("\r\n");
     cursor.put(patch.extra);
     if (patch.close) cursor.put("Connection: close\r\n");
     cursor.put("\r\n");
     return {buffer.data(), static_cast<std::size_t>(cursor.at - buffer.data())};
+}
+
+std::string signature_of(std::string_view via) {
+    std::string lines;
+    append_via(lines, via);
+    return lines.append("Cache-Status: ").append(http::cache_name_item(via));
 }
 
 std::string_view reason_phrase(std::uint16_t status) {

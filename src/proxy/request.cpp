@@ -50,8 +50,9 @@ Request::Request(Services& services, ClientStream& client, FixedOrigin const* on
     identity = bound_identity(services, client, bumped_origin || client.nobody());
     target.clear();
     target.secure = client.client()->secure;
-    if (scratch.targeted_of == options) return;
-    scratch.targeted_of = options;
+    if (scratch.made_for == options) return;
+    scratch.made_for = options;
+    scratch.signature = signature_of(options->via_name);
     auto const& names = options->caching.targeted_cache_control;
     scratch.targeted.assign(names.begin(), names.end());
 }

@@ -150,13 +150,13 @@ TEST(Patch, says_what_differs_between_deliveries) {
     patch.status = {.cache_name = "garner-1", .hit = true, .ttl = 60};
     patch.age = 7;
     patch.content_length = 5;
-    EXPECT_EQ(write_patch(buffer, patch, "garner-1"),
+    EXPECT_EQ(write_patch(buffer, patch, signature_of("garner-1")),
               "Age: 7\r\nContent-Length: 5\r\nVia: 1.1 garner-1\r\nCache-Status: garner-1; hit; ttl=60\r\n\r\n");
     Patch other;
     other.status.cache_name = "garner-1";
     other.chunked = other.close = true;
     other.extra = "Allow: GET\r\n";
-    EXPECT_EQ(write_patch(buffer, other, "garner-1"),
+    EXPECT_EQ(write_patch(buffer, other, signature_of("garner-1")),
               "Transfer-Encoding: chunked\r\nVia: 1.1 garner-1\r\nCache-Status: garner-1\r\nAllow: GET\r\n"
               "Connection: close\r\n\r\n");
 }
@@ -176,7 +176,7 @@ TEST(Patch, fits_its_buffer_when_everything_in_it_is_as_long_as_can_be) {
                     .stored = true,
                     .collapsed = true,
                     .detail = detail};
-    auto text = write_patch(buffer, patch, name);
+    auto text = write_patch(buffer, patch, signature_of(name));
     EXPECT_TRUE(text.ends_with("\r\n\r\n"));
     EXPECT_LE(text.size(), buffer.size());
 }
