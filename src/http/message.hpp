@@ -121,6 +121,10 @@ private:
 /// Calls `use(part)` for each part of a list between commas outside quoted strings, trimmed.
 template <class Use>
 void for_each_part(std::string_view list, Use&& use) {
+    if (list.find(',') == npos) {   // most lists
+        use(trim(list));
+        return;
+    }
     std::size_t begin = 0;
     bool quoted = false;
     for (std::size_t i = 0; i < list.size(); ++i) {
