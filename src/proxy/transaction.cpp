@@ -15,7 +15,7 @@ bool Transaction::run_at_once() {
     return true;
 }
 
-/// No hit from memory needs them: making and destroying them would cost it a fortieth of its instructions.
+/// A hit from memory needs none of them, and spares making and destroying them.
 void Transaction::make_fetching_parts() {
     upstream_.make(request_, writer_);
     tunnel_.make(request_, writer_, upstream_.get());
