@@ -1,4 +1,4 @@
-// Small blocks of memory that one thread keeps for reuse: what each request makes and drops costs no malloc.
+// Small blocks of memory that one thread keeps for reuse: objects that each request makes and drops cost no malloc.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -7,9 +7,9 @@
 
 namespace garner {
 
-/// Keeps the blocks that are given back on the thread that creates it, by size: at most 32 of each size up to 2 KiB, about 1 MiB. At
-/// most one for each thread. A block may be given back on another thread than its first one. A thread without this class gets and
-/// frees each block by operator new and delete.
+/// Keeps the blocks that are given back on the thread that creates it, by size: at most 32 of each size up to 2 KiB, about 1 MiB.
+/// At most one for each thread. A block may be given back on another thread than its first one. A thread without this class gets
+/// and frees each block by operator new and delete.
 class RecycledMemory {
 public:
     RecycledMemory() { here_ = this; }
