@@ -186,6 +186,7 @@ Lookup Cache::lookup_absent(Shard& shard, Query const& query, std::string_view v
 }
 
 Shard::Found Cache::find_parts(Shard const& shard, Query const& query) const {
+    if (!shard.has_parts()) return {};   // spares most misses a second key
     auto const selected = select(shard, query.key, query.request);
     return memory_.find(shard, parts_text(selected.marker ? std::string_view(selected.variant) : query.key.text));
 }

@@ -32,8 +32,10 @@ struct Scratch {
     std::string pool_key;        // the key of the source's pooled connections
     std::vector<icp::Source> sources;
     Record::Texts record;
-    std::vector<std::string_view> targeted;   // names of targeted fields, into `targeted_of`
-    std::shared_ptr<Options const> targeted_of;
+    // Made again for other options:
+    std::shared_ptr<Options const> made_for;
+    std::vector<std::string_view> targeted;   // names of targeted fields, into `made_for`
+    std::string signature;                    // see signature_of()
 
     /// Reads into stored_head; valid until the next call.
     void read_head_of(store::Object const&);

@@ -15,7 +15,14 @@ bool Transaction::run_at_once() {
     return true;
 }
 
+/// A hit from memory needs none of them, and spares making and destroying them.
+void Transaction::make_fetching_parts() {
+    upstream_.make(request_, writer_);
+    tunnel_.make(request_, writer_, upstream_.get());
+}
+
 net::awaitable<void> Transaction::run() {
+    make_fetching_parts();
     while (step_ < Step::refuse) step_ = co_await take(step_);
     if (step_ != Step::done) co_await end(step_);
     finish();
@@ -98,29 +105,32 @@ net::awaitable<void> Transaction::refuse() {
         auto const& texts = request_.record.texts;
         FixedOrigin::Refusal told{refusal.status, std::string(refusal.what), std::string(refusal.rule), texts.because,
                                   texts.logged_rule};
-        bool const shown = co_await tunnel_.show_page(std::move(told));
+        bool const shown = co_await tunnel_->show_page(std::move(told));
         if (shown) co_return;
     }
     co_await writer_.error(refusal.status, refusal.what, refusal.rule, refusal.kind, refusal.fields);
 }
 
 net::awaitable<void> Transaction::tunnel() {
-    bool const led_there = co_await tunnel_.run();
+    bool const led_there = co_await tunnel_->run();
     if (!led_there) co_await failed_.answer();
 }
 
 void Transaction::finish() {
-    upstream_.drop_exchange();
-    if (tunnel_.has_left()) return request_.record.leave(request_);
+    if (upstream_.is_made()) {
+        upstream_->drop_exchange();
+        if (tunnel_->has_left()) return request_.record.leave(request_);
+        if (request_.services.logs() && request_.record.peer.empty()) request_.record.peer = upstream_->peer_text();
+    }
     if (!request_.client.body_done()) request_.close = true;
-    if (request_.services.logs() && request_.record.peer.empty()) request_.record.peer = upstream_.peer_text();
     request_.record.finish(request_);
 }
 
 net::awaitable<void> Transaction::go_on(MovingTunnel tunnel) {
+    make_fetching_parts();
     (void)request_.client.begin_body();
     (void)read_target(request_.head(), request_.only_origin(), request_.target);
-    co_await tunnel_.go_on(std::move(tunnel));
+    co_await tunnel_->go_on(std::move(tunnel));
     finish();
 }
 
@@ -134,6 +144,7 @@ net::awaitable<bool> Transaction::is_allowed() {
 }
 
 net::awaitable<void> Transaction::refresh(cache::FillLease lead, store::ObjectPtr stale) {
+    make_fetching_parts();
     bool const allowed = co_await is_allowed();
     if (!allowed) co_return;
     request_.services.counters.refreshes.add();
@@ -142,20 +153,21 @@ net::awaitable<void> Transaction::refresh(cache::FillLease lead, store::ObjectPt
     auto step = Step::fetch;
     while (step < Step::refuse) step = co_await take(step);
     if (step != Step::done) co_await end(step);
-    upstream_.drop_exchange();
+    upstream_->drop_exchange();
 }
 
 net::awaitable<Rest> Transaction::find_rest(std::span<icp::Source const> sources, std::size_t& at, http::Remainder const& missing,
                                             client::Trouble trouble) {
+    make_fetching_parts();
     Rest rest;
     bool const allowed = co_await is_allowed();
     if (!allowed) co_return rest;
-    upstream_.sources().assign(sources, at);
+    upstream_->sources().assign(sources, at);
     bool found = rest_.may_go_on();
     if (found) found = co_await rest_.go_on_elsewhere(missing, trouble);
-    at = upstream_.sources().at();
-    if (found) rest = upstream_.hand_over();
-    upstream_.drop_exchange();
+    at = upstream_->sources().at();
+    if (found) rest = upstream_->hand_over();
+    upstream_->drop_exchange();
     co_return rest;
 }
 
@@ -180,8 +192,10 @@ void Transaction::abort() {
     request_.aborted = request_.close = true;
     request_.waiting.wake(net::Wake::shutdown);
     if (request_.account) request_.account->abort();
-    upstream_.abort();
-    tunnel_.abort();
+    if (upstream_.is_made()) {
+        upstream_->abort();
+        tunnel_->abort();
+    }
     request_.client.cancel();
 }
 
