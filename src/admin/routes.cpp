@@ -350,9 +350,7 @@ Reply Routes::group(Asked const&) {
 /// `{"accepted":"http://example.com/film","voters":3,"stored":3,"milliseconds":3.1}`
 Reply Routes::fetch_for_group(Asked const& asked) {
     if (!server_.replication()) return refused(400, "This proxy is in no group: group.name is not set.");
-    auto given = form_value(asked.body, "url");
-    if (given.empty()) given = form_value(asked.request.query, "url");
-    auto const normal = cache::url_invalidation(given, false);
+    auto const normal = cache::url_invalidation(form_value(asked.body, "url"), false);
     if (!normal) return refused(400, normal.fault().text());
     if (!proxy::is_replicable(normal->text)) return refused(400, "Only http:// URLs are replicated: members speak HTTP in clear text.");
     auto const outcome = server_.replication()->fetch_and_wait(normal->text);
