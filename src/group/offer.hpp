@@ -26,6 +26,11 @@ struct Offer {
 
 inline constexpr std::size_t offer_url_max = 8 << 10, offer_validator_max = 512, offer_parents_max = 4, proxy_address_max = 256;
 
+/// Both offer the same object. The length is unknown while the object is received.
+inline bool are_same(Offer const& a, Offer const& b) {
+    return a.url == b.url && a.validator == b.validator && (a.length == b.length || a.length == 0 || b.length == 0);
+}
+
 /// The offer may be sent: each part has at most its length.
 inline bool is_sendable(Offer const& offer) {
     return !offer.url.empty() && offer.url.size() <= offer_url_max && offer.validator.size() <= offer_validator_max &&
@@ -62,7 +67,7 @@ public:
         end_old(now);
         if (offer.life == 0) return false;
         auto const* const known = find(offer.url);
-        if (known && known->offer.validator == offer.validator && known->offer.length == offer.length) return false;
+        if (known && are_same(known->offer, offer)) return false;
         end_if([&](Held const& one) { return one.offer.url == offer.url; });
         bytes_ += bytes_of(offer);
         auto const ends = now + std::chrono::seconds(offer.life);

@@ -171,8 +171,11 @@ std::string Transaction::state_without_wait() {
     if (step_ == Step::stream) return std::string("not stored: ") + state_.why_not_stored;
     bool const has_failed = step_ != Step::deliver || record.answer == Answer::stale || record.answer == Answer::negative;
     if (has_failed) return "failed: " + upstream_.failure().told.reason;
-    if (record.answer == Answer::hit) return request_.offered ? offer_stored() : "already stored";
-    bool const is_stored = record.cache_status.stored || record.answer == Answer::collapsed;
+    bool const is_of_other = record.answer == Answer::collapsed;
+    bool const was_stored = record.answer == Answer::hit || record.answer == Answer::revalidated;
+    auto const refusal = request_.offered && (was_stored || is_of_other) ? offer_stored() : std::string();
+    if (!refusal.empty() || was_stored) return refusal.empty() ? "already stored" : refusal;
+    bool const is_stored = record.cache_status.stored || is_of_other;
     return is_stored ? std::string() : "not stored: " + record.texts.reason;
 }
 
@@ -194,13 +197,13 @@ net::awaitable<bool> Transaction::follow_to_end() {
     }
 }
 
-/// Offers a response that was stored before.
+/// Offers a response that was stored before, or that another request fetches. Empty, or the reason why not.
 std::string Transaction::offer_stored() {
     auto const& object = *state_.object;
     auto offer = offer_of(request_, {object.status(), object.head(), object.terms(), object.length()});
     if (!offer) return "not offered: " + offer.fault().what;
     request_.services.group->offer(*std::move(offer), request_.offered);
-    return "already stored";
+    return {};
 }
 
 net::awaitable<Rest> Transaction::find_rest(std::span<icp::Source const> sources, std::size_t& at, http::Remainder const& missing,

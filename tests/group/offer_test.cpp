@@ -45,6 +45,9 @@ TEST(GroupOffers, one_offer_of_an_object_is_in_force_until_its_freshness_ends) {
     EXPECT_EQ(life_left(offers.find("http://a/")->ends, Time(seconds(5))), 5u);
     EXPECT_TRUE(offers.add(3, offer_of("http://a/", "2", 10), Time(seconds(6)))) << "a newer object";
     EXPECT_EQ(offers.all().size(), 1u);
+    auto unknown = offer_of("http://a/", "2", 10);
+    unknown.length = 0;
+    EXPECT_FALSE(offers.add(5, unknown, Time(seconds(6)))) << "its length is not known yet";
     offers.end_old(Time(seconds(16)));
     EXPECT_TRUE(offers.all().empty());
     EXPECT_FALSE(offers.add(4, offer_of("http://a/", "2", 0), Time(seconds(16))));

@@ -90,7 +90,7 @@ TEST(GroupPlan, the_last_of_a_hundred_has_a_gigabyte_in_little_more_than_the_tim
             slowest_line = std::max(slowest_line, static_cast<double>(GB) / static_cast<double>(one.downlink));
         EXPECT_EQ(std::ranges::count(at, -1.0), 0);
         EXPECT_LE(*std::ranges::max_element(at), 1.25 * slowest_line);
-        EXPECT_EQ(std::ranges::count(tree, std::nullopt), 1) << "the root alone asks the origin";
+        EXPECT_EQ(std::ranges::count(tree, std::optional<std::size_t>()), 1) << "the root alone asks the origin";
     }
 }
 
@@ -175,7 +175,7 @@ TEST(GroupPlan, a_member_that_cannot_be_reached_has_no_children) {
     auto const tree = plan(members, 2, GB);
     EXPECT_EQ(children_of(tree, 1), 0u);
     EXPECT_EQ(tree[0], std::nullopt);
-    EXPECT_EQ(std::ranges::count(tree, std::nullopt), 2);
+    EXPECT_EQ(std::ranges::count(tree, std::optional<std::size_t>()), 2);
 }
 
 TEST(GroupPlan, without_the_root_the_fastest_member_takes_its_place) {
