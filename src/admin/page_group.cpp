@@ -16,10 +16,8 @@ constexpr PageColumn of_members[]{{"member", "name", "text"},
                                   {"acknowledged", "acknowledged", "invalidations"},
                                   {"lag", "lag", "invalidations"}};
 
-constexpr PageColumn of_offers[]{{"object", "url", "text"},
-                                 {"size", "bytes", "bytes"},
-                                 {"state", "state", "text"},
-                                 {"ends in", "left_seconds", "seconds"}};
+constexpr PageColumn of_offers[]{
+    {"object", "url", "text"}, {"size", "bytes", "bytes"}, {"state", "state", "text"}, {"ends in", "left_seconds", "seconds"}};
 
 /// The first column has the name.
 PageTable table(Json const& list, std::string const& path, PageTable table, std::span<PageColumn const> columns) {

@@ -148,11 +148,11 @@ std::optional<Reply> Routes::denial(web::Request const& request, std::string_vie
     if (is_absolute(request) && request.method != "PURGE") return refused(421, "The admin address is not a proxy.");
     auto const* const row = row_of(request);
     if (!row)
-        return refused(404,
-                       "Not found. Valid paths: /, /page.css, /page.js, /events, /explanation?url=..., /metrics, /stats.json, "
-                       "/health.json, /group, /login, /explain?url=..., /bump/pins and, with POST, /purge?url=..., /group/fetch?url=..., /log/reopen, "
-                       "/bump/pins/erase, /quota/reset, /cache/list, /cache/verify, "
-                       "/cache/purge?pattern=... and /rebuild-digest");
+        return refused(404, "Not found. Valid paths: /, /page.css, /page.js, /events, /explanation?url=..., /metrics, /stats.json, "
+                            "/health.json, /group, /login, /explain?url=..., /bump/pins and, with POST, /purge?url=..., "
+                            "/group/fetch?url=..., /log/reopen, "
+                            "/bump/pins/erase, /quota/reset, /cache/list, /cache/verify, "
+                            "/cache/purge?pattern=... and /rebuild-digest");
     if (auto const wrong = web::wrong_method(request, row->methods)) return wrong;
     if (visitor.role < row->role && visitor.role == Role::none) return needs_token(request);
     if (visitor.role < row->role)
@@ -352,7 +352,8 @@ Reply Routes::fetch_for_group(Asked const& asked) {
     if (!server_.replication()) return refused(400, "This proxy is in no group: group.name is not set.");
     auto const normal = cache::url_invalidation(form_value(asked.body, "url"), false);
     if (!normal) return refused(400, normal.fault().text());
-    if (!proxy::is_replicable(normal->text)) return refused(400, "Only http:// URLs are replicated: members speak HTTP in clear text.");
+    if (!proxy::is_replicable(normal->text))
+        return refused(400, "Only http:// URLs are replicated: members speak HTTP in clear text.");
     auto const outcome = server_.replication()->fetch_and_wait(normal->text);
     if (!outcome.accepted) return refused(503, outcome.text());
     std::chrono::duration<double, std::milli> const took = outcome.took;

@@ -120,8 +120,10 @@ Form<group::Options> group() {
             "member asks another one, so that one of them asks the origin."),
         key<T>("domain", &T::domain, text(),
                "Name of the place of this member. Objects are sent into each place once, and from there to its other members."),
-        key<T>("uplink", &T::uplink, rate(0, line_max), "Rate at which this member can send; 0: the 90th percentile of its own transfers."),
-        key<T>("downlink", &T::downlink, rate(0, line_max), "Rate at which this member can receive; 0: the 90th percentile of its own transfers."),
+        key<T>("uplink", &T::uplink, rate(0, line_max),
+               "Rate at which this member can send; 0: the 90th percentile of its own transfers."),
+        key<T>("downlink", &T::downlink, rate(0, line_max),
+               "Rate at which this member can receive; 0: the 90th percentile of its own transfers."),
     };
     return object_of<T>(std::move(table), check_members);
 }

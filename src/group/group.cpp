@@ -104,7 +104,13 @@ public:
     void note_transfer(std::uint64_t Lines::*line, std::uint64_t bytes, microseconds took) EXCLUDES(lines_mutex_);
     std::size_t voters() const { return voters_.size(); }
     SubmissionResult not_accepted(std::string why) const {
-        return {.accepted = false, .everywhere = false, .stored = 0, .voters = voters(), .took = {}, .spread = {}, .why = std::move(why)};
+        return {.accepted = false,
+                .everywhere = false,
+                .stored = 0,
+                .voters = voters(),
+                .took = {},
+                .spread = {},
+                .why = std::move(why)};
     }
     Times const& times() const { return settings_.times; }
     std::optional<GroupState> state();

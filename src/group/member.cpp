@@ -11,7 +11,8 @@
 namespace garner::group {
 
 Member::Member(Settings settings, std::uint64_t process, MemberActions& actions, Time now)
-    : settings_(std::move(settings)), lines_{settings_.uplink, settings_.downlink}, process_(process), actions_(actions), links_(settings_.voters) {
+    : settings_(std::move(settings)), lines_{settings_.uplink, settings_.downlink}, process_(process), actions_(actions),
+      links_(settings_.voters) {
     check(links_.size() >= 1 && links_.size() <= voters_max);
     for (std::size_t voter = 0; voter < links_.size(); ++voter) connect(voter, now);
 }

@@ -98,7 +98,8 @@ private:
     }
 
     /// The lowest is the best parent. Between equal rates the shorter way, then the longer spare line.
-    std::tuple<std::uint64_t, std::size_t, std::uint64_t, std::size_t, std::uint64_t> rank(std::size_t parent, std::size_t at) const {
+    std::tuple<std::uint64_t, std::size_t, std::uint64_t, std::size_t, std::uint64_t> rank(std::size_t parent,
+                                                                                           std::size_t at) const {
         auto const& place = places_[parent];
         auto const rate = is_small_ ? 0 : ~rate_below(parent, at);
         return {rate, place.depth, ~place.spare, place.children, members_[parent].member};
@@ -156,7 +157,8 @@ std::vector<std::size_t> above(std::span<std::optional<std::size_t> const> tree,
     std::vector<std::size_t> parents;
     for (auto at = tree[member]; at; at = tree[*at]) parents.push_back(*at);
     // The root has the object in any case, the others next to it may not have it yet.
-    if (parents.size() > most && most > 0) parents.erase(parents.begin() + static_cast<std::ptrdiff_t>(most) - 1, parents.end() - 1);
+    if (parents.size() > most && most > 0)
+        parents.erase(parents.begin() + static_cast<std::ptrdiff_t>(most) - 1, parents.end() - 1);
     return parents;
 }
 

@@ -27,7 +27,7 @@ inline constexpr std::uint64_t plan_downlink_default = 10'000'000, plan_uplink_d
 /// For each member the index of the one that it asks; nothing: it asks the origin. `root`: the number of the member that has the
 /// object; if it is none of them, the member with the fastest uplink that can serve takes its place. Into each domain the object goes once,
 /// fastest uplink first. Each member is placed below the one where min(rate of that one, its spare uplink, own downlink) is largest.
-/// The same inputs in any order give the same tree.
+/// Equal inputs in any order give an equal tree.
 std::vector<std::optional<std::size_t>> plan(std::span<PlanMember const> members, std::uint64_t root, std::uint64_t length);
 
 /// The parents of a member in that tree, nearest first, at most `most`: the last one is the root.

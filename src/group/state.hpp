@@ -52,8 +52,8 @@ struct GroupState {
     };
     struct Totals {
         std::uint64_t accepted = 0, not_accepted = 0, received = 0;
-        std::uint64_t refused = 0;                   // submissions that no voter was asked to store
-        std::uint64_t watermarks = 0, cut_off = 0;   // how often
+        std::uint64_t refused = 0;                     // submissions that no voter was asked to store
+        std::uint64_t watermarks = 0, cut_off = 0;     // how often
         std::uint64_t offered = 0, offers_taken = 0;   // by this member, and of others
         std::uint64_t links_refused = 0, bad_frames = 0, flooded = 0, slow_readers = 0;
     };

@@ -106,8 +106,8 @@ struct Counters : TlsCounters, ProtocolCounters, h2::Counters {
     Counter origin_reused;
     Counter origin_retries;
     Counter origin_failures;
-    Counter resumed;     // bodies that were truncated by a peer and continued from another source
-    Counter refreshes;   // background revalidations of responses that were served stale
+    Counter resumed;                           // bodies that were truncated by a peer and continued from another source
+    Counter refreshes;                         // background revalidations of responses that were served stale
     CounterOf<ReplicationSource> replicated;   // bytes received
     Counter client_aborts;
     CounterOf<http::StoreRefusal> not_stored;   // responses that were considered for storing

@@ -42,7 +42,9 @@ public:
     /// Its bytes count as replicated. Before start().
     void counts_as_replicated() { is_replicated_ = true; }
     /// The object is offered to the group once it is stored whole. Before start().
-    void offer_when_whole(group::Offer offer) { offer_ = std::make_unique<PendingOffer>(PendingOffer{std::move(offer), steady_now()}); }
+    void offer_when_whole(group::Offer offer) {
+        offer_ = std::make_unique<PendingOffer>(PendingOffer{std::move(offer), steady_now()});
+    }
     /// The fill takes its bytes from the line. Before start().
     void pay_by(std::unique_ptr<share::Account> account);
 
@@ -87,7 +89,7 @@ private:
     std::unique_ptr<share::Account> account_;   // null: it never waits for the line
     std::unique_ptr<PendingOffer> offer_;       // null: none
     bool is_replicated_ = false;
-    std::unique_ptr<Resumption> resumption_;    // null: a truncated body is not resumed
+    std::unique_ptr<Resumption> resumption_;   // null: a truncated body is not resumed
 };
 
 }   // namespace garner::proxy

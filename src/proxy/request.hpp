@@ -75,15 +75,15 @@ struct Request {
         bool matter = false;                       // the rules depend on the address that a response came from
         std::optional<IpAddress> permitted = {};   // an address that the rules allow
     } addresses;
-    bool reload_ignored = false;               // by a caching rule
-    bool uploading = false;                    // the request's body is being sent
-    bool passes_caches = false;                // it goes out with no-cache, and to no sibling: see Invalidations
-    bool replicates = false;                   // without a client, for the group: see GroupFetch
-    bool of_offer = false;                     // an offer of the URL was in force when the sources were chosen
+    bool reload_ignored = false;   // by a caching rule
+    bool uploading = false;        // the request's body is being sent
+    bool passes_caches = false;    // it goes out with no-cache, and to no sibling: see Invalidations
+    bool replicates = false;       // without a client, for the group: see GroupFetch
+    bool of_offer = false;         // an offer of the URL was in force when the sources were chosen
     std::function<void(group::SubmissionResult const&)> offered = {};   // set: the response is offered to the group with its head
-    cache::FillPtr led;                        // the fill that this request fetches for
-    net::WakeHandle waiting;                   // for abort() to wake
-    std::unique_ptr<share::Account> account;   // of what it takes from the line; see line_account()
+    cache::FillPtr led;                                                 // the fill that this request fetches for
+    net::WakeHandle waiting;                                            // for abort() to wake
+    std::unique_ptr<share::Account> account;                            // of what it takes from the line; see line_account()
 
     http::RequestHead const& head() const { return client.head(); }
     /// An https:// request; a CONNECT is none.

@@ -98,7 +98,8 @@ TEST(GroupKeys, settings_that_undo_the_promise_get_a_notice) {
         return loaded.notices.empty() ? std::string() : loaded.notices[0].key + ": " + loaded.notices[0].text;
     };
     EXPECT_EQ(of_replicate(R"(["all"])"), "");
-    EXPECT_THAT(of_replicate(R"([{"url_contains": "/x/"}])"), HasSubstr("group.replicate: names objects that group.objects does not cover"));
+    EXPECT_THAT(of_replicate(R"([{"url_contains": "/x/"}])"),
+                HasSubstr("group.replicate: names objects that group.objects does not cover"));
     EXPECT_THAT(notices(R"(, "caching": {"rules": [{"reload": "ignore"}]})"), HasSubstr("caching.rules[0].reload"));
 }
 
@@ -114,8 +115,8 @@ TEST(GroupKeys, an_address_in_use_is_an_error) {
 }
 
 TEST(GroupKeys, the_members_need_a_takeover_and_the_cache_does_not) {
-    for (auto const* key : {"group.name", "group.member", "group.address", "group.voters", "group.secret", "group.lease", "group.domain",
-                            "group.uplink", "group.downlink"})
+    for (auto const* key : {"group.name", "group.member", "group.address", "group.voters", "group.secret", "group.lease",
+                            "group.domain", "group.uplink", "group.downlink"})
         EXPECT_TRUE(needs_takeover(key)) << key;
     for (auto const* key : {"group.objects", "group.tag_fields", "group.unsafe", "group.cut_off", "group.replicate"})
         EXPECT_FALSE(needs_takeover(key)) << key;

@@ -98,7 +98,9 @@ struct OneVoter {
         notice.id = {.process = link, .number = number};
         EXPECT_TRUE(voter.receive(link, Append{std::move(notice)}, now));
     }
-    void offer(Voter::Link link, std::uint64_t number, Offer one) { append(link, number, {.id = {}, .what = {}, .offer = std::move(one)}); }
+    void offer(Voter::Link link, std::uint64_t number, Offer one) {
+        append(link, number, {.id = {}, .what = {}, .offer = std::move(one)});
+    }
 };
 
 std::vector<Offer> offers_in(std::vector<Message> const& messages) {
@@ -173,7 +175,8 @@ TEST(GroupOffers, a_second_offer_of_the_same_object_is_accepted_and_not_sent) {
 TEST(GroupOffers, many_of_one_member_share_one_tree) {
     OneVoter scene;
     for (Voter::Link link = 1; link <= 200; ++link) scene.join(link);
-    for (std::uint64_t number = 1; number <= 1'000; ++number) scene.offer(1, number, offer_of("http://a/" + std::to_string(number)));
+    for (std::uint64_t number = 1; number <= 1'000; ++number)
+        scene.offer(1, number, offer_of("http://a/" + std::to_string(number)));
     std::size_t told = 0;
     for (Voter::Link link = 1; link <= 200; ++link) told += offers_in(scene.messages(link)).size();
     EXPECT_EQ(told, 200u * 1'000u);

@@ -75,7 +75,8 @@ std::vector<PlanMember> mixed_lines(std::uint64_t seed) {
     for (auto const& kind : kinds)
         for (int i = 0; i < kind.of_hundred; ++i) members.push_back({.uplink = kind.uplink, .downlink = kind.downlink});
     simulated::Random random(seed);
-    for (std::size_t i = members.size() - 1; i > 1; --i) std::swap(members[i], members[1 + random.below(static_cast<std::int64_t>(i))]);
+    for (std::size_t i = members.size() - 1; i > 1; --i)
+        std::swap(members[i], members[1 + random.below(static_cast<std::int64_t>(i))]);
     for (std::size_t i = 0; i < members.size(); ++i) members[i].member = i + 1;
     return members;
 }

@@ -75,7 +75,8 @@ void Host::limit(unsigned uplink_mbit, unsigned downlink_mbit) {
     auto const shape = [](Namespace const& where, std::string const& device, unsigned mbit) {
         auto const rate = std::to_string(mbit) + "mbit";
         auto const done = where.run([&] {
-            return test::run({"tc", "qdisc", "add", "dev", device, "root", "tbf", "rate", rate, "burst", "64kb", "latency", "200ms"});
+            return test::run(
+                {"tc", "qdisc", "add", "dev", device, "root", "tbf", "rate", rate, "burst", "64kb", "latency", "200ms"});
         });
         if (done.code != 0) throw Trouble("tc: " + done.errors);
     };

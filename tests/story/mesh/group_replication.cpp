@@ -154,10 +154,12 @@ public:
                    {"uplink", std::to_string(lines_[i].uplink) + " Mbit/s"},
                    {"downlink", std::to_string(lines_[i].downlink) + " Mbit/s"}};
         if (i < 3) group["address"] = voters[i];
-        json const patch{{"group", group},
-                         {"workers", 1},
-                         {"memory", {{"size", "128 MiB"}}},
-                         {"access", {{{"allow", {{"source", {"10.9.0.0/24", "127.0.0.1"}}, {"destination", "10.9.0.0/24"}, {"port", {"1-65535"}}}}}}}};
+        json const patch{
+            {"group", group},
+            {"workers", 1},
+            {"memory", {{"size", "128 MiB"}}},
+            {"access",
+             {{{"allow", {{"source", {"10.9.0.0/24", "127.0.0.1"}}, {"destination", "10.9.0.0/24"}, {"port", {"1-65535"}}}}}}}};
         Proxy::Setup const setup{.patch = patch.dump(), .address = hosts_[i]->address(), .port = proxy_port};
         members_[i] = hosts_[i]->run([&] { return std::make_unique<Proxy>(setup); });
     }
