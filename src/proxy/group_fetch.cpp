@@ -76,7 +76,7 @@ bool GroupFetch::is_wanted() const {
 /// After an invalidation requests pass all caches: each member would ask the origin.
 net::awaitable<bool> GroupFetch::wait_for_spread() {
     auto const until = steady_now() + spread_patience;
-    while (!aborted_ && services_.cache.invalidations.must_pass_caches(order_.url)) {
+    while (!aborted_ && !services_.drain.begun && services_.cache.invalidations.must_pass_caches(order_.url)) {
         if (steady_now() >= until) co_return false;
         net::Waiter waiter(services_.worker.io.get_executor());
         waiting_ = waiter.handle();
