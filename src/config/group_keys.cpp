@@ -64,6 +64,9 @@ void check_members(Reader& reader, Json const& value, T& group) {
                              group.downlink != 0 || !group.cache.replicate.empty();
     if (!has_members) return;
     notice_of_replication(reader, group);
+    constexpr std::size_t name_max = 256;   // it is sent with other texts in one frame
+    if (group.domain.size() > name_max)
+        reader.fault({"domain"}, "has " + std::to_string(group.domain.size()) + " bytes", "write a name of at most 256 bytes");
     if (group.name.empty()) {
         reader.fault("has no name: it tells the members that they belong together",
                      R"(add "name", such as "lab", for all members)");
