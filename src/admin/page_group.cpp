@@ -55,7 +55,8 @@ PageSection group_section(Json const& stats) {
                     .why_kind = "member "};
     if (auto const& members = at(stats, "group.members"); members.is_array() && !members.empty())
         section.tables.push_back(group_part::table(members, "group.members", known, group_part::of_members));
-    PageTable offers{.id = "group-offers", .title = "Offered objects", .none = "No object is offered.", .columns = {}, .why_kind = {}};
+    PageTable offers{
+        .id = "group-offers", .title = "Offered objects", .none = "No object is offered.", .columns = {}, .why_kind = {}};
     if (auto const& all = at(stats, "group.offers"); all.is_array() && !all.empty())
         section.tables.push_back(with_rows(std::move(offers), all, "group.offers", group_part::of_offers, 50));
     return section;
