@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <iterator>
+#include <list>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -68,14 +70,13 @@ public:
         if (offer.life == 0) return false;
         auto const* const known = find(offer.url);
         if (known && are_same(known->offer, offer)) return false;
-        end_if([&](Held const& one) { return one.offer.url == offer.url; });
+        if (known) end(by_url_.at(offer.url));
         bytes_ += bytes_of(offer);
         auto const ends = now + std::chrono::seconds(offer.life);
         held_.push_back({std::move(tag), std::move(offer), ends});
-        while (held_.size() > most || bytes_ > bytes_max) {
-            bytes_ -= bytes_of(held_.front().offer);
-            held_.pop_front();
-        }
+        auto const added = std::prev(held_.end());
+        by_url_.emplace(added->offer.url, added);
+        while (held_.size() > most || bytes_ > bytes_max) end(held_.begin());
         return true;
     }
     void end_concerned(cache::Invalidation const& what) {
@@ -86,11 +87,11 @@ public:
     }
     /// nullptr: there is none. Valid until the next change.
     Held const* find(std::string_view url) const {
-        auto const found = std::ranges::find(held_, url, [](Held const& one) { return std::string_view(one.offer.url); });
-        return found == held_.end() ? nullptr : &*found;
+        auto const found = by_url_.find(url);
+        return found == by_url_.end() ? nullptr : &*found->second;
     }
     Held* find(std::string_view url) { return const_cast<Held*>(std::as_const(*this).find(url)); }
-    std::deque<Held> const& all() const { return held_; }
+    std::list<Held> const& all() const { return held_; }
 
 private:
     static std::size_t bytes_of(Offer const& offer) {
@@ -100,14 +101,19 @@ private:
     }
     template <class Condition>
     void end_if(Condition ends) {
-        std::erase_if(held_, [&](Held const& one) {
-            bool const is_over = ends(one);
-            if (is_over) bytes_ -= bytes_of(one.offer);
-            return is_over;
-        });
+        for (auto at = held_.begin(); at != held_.end();) {
+            auto const one = at++;
+            if (ends(*one)) end(one);
+        }
+    }
+    void end(typename std::list<Held>::iterator one) {
+        by_url_.erase(one->offer.url);
+        bytes_ -= bytes_of(one->offer);
+        held_.erase(one);
     }
 
-    std::deque<Held> held_;   // oldest first
+    std::list<Held> held_;                                                              // oldest first
+    std::unordered_map<std::string_view, typename std::list<Held>::iterator> by_url_;   // the keys are in `held_`
     std::size_t bytes_ = 0;
 };
 

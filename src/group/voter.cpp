@@ -152,10 +152,9 @@ Notice Voter::as_sent(Notice const& notice, Connection const& connection) {
 std::vector<std::string> Voter::parents_of(Connection const& connection, NoticeId const& id, Offer const& offer) {
     std::vector<std::string> parents;
     auto const& tree = tree_of(id.process, offer.length);
-    auto const own = std::ranges::find(planned_, connection.member.process, &PlanMember::member);
-    if (own == planned_.end()) return parents;
-    auto const place = static_cast<std::size_t>(own - planned_.begin());
-    for (auto const at : above(tree.parents, place, offer_parents_max)) parents.push_back(addresses_[at]);
+    auto const own = places_.find(connection.member.process);
+    if (own == places_.end()) return parents;
+    for (auto const at : above(tree.parents, own->second, offer_parents_max)) parents.push_back(addresses_[at]);
     return parents;
 }
 
@@ -163,8 +162,7 @@ Voter::Tree const& Voter::tree_of(std::uint64_t root, std::uint64_t length) {
     if (planned_.empty())
         for (auto const& [link, connection] : connections_) {
             auto const& member = connection.member;
-            bool const is_known = std::ranges::find(planned_, member.process, &PlanMember::member) != planned_.end();
-            if (!connection.is_member || is_known) continue;
+            if (!connection.is_member || !places_.try_emplace(member.process, planned_.size()).second) continue;
             bool const can_serve = !member.address.empty() && member.address.size() <= proxy_address_max;
             planned_.push_back({.member = member.process,
                                 .domain = member.domain,
@@ -182,6 +180,7 @@ Voter::Tree const& Voter::tree_of(std::uint64_t root, std::uint64_t length) {
 
 void Voter::forget_trees() {
     planned_.clear();
+    places_.clear();
     addresses_.clear();
     trees_.clear();
 }

@@ -116,8 +116,9 @@ private:
     std::uint64_t first_ = 1;   // sequence of the first one in log_
     std::unordered_map<NoticeId, std::uint64_t, NoticeIdHash> sequences_;
     Offers<NoticeId> offers_;
-    std::vector<PlanMember> planned_;      // the members of the trees; empty: not known yet
-    std::vector<std::string> addresses_;   // of their proxies
+    std::vector<PlanMember> planned_;                         // the members of the trees; empty: not known yet
+    std::unordered_map<std::uint64_t, std::size_t> places_;   // in planned_, by process
+    std::vector<std::string> addresses_;                      // of their proxies
     std::deque<Tree> trees_;
     std::map<Link, Connection> connections_;
     std::vector<Link> ready_;

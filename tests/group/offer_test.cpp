@@ -86,7 +86,9 @@ struct OneVoter {
         hello.address = "10.0.0." + std::to_string(link) + ":3128";
         hello.uplink = hello.downlink = uplink;
         EXPECT_TRUE(voter.receive(link, hello, now));
-        EXPECT_TRUE(voter.receive(link, Poll{.number = ++polls, .applied = sequence}, now));
+        auto const welcome = voter.next(link);
+        auto const from = std::get<Welcome>(*welcome).sequence;
+        EXPECT_TRUE(voter.receive(link, Poll{.number = ++polls, .applied = from}, now));
         return messages(link);
     }
     std::vector<Message> messages(Voter::Link link) {
