@@ -56,6 +56,8 @@ inline bool may_concern(cache::Invalidation const& what, std::string_view url) {
 template <class Tag>
 class Offers {
 public:
+    Offers() = default;
+    Offers(Offers const&) = delete;
     static constexpr std::size_t most = 1'024;
     static constexpr std::size_t bytes_max = 4 << 20;
     struct Held {
