@@ -39,7 +39,7 @@ std::vector<double> shared(double line, std::vector<double> const& demands) {
 /// Seconds until each member has the object. Fluid model: bytes flow on as they arrive, and the children of a member share its uplink
 /// as TCP connections do.
 std::vector<double> times(std::vector<PlanMember> const& members, Tree const& tree, std::uint64_t length) {
-    constexpr double step = 0.05;
+    constexpr double step = 0.25;
     auto const whole = static_cast<double>(length);
     std::vector<double> has(members.size(), 0), at(members.size(), -1);
     for (std::size_t i = 0; i < members.size(); ++i)
