@@ -4,6 +4,7 @@
 #include <array>
 
 #include "admin/figures.hpp"
+#include "admin/group_json.hpp"
 #include "admin/quota_json.hpp"
 #include "http/dates.hpp"
 #include "icp/https.hpp"
@@ -281,6 +282,7 @@ Json explain_json(Explanation const& explained) {
     json["name_failure"] = name_failure(explained);
     json["sources"] = sources(explained);
     json["line"] = line(explained);
+    json["offer"] = explained.offer ? offer_json(*explained.offer) : Json(nullptr);
     return json;
 }
 

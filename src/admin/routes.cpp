@@ -22,6 +22,7 @@
 #include "http/uri.hpp"
 #include "proxy/moment.hpp"
 #include "proxy/refusals.hpp"
+#include "proxy/replication.hpp"
 #include "store/disk_store.hpp"
 #include "util/text.hpp"
 
@@ -60,6 +61,7 @@ Routes::Row const Routes::rows[]{
     {"/explain", "GET, HEAD, POST", Role::viewer, false, true, &Routes::explain},
     {"/purge", "POST, PURGE", Role::operator_, true, true, &Routes::purge},
     {"/group", "GET, HEAD", Role::viewer, false, true, &Routes::group},
+    {"/group/fetch", "POST", Role::operator_, true, true, &Routes::fetch_for_group},
     {"/rebuild-digest", "POST", Role::operator_, true, true, &Routes::rebuild_digest},
     {"/log/reopen", "POST", Role::operator_, true, true, &Routes::reopen_logs},
     {"/bump/pins", "GET, HEAD", Role::viewer, false, false, &Routes::pins},
@@ -146,11 +148,11 @@ std::optional<Reply> Routes::denial(web::Request const& request, std::string_vie
     if (is_absolute(request) && request.method != "PURGE") return refused(421, "The admin address is not a proxy.");
     auto const* const row = row_of(request);
     if (!row)
-        return refused(404,
-                       "Not found. Valid paths: /, /page.css, /page.js, /events, /explanation?url=..., /metrics, /stats.json, "
-                       "/health.json, /group, /login, /explain?url=..., /bump/pins and, with POST, /purge?url=..., /log/reopen, "
-                       "/bump/pins/erase, /quota/reset, /cache/list, /cache/verify, "
-                       "/cache/purge?pattern=... and /rebuild-digest");
+        return refused(404, "Not found. Valid paths: /, /page.css, /page.js, /events, /explanation?url=..., /metrics, /stats.json, "
+                            "/health.json, /group, /login, /explain?url=..., /bump/pins and, with POST, /purge?url=..., "
+                            "/group/fetch?url=..., /log/reopen, "
+                            "/bump/pins/erase, /quota/reset, /cache/list, /cache/verify, "
+                            "/cache/purge?pattern=... and /rebuild-digest");
     if (auto const wrong = web::wrong_method(request, row->methods)) return wrong;
     if (visitor.role < row->role && visitor.role == Role::none) return needs_token(request);
     if (visitor.role < row->role)
@@ -343,6 +345,22 @@ Reply Routes::group(Asked const&) {
     if (!server_.group()) return in_json({{"state", "none"}});
     auto const state = server_.group()->state();
     return state ? in_json(group_json(*state), 2) : refused(503, "The group of this proxy does not respond.");
+}
+
+/// `{"accepted":"http://example.com/film","voters":3,"stored":3,"milliseconds":3.1}`
+Reply Routes::fetch_for_group(Asked const& asked) {
+    if (!server_.replication()) return refused(400, "This proxy is in no group: group.name is not set.");
+    auto const normal = cache::url_invalidation(form_value(asked.body, "url"), false);
+    if (!normal) return refused(400, normal.fault().text());
+    if (!proxy::is_replicable(normal->text))
+        return refused(400, "Only http:// URLs are replicated: members speak HTTP in clear text.");
+    auto const outcome = server_.replication()->fetch_and_wait(normal->text);
+    if (!outcome.accepted) return refused(503, outcome.voters == 0 ? outcome.why : outcome.text());   // not offered at all
+    std::chrono::duration<double, std::milli> const took = outcome.took;
+    return in_json({{"accepted", normal->text},
+                    {"voters", outcome.voters},
+                    {"stored", outcome.stored},
+                    {"milliseconds", rounded(took.count())}});
 }
 
 Reply Routes::rebuild_digest(Asked const&) {

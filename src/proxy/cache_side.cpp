@@ -11,7 +11,8 @@ namespace {
 
 // How often a follower of a slow leader repeats the lookup, to find responses of parallel fetches.
 constexpr int looks_again_max = 8;
-constexpr milliseconds loop_wait{1'000};   // how long a request of another cache waits for a fetch here
+constexpr milliseconds loop_wait{1'000};    // how long a request of another cache waits for a fetch here
+constexpr milliseconds tree_wait{10'000};   // the same for an offered object: trees have loops only while members come and go
 
 }   // namespace
 
@@ -78,7 +79,11 @@ Step CacheSide::ask(Action action) {
     return action == Action::tell_failure ? Step::answer_known : action == Action::follow ? Step::follow : Step::fetch;
 }
 
-cache::Collapse CacheSide::collapse() const { return collapse_of(request_.head(), request_.control, request_.options->caching); }
+/// A range of an offered object is a part of the whole that this cache fetches in any case.
+cache::Collapse CacheSide::collapse() const {
+    bool const fetches_whole = request_.head().fields.has(Name::range) && request_.is_offered();
+    return collapse_of(request_.head(), request_.control, request_.options->caching, fetches_whole);
+}
 
 void CacheSide::start_refresh() {
     auto& services = request_.services;
@@ -144,7 +149,7 @@ net::awaitable<Step> CacheSide::follow() {
     follower.emplace(fill);
     if (auto const* const account = request_.line_account()) follower->pay_as(account->own(), account->own_cap());
     auto patience = deadlines.fill;
-    if (upstream_.sources().may_be_in_a_loop()) patience = std::min(patience, loop_wait);
+    if (upstream_.sources().may_be_in_a_loop()) patience = std::min(patience, request_.is_offered() ? tree_wait : loop_wait);
     auto const begun = steady_now();
     bool const waited = looks_again_ > 0;
     auto const beside_at = waited ? begun : begun + patience_with_leader();

@@ -62,9 +62,10 @@ http::Bypass why_bypassed(http::RequestHead const& request, http::Framing const&
     return http::why_bypass(request, control);
 }
 
-cache::Collapse collapse_of(http::RequestHead const& request, http::RequestCacheControl const& control, Caching const& caching) {
+cache::Collapse collapse_of(http::RequestHead const& request, http::RequestCacheControl const& control, Caching const& caching,
+                            bool fetches_whole) {
     bool const shares = request.method == Method::get && !request.fields.has(Name::authorization) &&
-                        (!request.fields.has(Name::range) || caching.range_fetches_whole) && !control.no_cache;
+                        (!request.fields.has(Name::range) || caching.range_fetches_whole || fetches_whole) && !control.no_cache;
     return shares ? cache::Collapse::lead_and_follow : cache::Collapse::alone;
 }
 

@@ -45,7 +45,7 @@ http::Bypass why_bypassed(http::RequestHead const&, http::Framing const&, http::
 
 /// Requests that need a response of their own neither lead nor follow. A range request leads and follows if it fetches the
 /// whole response.
-cache::Collapse collapse_of(http::RequestHead const&, http::RequestCacheControl const&, Caching const&);
+cache::Collapse collapse_of(http::RequestHead const&, http::RequestCacheControl const&, Caching const&, bool fetches_whole = false);
 
 /// The action for a request that the access rules allow.
 enum class Action : std::uint8_t {

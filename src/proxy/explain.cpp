@@ -80,6 +80,7 @@ public:
         bool const is_valid = read_request() && choose_listener() && read_target_of_request();
         if (is_valid) decide();
         if (is_valid) explain_line();
+        if (is_valid) look_for_offer();
         return std::move(out_);
     }
 
@@ -249,6 +250,14 @@ private:
     bool goes_out() const {
         bool const closed = out_.of_connection && !out_.of_connection->allowed();
         return forwards() && !closed && has_peers();
+    }
+
+    void look_for_offer() {
+        if (!server_.group() || !server_.group()->is_offered(target_.url)) return;
+        auto const state = server_.group()->state();
+        if (!state) return;
+        auto const found = std::ranges::find(state->offers, target_.url, &group::GroupState::OfferRow::url);
+        if (found != state->offers.end()) out_.offer = *found;
     }
 
     /// Matches Sources::choose.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cache/cache.hpp"
+#include "group/state.hpp"
 #include "net/name_cache.hpp"
 #include "proxy/decision.hpp"
 #include "proxy/explain_sources.hpp"
@@ -88,6 +89,8 @@ struct Explanation : LineExplanation {
     std::optional<net::NameCache::Failure> name_failure;   // remembered failure of the host's name
 
     std::optional<SourceExplanation> sources;   // set when peers were to be queried and there are some
+
+    std::optional<group::GroupState::OfferRow> offer;   // in the group, of this URL
 
     Outcome outcome = Outcome::miss;
     std::uint16_t status = 0;   // of the response; 0: the origin's status

@@ -1,5 +1,6 @@
 #include "proxy/request.hpp"
 
+#include "group/group.hpp"
 #include "http/hop_by_hop.hpp"
 #include "proxy/connection_login.hpp"
 #include "proxy/line_account.hpp"
@@ -63,6 +64,10 @@ Request::Request(Services& services, ClientStream& client, FixedOrigin const* on
 }
 
 bool Request::may_have_misses() const { return options->misses.empty() || proxy::may_have_misses(options->misses, facts()); }
+
+bool Request::is_offered() const {
+    return services.group && !only_origin() && head().method == http::Method::get && services.group->is_offered(target.url);
+}
 
 std::shared_ptr<Client const> Request::kept_client() const { return with_identity(client.client(), identity, 0); }
 

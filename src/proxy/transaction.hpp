@@ -38,6 +38,9 @@ public:
     net::awaitable<void> refuse_head(std::uint16_t status, std::string_view why, std::string_view logged = {});
     /// Revalidates a response that was served stale (RFC 5861 3), without a client and with the request of the one served.
     net::awaitable<void> refresh(cache::FillLease lead, store::ObjectPtr stale);
+    /// Fetches the response for the store, without a client, unless a fresh one is stored, and returns when it is whole: the end in
+    /// words. `offered`: set if it is to be offered to the group as soon as its head is here; called on any thread, at most once.
+    net::awaitable<std::string> replicate(std::function<void(group::SubmissionResult const&)> offered);
     /// Asks for the rest of a truncated body, without a client and with the original request; the access rules apply
     /// anew. `at`: index in `sources` of the source that truncated it; afterwards of the last source asked.
     net::awaitable<Rest> find_rest(std::span<icp::Source const> sources, std::size_t& at, http::Remainder const& missing,
@@ -66,6 +69,9 @@ private:
     Step first_step(Verdict verdict);
     net::awaitable<Step> check_further();
     net::awaitable<bool> is_allowed();
+    net::awaitable<bool> follow_to_end();
+    std::string offer_stored();
+    std::string state_without_wait();
     net::awaitable<Step> take(Step step);
     net::awaitable<Step> fail();
     net::awaitable<void> end(Step step);
