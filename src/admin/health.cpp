@@ -142,7 +142,7 @@ void check_ledger(Checked const& in) {
 void check_configuration(Checked const& in) {
     auto const& refused = in.figures.config.refused;
     if (refused.empty()) return;
-    in.attention("the last reload was refused, and the former configuration is in use: " + refused,
+    in.attention("the last reload was refused, and the running configuration stays in use: " + refused,
                  "correct the file (garner check), then run garner reload", "configuration");
 }
 

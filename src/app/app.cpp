@@ -34,6 +34,7 @@ void log(ReloadReport const& report) {
     spdlog::info("{}", report.summary());
 }
 
+constexpr char const* cannot_return = "the former configuration cannot return";
 constexpr char const* takeover_runs = "a takeover is running; repeat the command when it has ended";
 
 io::ServiceManager manager_after(Takeover const* takeover) {
@@ -201,11 +202,21 @@ void App::fit(config::Config& fresh) const {
     fresh.memory.size = least;
 }
 
+/// A return may fail because another process has taken an address meanwhile. It is tried again, since nobody confirmed the present
+/// configuration.
 void App::return_if_unconfirmed() {
+    constexpr seconds until_the_next_try{5};
     auto former = trial_.take_if_over(steady_now());
     if (!former) return;
     spdlog::warn("the configuration was not confirmed in time: returning to the former one");
-    log(apply(*std::move(former), false));
+    auto const report = apply(*former, false);
+    log(report);
+    if (!report.refused()) return manager_.ready(listening_text(*parts_.server));
+    trial_.begin(*std::move(former), steady_now() + until_the_next_try);
+    parts_.server->config_state().return_failed(std::string(cannot_return) + ": " + text_of(report.faults.front()));
+    manager_.ready(cannot_return);
+    spdlog::error("{}, and is tried again in {}; `garner confirm` keeps the running one", cannot_return,
+                  time_text(until_the_next_try));
 }
 
 // ---- commands ----
@@ -223,9 +234,11 @@ control::CommandResult App::execute_reload(control::Json const& command) {
     auto const limit = seconds_in(command, "confirm_seconds");
     auto const report = only_shown ? try_reload(load(line_, config::NamedFiles::reloaded)) : reload_from_file(limit);
     control::CommandResult answer{report.exit_code(), report.lines(only_shown)};
-    if (limit && !only_shown && !report.refused())
+    if (limit && !only_shown && !report.refused()) {
         answer.lines.push_back("the former configuration returns in " + time_text(*limit) +
                                " unless `garner confirm` comes before");
+        spdlog::info("{}", answer.lines.back());
+    }
     return answer;
 }
 

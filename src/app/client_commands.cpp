@@ -233,13 +233,15 @@ Result<void> take_refusal(CommandLine& line) {
 /// default address is asked.
 bool can_ask_nevertheless(CommandLine const& line, config::Loaded const& loaded) {
     using enum CommandLine::Command;
-    constexpr CommandLine::Command lenient[]{purge, stats, top, peers, group, health, log, explain, quota};
+    constexpr CommandLine::Command lenient[]{purge, stats, top, peers, group, health, log, explain, quota, confirm};
     if (std::ranges::find(lenient, line.command) == std::end(lenient)) return false;
-    auto const matters = [](config::Fault const& fault) {
+    bool const by_control = line.command == confirm;
+    auto const matters = [by_control](config::Fault const& fault) {
         bool const is_unread = fault.line == 0 && fault.key.empty();
-        return is_unread || fault.file == "--set" || fault.key.starts_with("admin");
+        return is_unread || fault.file == "--set" || fault.key.starts_with(by_control ? "control" : "admin");
     };
     if (std::ranges::any_of(loaded.faults, matters)) return false;
+    if (by_control) return true;
     auto const& admin = loaded.config.admin;
     if (admin.enabled)
         std::fprintf(stderr, "garner: asking the proxy at %s port %u nevertheless\n", admin.address.c_str(), admin.port);

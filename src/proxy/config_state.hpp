@@ -28,19 +28,29 @@ public:
     void applied(std::vector<std::string> pending, bool unconfirmed) EXCLUDES(mutex_) {
         MutexLock const lock(mutex_);
         figures_ = {figures_.generation + 1, wall_now(), std::move(pending), unconfirmed, {}};
+        return_failed_ = false;
     }
     void refused(std::string fault) EXCLUDES(mutex_) {
         MutexLock const lock(mutex_);
         figures_.refused = std::move(fault);
+        return_failed_ = false;
+    }
+    /// The former configuration of an unconfirmed one was refused.
+    void return_failed(std::string fault) EXCLUDES(mutex_) {
+        MutexLock const lock(mutex_);
+        figures_.refused = std::move(fault);
+        return_failed_ = true;
     }
     void confirmed() EXCLUDES(mutex_) {
         MutexLock const lock(mutex_);
         figures_.unconfirmed = false;
+        if (std::exchange(return_failed_, false)) figures_.refused.clear();
     }
 
 private:
     mutable Mutex mutex_;
     Figures figures_ GUARDED_BY(mutex_);
+    bool return_failed_ GUARDED_BY(mutex_) = false;
 };
 
 }   // namespace garner::proxy

@@ -68,6 +68,25 @@ std::string silent_voters(Server& server) {
     return state && !state->current ? " (" + state->why + ")" : std::string();
 }
 
+std::optional<group::GroupState::OfferRow> offer_of(Server& server, std::string_view url) {
+    auto const state = server.group() && server.group()->is_offered(url) ? server.group()->state() : std::nullopt;
+    if (!state) return {};
+    auto const found = std::ranges::find(state->offers, url, &group::GroupState::OfferRow::url);
+    return found == state->offers.end() ? std::nullopt : std::optional(*found);
+}
+
+std::string why_missing(cache::Peek const& found, std::vector<http::CachingRule const*> const& rules) {
+    // Matches rule_forbids_storing.
+    auto const deciding = std::ranges::find_if(rules, [](auto const* rule) { return rule->never.has_value(); });
+    if (deciding != rules.end() && *(*deciding)->never) return "not stored: " + (*deciding)->name + " (never)";
+    if (found.removed) return found.invalidated;
+    if (found.part_missing) return "the range is only partly stored";
+    if (found.parts) return "only parts of the object are stored";
+    if (found.variant_missing) return "no stored variant matches this request";
+    bool const marked = found.kind == cache::Lookup::Kind::hit_for_pass;
+    return marked ? "not stored; the last response was uncacheable: " + std::string(found.hit_for_pass_reason) : "not stored";
+}
+
 /// Builds the explanation of one question.
 class Explainer {
 public:
@@ -80,7 +99,7 @@ public:
         bool const is_valid = read_request() && choose_listener() && read_target_of_request();
         if (is_valid) decide();
         if (is_valid) explain_line();
-        if (is_valid) look_for_offer();
+        if (is_valid) out_.offer = offer_of(server_, target_.url);
         return std::move(out_);
     }
 
@@ -252,14 +271,6 @@ private:
         return forwards() && !closed && has_peers();
     }
 
-    void look_for_offer() {
-        if (!server_.group() || !server_.group()->is_offered(target_.url)) return;
-        auto const state = server_.group()->state();
-        if (!state) return;
-        auto const found = std::ranges::find(state->offers, target_.url, &group::GroupState::OfferRow::url);
-        if (found != state->offers.end()) out_.offer = *found;
-    }
-
     /// Matches Sources::choose.
     void ask_peers(bool source_matters) {
         SourceQuestion const asked{.url = std::string(target_.url),
@@ -417,19 +428,6 @@ private:
                                                                                 http::StaleOnErrorKind::unreachable);
     }
 
-    std::string why_missing() const {
-        auto const& found = out_.found;
-        // Matches rule_forbids_storing.
-        auto const deciding = std::ranges::find_if(out_.rules, [](auto const* rule) { return rule->never.has_value(); });
-        if (deciding != out_.rules.end() && *(*deciding)->never) return "not stored: " + (*deciding)->name + " (never)";
-        if (found.removed) return found.invalidated;
-        if (found.part_missing) return "the range is only partly stored";
-        if (found.parts) return "only parts of the object are stored";
-        if (found.variant_missing) return "no stored variant matches this request";
-        bool const marked = found.kind == cache::Lookup::Kind::hit_for_pass;
-        return marked ? "not stored; the last response was uncacheable: " + std::string(found.hit_for_pass_reason) : "not stored";
-    }
-
     void say_misses_refused() { say(Outcome::refused, "misses: this client may receive only stored objects", 504); }
 
     /// A failure of one client's request applies to that request. A question without fields asks about any request of that
@@ -452,7 +450,7 @@ private:
         auto const& found = out_.found;
         if (found.object && name_fails() && may_serve_stale()) return say_stored(Outcome::stale, text(StaleUse::unreachable));
         auto const fwd = out_.asks.empty() ? why_forwarded(found).fwd : http::Fwd::partial;
-        if (!found.object) return judge_asking(Outcome::miss, why_missing(), fwd);
+        if (!found.object) return judge_asking(Outcome::miss, why_missing(found, out_.rules), fwd);
         auto why = found.invalidated.empty() || fwd == http::Fwd::request ? std::string(found.answer.why()) : found.invalidated;
         if (found.answer.reason == http::ReuseReason::held_back) why += silent_voters(server_);
         judge_asking(Outcome::revalidate, why, fwd);

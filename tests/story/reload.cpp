@@ -153,14 +153,42 @@ TEST(Reload, returns_to_the_former_configuration_unless_it_is_confirmed) {
     EXPECT_EQ(garner.run({"confirm"}).code, 1);
 }
 
+TEST(Reload, returns_as_soon_as_the_former_address_is_free_again) {
+    Controlled garner;
+    auto const place = [](std::uint16_t port) { return nlohmann::json{{"address", "127.0.0.1:" + std::to_string(port)}}; };
+    auto const usual = place(garner.proxy().port());
+    auto const second = free_port();
+    garner.proxy().reconfigure(nlohmann::json{{"listen", {usual, place(second)}}}.dump());
+    ASSERT_EQ(garner.run({"reload"}).code, 0);
+    garner.proxy().reconfigure(nlohmann::json{{"listen", nlohmann::json::array({usual})}}.dump());
+    ASSERT_EQ(garner.run({"reload", "--confirm", "3s"}).code, 0);
+    Listening taken{-1, 0};
+    EXPECT_TRUE(eventually([&] {
+        try {
+            taken = listen_on("127.0.0.1", second);
+        } catch (Trouble const&) {   // the proxy still closes its sockets
+        }
+        return taken.fd >= 0;
+    }));
+    EXPECT_TRUE(garner.proxy().says("the former configuration cannot return")) << garner.proxy().errors();
+    auto const config = garner.config();
+    EXPECT_EQ(config["unconfirmed"], 1) << "it is tried again";
+    EXPECT_THAT(config["refused"], HasSubstr("cannot listen on 127.0.0.1:" + std::to_string(second)));
+    ::close(taken.fd);
+    EXPECT_TRUE(eventually([&] { return garner.config()["unconfirmed"] == 0; }, Millis{30'000})) << garner.proxy().errors();
+    EXPECT_EQ(garner.config()["refused"], "");
+    EXPECT_NO_THROW(Wire::connect("127.0.0.1", second));
+}
+
 TEST(Reload, that_is_confirmed_stays) {
     Origin origin;
     origin.answer("/page", fresh("here"));
     Controlled garner;
     garner.proxy().reconfigure(denies);
     EXPECT_EQ(garner.run({"reload", "--confirm", "2s"}).code, 0);
+    garner.proxy().reconfigure(R"({"acess": []})");
     auto const done = garner.run({"confirm"});
-    EXPECT_EQ(done.code, 0) << done.errors;
+    EXPECT_EQ(done.code, 0) << "the file has an error meanwhile: " << done.errors;
     EXPECT_EQ(done.output, "the configuration is confirmed\n");
     std::this_thread::sleep_for(3s);
     EXPECT_EQ(status_of(garner.proxy(), origin), 403);
