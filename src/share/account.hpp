@@ -29,7 +29,7 @@ public:
     std::unique_ptr<Account> another() const;
 
     /// The transfer is for others, too: each piece is charged to the subject with the least bytes. `with_own`: the account's own
-    /// subject is one of them; otherwise it pays only if there are no others. nullptr: it is for nobody else.
+    /// subject is one of them; otherwise it pays only if there are no others. nullptr: no other subject needs it.
     void pay_with(std::shared_ptr<Payers> others, bool with_own) {
         others_ = std::move(others);
         with_own_ = with_own;
