@@ -23,7 +23,6 @@ public:
 
     /// The tokens of a new configuration. Sessions of removed tokens end.
     void set_tokens(std::vector<Token> tokens);
-    bool needs_tokens() const { return !tokens_.empty(); }
 
     /// Stores the sender in `visitor`. Returns a refusal for a wrong token.
     std::optional<web::Reply> identify(web::Request const&, Visitor& visitor);

@@ -68,7 +68,7 @@ std::string told(net::Error const& error) {
 
 }   // namespace
 
-Result<nlohmann::ordered_json> ask(Question const& question, std::string_view wanted) {
+Result<nlohmann::ordered_json> ask(Question const& question, std::string_view wanted, unsigned* status) {
     asio::io_context io(1);
     ResponseParser parser;
     parser.body_limit(question.body_max);
@@ -80,6 +80,7 @@ Result<nlohmann::ordered_json> ask(Question const& question, std::string_view wa
     constexpr auto remedy = "start it, or pass the --config FILE of the running proxy";
     if (error) return Fault{"no Garner replies at " + place + ": " + told(error), remedy};
     auto const& response = parser.get();
+    if (status) *status = response.result_int();
     if (response.result_int() != 200) {
         auto said = response.body().substr(0, 500);
         if (said.ends_with('\n')) said.pop_back();

@@ -23,8 +23,9 @@ struct Question {
     Bytes body_max = 1 * MiB;                                          // longest response body
 };
 
-/// Waits for the response: a JSON object with the member `wanted`. Sends the field "Garner-Admin: 1".
-Result<nlohmann::ordered_json> ask(Question const&, std::string_view wanted);
+/// Waits for the response: a JSON object with the member `wanted`. Sends the field "Garner-Admin: 1". `status`: gets that of the
+/// response, if there is one.
+Result<nlohmann::ordered_json> ask(Question const&, std::string_view wanted, unsigned* status = nullptr);
 
 /// The endpoint at which a command reaches an admin address. An unspecified address accepts every local address, so
 /// loopback is used. Fails if `address` is no IP address.

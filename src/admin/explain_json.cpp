@@ -4,6 +4,7 @@
 #include <array>
 
 #include "admin/figures.hpp"
+#include "admin/group_json.hpp"
 #include "admin/quota_json.hpp"
 #include "http/dates.hpp"
 #include "icp/https.hpp"
@@ -49,8 +50,8 @@ Json rules(Explanation const& explained) {
             if (value) json[name] = whole_seconds(*value);
         };
         time("default_ttl_seconds", rule->default_ttl);
-        time("min_ttl_seconds", rule->min_ttl);
-        time("max_ttl_seconds", rule->max_ttl);
+        time("ttl_min_seconds", rule->ttl_min);
+        time("ttl_max_seconds", rule->ttl_max);
         time("negative_ttl_seconds", rule->negative_ttl);
         if (rule->heuristic_factor) json["heuristic_factor"] = *rule->heuristic_factor;
         if (rule->reload) json["reload"] = *rule->reload == http::Reload::ignore ? "ignore" : "honour";
@@ -252,6 +253,7 @@ Json explain_json(Explanation const& explained) {
     json["outcome"] = proxy::name_of(explained.outcome);
     json["why"] = explained.why;
     json["status"] = explained.status ? Json(explained.status) : Json(nullptr);
+    json["fwd"] = explained.fwd == http::Fwd::none ? Json(nullptr) : Json(text(explained.fwd));
     json["undecided"] = explained.undecided();
     json["request"] = {{"method", explained.method}, {"url", explained.url}};
     json["listener"] = {{"address", explained.listener.address},
@@ -280,6 +282,7 @@ Json explain_json(Explanation const& explained) {
     json["name_failure"] = name_failure(explained);
     json["sources"] = sources(explained);
     json["line"] = line(explained);
+    json["offer"] = explained.offer ? offer_json(*explained.offer) : Json(nullptr);
     return json;
 }
 

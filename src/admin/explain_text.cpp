@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "admin/group_json.hpp"
 #include "admin/human.hpp"
 #include "admin/json_members.hpp"
 #include "admin/quota_text.hpp"
@@ -319,6 +320,7 @@ std::vector<ExplainLine> explain_lines(Json const& all) {
     going_on(page, all);
     sources(page, all);
     line_of(page, all);
+    if (auto const& offer = at(all, "offer"); offer.is_object()) page.line("group", "the object is offered: " + offer_text(offer));
     return page.take();
 }
 

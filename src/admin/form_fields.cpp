@@ -36,6 +36,15 @@ std::string form_value(std::string_view form, std::string_view name) {
     return values.empty() ? std::string() : std::move(values.front());
 }
 
+bool has_field(std::string_view form, std::string_view name) {
+    while (!form.empty()) {
+        auto const part = form.substr(0, form.find('&'));
+        form.remove_prefix(std::min(part.size() + 1, form.size()));
+        if (part.substr(0, part.find('=')) == name) return true;
+    }
+    return false;
+}
+
 std::vector<std::string> form_values(std::string_view form, std::string_view name) {
     std::vector<std::string> values;
     while (!form.empty()) {

@@ -9,6 +9,8 @@ namespace garner::admin {
 /// The value of `name` in "a=b&name=value" (application/x-www-form-urlencoded), decoded; empty when absent or wrongly
 /// encoded.
 std::string form_value(std::string_view form, std::string_view name);
+/// True if the form has `name`, even without a value.
+bool has_field(std::string_view form, std::string_view name);
 /// All values of `name`, in their order.
 std::vector<std::string> form_values(std::string_view form, std::string_view name);
 

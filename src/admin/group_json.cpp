@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "admin/human.hpp"
 #include "admin/json_members.hpp"
@@ -62,13 +63,37 @@ void append_voters(Json const& json, std::string& out) {
 void append_members(Json const& json, std::string& out) {
     out += "members, as this voter knows them:\n";
     for (auto const& member : at(json, "members")) {
-        out += "  " + word_at(member, "name") + " at " + word_at(member, "address") + ": acknowledged " +
+        auto const address = word_at(member, "address");
+        out += "  " + word_at(member, "name") + (address.empty() ? "" : " at " + address) + ": acknowledged " +
                std::to_string(number_at(member, "acknowledged")) + ", lag " + std::to_string(number_at(member, "lag"));
         out += ", heard " + time_shown(at(member, "heard_seconds_ago")) + " ago\n";
     }
 }
 
+void append_offers(Json const& json, std::string& out) {
+    if (at(json, "offers").empty()) return;
+    out += "offered objects:\n";
+    for (auto const& offer : at(json, "offers")) out += "  " + word_at(offer, "url") + ": " + offer_text(offer) + "\n";
+}
+
 }   // namespace
+
+Json offer_json(group::GroupState::OfferRow const& offer) {
+    return {{"url", offer.url},
+            {"bytes", offer.length == 0 ? Json(nullptr) : Json(offer.length)},
+            {"validator", offer.validator},
+            {"left_seconds", in_seconds(offer.left)},
+            {"own", offer.is_own},
+            {"parents", offer.parents},
+            {"state", offer.state}};
+}
+
+std::string offer_text(Json const& offer) {
+    auto text = word_at(offer, "state");
+    char const* before = ", first from ";
+    for (auto const& parent : at(offer, "parents")) text += std::exchange(before, ", then from ") + parent.get<std::string>();
+    return text + ", for " + time_shown(at(offer, "left_seconds")) + " more";
+}
 
 Json group_json(group::GroupState const& state) {
     Json json{{"state", state.current ? "current" : "cut off"},
@@ -89,6 +114,8 @@ Json group_json(group::GroupState const& state) {
                              {"not_accepted", totals.not_accepted},
                              {"refused", totals.refused},
                              {"received", totals.received}};
+    json["offers"] = Json::array();
+    for (auto const& one : state.offers) json["offers"].push_back(offer_json(one));
     json["watermarks"] = Json::array();
     for (auto const& one : state.watermarks)
         json["watermarks"].push_back({{"at", proxy::moment_text(one.at)}, {"reason", one.reason}});
@@ -109,6 +136,7 @@ std::string group_text(Json const& json) {
            std::to_string(number_at(json, "invalidations.not_accepted")) + " not accepted, " +
            std::to_string(number_at(json, "invalidations.refused")) + " refused, " +
            std::to_string(number_at(json, "invalidations.received")) + " received from other voters\n";
+    append_offers(json, out);
     for (auto const& one : at(json, "watermarks")) out += "watermark: " + word_at(one, "at") + ", " + word_at(one, "reason") + "\n";
     return printable(out);
 }

@@ -8,6 +8,9 @@
 namespace garner::admin {
 
 nlohmann::ordered_json group_json(group::GroupState const&);
+nlohmann::ordered_json offer_json(group::GroupState::OfferRow const&);
+/// "stored, first from 10.0.0.3:3128, for 5 m more", made from that JSON.
+std::string offer_text(nlohmann::ordered_json const&);
 /// The text of `garner group`, made from the JSON of /group.
 std::string group_text(nlohmann::ordered_json const&);
 

@@ -81,6 +81,24 @@ Json group_submissions(Report const& report) {
         json["refused"] = group.totals.refused;
     });
 }
+Json group_offers(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? group_json(*group)["offers"] : Json(nullptr);
+}
+Json group_offers_held(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? Json(group->offers.size()) : Json(nullptr);
+}
+Json group_offers_total(Report const& report) {
+    return of_group(report, [](OfGroup const& group, Json& json) {
+        json["this member"] = group.totals.offered;
+        json["others"] = group.totals.offers_taken;
+    });
+}
+Json replicated_bytes(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? counts_of(report.figures, &proxy::Counters::replicated) : Json(nullptr);
+}
 Json group_links(Report const& report) {
     return of_group(report, [](OfGroup const& group, Json& json) {
         json["refused"] = group.totals.links_refused;

@@ -50,6 +50,10 @@ Json group_lease_left(Report const& report);
 Json group_lease_ages(Report const& report);
 Json group_lags(Report const& report);
 Json group_submissions(Report const& report);
+Json group_offers(Report const& report);
+Json group_offers_held(Report const& report);
+Json group_offers_total(Report const& report);
+Json replicated_bytes(Report const& report);
 Json group_links(Report const& report);
 template <auto Member>
 Json group_total(Report const& report) {

@@ -16,6 +16,9 @@ constexpr PageColumn of_members[]{{"member", "name", "text"},
                                   {"acknowledged", "acknowledged", "invalidations"},
                                   {"lag", "lag", "invalidations"}};
 
+constexpr PageColumn of_offers[]{
+    {"object", "url", "text"}, {"size", "bytes", "bytes"}, {"state", "state", "text"}, {"ends in", "left_seconds", "seconds"}};
+
 /// The first column has the name.
 PageTable table(Json const& list, std::string const& path, PageTable table, std::span<PageColumn const> columns) {
     table.why = 0;
@@ -31,6 +34,8 @@ PageLines lines(Json const& stats) {
     add("accepted", "group.submissions.accepted", "invalidations");
     add("not accepted", "group.submissions.not accepted", "invalidations");
     add("watermarks", "group.watermarks", "watermarks");
+    add("replicated from members", "group.replicated_bytes.parent", "bytes");
+    add("replicated from origins", "group.replicated_bytes.origin", "bytes");
     lines.lines.front().is_trouble = text_at(stats, "group.state") == "cut off";
     return lines;
 }
@@ -50,6 +55,10 @@ PageSection group_section(Json const& stats) {
                     .why_kind = "member "};
     if (auto const& members = at(stats, "group.members"); members.is_array() && !members.empty())
         section.tables.push_back(group_part::table(members, "group.members", known, group_part::of_members));
+    PageTable offers{
+        .id = "group-offers", .title = "Offered objects", .none = "No object is offered.", .columns = {}, .why_kind = {}};
+    if (auto const& all = at(stats, "group.offers"); all.is_array() && !all.empty())
+        section.tables.push_back(with_rows(std::move(offers), all, "group.offers", group_part::of_offers, 50));
     return section;
 }
 

@@ -83,7 +83,7 @@ int print_quotas(Command const& command, Json const& answer, std::ostream& out) 
 }
 
 int print_reset(Command const& command, Json const&, std::ostream& out) {
-    out << "the quota " << command.quota << " begins anew for " << (command.subject.empty() ? "all" : command.subject) << "\n";
+    out << "the quota " << command.quota << " begins anew for " << command.subject.value_or("all") << "\n";
     return exit_done;
 }
 
@@ -150,14 +150,19 @@ int run_command(Command const& command, std::ostream& out, std::ostream& err) {
     question.body_max = 64 * MiB;   // the statistics have a row for each rule
     if (!command.url.empty()) question.form = {{"url", command.url}, {"method", command.method}, {"client", command.client}};
     if (command.erase) question.form = {{"host", command.host}};
-    if (command.kind == Command::Kind::reset_quota) question.form = {{"name", command.quota}, {"client", command.subject}};
+    bool const resets = command.kind == Command::Kind::reset_quota;
+    if (resets) question.form = {{"name", command.quota}};
+    if (resets && command.subject) question.form.emplace_back("client", *command.subject);
     for (auto const& field : command.fields) question.form.emplace_back("field", field);
     if (!command.user.empty()) question.form.emplace_back("user", command.user);
     for (auto const& group : command.groups) question.form.emplace_back("group", group);
     if (!command.intercepted.empty()) question.form.emplace_back("intercepted", command.intercepted);
     if (command.accelerator) question.form.emplace_back("accelerator", "1");
-    auto const answer = ask(question, endpoint.wanted);
-    return answer ? endpoint.print(command, *answer, out) : fail(exit_failed, answer.fault());
+    unsigned status = 0;
+    auto const answer = ask(question, endpoint.wanted, &status);
+    constexpr unsigned ambiguous = 409;
+    if (!answer) return fail(resets && status == ambiguous ? exit_usage : exit_failed, answer.fault());
+    return endpoint.print(command, *answer, out);
 }
 
 }   // namespace garner::admin

@@ -22,6 +22,7 @@
 #include "http/uri.hpp"
 #include "proxy/moment.hpp"
 #include "proxy/refusals.hpp"
+#include "proxy/replication.hpp"
 #include "store/disk_store.hpp"
 #include "util/text.hpp"
 
@@ -60,6 +61,7 @@ Routes::Row const Routes::rows[]{
     {"/explain", "GET, HEAD, POST", Role::viewer, false, true, &Routes::explain},
     {"/purge", "POST, PURGE", Role::operator_, true, true, &Routes::purge},
     {"/group", "GET, HEAD", Role::viewer, false, true, &Routes::group},
+    {"/group/fetch", "POST", Role::operator_, true, true, &Routes::fetch_for_group},
     {"/rebuild-digest", "POST", Role::operator_, true, true, &Routes::rebuild_digest},
     {"/log/reopen", "POST", Role::operator_, true, true, &Routes::reopen_logs},
     {"/bump/pins", "GET, HEAD", Role::viewer, false, false, &Routes::pins},
@@ -146,11 +148,11 @@ std::optional<Reply> Routes::denial(web::Request const& request, std::string_vie
     if (is_absolute(request) && request.method != "PURGE") return refused(421, "The admin address is not a proxy.");
     auto const* const row = row_of(request);
     if (!row)
-        return refused(404,
-                       "Not found. Valid paths: /, /page.css, /page.js, /events, /explanation?url=..., /metrics, /stats.json, "
-                       "/health.json, /group, /login, /explain?url=..., /bump/pins and, with POST, /purge?url=..., /log/reopen, "
-                       "/bump/pins/erase, /quota/reset, /cache/list, /cache/verify, "
-                       "/cache/purge?pattern=... and /rebuild-digest");
+        return refused(404, "Not found. Valid paths: /, /page.css, /page.js, /events, /explanation?url=..., /metrics, /stats.json, "
+                            "/health.json, /group, /login, /explain?url=..., /bump/pins and, with POST, /purge?url=..., "
+                            "/group/fetch?url=..., /log/reopen, "
+                            "/bump/pins/erase, /quota/reset, /cache/list, /cache/verify, "
+                            "/cache/purge?pattern=... and /rebuild-digest");
     if (auto const wrong = web::wrong_method(request, row->methods)) return wrong;
     if (visitor.role < row->role && visitor.role == Role::none) return needs_token(request);
     if (visitor.role < row->role)
@@ -263,8 +265,8 @@ Reply Routes::login(Asked const& asked) {
 Reply Routes::logout(Asked const& asked) { return access_.logout(asked.request); }
 
 Reply Routes::reopen_logs(Asked const&) {
-    auto const fault = server_.reopen_log();
-    if (!fault.empty()) return refused(500, fault + "; still writing to the former file");
+    auto const reopened = server_.reopen_log();
+    if (!reopened) return refused(500, reopened.fault().text() + "; still writing to the former file");
     return in_json({{"reopened", true}});
 }
 
@@ -345,6 +347,22 @@ Reply Routes::group(Asked const&) {
     return state ? in_json(group_json(*state), 2) : refused(503, "The group of this proxy does not respond.");
 }
 
+/// `{"accepted":"http://example.com/film","voters":3,"stored":3,"milliseconds":3.1}`
+Reply Routes::fetch_for_group(Asked const& asked) {
+    if (!server_.replication()) return refused(400, "This proxy is in no group: group.name is not set.");
+    auto const normal = cache::url_invalidation(form_value(asked.body, "url"), false);
+    if (!normal) return refused(400, normal.fault().text());
+    if (!proxy::is_replicable(normal->text))
+        return refused(400, "Only http:// URLs are replicated: members speak HTTP in clear text.");
+    auto const outcome = server_.replication()->fetch_and_wait(normal->text);
+    if (!outcome.accepted) return refused(503, outcome.voters == 0 ? outcome.why : outcome.text());   // not offered at all
+    std::chrono::duration<double, std::milli> const took = outcome.took;
+    return in_json({{"accepted", normal->text},
+                    {"voters", outcome.voters},
+                    {"stored", outcome.stored},
+                    {"milliseconds", rounded(took.count())}});
+}
+
 Reply Routes::rebuild_digest(Asked const&) {
     bool const published = server_.mesh().peer_table()->options.digest.publish;
     if (published) server_.mesh().rebuild_digest();
@@ -367,17 +385,24 @@ Reply Routes::erase_pins(Asked const& asked) {
     return in_json({{"erased", interception ? interception->pins->erase(host, wall_now()) : 0}});
 }
 
-/// `client` empty: all subjects.
+/// Without `client`: all subjects. An empty one may be a mistake of a script.
 Reply Routes::reset_quota(Asked const& asked) {
     auto const name = form_value(asked.body, "name"), client = form_value(asked.body, "client");
     if (name.empty()) return refused(400, "The name is missing: POST /quota/reset with name=guests");
-    auto const whose = client.empty() ? std::nullopt : std::optional<std::string_view>(client);
+    bool const is_of_one = has_field(asked.body, "client");
+    if (is_of_one && client.empty())
+        return refused(400, "The client is empty: write client=10.9.0.7, or leave it out to reset the quota for all clients");
+    auto const whose = is_of_one ? std::optional<std::string_view>(client) : std::nullopt;
     using enum share::Quotas::Reset;
     switch (server_.quotas().reset(name, whose, wall_now())) {
     case no_rule: return refused(404, "No quota has the name " + name.substr(0, id_bytes_max));
     case no_subject:
         return refused(404, "The quota " + name + " has not counted anything for " + client.substr(0, id_bytes_max) +
                                 "; garner quota shows its clients");
+    case ambiguous: {
+        auto const shown = client.substr(0, id_bytes_max);
+        return refused(409, "Both a user and a network have the name " + shown + ": write user:" + shown + " or source:" + shown);
+    }
     case done: break;
     }
     return in_json({{"reset", name}, {"client", client}});

@@ -80,6 +80,7 @@ private:
     web::Reply invalidate(cache::Invalidation const& what, bool waits);
     group::SubmissionResult submit(cache::Invalidation const& what, bool waits);
     web::Reply group(Asked const&);
+    web::Reply fetch_for_group(Asked const&);
     web::Reply rebuild_digest(Asked const&);
     web::Reply cache_page(Asked const&);
     web::Reply explain(Asked const&);

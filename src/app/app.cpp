@@ -322,8 +322,9 @@ void App::end_handover() {
 // ---- every second ----
 
 void App::reopen_log() {
-    auto fault = parts_.server->reopen_log();
-    if (!fault.empty()) spdlog::error("{}; still writing to the former file; check the path and its permissions", fault);
+    auto const reopened = parts_.server->reopen_log();
+    if (!reopened)
+        spdlog::error("{}; still writing to the former file; check the path and its permissions", reopened.fault().text());
 }
 
 void App::feed_watchdog() {

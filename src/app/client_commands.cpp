@@ -14,6 +14,7 @@
 
 #include "admin/admin_client.hpp"
 #include "admin/cache_command.hpp"
+#include "admin/group_command.hpp"
 #include "admin/query_commands.hpp"
 #include "admin/purge_command.hpp"
 #include "admin/top_command.hpp"
@@ -147,6 +148,13 @@ int ask_to_purge(CommandLine const& line, config::Admin const& place, std::strin
     return admin::run_purge_command(command, std::cin, std::cout, std::cerr);
 }
 
+/// garner group fetch: `rest` is "fetch" and URLs.
+int ask_to_fetch(CommandLine const& line, config::Admin const& place, std::string const& token) {
+    admin::GroupFetchCommand command{.urls = {}, .address = place.address, .port = place.port, .token = token};
+    command.urls.assign(line.rest.begin() + 1, line.rest.end());
+    return admin::run_group_fetch_command(command, std::cout, std::cerr);
+}
+
 /// The size of the terminal, which may change.
 admin::TopCommand::Size terminal_size() {
     ::winsize size{};
@@ -167,6 +175,7 @@ int ask_admin(CommandLine const& line, config::Config const& config, std::string
     if (!place.enabled) return fail({no_admin_address});
     bool const is_of_url = line.purge_of.is_plain() && line.url != "-";
     if (line.command == CommandLine::Command::purge && !is_of_url) return ask_to_purge(line, place, token);
+    if (line.command == CommandLine::Command::group && !line.rest.empty()) return ask_to_fetch(line, place, token);
     using Kind = admin::Command::Kind;
     static std::map<CommandLine::Command, Kind> const kinds{
         {CommandLine::Command::purge, Kind::purge}, {CommandLine::Command::explain, Kind::explain},

@@ -30,6 +30,16 @@ int socket_at(Takeover* takeover, char const* kind, std::string const& place, st
     return at ? sockets.copies(kind, *at, 0, 1).front() : -1;
 }
 
+/// The address at which other members may ask this proxy; empty: they cannot.
+std::string proxy_of_members(proxy::Server const& server) {
+    auto const places = server.listen_addresses();
+    auto const takes_them = [](proxy::ListenAddress const& one) {
+        return !one.origin && !one.tls && one.intercept == net::Intercept::off;
+    };
+    auto const found = std::ranges::find_if(places, takes_them);
+    return found == places.end() ? std::string() : found->address;
+}
+
 }   // namespace
 
 Parts::Parts(config::Config const& config, std::string const& policy) : cache(cache_options(config, policy)) {}
@@ -46,7 +56,7 @@ Result<void> Parts::open(config::Config const& config, Takeover* takeover) {
     if (auto const opened = open_ports(config, takeover); !opened) return opened;
     // Root opens only the ports: the user may have replaced a file that root would open by its name.
     if (account) {
-        if (auto const became = to_result(io::become(*account)); !became) return became;
+        if (auto const became = io::become(*account); !became) return became;
         spdlog::info("running as user {}", account->name);
     }
     if (auto const opened = open_files(config); !opened) return opened;
@@ -86,9 +96,7 @@ Result<void> Parts::open_group(config::Config const& config, Takeover* takeover)
     if (!options.has_members()) return {};
     int const handed =
         options.address.port == 0 ? -1 : socket_at(takeover, "group", options.address.address.text(), options.address.port);
-    auto const places = server->listen_addresses();
-    auto const proxy = places.empty() ? std::string() : places.front().address;
-    auto opened = group::Group::open(options, cache, proxy, handed);
+    auto opened = group::Group::open(options, cache, proxy_of_members(*server), handed);
     if (!opened) return opened.fault().at("group.address: cannot listen on " + opened.fault().where);
     group = *std::move(opened);
     server->use_group(*group);

@@ -79,7 +79,9 @@ net::awaitable<DiskLookup::OnDisk> DiskLookup::find(bool variant_missing) {
     }
     if (found.object || !request.fields.has(http::Name::range)) co_return found;
     found.object = co_await load_parts(text);
-    if (is_superseded(found) || (found.object && !can_answer(*found.object, request, now))) found.object = nullptr;
+    if (is_superseded(found)) found.object = nullptr;
+    found.part_missing = found.object && !can_answer(*found.object, request, now);
+    if (found.part_missing) found.object = nullptr;
     co_return found;
 }
 
@@ -177,6 +179,7 @@ net::awaitable<bool> DiskLookup::look(Lookup& found) {
     if (!loaded.object) {
         if (loaded.marker && !found.variant_missing) keep_marker(*loaded.marker, *lead.fill());
         found.variant_missing = static_cast<bool>(loaded.marker);
+        found.part_missing = found.part_missing || loaded.part_missing;
         if (leads) found.lead = std::move(lead);
         co_return true;
     }
@@ -199,6 +202,7 @@ Peek Cache::peek(Query const& query, bool on_disk) const {
     auto peek = peek_in_memory(query);
     peek.disk_was_read = on_disk && disk_ && peek.kind == Lookup::Kind::absent && !peek.parts;
     if (peek.disk_was_read) peek_on_disk(peek, query);
+    peek.variant_missing = !peek.vary.empty() && !peek.object;
     return peek;
 }
 

@@ -24,8 +24,9 @@ public:
 private:
     struct OnDisk {
         store::ObjectPtr object;
-        store::ObjectPtr marker;   // for a URL with variants
-        std::string variant;       // http::variant_key
+        store::ObjectPtr marker;     // for a URL with variants
+        std::string variant;         // http::variant_key
+        bool part_missing = false;   // there are parts, but not the requested ones
     };
     net::awaitable<OnDisk> find(bool variant_missing);
     net::awaitable<store::ObjectPtr> load(std::string_view key);

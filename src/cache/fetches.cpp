@@ -3,10 +3,13 @@
 #include <utility>
 #include <vector>
 
+#include "util/recycled_memory.hpp"
+
 namespace garner::cache {
 
 FillLease Fetches::start(Shard& shard, Key const& key, store::ObjectPtr stale, bool leads_others) {
-    auto fill = std::make_shared<Fill>(*this, std::string(key.text), key.fingerprint, std::move(stale), memory_.numbers.next());
+    auto fill = std::allocate_shared<Fill>(RecyclingAllocator<Fill>(), *this, std::string(key.text), key.fingerprint,
+                                           std::move(stale), memory_.numbers.next());
     fill->leads_others_ = leads_others;
     shard.add_fill(fill);
     return FillLease(std::move(fill));
@@ -35,8 +38,9 @@ void Fetches::end(Fill& fill, char const* reason) {
     MutexLock const lock(shard.mutex);
     end_in_vain(shard, fill);
     // A fetch beside others (for a range or with credentials) says nothing about the URL in general.
-    if (reason && fill.leads_others_) shard.mark_hit_for_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds, reason);
-    memory_.settle(shard, fill.primary());
+    bool const marks = reason && fill.leads_others_;
+    bool const grows = marks && shard.mark_hit_for_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds, reason);
+    if (grows || fill.refreshes_) memory_.settle(shard, fill.primary());
 }
 
 /// Holds the lock of the shard, so that a fill with a leader is always registered: a purge must find it.

@@ -178,9 +178,42 @@ share::Payer Fill::payer(share::Line const& line, share::Direction direction) co
     return payer;
 }
 
-void Fill::wake_on_joining(net::WakeHandle handle) {
+/// A follower never waits for the cap of another one.
+std::optional<std::shared_ptr<share::Cap>> Fill::fastest_cap(share::Direction direction) const {
+    std::optional<std::shared_ptr<share::Cap>> fastest;
     MutexLock const lock(mutex_);
-    paying_ = std::move(handle);
+    for (auto* follower : followers_) {
+        follower->assert_held();
+        if (follower->dropped_) continue;
+        auto const rate = share::permitted_rate(follower->cap_.get(), direction);
+        if (!fastest || rate > share::permitted_rate(fastest->get(), direction)) fastest = follower->cap_;
+    }
+    return fastest;
+}
+
+void Fill::note_charged(share::Cap const& cap, Bytes bytes) {
+    MutexLock const lock(mutex_);
+    for (auto* follower : followers_) {
+        follower->assert_held();
+        if (follower->cap_.get() == &cap) follower->charged_ += bytes;
+    }
+}
+
+void Fill::begin_wait(net::WakeHandle handle) {
+    MutexLock const lock(mutex_);
+    in_line_.payer = std::move(handle);
+    ++in_line_.waits;
+}
+
+void Fill::end_wait() {
+    MutexLock const lock(mutex_);
+    --in_line_.waits;
+    in_line_.ended = steady_now();
+}
+
+SteadyTime Fill::last_in_line(SteadyTime now) const {
+    MutexLock const lock(mutex_);
+    return in_line_.waits > 0 ? now : in_line_.ended;
 }
 
 std::optional<FetchFailure> Fill::failure_of(Witness const& witness) const {
@@ -307,14 +340,23 @@ Follower::~Follower() {
     if (owes_a_lead) FillLease(fill_).drop();
 }
 
-void Follower::pay_as(share::Payer payer) {
+void Follower::pay_as(share::Payer payer, std::shared_ptr<share::Cap> cap) {
     net::WakeHandle paying;
     {
         MutexLock const lock(fill_->mutex_);
         payer_ = std::move(payer);
-        paying = std::exchange(fill_->paying_, {});
+        cap_ = std::move(cap);
+        paying = std::exchange(fill_->in_line_.payer, {});
     }
     paying.wake(net::Wake::ready);
+}
+
+Bytes Follower::not_charged(Bytes bytes) {
+    MutexLock const lock(fill_->mutex_);
+    if (!cap_) return 0;
+    auto const charged = std::min(charged_, bytes);
+    charged_ -= charged;
+    return bytes - charged;
 }
 
 void Follower::wake_on_change(std::uint64_t seen, net::WakeHandle handle) {

@@ -128,7 +128,12 @@ public:
     std::size_t followers() const;
     /// The follower whose turn comes first; empty if none takes part.
     share::Payer payer(share::Line const& line, share::Direction direction) const override;
-    void wake_on_joining(net::WakeHandle handle) override;
+    std::optional<std::shared_ptr<share::Cap>> fastest_cap(share::Direction direction) const override;
+    void note_charged(share::Cap const& cap, Bytes bytes) override;
+    void begin_wait(net::WakeHandle handle) override;
+    void end_wait() override;
+    /// The last time at which the fetch waited for the line, a cap or the slow lane: `now` if it waits, the epoch if it never has.
+    SteadyTime last_in_line(SteadyTime now) const;
     /// The failure that this request, or one with an equal witness, met as leader of the fill.
     std::optional<FetchFailure> failure_of(Witness const&) const;
     /// True when a client has received part of it, or is about to.
@@ -196,7 +201,12 @@ private:
     List<Follower> followers_ GUARDED_BY(mutex_);
     std::size_t follower_count_ GUARDED_BY(mutex_) = 0;
     net::WakeHandle producer_ GUARDED_BY(mutex_);
-    net::WakeHandle paying_ GUARDED_BY(mutex_);              // waits for the line in the name of a follower
+    struct InLine {
+        net::WakeHandle payer;     // waits in the name of a follower
+        std::uint32_t waits = 0;   // that have begun and not ended
+        SteadyTime ended{};        // the last one
+    };
+    InLine in_line_ GUARDED_BY(mutex_);
     std::vector<IpAddress> beside_ GUARDED_BY(mutex_);       // clients that fetch beside this fill
     std::optional<Witness> failed_for_ GUARDED_BY(mutex_);   // the last leader whose own request may have caused the failure
     FetchFailure failure_ GUARDED_BY(mutex_);                // that leader's failure
@@ -275,8 +285,10 @@ public:
     explicit Follower(FillPtr fill);
     ~Follower();
 
-    /// It may pay for what the fill takes from the line.
-    void pay_as(share::Payer payer);
+    /// It may pay for what the fill takes from the line. `cap`: what its client may receive; nullptr: there is no limit.
+    void pay_as(share::Payer payer, std::shared_ptr<share::Cap> cap);
+    /// The part of `bytes`, which its client has received, that the fill has not charged to its cap.
+    Bytes not_charged(Bytes bytes);
     FillView view() const { return fill_->view(); }
     Fill const& fill() const { return *fill_; }
     /// Wakes the handle at the next change after version `seen`; at once if it has changed already.
@@ -298,6 +310,8 @@ private:
     FillPtr fill_;
     net::WakeHandle waiting_ GUARDED_BY(fill_->mutex_);
     share::Payer payer_ GUARDED_BY(fill_->mutex_);   // empty: it never waits for the line
+    std::shared_ptr<share::Cap> cap_ GUARDED_BY(fill_->mutex_);
+    Bytes charged_ GUARDED_BY(fill_->mutex_) = 0;   // to its cap, and not received yet
     Bytes offset_ GUARDED_BY(fill_->mutex_) = 0;
     SteadyTime::duration held_ GUARDED_BY(fill_->mutex_){};   // time for which it has delayed others
     bool holds_ GUARDED_BY(fill_->mutex_) = false;            // it delayed others at the last call

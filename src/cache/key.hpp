@@ -36,6 +36,7 @@ std::string_view url_of(std::string_view key);
 std::string_view plain_url_of(std::string_view key);
 /// The key of the stored parts of a response. `key`: the key (of a URL or a variant) of the whole response.
 std::string parts_text(std::string_view key);
+inline bool is_parts_text(std::string_view key) { return key.ends_with('\x02'); }
 
 /// The key of the whole response, from its own key or the key of its parts.
 inline std::string_view whole_of(std::string_view key) { return key.substr(0, key.find('\x02')); }

@@ -61,13 +61,7 @@ FillPtr fetch_of(Shard const& shard, Query const& query, std::string_view varian
 
 }   // namespace
 
-void Lookup::answer_with(store::ObjectPtr found, http::ReuseAnswer how) {
-    object = std::move(found);
-    answer = how;
-    kind = kind_of(how.reuse);
-}
-
-void Peek::answer_with(store::ObjectPtr found, http::ReuseAnswer how) {
+void FoundResponse::answer_with(store::ObjectPtr found, http::ReuseAnswer how) {
     object = std::move(found);
     answer = how;
     kind = kind_of(how.reuse);
@@ -192,6 +186,7 @@ Lookup Cache::lookup_absent(Shard& shard, Query const& query, std::string_view v
 }
 
 Shard::Found Cache::find_parts(Shard const& shard, Query const& query) const {
+    if (!shard.has_parts()) return {};   // spares most misses a second key
     auto const selected = select(shard, query.key, query.request);
     return memory_.find(shard, parts_text(selected.marker ? std::string_view(selected.variant) : query.key.text));
 }
@@ -246,8 +241,8 @@ bool Peek::note_invalidation(Invalidations const& invalidations, store::ObjectPt
     auto const verdict = invalidations.judge(*object);
     if (!verdict) return false;
     invalidated = invalidations.explain(*object);
-    was_removed = verdict.is_hard();
-    return was_removed;
+    removed = verdict.is_hard() ? std::optional(verdict.reason) : std::nullopt;
+    return verdict.is_hard();
 }
 
 Peek Cache::peek_in_memory(Query const& query) const {

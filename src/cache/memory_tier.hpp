@@ -50,6 +50,7 @@ public:
     /// The shard of all keys of the URL with this fingerprint.
     Shard& shard(Fingerprint primary) const { return *shards_[number(primary)]; }
     Shard::Found find(Shard const& shard, std::string_view key) const REQUIRES(shard.mutex) {
+        if (is_parts_text(key) && !shard.has_parts()) return {};   // spares the fingerprint
         return shard.find(fingerprint_of(key), key);
     }
     /// The object with exactly this key, of a URL with this fingerprint; nullptr when there is none.

@@ -25,8 +25,9 @@ struct Options {
 struct GroupOptions {
     std::vector<http::Matcher> objects = {};   // what they concern, by the URL; empty: everything
     std::vector<std::string> tag_fields = {"Cache-Groups", "Surrogate-Key", "Cache-Tag"};
-    bool unsafe = true;            // Cache-Group-Invalidation in responses to unsafe requests is obeyed
-    bool serves_cut_off = false;   // without leases of the group: responses are used all the same
+    bool unsafe = true;                          // Cache-Group-Invalidation in responses to unsafe requests is obeyed
+    std::vector<http::Matcher> replicate = {};   // the URLs of objects that are offered to the group; empty: none
+    bool serves_cut_off = false;                 // without leases of the group: responses are used all the same
 };
 
 /// The smallest size, from options.size on, at which the initial index and policy leave half of it for objects. The

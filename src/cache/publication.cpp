@@ -42,6 +42,7 @@ private:
     std::string whole_;             // the key of its whole
     // Either the whole response or its parts are stored, never both.
     std::string key_, other_key_;
+    Fingerprint of_key_ = 0;
     // Valid under the lock: the object at the URL's own key.
     Shard::Found at_primary_;
     bool same_vary_ = false;                // at_primary_ is a marker with the Vary of this response
@@ -65,6 +66,7 @@ Publication::Publication(Fetches& fetches, Fill& fill, FetchResult const& result
     key_ = whole_;
     other_key_ = parts_text(whole_);
     if (incomplete_) key_.swap(other_key_);
+    of_key_ = vary.empty() && !incomplete_ ? fill.primary() : memory_.fingerprint_of(key_);
     // If memory evicted the marker meanwhile, Vary is unchanged: the variants on disk stay valid.
     marked_on_disk_ = fill.marker_ && fill.marker_->head() == names_;
     if (!vary.empty()) marker_ = make_marker(marked_on_disk_ ? fill.marker_->sequence() : marker);
@@ -125,7 +127,7 @@ void Publication::find_marker(Shard const& shard) {
 bool Publication::has_newer(Shard const& shard) const {
     auto const& object = *result_.object;
     auto is_newer = [&](Shard::Found there) { return there && there.object->sequence() > object.sequence(); };
-    if (is_newer(memory_.find(shard, key_))) return true;
+    if (is_newer(shard.find(of_key_, key_))) return true;
     if (!same_vary_ && is_newer(at_primary_)) return true;
     if (is_fetched() && Supersession::contradicts_told(shard, newcomer())) return true;
     if (is_fetched() && Supersession::contradicts_given(shard, newcomer())) return true;
@@ -149,7 +151,6 @@ bool Publication::grows_newer(Shard const& shard) const {
 
 void Publication::put_in_memory(Shard& shard) {
     auto const primary = fill_.primary();
-    auto const of_text = memory_.fingerprint_of(key_);
     if (to_memory_ && result_.object->body() && result_.object->body()->source()) result_.object->body()->source()->let_go();
     if (!incomplete_) shard.clear_hit_for_pass(primary);   // parts say nothing about the whole
     if (!same_vary_) {
@@ -159,14 +160,14 @@ void Publication::put_in_memory(Shard& shard) {
     }
     auto const other = memory_.find(shard, other_key_);
     if (other) freed_.push_back(shard.remove(other.slot, policy::Left::replaced));
-    auto const there = shard.find(of_text, key_);
+    auto const there = shard.find(of_key_, key_);
     if (there && to_memory_ && fill_.stale().get() == there.object)
         freed_.push_back(shard.freshen(there.slot, result_.object));
     else if (to_memory_)
-        freed_.push_back(shard.put(of_text, result_.object));
+        freed_.push_back(shard.put(of_key_, result_.object));
     else if (there)
         freed_.push_back(shard.remove(there.slot, policy::Left::replaced));
-    if (marker_ && to_memory_) freed_.push_back(shard.add_variant(primary, of_text));
+    if (marker_ && to_memory_) freed_.push_back(shard.add_variant(primary, of_key_));
 }
 
 /// True when it is stored on disk. The marker is stored even if the variant is not: a variant demoted from memory

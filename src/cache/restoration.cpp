@@ -1,7 +1,6 @@
 #include "cache/restoration.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace garner::cache {
@@ -130,15 +129,7 @@ store::BodyPtr Restoration::body_of(std::string_view bytes) {
 }
 
 bool Restoration::append(store::Body& body, std::string_view bytes) {
-    while (!bytes.empty()) {
-        auto const room = body.room([this](Bytes wanted) { return take_room(wanted); });
-        if (room.empty()) return false;
-        auto const count = std::min(room.size(), bytes.size());
-        std::memcpy(room.data(), bytes.data(), count);
-        body.grow(count);
-        bytes.remove_prefix(count);
-    }
-    return true;
+    return body.append(bytes, [this](Bytes wanted) { return take_room(wanted); });
 }
 
 /// For a growing body.

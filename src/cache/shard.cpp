@@ -74,6 +74,7 @@ store::ObjectPtr Shard::put(Fingerprint fingerprint, store::ObjectPtr object) {
     if (auto found = find(fingerprint, object->key())) old = remove(found.slot, policy::Left::replaced);
     auto slot = take_slot();
     auto size = object->cost();
+    parts_ += is_parts_text(object->key());
     entry(slot) = {fingerprint, std::move(object)};
     bytes_ += size;
     ++objects_;
@@ -98,6 +99,7 @@ store::ObjectPtr Shard::remove(policy::Slot slot, policy::Left why) {
     erase_from_table(slot);
     auto& place = entry(slot);
     bytes_ -= place.object->cost();
+    parts_ -= is_parts_text(place.object->key());
     --objects_;
     place.fingerprint = std::exchange(free_, slot);
     return std::exchange(place.object, nullptr);
@@ -219,9 +221,11 @@ bool Shard::collect(policy::Slot first, policy::Slot count, std::vector<store::O
     return end < used_slots_;
 }
 
-void Shard::Marks::set(Fingerprint primary, std::int64_t until_seconds, char const* reason) {
-    if (!places) places = std::make_unique<Places>();
+bool Shard::Marks::set(Fingerprint primary, std::int64_t until_seconds, char const* reason) {
+    bool const is_first = !places;
+    if (is_first) places = std::make_unique<Places>();
     (*places)[primary % places->size()] = {primary, until_seconds, reason};
+    return is_first;
 }
 
 void Shard::Marks::clear(Fingerprint primary) {

@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "cache/fill.hpp"
+#include "cache/key.hpp"
 #include "cache/touched_urls.hpp"
 #include "cache/url_history.hpp"
 #include "policy/policy.hpp"
 #include "store/object.hpp"
 #include "util/mutex.hpp"
+#include "util/recycled_memory.hpp"
 
 namespace garner::cache {
 
@@ -66,9 +68,9 @@ public:
     /// The URL's variants still in the index, oldest first.
     std::vector<store::Object const*> variants_of(Fingerprint primary) const REQUIRES(mutex);
 
-    /// `reason`: a literal.
-    void mark_hit_for_pass(Fingerprint primary, std::int64_t until_seconds, char const* reason) REQUIRES(mutex) {
-        hit_for_pass_marks_.set(primary, until_seconds, reason);
+    /// `reason`: a literal. True when metadata_bytes() has grown.
+    bool mark_hit_for_pass(Fingerprint primary, std::int64_t until_seconds, char const* reason) REQUIRES(mutex) {
+        return hit_for_pass_marks_.set(primary, until_seconds, reason);
     }
     void clear_hit_for_pass(Fingerprint primary) REQUIRES(mutex) { hit_for_pass_marks_.clear(primary); }
     bool is_hit_for_pass(Fingerprint primary, std::int64_t now_seconds) const REQUIRES(mutex) {
@@ -92,8 +94,10 @@ public:
         boost::container::small_vector<FillPtr, 2> fills;
         UrlHistory history;
     };
+    using Urls = std::unordered_map<Fingerprint, Url, std::hash<Fingerprint>, std::equal_to<Fingerprint>,
+                                    RecyclingAllocator<std::pair<Fingerprint const, Url>>>;
     /// By primary fingerprint; only URLs with fetches in progress.
-    std::unordered_map<Fingerprint, Url> urls GUARDED_BY(mutex);
+    Urls urls GUARDED_BY(mutex);
     /// nullptr: no fetch in progress.
     Url* url(Fingerprint primary) REQUIRES(mutex) {
         auto const found = urls.find(primary);
@@ -115,6 +119,8 @@ public:
     bool is_sparse() const REQUIRES(mutex) { return used_slots_ > 2 * objects_; }
     Bytes bytes() const REQUIRES(mutex) { return bytes_; }
     std::size_t objects() const REQUIRES(mutex) { return objects_; }
+    /// False: a lookup of any parts_text() finds nothing.
+    bool has_parts() const REQUIRES(mutex) { return parts_ > 0; }
     /// Heap memory except its objects, and the shard itself: index, policy, variant lists, marks.
     Bytes metadata_bytes() const REQUIRES(mutex);
     /// The part of metadata_bytes() charged to the budget.
@@ -135,7 +141,8 @@ private:
     struct Marks {
         using Places = std::array<Mark, 256>;
         std::unique_ptr<Places> places;
-        void set(Fingerprint primary, std::int64_t until_seconds, char const* reason);
+        /// True for the first one.
+        bool set(Fingerprint primary, std::int64_t until_seconds, char const* reason);
         void clear(Fingerprint primary);
         /// 0 without a mark.
         std::int64_t until(Fingerprint primary) const;
@@ -163,6 +170,7 @@ private:
     policy::Slot free_ GUARDED_BY(mutex) = policy::no_slot;   // head of the free list
     policy::Slot used_slots_ GUARDED_BY(mutex) = 0;
     std::size_t objects_ GUARDED_BY(mutex) = 0;
+    std::size_t parts_ GUARDED_BY(mutex) = 0;   // the objects with a parts_text()
     Bytes bytes_ GUARDED_BY(mutex) = 0;
     VariantLists variants_ GUARDED_BY(mutex);
     Bytes variants_bytes_ GUARDED_BY(mutex) = 0;   // the lists and the map that holds them

@@ -8,6 +8,7 @@
 #include "http/message.hpp"
 #include "net/buffers.hpp"
 #include "net/transport.hpp"
+#include "util/recycled_memory.hpp"
 
 namespace garner::client {
 
@@ -28,6 +29,11 @@ public:
         : transport_(std::move(transport)), buffer_(std::move(buffer)), limits_(limits), reused_(reused),
           received_before_(transport_->received()), sent_before_(transport_->sent()) {
         head_.fields.reserve(24);   // most responses: one allocation instead of five
+    }
+
+    static void* operator new(std::size_t bytes) { return RecyclingAllocator<std::byte>().allocate(bytes); }
+    static void operator delete(void* place, std::size_t bytes) {
+        RecyclingAllocator<std::byte>().deallocate(static_cast<std::byte*>(place), bytes);
     }
 
     /// Sends without waiting. std::nullopt when the socket is full; `parts` then holds the bytes that send() must send.

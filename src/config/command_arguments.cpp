@@ -31,6 +31,12 @@ std::string check_intercept(CommandLine::Intercept const& intercept) {
     return {};
 }
 
+std::string check_urls(std::span<std::string const> urls) {
+    for (auto const& url : urls)
+        if (!http::parse_absolute(url)) return quoted_word(url) + " is not a URL like http://example.com/page";
+    return {};
+}
+
 std::string check_purge(CommandLine& line) {
     auto const& purge = line.purge_of;
     int const given = !line.url.empty() + !purge.prefix.empty() + !purge.tag.empty() + purge.all;

@@ -1,6 +1,7 @@
 // The forms of operands and options, and checks of those that belong together.
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,5 +25,7 @@ std::string check_url(CommandLine& line);
 std::string check_intercept(CommandLine::Intercept const& intercept);
 /// A URL, a prefix, a tag, everything, or lines on standard input.
 std::string check_purge(CommandLine& line);
+/// The error of the first one that is no URL.
+std::string check_urls(std::span<std::string const> urls);
 
 }   // namespace garner::config

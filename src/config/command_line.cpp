@@ -179,7 +179,9 @@ private:
             .group("inspect")
             .subcommand_optional()
             .flag("--json", "prints JSON", line_.json)
-            .exit_statuses({{0, "done"}, {1, "failure, or there is no such quota or client"}, {2, "wrong command line"}})
+            .exit_statuses({{0, "done"},
+                            {1, "failure, or there is no such quota or client"},
+                            {2, "wrong command line, or CLIENT is a user and an address"}})
             .examples({"garner quota", "garner quota reset guests 10.9.0.7"});
         quota
             .subcommand("reset", "Begins the quota NAME anew for CLIENT, or for all clients.",
@@ -288,16 +290,25 @@ private:
     }
 
     void declare_group() {
-        with_token(root_.subcommand("group",
-                                    "Prints the group of the running proxy.\n"
-                                    "Its members share invalidations. Shows its state, the leases of the voters, and at a voter "
-                                    "the members. Asks the proxy at "
-                                    "admin.address.",
-                                    is(Command::group)))
+        auto& group =
+            root_.subcommand("group",
+                             "Prints the group of the running proxy.\n"
+                             "Its members share invalidations and objects. Shows its state, the leases of the voters, the "
+                             "offered objects, and at a voter the members. Asks the proxy at admin.address.",
+                             is(Command::group));
+        with_token(group)
             .group("inspect")
+            .subcommand_optional()
             .flag("--json", "prints JSON", line_.json)
-            .exit_statuses({{0, "current, or without a group"}, {1, "cut off, or failure"}, {2, "wrong command line"}})
-            .examples({"garner group", "garner group --json --config /etc/garner/garner.json"});
+            .exit_statuses({{0, "current, or without a group; fetch: all were accepted"},
+                            {1, "cut off, or failure; fetch: one was refused"},
+                            {2, "wrong command line"}})
+            .examples({"garner group --json --config /etc/garner/garner.json", "garner group fetch http://example.org/film.mp4"});
+        group
+            .subcommand("fetch", "Fetches each URL once from its origin, and makes all members store it.",
+                        [this] { line_.command = Command::group, line_.rest = {"fetch"}; })
+            .operand("URL...", appended_to(line_.rest))
+            .check([this] { return check_urls(std::span(line_.rest).subspan(1)); });
     }
 
     void declare_health() {

@@ -23,7 +23,7 @@ struct CommandLine {
         top,         // print rates and lists, again each second
         token,       // make a token for the admin address: `rest` is its name
         peers,       // print the other caches and their states
-        group,       // print the group that shares invalidations
+        group,       // print the group that shares invalidations; `rest` is empty, or "fetch" and URLs
         health,      // whether the running proxy serves
         log,         // its log files: `rest` is the operation
         reload,      // makes the running proxy load its configuration again

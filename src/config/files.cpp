@@ -235,14 +235,19 @@ void try_control(Reader& reader, std::string const& path, Rights& rights) {
 
 /// The proxy can run without the ledger: only a path that can never hold it is a fault.
 void try_state(Reader& reader, Config const& config, Rights& rights) {
-    auto const& path = config.state.path;
+    fs::path const given = config.state.path, path = given.has_filename() ? given : given.parent_path();
     if (path.empty()) return;
     Reader::Step const key(reader, Reader::Below{"state", "path"});
     std::error_code error;
     if (fs::exists(path, error) && !fs::is_directory(path, error))
-        return void(reader.fault(in_quotes(path) + " is no directory", "name a directory"));
-    if (rights.are_of_account() && can_give_state(config) && rights.have(X_OK, folder_of(path) / ".")) return;
-    auto const place = fs::exists(path, error) ? fs::path(path) : folder_of(path);
+        return void(reader.fault(in_quotes(path.string()) + " is no directory", "name a directory"));
+    auto const parent = folder_of(path);
+    if (!fs::is_directory(parent, error))
+        return void(reader.fault("no directory can be made there: " + in_quotes(parent.string()) +
+                                     (fs::exists(parent, error) ? " is no directory" : " does not exist"),
+                                 "create " + parent.string() + ", or name a directory below one that exists"));
+    if (rights.are_of_account() && can_give_state(config) && rights.have(X_OK, parent / ".")) return;
+    auto const place = fs::exists(path, error) ? path : parent;
     if (!rights.have(W_OK | X_OK, place / "."))
         reader.notice("no file can be created in " + in_quotes(place.string()) + ": " + rights.why(),
                       "give the user that runs garner write access; until then a restart forgets the quotas");

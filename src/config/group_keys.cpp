@@ -31,13 +31,7 @@ Form<std::string> tag_field() {
     return choice({names.begin(), names.end()});
 }
 
-/// A key of the replication of objects.
-Row<T> key_of_replication(std::string name) {
-    auto read = [](Reader& reader, Json const&, T&) {
-        return reader.fault("groups share invalidations only: the replication of objects is not built yet", "remove this key");
-    };
-    return {.name = std::move(name), .read = std::move(read), .describe = {}, .offered = false, .retired = true};
-}
+constexpr Bytes line_max = Bytes{1} << 40;   // bytes a second
 
 void check_voters(Reader& reader, T const& group) {
     auto const& voters = group.voters;
@@ -52,12 +46,27 @@ void check_voters(Reader& reader, T const& group) {
                      "add it to group.voters of all members, or remove it: then this member is no voter");
 }
 
+/// Objects that no invalidation concerns are not replicated.
+void notice_of_replication(Reader& reader, T const& group) {
+    auto const is_all = [](http::Matcher const& rule) { return rule.matches_all(); };
+    auto const& objects = group.cache.objects;
+    bool const covers_all = objects.empty() || std::ranges::any_of(objects, is_all);
+    if (!covers_all && std::ranges::any_of(group.cache.replicate, is_all))
+        reader.notice({"replicate"}, "names objects that group.objects does not cover, and these are not replicated",
+                      "give both the same rules");
+}
+
 /// All keys of the members belong together.
 void check_members(Reader& reader, Json const& value, T& group) {
     bool const lists_voters = value.contains("voters") && !value["voters"].empty();
     bool const has_members = lists_voters || group.address.port != 0 || !group.secret.empty() || !group.member.empty() ||
-                             !group.name.empty() || group.lease != T{}.lease;
+                             !group.name.empty() || group.lease != T{}.lease || !group.domain.empty() || group.uplink != 0 ||
+                             group.downlink != 0 || !group.cache.replicate.empty();
     if (!has_members) return;
+    notice_of_replication(reader, group);
+    constexpr std::size_t name_max = 256;   // it is sent with other texts in one frame
+    if (group.domain.size() > name_max)
+        reader.fault({"domain"}, "has " + std::to_string(group.domain.size()) + " bytes", "write a name of at most 256 bytes");
     if (group.name.empty()) {
         reader.fault("has no name: it tells the members that they belong together",
                      R"(add "name", such as "lab", for all members)");
@@ -108,8 +117,17 @@ Form<group::Options> group() {
             "cut_off", [](T & o) -> auto& { return o.cache.serves_cut_off; }, one_of<bool>({{"validate", false}, {"serve", true}}),
             "Use of stored responses while this member has no leases of a majority of the voters. `serve`: they are used as "
             "usual, and invalidations may be missed meanwhile."),
+        key<T>(
+            "replicate", [](T & o) -> auto& { return o.cache.replicate; }, list_of(object_matcher()),
+            "Matchers by the URL of http:// objects that all members fetch and store as soon as one has stored them whole. Each "
+            "member asks another one, so that one of them asks the origin."),
+        key<T>("domain", &T::domain, text(),
+               "Name of the place of this member. Objects are sent into each place once, and from there to its other members."),
+        key<T>("uplink", &T::uplink, rate(0, line_max),
+               "Rate at which this member can send; 0: the 90th percentile of its own transfers."),
+        key<T>("downlink", &T::downlink, rate(0, line_max),
+               "Rate at which this member can receive; 0: the 90th percentile of its own transfers."),
     };
-    for (auto const* name : {"replicate", "domain", "uplink", "downlink"}) table.push_back(key_of_replication(name));
     return object_of<T>(std::move(table), check_members);
 }
 

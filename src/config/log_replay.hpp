@@ -28,7 +28,6 @@ public:
 
     std::uint64_t requests() const { return requests_; }
     std::uint64_t newly_denied() const { return denied_.count; }
-    std::uint64_t newly_allowed() const { return allowed_.count; }
     std::uint64_t undecidable() const { return undecidable_.count; }
     /// Counts, and for each change the users and hosts with the most requests, with one example and the rule.
     std::string text() const;

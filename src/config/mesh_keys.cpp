@@ -48,7 +48,7 @@ Form<icp::DigestOptions> digest() {
     using T = icp::DigestOptions;
     return object_of<T>({
         key<T>("publish", &T::publish, flag(), "`true`: a cache digest is offered to other caches, at the path that Squid uses."),
-        key<T>("rebuild", &T::rebuild, time(seconds{1}, year), "Interval between rebuilds of the digest."),
+        key<T>("rebuild_interval", &T::rebuild, time(seconds{1}, year), "Interval between rebuilds of the digest.").was("rebuild"),
     });
 }
 
@@ -116,7 +116,8 @@ void check_place(Reader& reader, Json const& value, icp::PeerOptions const& peer
     if (has_srv && value.contains("host"))
         reader.fault({"srv"}, "stands beside host " + in_quotes(peer.host), "remove one of them: DNS names the hosts of srv");
     if (peer.srv_local && !has_srv) reader.fault({"srv_local"}, "stands without srv", "remove it");
-    if (has_srv && value.contains("http")) reader.fault({"http"}, "stands beside srv, whose records have the ports", "remove it");
+    for (auto const* port : {"http_port", "http"})
+        if (has_srv && value.contains(port)) reader.fault({port}, "stands beside srv, whose records have the ports", "remove it");
 }
 
 /// peers[].https must neither send https:// URLs in clear text without that word, nor ask for what a sibling cannot do.
@@ -156,14 +157,14 @@ Form<icp::PeerOptions> peer() {
             key<T>("host", &T::host, host_name(), "Host name or IP address."),
             key<T>(
                 "srv", &T::srv, service_name(),
-                "Instead of `host` and `http`: a service such as `_http._tcp.caches.example`, whose servers are in DNS (SRV "
+                "Instead of `host` and `http_port`: a service such as `_http._tcp.caches.example`, whose servers are in DNS (SRV "
                 "records, "
                 "RFC 2782). Each server is a peer with these options, named `NAME/HOST:PORT`. Priority and weight of the records "
                 "decide between them; DNS is asked again after their TTL (1 s to 1 min)."),
             key<T>("srv_local", &T::srv_local, flag(),
                    "`true`: the records of `srv` may name loopback and link-local addresses, and addresses of this machine: for "
                    "several proxies on one machine. Otherwise such servers are not used."),
-            key<T>("http", &T::http, port(), "HTTP port."),
+            key<T>("http_port", &T::http, port(), "HTTP port.").was("http"),
             key<T>("tls", &T::tls, peer_tls,
                    "Given, also as `{}`: requests, tunnels, digests and liveness checks reach the HTTP port over TLS."),
             key<T>("https", &T::https,
@@ -175,8 +176,8 @@ Form<icp::PeerOptions> peer() {
                    "`tunnel`: by CONNECT, with TLS to the origin inside; default of parents without `tls`. `no`: not at all, "
                    "and no CONNECT; default of siblings without `tls`. `clear`: like `ask`, and https:// URLs may leave in "
                    "clear text, in queries and, without `tls`, in requests."),
-            key<T>("icp", &T::icp, port(0), "ICP port; 0: none."),
-            key<T>("htcp", &T::htcp, port(0), "HTCP port, queried instead of the ICP port; 0: none."),
+            key<T>("icp_port", &T::icp, port(0), "ICP port; 0: none.").was("icp"),
+            key<T>("htcp_port", &T::htcp, port(0), "HTCP port, queried instead of the ICP port; 0: none.").was("htcp"),
             key<T>("digest", &T::digest, flag(),
                    "`true`: the peer's cache digest is fetched, and looked up before queries are sent."),
             key<T>("digest_url", &T::digest_url, url(), "URL of the cache digest; empty: the path that Squid uses."),

@@ -18,7 +18,7 @@ Form<net::ResolverOptions> dns() {
                    "First lifetime of a negative DNS cache entry; doubles up to `negative_ttl`."),
             key<T>("negative_ttl", &T::negative_ttl, some, "Maximum lifetime of a negative DNS cache entry."),
             retired<T>("positive_min"),
-            key<T>("positive_max", &T::positive_max, some, "Lifetime of a positive DNS cache entry."),
+            key<T>("positive_ttl", &T::positive_ttl, some, "Maximum lifetime of a positive DNS cache entry.").was("positive_max"),
             key<T>("entries_max", &T::entries_max, count(1, 100 * million), "DNS cache entries."),
             key<T>("hosts_file", &T::hosts_file, text(), "Hosts file, read at start and on SIGHUP; empty: none."),
         },

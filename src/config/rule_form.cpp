@@ -117,9 +117,10 @@ Form<CachingRule> caching_rule() {
         key<CachingRule>("type", &CachingRule::type, list_of(media_type()), "Media type of the response."),
         key<CachingRule>("never", &CachingRule::never, flag(), "`true`: matching responses are not stored."),
         key<CachingRule>("default_ttl", &CachingRule::default_ttl, ttl, "Replaces `caching.default_ttl`."),
-        key<CachingRule>("min_ttl", &CachingRule::min_ttl, ttl, "Shorter freshness lifetimes are raised to this."),
-        key<CachingRule>("max_ttl", &CachingRule::max_ttl, ttl,
-                         "Longer freshness lifetimes are lowered to this, even if `min_ttl` of any rule raised them."),
+        key<CachingRule>("ttl_min", &CachingRule::ttl_min, ttl, "Shorter freshness lifetimes are raised to this.").was("min_ttl"),
+        key<CachingRule>("ttl_max", &CachingRule::ttl_max, ttl,
+                         "Longer freshness lifetimes are lowered to this, even if `ttl_min` of any rule raised them.")
+            .was("max_ttl"),
         key<CachingRule>(
             "negative_ttl", &CachingRule::negative_ttl, ttl,
             "Replaces `caching.negative_ttl`; also the lifetime of stored error responses without explicit freshness."),
@@ -138,8 +139,8 @@ Form<CachingRule> caching_rule() {
         check_without_users(reader, into.match);
         if (into.match.has(Matcher::Member::destination))
             reader.fault("a matcher that it uses names destination, which is not for caching rules", "use host");
-        if (into.min_ttl && into.max_ttl && *into.min_ttl > *into.max_ttl)
-            reader.fault("min_ttl is longer than max_ttl", "exchange the two values");
+        if (into.ttl_min && into.ttl_max && *into.ttl_min > *into.ttl_max)
+            reader.fault("ttl_min is longer than ttl_max", "exchange the two values");
         if (into.reload && !into.type.empty())
             reader.fault("reload applies before the type of the response is known", "remove type or reload");
         // A faulty setting was reported already; the rule would have an effect.

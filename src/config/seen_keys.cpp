@@ -36,7 +36,8 @@ Form<seen::Options> seen_urls() {
             key<T>("memory", &T::memory, size(16 * MiB, size_max), "Memory budget of the URL set."),
             key<T>("set", &T::set, text(), "Kind of URL set, such as `lines` or `runs`; empty: chosen by whether `path` is set."),
             key<T>("cache", &T::cache, text(), "Kind of cache in front of the URL set; empty: none."),
-            key<T>("cache_entries", &T::cache_entries, count(1, 1u << 31), "Maximum number of entries in `seen.cache`."),
+            key<T>("cache_entries_max", &T::cache_entries, count(1, 1u << 31), "Maximum number of entries in `seen.cache`.")
+                .was("cache_entries"),
             key<T>("layers", &T::layers, text(), "Additional steps of URL canonicalization, such as `query-sort,www-strip`."),
             key<T>("partition", &T::partition, count(0, seen::partitions_max - 1),
                    "Number of this process's partition of hosts, from 0."),

@@ -8,9 +8,9 @@ namespace {
 
 // The number of event loops and their samplers, the process's account, the URL set and its files, the member of a group, the ledger
 // of quotas, and the socket that commands a reload are created at the start.
-constexpr std::string_view table_of_keys[]{"control",    "group.address", "group.lease",  "group.member",
-                                           "group.name", "group.secret",  "group.voters", "memory.what_if",
-                                           "seen",       "state",         "user",         "workers"};
+constexpr std::string_view table_of_keys[]{"control",        "group.address", "group.domain", "group.downlink", "group.lease",
+                                           "group.member",   "group.name",    "group.secret", "group.uplink",   "group.voters",
+                                           "memory.what_if", "seen",          "state",        "user",           "workers"};
 
 }   // namespace
 

@@ -97,7 +97,8 @@ Form<cache::Options> memory() {
                    "`garner stats --what-if`."),
             key<T>("object_max", &T::object_max, size(0, size_max),
                    "Size of a body stored in memory. If not set, at most half of `memory.size`."),
-            key<T>("fill_share", &T::fill_share, fraction(0.01, 1), "Maximum share of `memory.size` for bodies being received."),
+            key<T>("fill_share_max", &T::fill_share, fraction(0.01, 1), "Maximum share of `memory.size` for bodies being received.")
+                .was("fill_share"),
             key<T>("save", &T::save, text(),
                    "File for the objects in memory between two runs: written at a stop, removed at the start, and read behind the "
                    "first requests. Not with `disk.path`. Empty: none."),
@@ -149,12 +150,13 @@ Form<store::DiskOptions> disk() {
                 "buffer", &T::buffer, size(2 * MiB, size_max),
                 "Memory for data that waits to be written: at least four segments; if not set, at most a quarter of `disk.size`. "
                 "While it is full, no objects are stored on disk. Data read and not yet sent may take the same amount again."),
-            key<T>("sync", &T::sync, time(shortest, longest),
-                   "Interval between syncs: a power failure loses at most the data of this time."),
+            key<T>("sync_interval", &T::sync, time(shortest, longest),
+                   "Interval between syncs: a power failure loses at most the data of this time.")
+                .was("sync"),
             key<T>("timeout", &T::patience, time(shortest, longest),
                    "Maximum time that a request waits for the disk before it is sent to the origin.")
                 .was("patience"),
-            key<T>("readers", &T::readers, count(1, 64), "Threads for reads that must wait for the disk."),
+            key<T>("threads", &T::readers, count(1, 64), "Threads for reads that must wait for the disk.").was("readers"),
             key<T>("admit", &T::admit, one_of<T::Admit>({{"all", all}, {"second-hit", second_hit}}),
                    "`all`: every cacheable object is written. `second-hit`: only objects requested twice, to reduce wear."),
             key<T>("rate_max", &T::rate, size(0, size_max), "Bytes of new objects written per second, to reduce wear; 0: no limit.")

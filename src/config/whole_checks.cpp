@@ -200,7 +200,27 @@ void check_memory_file(Reader& reader, Config const& config) {
         reader.fault({"memory", "save"}, "cannot be used together with disk.path, which keeps the objects", "remove one of them");
 }
 
+/// Notices rules of the line of which an earlier one leaves no request. In doubt a rule with a limit matches more requests than one
+/// that exempts.
+template <class Rule>
+void check_first_matches(Reader& reader, std::string_view list, std::vector<Rule> const& rules) {
+    constexpr std::size_t rules_compared = 2'000;
+    for (std::size_t i = 0; i < std::min(rules.size(), rules_compared); ++i) {
+        auto const covers = [&rule = rules[i]](Rule const& earlier) {
+            bool const is_certain = earlier.has_limit() || !earlier.match.has(http::Matcher::Member::doubtful);
+            return (is_certain || !rule.has_limit()) && earlier.match.covers(rule.match);
+        };
+        auto const end = rules.begin() + static_cast<std::ptrdiff_t>(i);
+        auto const by = std::find_if(rules.begin(), end, covers);
+        if (by != end)
+            reader.notice({list, i}, "is never reached: the earlier " + in_quotes(by->name) + " matches all of its requests",
+                          "move it before that rule, or remove it");
+    }
+}
+
 void check_quotas(Reader& reader, Config const& config) {
+    check_first_matches(reader, "caps", config.proxy.caps);
+    check_first_matches(reader, "quotas", config.proxy.quotas);
     bool const has_limits = std::ranges::any_of(config.proxy.quotas, &share::QuotaRule::has_limit);
     if (has_limits && config.state.path.empty())
         reader.notice({"quotas"}, "what was used is forgotten at a restart", R"(add "state": { "path": "/var/lib/garner" })");

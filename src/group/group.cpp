@@ -15,7 +15,9 @@
 #include <thread>
 #include <utility>
 
+#include "group/line_rate.hpp"
 #include "group/member_side.hpp"
+#include "group/proxy_place.hpp"
 #include "group/report_limit.hpp"
 #include "group/shown.hpp"
 #include "group/voter_side.hpp"
@@ -53,6 +55,9 @@ Settings settings_of(Options const& options, std::string proxy) {
     settings.voters = texts.size();
     settings.member = options.member.empty() ? host_name() : options.member;
     settings.address = std::move(proxy);
+    settings.domain = options.domain;
+    settings.uplink = options.uplink;
+    settings.downlink = options.downlink;
     return settings;
 }
 
@@ -67,6 +72,7 @@ public:
           address_(options.address), cache_(cache), timer_(io_),
           member_(io_, settings_, options.secret, voters_, totals_,
                   {.apply = [this](auto const& what) { apply(what); },
+                   .take = [this](auto const& offer) { take(offer); },
                    .raise_watermark = [this] { raise_watermark(); },
                    .report = [this](auto const&... what) { report(what...); },
                    .settle = [this] { settle(); }}),
@@ -82,14 +88,30 @@ public:
     int descriptor() const { return is_voter() ? voter_.descriptor() : -1; }
     std::string address() const { return is_voter() ? address_.text() : std::string(); }
     /// Any thread.
-    void apply_here(cache::Invalidation const& what) {
+    void apply_here(cache::Invalidation const& what) EXCLUDES(offers_mutex_) {
+        end_offers(what);
         bool const is_purged = what.kind == cache::Invalidation::Kind::url && !what.soft;
         if (!is_purged) return cache_.invalidate(what);
         cache_.invalidations.accept_purged(what, wall_now());
         cache_.purge(what.text);
     }
     void submit(cache::Invalidation const&, Told accepted, Told everywhere);
+    void offer(Offer offer, Told accepted);
+    std::function<void(std::string const& url)> fetch = {};   // called on the thread of the group; set before start()
+    bool is_offered(std::string_view url) const EXCLUDES(offers_mutex_);
+    std::vector<IpEndpoint> parents_of(std::string_view url) const EXCLUDES(offers_mutex_);
+    void note_fetch(std::string_view url, std::string state) EXCLUDES(offers_mutex_);
+    void note_transfer(std::uint64_t Lines::*line, std::uint64_t bytes, microseconds took) EXCLUDES(lines_mutex_);
     std::size_t voters() const { return voters_.size(); }
+    SubmissionResult not_accepted(std::string why) const {
+        return {.accepted = false,
+                .everywhere = false,
+                .stored = 0,
+                .voters = voters(),
+                .took = {},
+                .spread = {},
+                .why = std::move(why)};
+    }
     Times const& times() const { return settings_.times; }
     std::optional<GroupState> state();
 
@@ -99,6 +121,7 @@ private:
         Time begun{};
         Bytes bytes = 0;
         SubmissionResult outcome = {};
+        bool is_offer = false;   // it does not count as an invalidation
     };
 
     bool is_voter() const { return address_.port != 0; }
@@ -111,6 +134,10 @@ private:
 
     void begin();
     void apply(cache::Invalidation const&);
+    void take(Offer const&) EXCLUDES(offers_mutex_);
+    void end_offers(cache::Invalidation const&) EXCLUDES(offers_mutex_);
+    std::vector<GroupState::OfferRow> take_offers(Time now) EXCLUDES(offers_mutex_);
+    std::string refusal(Bytes bytes);
     void raise_watermark();
     void tell_of_failure(std::string const& why) EXCLUDES(reports_mutex_);
     void report(NoticeId const&, MemberSide::Progress, std::size_t stored, std::string const& why);
@@ -134,7 +161,18 @@ private:
     GroupState::Totals totals_;
     MemberSide member_;
     VoterSide voter_;
-    bool is_submitting_ = false;   // the caller has applied it
+    bool is_submitting_ = false;   // the caller has applied it, or the offer is of this member
+    /// Of an offer here.
+    struct OfferState {
+        bool is_own = false;
+        std::string text = {};
+    };
+    Mutex lines_mutex_;
+    LineRate sending_ GUARDED_BY(lines_mutex_), receiving_ GUARDED_BY(lines_mutex_);
+    Lines told_ GUARDED_BY(lines_mutex_) = {settings_.uplink, settings_.downlink};
+    mutable Mutex offers_mutex_;
+    Offers<OfferState> offers_ GUARDED_BY(offers_mutex_);
+    std::atomic<std::size_t> offers_held_{0};
     bool is_settling_ = false;
     bool is_due_ = false;                               // a tick was posted
     std::map<std::uint64_t, Submission> submissions_;   // by NoticeId::number
@@ -225,8 +263,11 @@ void Group::Inside::talk_with_own() {
     auto& voter = voter_.voter();
     for (bool more = true; more;) {
         more = false;
-        while (auto const message = member_.take_for_own()) {
-            if (std::holds_alternative<Hello>(*message)) voter.closed(VoterSide::own);
+        while (auto message = member_.take_for_own()) {
+            if (auto* const hello = std::get_if<Hello>(&*message)) {
+                voter.closed(VoterSide::own);
+                hello->address = reachable_address(hello->address, address_.address);
+            }
             (void)voter.receive(VoterSide::own, *message, boot_now());
             more = true;
         }
@@ -282,6 +323,89 @@ void Group::Inside::apply(cache::Invalidation const& what) {
     if (!is_submitting_) apply_here(what);
 }
 
+// ---- lines ----
+
+void Group::Inside::note_transfer(std::uint64_t Lines::*line, std::uint64_t bytes, microseconds took) {
+    bool const is_up = line == &Lines::uplink;
+    bool const is_configured = (is_up ? settings_.uplink : settings_.downlink) != 0;
+    if (is_configured || bytes < LineRate::bytes_least || stopped_) return;
+    MutexLock const lock(lines_mutex_);
+    auto& rate = is_up ? sending_ : receiving_;
+    rate.add(bytes, took);
+    auto const measured = rate.p90();
+    if (!is_other_rate(told_.*line, measured)) return;
+    told_.*line = measured;
+    asio::post(io_, [this, lines = told_] {
+        if (stopped_) return;
+        member_.member().set_lines(lines);
+        settle();
+    });
+}
+
+// ---- offers ----
+
+void Group::Inside::take(Offer const& offer) {
+    bool const is_own = is_submitting_;
+    {
+        MutexLock const lock(offers_mutex_);
+        char const* const text = is_own ? "offered by this member" : "waits";
+        bool const is_new = offers_.add({.is_own = is_own, .text = text}, offer, boot_now());
+        offers_held_ = offers_.all().size();
+        if (!is_new) return;
+    }
+    ++(is_own ? totals_.offered : totals_.offers_taken);
+    if (!is_own && fetch) fetch(offer.url);
+}
+
+void Group::Inside::end_offers(cache::Invalidation const& what) {
+    if (offers_held_ == 0) return;
+    MutexLock const lock(offers_mutex_);
+    offers_.end_concerned(what);
+    offers_held_ = offers_.all().size();
+}
+
+bool Group::Inside::is_offered(std::string_view url) const {
+    if (offers_held_ == 0) return false;
+    MutexLock const lock(offers_mutex_);
+    auto const* const held = offers_.find(url);
+    return held && boot_now() < held->ends;
+}
+
+std::vector<IpEndpoint> Group::Inside::parents_of(std::string_view url) const {
+    std::vector<IpEndpoint> parents;
+    if (offers_held_ == 0) return parents;
+    MutexLock const lock(offers_mutex_);
+    auto const* const held = offers_.find(url);
+    if (!held || boot_now() >= held->ends) return parents;
+    for (auto const& text : held->offer.parents)
+        if (auto const place = proxy_place_in(text)) parents.push_back(*place);
+    return parents;
+}
+
+void Group::Inside::note_fetch(std::string_view url, std::string state) {
+    MutexLock const lock(offers_mutex_);
+    if (auto* const held = offers_.find(url)) held->tag.text = std::move(state);
+}
+
+std::vector<GroupState::OfferRow> Group::Inside::take_offers(Time now) {
+    MutexLock const lock(offers_mutex_);
+    offers_.end_old(now);
+    offers_held_ = offers_.all().size();
+    std::vector<GroupState::OfferRow> rows;
+    for (auto const& held : offers_.all()) {
+        GroupState::OfferRow row{.url = shown(held.offer.url, offer_url_max),
+                                 .validator = shown(held.offer.validator),
+                                 .length = held.offer.length,
+                                 .left = held.ends - now,
+                                 .is_own = held.tag.is_own,
+                                 .parents = {},
+                                 .state = shown(held.tag.text, 300)};
+        for (auto const& parent : held.offer.parents) row.parents.push_back(shown(parent));
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
 void Group::Inside::raise_watermark() {
     cache_.invalidations.raise_watermark(wall_now());
     ++totals_.watermarks;
@@ -294,25 +418,43 @@ void Group::Inside::raise_watermark() {
 
 // ---- submissions ----
 
+/// Empty: the bytes wait for the voters from now on.
+std::string Group::Inside::refusal(Bytes bytes) {
+    if (stopped_) return "this proxy shuts down";
+    if (bytes > notice_bytes_max) return "it is longer than 64 KiB";
+    if (waiting_.fetch_add(bytes) + bytes <= submissions_max) return {};
+    waiting_ -= bytes;
+    return "too many invalidations wait for the voters";
+}
+
 void Group::Inside::submit(cache::Invalidation const& what, Told accepted, Told everywhere) {
-    auto const refuse = [&](char const* why) {
+    Bytes const bytes = bytes_of(Notice{.id = {}, .what = what}) + around_notice;
+    if (auto const why = refusal(bytes); !why.empty()) {
         ++refused_;
         if (!accepted) return tell_of_failure(why);
-        accepted({.accepted = false, .everywhere = false, .stored = 0, .voters = voters(), .took = {}, .spread = {}, .why = why});
-    };
-    if (stopped_) return refuse("this proxy shuts down");
-    Bytes const bytes = bytes_of({.id = {}, .what = what}) + around_notice;
-    if (bytes > notice_bytes_max) return refuse("it is longer than 64 KiB");
-    if (waiting_.fetch_add(bytes) + bytes > submissions_max) {
-        waiting_ -= bytes;
-        return refuse("too many invalidations wait for the voters");
+        return accepted(not_accepted(why));
     }
     asio::post(io_, [this, what, bytes, accepted = std::move(accepted), everywhere = std::move(everywhere)]() mutable {
         auto const now = boot_now();
         is_submitting_ = true;
         auto const id = member_.member().submit(what, now);
         is_submitting_ = false;
-        submissions_[id.number] = {std::move(accepted), std::move(everywhere), now, bytes, {}};
+        submissions_[id.number] = {std::move(accepted), std::move(everywhere), now, bytes, {}, false};
+        settle();
+    });
+}
+
+void Group::Inside::offer(Offer offer, Told accepted) {
+    if (!accepted) accepted = [](SubmissionResult const&) {};
+    Bytes const bytes = bytes_of(Notice{.id = {}, .what = {}, .offer = offer}) + around_notice;
+    auto const why = is_sendable(offer) ? refusal(bytes) : "its URL is longer than 8 KiB";
+    if (!why.empty()) return accepted(not_accepted(why));
+    asio::post(io_, [this, offer = std::move(offer), bytes, accepted = std::move(accepted)]() mutable {
+        auto const now = boot_now();
+        is_submitting_ = true;
+        auto const id = member_.member().submit(std::move(offer), now);
+        is_submitting_ = false;
+        submissions_[id.number] = {std::move(accepted), {}, now, bytes, {}, true};
         settle();
     });
 }
@@ -335,15 +477,15 @@ void Group::Inside::report(NoticeId const& id, MemberSide::Progress progress, st
     outcome.stored = stored;
     outcome.voters = voters();
     if (progress == accepted) {
-        ++totals_.accepted;
-        acceptance_.add(passed);
+        if (!one.is_offer) ++totals_.accepted;
+        if (!one.is_offer) acceptance_.add(passed);
         outcome.accepted = true;
         outcome.took = passed;
         if (auto const told = std::exchange(one.accepted, nullptr)) told(outcome);
         return;
     }
     if (progress == not_accepted) {
-        ++totals_.not_accepted;
+        if (!one.is_offer) ++totals_.not_accepted;
         outcome.took = passed;
         outcome.why = why.empty() ? "a majority of the voters has not answered in time" : shown(why, 200);
         if (one.accepted)
@@ -351,7 +493,7 @@ void Group::Inside::report(NoticeId const& id, MemberSide::Progress progress, st
         else
             tell_of_failure(outcome.why);
     } else {
-        spread_.add(passed);
+        if (!one.is_offer) spread_.add(passed);
         outcome.everywhere = true;
         outcome.spread = passed;
     }
@@ -387,6 +529,7 @@ GroupState Group::Inside::take_state() {
     state.is_voter = voter_.is_running();
     if (state.is_voter) state.held = voter_.voter().held();
     state.members = voter_.members(now);
+    state.offers = take_offers(now);
     state.watermarks.assign(watermarks_.begin(), watermarks_.end());
     state.totals = totals_;
     state.totals.refused = refused_;
@@ -419,6 +562,14 @@ std::optional<GroupState> Group::state() const { return inside_->state(); }
 milliseconds Group::patience() const {
     return std::chrono::duration_cast<milliseconds>(inside_->times().to_store()) + milliseconds(1'000);
 }
+
+void Group::offer(Offer offer, Told accepted) { inside_->offer(std::move(offer), std::move(accepted)); }
+void Group::when_offered(std::function<void(std::string const& url)> fetch) { inside_->fetch = std::move(fetch); }
+void Group::note_sent(std::uint64_t bytes, microseconds took) { inside_->note_transfer(&Lines::uplink, bytes, took); }
+void Group::note_received(std::uint64_t bytes, microseconds took) { inside_->note_transfer(&Lines::downlink, bytes, took); }
+bool Group::is_offered(std::string_view url) const { return inside_->is_offered(url); }
+std::vector<IpEndpoint> Group::parents_of(std::string_view url) const { return inside_->parents_of(url); }
+void Group::note_fetch(std::string_view url, std::string state) { inside_->note_fetch(url, std::move(state)); }
 
 void Group::submit(cache::Invalidation const& what, Told accepted, Told everywhere) {
     inside_->apply_here(what);

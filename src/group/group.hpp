@@ -4,8 +4,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cache/cache.hpp"
+#include "group/offer.hpp"
 #include "group/options.hpp"
 #include "group/state.hpp"
 #include "util/result.hpp"
@@ -40,6 +43,19 @@ public:
     void submit(cache::Invalidation const&, Told accepted = {}, Told everywhere = {});
     /// submit(), and waits; a worker must not. `everywhere`: for that, too.
     SubmissionResult submit_and_wait(cache::Invalidation const&, bool everywhere);
+    /// Offers an object to the group. `accepted`: as of submit(). An offer of the same object is in force: it counts as accepted.
+    void offer(Offer offer, Told accepted = {});
+    /// Before start(). Called on the thread of the group for each object that another member offers.
+    void when_offered(std::function<void(std::string const& url)> fetch);
+    /// An offer of this URL is in force. Costs one load if there is none of any.
+    bool is_offered(std::string_view url) const;
+    /// The proxies to ask for it, nearest first. Empty: there is no offer, or this member asks the origin.
+    std::vector<IpEndpoint> parents_of(std::string_view url) const;
+    /// For state(): the progress of the fetch of an offered object.
+    void note_fetch(std::string_view url, std::string state);
+    /// A body was sent to a client or received from another server: measures the lines, unless they are configured.
+    void note_sent(std::uint64_t bytes, microseconds took);
+    void note_received(std::uint64_t bytes, microseconds took);
     /// The longest time until `accepted` is called.
     milliseconds patience() const;
 

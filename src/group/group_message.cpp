@@ -75,6 +75,15 @@ void write(Refused const& refused, Writer& to) {
     to.text(refused.why);
 }
 
+void write(Standing const& standing, Writer& to) {
+    for (auto const& offer : standing.offers) append_to(to.bytes, offer);
+}
+
+void write(Lines const& lines, Writer& to) {
+    to.number(lines.uplink);
+    to.number(lines.downlink);
+}
+
 // ---- reading ----
 
 /// Reads from the beginning of a body. After an error all further values are empty.
@@ -163,6 +172,15 @@ void read(Confirmed& confirmed, Reader& from) { from.id(confirmed.id); }
 void read(Refused& refused, Reader& from) {
     from.id(refused.id);
     from.text(refused.why);
+}
+
+void read(Standing& standing, Reader& from) {
+    while (from.has_more()) from.notice(standing.offers.emplace_back());
+}
+
+void read(Lines& lines, Reader& from) {
+    from.number(lines.uplink);
+    from.number(lines.downlink);
 }
 
 template <class Kind>

@@ -13,7 +13,7 @@
 
 namespace garner::group {
 
-inline constexpr std::uint16_t protocol_version = 1;
+inline constexpr std::uint16_t protocol_version = 2;   // 1 had no offers
 using Nonce = std::array<char, 16>;
 
 /// Equal in all members of a group. Hashes, so that a link tells nothing about another group.
@@ -92,8 +92,20 @@ struct Refused {
     friend bool operator==(Refused const&, Refused const&) = default;
 };
 
+/// To a member after Welcome, if it does not go on where it was: the offers in force.
+struct Standing {
+    std::vector<Notice> offers = {};
+    friend bool operator==(Standing const&, Standing const&) = default;
+};
+
+/// To a voter: the lines of the member have changed.
+struct Lines {
+    std::uint64_t uplink = 0, downlink = 0;   // bytes a second; 0: unknown
+    friend bool operator==(Lines const&, Lines const&) = default;
+};
+
 /// The index is the type in the frame, less 1.
-using Message = std::variant<Hello, Welcome, Poll, State, News, Append, Stored, Confirmed, Refused>;
+using Message = std::variant<Hello, Welcome, Poll, State, News, Append, Stored, Confirmed, Refused, Standing, Lines>;
 
 /// The type of its frame.
 inline std::uint8_t type_of(Message const& message) { return static_cast<std::uint8_t>(message.index() + 1); }

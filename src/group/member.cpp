@@ -11,7 +11,8 @@
 namespace garner::group {
 
 Member::Member(Settings settings, std::uint64_t process, MemberActions& actions, Time now)
-    : settings_(std::move(settings)), process_(process), actions_(actions), links_(settings_.voters) {
+    : settings_(std::move(settings)), lines_{settings_.uplink, settings_.downlink}, process_(process), actions_(actions),
+      links_(settings_.voters) {
     check(links_.size() >= 1 && links_.size() <= voters_max);
     for (std::size_t voter = 0; voter < links_.size(); ++voter) connect(voter, now);
 }
@@ -62,8 +63,8 @@ void Member::connected(std::size_t voter, Nonce const& nonce, Time now) {
                 .member = settings_.member,
                 .address = settings_.address,
                 .domain = settings_.domain,
-                .uplink = settings_.uplink,
-                .downlink = settings_.downlink};
+                .uplink = lines_.uplink,
+                .downlink = lines_.downlink};
     actions_.send(voter, hello);
 }
 
@@ -78,6 +79,7 @@ bool Member::receive(std::size_t voter, Message const& message, Time now) {
     if (link.phase == Link::Phase::open) {
         if (auto const* state = std::get_if<State>(&message)) good = answered(voter, *state, now);
         if (auto const* list = std::get_if<News>(&message)) good = news(voter, *list, now);
+        if (auto const* list = std::get_if<Standing>(&message)) good = standing(*list, now);
         if (auto const* one = std::get_if<Stored>(&message)) good = stored(voter, one->id, now);
         if (auto const* one = std::get_if<Confirmed>(&message)) good = confirmed(voter, one->id, now);
     }
@@ -154,6 +156,15 @@ bool Member::news(std::size_t voter, News const& list, Time now) {
     return true;
 }
 
+/// Not part of the sequence: a member that misses one has to ask the origin, nothing else.
+bool Member::standing(Standing const& list, Time now) {
+    for (auto const& notice : list.offers) {
+        if (!notice.offer) return false;
+        apply_once(notice, now);
+    }
+    return true;
+}
+
 /// One at a time: under load each is for many notices.
 void Member::acknowledge(std::size_t voter, Time now) {
     auto& link = links_[voter];
@@ -168,6 +179,7 @@ void Member::apply_once(Notice const& notice, Time now) {
     if (!seen_.insert(notice.id).second) return;
     seen_order_.push_back({.id = notice.id, .at = now});
     forget_seen(now);
+    if (notice.offer) return actions_.take(*notice.offer);
     actions_.apply(notice.what);
 }
 
@@ -225,8 +237,15 @@ void Member::trust_anew(Time now) {
 
 // ---- submissions ----
 
-NoticeId Member::submit(cache::Invalidation const& what, Time now) {
-    Notice const notice{.id = {.process = process_, .number = ++submitted_}, .what = what};
+void Member::set_lines(Lines const& lines) {
+    if (lines == lines_) return;
+    lines_ = lines;
+    for (std::size_t voter = 0; voter < links_.size(); ++voter)
+        if (links_[voter].phase == Link::Phase::open) actions_.send(voter, lines_);
+}
+
+NoticeId Member::submit(Notice notice, Time now) {
+    notice.id = {.process = process_, .number = ++submitted_};
     apply_once(notice, now);
     submissions_.push_back({.notice = notice, .submitted = now, .stored = {}, .confirmed = {}, .refused = {}});
     for (std::size_t voter = 0; voter < links_.size(); ++voter)

@@ -6,6 +6,7 @@
 #include <deque>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "group/group_message.hpp"
@@ -21,6 +22,8 @@ public:
     virtual void connect(std::size_t voter) = 0;
     virtual void send(std::size_t voter, Message const&) = 0;
     virtual void apply(cache::Invalidation const&) = 0;
+    /// Another member offers an object, or this one does.
+    virtual void take(Offer const&) = 0;
     /// All that is stored must be validated before it is used.
     virtual void raise_watermark() = 0;
 
@@ -46,7 +49,12 @@ public:
     [[nodiscard]] bool receive(std::size_t voter, Message const&, Time now);
 
     /// Applies it here, and tells the group.
-    NoticeId submit(cache::Invalidation const&, Time now);
+    NoticeId submit(cache::Invalidation const& what, Time now) { return submit(Notice{.id = {}, .what = what}, now); }
+    /// The offer must be sendable.
+    NoticeId submit(Offer offer, Time now) { return submit(Notice{.id = {}, .what = {}, .offer = std::move(offer)}, now); }
+
+    /// Tells the voters of other lines than those of the settings.
+    void set_lines(Lines const& lines);
 
     /// The member is current until then. It may become so again later.
     Time current_until() const { return current_until_; }
@@ -109,6 +117,8 @@ private:
     bool welcomed(std::size_t voter, Welcome const&, Time now);
     bool answered(std::size_t voter, State const&, Time now);
     bool news(std::size_t voter, News const&, Time now);
+    bool standing(Standing const&, Time now);
+    NoticeId submit(Notice notice, Time now);
     bool stored(std::size_t voter, NoticeId const&, Time now);
     bool confirmed(std::size_t voter, NoticeId const&, Time now);
     bool refused(std::size_t voter, Refused const&, Time now);
@@ -125,6 +135,7 @@ private:
     void drop_settled();
 
     Settings const settings_;
+    Lines lines_;
     std::uint64_t const process_;
     MemberActions& actions_;
     std::vector<Link> links_;

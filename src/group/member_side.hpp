@@ -19,6 +19,7 @@ class MemberSide : private MemberActions {
 public:
     struct Calls {
         std::function<void(cache::Invalidation const&)> apply;
+        std::function<void(Offer const&)> take;
         std::function<void()> raise_watermark;
         std::function<void(NoticeId const&, Progress, std::size_t stored, std::string const& why)> report;
         std::function<void()> settle;   // after each event
@@ -52,6 +53,7 @@ private:
     void connect(std::size_t voter) override;
     void send(std::size_t voter, Message const&) override;
     void apply(cache::Invalidation const& what) override { calls_.apply(what); }
+    void take(Offer const& offer) override { calls_.take(offer); }
     void raise_watermark() override { calls_.raise_watermark(); }
     void report(NoticeId const& id, Progress progress, std::size_t stored, std::string const& why) override {
         calls_.report(id, progress, stored, why);

@@ -1,4 +1,4 @@
-// An invalidation on its way through the group, and its bytes: docs/reference/group-protocol.md.
+// An invalidation or an offer on its way through the group, and its bytes: docs/reference/group-protocol.md.
 #pragma once
 #include <compare>
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "cache/invalidation.hpp"
+#include "group/offer.hpp"
 
 namespace garner::group {
 
@@ -24,16 +25,17 @@ struct NoticeIdHash {
 
 struct Notice {
     NoticeId id;
-    cache::Invalidation what;
+    cache::Invalidation what = {};
+    std::optional<Offer> offer = std::nullopt;   // in place of `what`
     friend bool operator==(Notice const&, Notice const&) = default;
 };
 
 inline constexpr std::size_t notice_bytes_max = 65'535;   // after its length
 std::size_t bytes_of(Notice const&);
 
-/// The notice must not be longer than notice_bytes_max.
+/// The notice must not be longer than notice_bytes_max, and its offer sendable.
 void append_to(std::string& bytes, Notice const&);
-/// Takes one from the beginning of `bytes`. Nothing if they are malformed. A notice of unknown kind is one of everything.
+/// Takes one from the beginning of `bytes`. Nothing if they are malformed, or the offer is not sendable. A notice of unknown kind is one of everything.
 std::optional<Notice> take_notice(std::string_view& bytes);
 
 }   // namespace garner::group

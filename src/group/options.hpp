@@ -1,5 +1,6 @@
 // The section `group` of the configuration.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct Options {
     std::vector<IpEndpoint> voters = {};
     std::string secret = {};
     milliseconds lease{2'000};
+    std::string domain = {};                  // members in one domain have fast lines between them
+    std::uint64_t uplink = 0, downlink = 0;   // bytes a second; 0: measured
 
     bool has_members() const { return !name.empty(); }
 };

@@ -37,14 +37,24 @@ struct GroupState {
         std::uint64_t acknowledged = 0, lag = 0;   // notices
         Time heard_before{0};
     };
+    /// An object that is offered to the group.
+    struct OfferRow {
+        std::string url, validator;
+        std::uint64_t length = 0;   // bytes; 0: unknown
+        Time left{0};               // until it ends
+        bool is_own = false;
+        std::vector<std::string> parents = {};   // the proxies to ask, nearest first
+        std::string state = {};                  // "stored"
+    };
     struct Watermark {
         WallTime at{};
         std::string reason;
     };
     struct Totals {
         std::uint64_t accepted = 0, not_accepted = 0, received = 0;
-        std::uint64_t refused = 0;                   // submissions that no voter was asked to store
-        std::uint64_t watermarks = 0, cut_off = 0;   // how often
+        std::uint64_t refused = 0;                     // submissions that no voter was asked to store
+        std::uint64_t watermarks = 0, cut_off = 0;     // how often
+        std::uint64_t offered = 0, offers_taken = 0;   // by this member, and of others
         std::uint64_t links_refused = 0, bad_frames = 0, flooded = 0, slow_readers = 0;
     };
 
@@ -58,6 +68,7 @@ struct GroupState {
     bool is_voter = false;
     std::size_t held = 0;   // notices in the list of the voter in this process
     std::vector<MemberRow> members = {};
+    std::vector<OfferRow> offers = {};        // those in force, oldest first
     std::vector<Watermark> watermarks = {};   // the last ones, oldest first
     Totals totals = {};
     LatencySnapshot acceptance, spread;

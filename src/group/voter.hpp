@@ -13,6 +13,7 @@
 
 #include "group/group_message.hpp"
 #include "group/group_settings.hpp"
+#include "group/plan.hpp"
 
 namespace garner::group {
 
@@ -48,9 +49,12 @@ public:
         std::string name = {}, address = {}, domain = {};
         std::uint64_t acknowledged = 0;
         Time heard = never;
+        std::uint64_t uplink = 0, downlink = 0;   // bytes a second; 0: unknown
     };
     /// Those that are connected.
     std::vector<MemberState> members() const;
+    /// Those in force.
+    Offers<NoticeId> const& offers() const { return offers_; }
 
 private:
     struct Connection {
@@ -58,6 +62,7 @@ private:
         bool is_member = false;   // it has sent a message with the key of this connection
         bool is_ready = false;
         MemberState member;
+        bool wants_offers = false;     // it knows none
         bool is_full = false;          // replies_max: it reads nothing
         std::uint64_t sent = 0;        // sequence of the last notice
         std::deque<Message> replies;   // in order
@@ -68,6 +73,12 @@ private:
         std::uint64_t sequence = 0;
         Time heard = never;
     };
+    /// A tree for all offers of one member, while the members stay the same.
+    struct Tree {
+        std::uint64_t root = 0;
+        bool is_small = false;
+        std::vector<std::optional<std::size_t>> parents;
+    };
     struct Waiting {
         NoticeId id;
         std::uint64_t sequence = 0;
@@ -76,6 +87,8 @@ private:
     static constexpr std::size_t news_bytes = 64 << 10;
     static constexpr std::size_t states_max = 256;
     static constexpr std::size_t replies_max = 16'384;
+    static constexpr std::size_t standing_bytes = 256 << 10;
+    static constexpr std::size_t trees_max = 16;
 
     bool welcome(Link, Connection&, Hello const&);
     bool polled(Link, Connection&, Poll const&, Time now);
@@ -83,7 +96,12 @@ private:
     void forget_oldest();
     void set_ready(Link, Connection&);
     void reply(Link, Connection&, Message);
-    News news_for(Connection&) const;
+    News news_for(Connection&);
+    Standing offers_for(Connection const&);
+    Notice as_sent(Notice const&, Connection const&);
+    std::vector<std::string> parents_of(Connection const&, NoticeId const&, Offer const&);
+    Tree const& tree_of(std::uint64_t root, std::uint64_t length);
+    void forget_trees();
     void acknowledge(std::uint64_t process, std::uint64_t sequence, Time now);
     std::uint64_t acknowledged_by_all(Time now);
     void confirm(Time now);
@@ -91,11 +109,17 @@ private:
     Settings const settings_;
     std::uint64_t const instance_;
     Time const started_;
+    Time now_;   // of the last message
     std::size_t const most_;
     std::deque<Notice> log_;
     std::size_t log_bytes_ = 0;
     std::uint64_t first_ = 1;   // sequence of the first one in log_
     std::unordered_map<NoticeId, std::uint64_t, NoticeIdHash> sequences_;
+    Offers<NoticeId> offers_;
+    std::vector<PlanMember> planned_;                         // the members of the trees; empty: not known yet
+    std::unordered_map<std::uint64_t, std::size_t> places_;   // in planned_, by process
+    std::vector<std::string> addresses_;                      // of their proxies
+    std::deque<Tree> trees_;
     std::map<Link, Connection> connections_;
     std::vector<Link> ready_;
     bool has_news_ = false;                                           // since take_ready()

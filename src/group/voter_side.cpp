@@ -8,6 +8,7 @@
 #include <spdlog/spdlog.h>
 #include <utility>
 
+#include "group/proxy_place.hpp"
 #include "group/shown.hpp"
 #include "net/address.hpp"
 #include "net/listen_error.hpp"
@@ -139,12 +140,15 @@ bool VoterSide::make_room() {
     return true;
 }
 
-bool VoterSide::received(Voter::Link number, Message const& message) {
+bool VoterSide::received(Voter::Link number, Message const& given) {
     auto const found = incoming_.find(number);
     if (found == incoming_.end() || !voter_) return false;
     auto& one = found->second;
     auto const now = boot_now();
     one.heard = now;
+    auto message = given;
+    if (auto* const greeting = std::get_if<Hello>(&message))
+        greeting->address = reachable_address(greeting->address, one.link->other().address);
     bool const good = voter_->receive(number, message, now);
     auto const* const hello = std::get_if<Hello>(&message);
     if (hello && good) {

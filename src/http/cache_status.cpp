@@ -58,13 +58,12 @@ private:
 /// RFC 8941 3.3.4, without its ":" and "/".
 bool is_plain_token(std::string_view name) { return is_token(name) && to_lower(name[0]) >= 'a' && to_lower(name[0]) <= 'z'; }
 
-}   // namespace
-
-std::size_t write_cache_status(char* out, CacheStatus const& status) {
-    Writer writer(out);
-    auto const name = status.cache_name.substr(0, name_max);
+void write_name(Writer& writer, std::string_view text) {
+    auto const name = text.substr(0, name_max);
     is_plain_token(name) ? writer.raw(name) : writer.quoted(name);
+}
 
+void write_parameters(Writer& writer, CacheStatus const& status) {
     // RFC 9211 2.1, 2.2: hit and fwd exclude each other; the forwarding parameters belong to fwd.
     if (status.hit)
         writer.raw("; hit");
@@ -91,7 +90,28 @@ std::size_t write_cache_status(char* out, CacheStatus const& status) {
         writer.inside_quotes(status.detail.substr(0, detail_max));
         writer.raw("\"");
     }
+}
+
+}   // namespace
+
+std::size_t write_cache_status(char* out, CacheStatus const& status) {
+    Writer writer(out);
+    write_name(writer, status.cache_name);
+    write_parameters(writer, status);
     return writer.size();
+}
+
+std::size_t write_cache_parameters(char* out, CacheStatus const& status) {
+    Writer writer(out);
+    write_parameters(writer, status);
+    return writer.size();
+}
+
+std::string cache_name_item(std::string_view name) {
+    char text[name_max + 2];
+    Writer writer(text);
+    write_name(writer, name);
+    return {text, writer.size()};
 }
 
 }   // namespace garner::http

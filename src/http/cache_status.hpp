@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace garner::http {
@@ -28,5 +29,9 @@ inline constexpr std::size_t cache_status_bytes = 256;
 
 /// Writes the field's value to `out`, which must hold cache_status_bytes; returns its length. Allocates nothing.
 std::size_t write_cache_status(char* out, CacheStatus const&);
+/// Likewise, without the name that the value begins with.
+std::size_t write_cache_parameters(char* out, CacheStatus const&);
+/// The name as the value begins with it: a token, or else quoted.
+std::string cache_name_item(std::string_view name);
 
 }   // namespace garner::http

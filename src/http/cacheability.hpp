@@ -47,7 +47,7 @@ enum class StoredAs : std::uint8_t {
 struct StoreOptions {
     bool set_cookie = false;         // store Set-Cookie with explicit freshness only, without public or s-maxage (7.3)
     bool overrides_method = false;   // the origin receives the request's has_method_override field
-    bool has_own_ttl = false;        // the operator sets a default_ttl or min_ttl above 0 for this request
+    bool has_own_ttl = false;        // the operator sets a default_ttl or ttl_min above 0 for this request
     bool combinable = false;         // the 206 is a part that may be stored: http/partial
     bool keeps_errors = false;       // the operator sets a negative_ttl above 0 for this request (see is_negative_status)
     StoredAs what = StoredAs::answer;

@@ -22,8 +22,8 @@ struct CachingRule {
 
     std::optional<bool> never;                 // true: not stored
     std::optional<milliseconds> default_ttl;   // for responses without freshness information
-    std::optional<milliseconds> min_ttl;
-    std::optional<milliseconds> max_ttl;
+    std::optional<milliseconds> ttl_min;
+    std::optional<milliseconds> ttl_max;
     std::optional<milliseconds> negative_ttl;
     std::optional<double> heuristic_factor;   // share of the time since Last-Modified, 0 to 1 (RFC 9111 4.2.2)
     std::optional<Reload> reload;             // ignore: a client's no-cache and max-age=0 are ignored (contrary to 5.2.1)

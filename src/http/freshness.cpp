@@ -60,8 +60,8 @@ std::optional<DeltaSeconds> heuristic_lifetime(ResponseHead const& response, std
     return static_cast<DeltaSeconds>(std::min(guess, static_cast<double>(most)));
 }
 
-/// The bound to which shorter lifetimes are raised; a smaller max_ttl takes precedence.
-DeltaSeconds least(FreshnessOptions const& options) { return std::min(options.min_ttl, options.max_ttl); }
+/// The bound to which shorter lifetimes are raised; a smaller ttl_max takes precedence.
+DeltaSeconds least(FreshnessOptions const& options) { return std::min(options.ttl_min, options.ttl_max); }
 
 /// `given`: the lifetime from the response, explicit or heuristic. An operator's lifetime for a response with a validator
 /// is no worse than a heuristic, which RFC 9111 4.2.2 allows.
@@ -70,19 +70,19 @@ RuleOverride rule_override_of(bool may_guess, std::optional<DeltaSeconds> given,
     if (terms.negative && !may_guess) return RuleOverride::negative_ttl;
     bool const storable = given || terms.has_validator;
     if (least(options) > given.value_or(options.default_ttl) && (terms.explicit_lifetime || !storable))
-        return RuleOverride::min_ttl;
+        return RuleOverride::ttl_min;
     return !storable && options.default_ttl > 0 ? RuleOverride::default_ttl : RuleOverride::none;
 }
 
 /// Applies the operator's bounds.
 DeltaSeconds within(FreshnessOptions const& options, DeltaSeconds lifetime, LifetimeSource& source) {
     if (lifetime < least(options)) {
-        source = LifetimeSource::min_ttl;
+        source = LifetimeSource::ttl_min;
         return least(options);
     }
-    if (lifetime <= options.max_ttl) return lifetime;
-    source = LifetimeSource::max_ttl;
-    return options.max_ttl;
+    if (lifetime <= options.ttl_max) return lifetime;
+    source = LifetimeSource::ttl_max;
+    return options.ttl_max;
 }
 
 std::int64_t ttl_of(Terms const& terms, DeltaSeconds age) { return std::int64_t{terms.lifetime} - age; }
@@ -93,7 +93,7 @@ char const* text(RuleOverride rule_override) {
     switch (rule_override) {
     case RuleOverride::none: return "";
     case RuleOverride::default_ttl: return "rule: default_ttl";
-    case RuleOverride::min_ttl: return "rule: min_ttl";
+    case RuleOverride::ttl_min: return "rule: ttl_min";
     case RuleOverride::negative_ttl: return "rule: negative_ttl";
     }
     return "";
@@ -108,8 +108,8 @@ char const* text(LifetimeSource source) {
     case LifetimeSource::heuristic: return "a share of the time since Last-Modified";
     case LifetimeSource::negative_ttl: return "rule: negative_ttl";
     case LifetimeSource::default_ttl: return "rule: default_ttl";
-    case LifetimeSource::min_ttl: return "rule: min_ttl";
-    case LifetimeSource::max_ttl: return "rule: max_ttl";
+    case LifetimeSource::ttl_min: return "rule: ttl_min";
+    case LifetimeSource::ttl_max: return "rule: ttl_max";
     }
     return "";
 }

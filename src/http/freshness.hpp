@@ -15,8 +15,8 @@ namespace garner::http {
 /// The operator's settings. Times in seconds.
 struct FreshnessOptions {
     DeltaSeconds default_ttl = 0;                 // lifetime of a storable response without one; 0: none
-    DeltaSeconds min_ttl = 0;                     // raises shorter lifetimes, even explicit ones, contrary to RFC 9111
-    DeltaSeconds max_ttl = delta_seconds_max;     // lowers longer lifetimes
+    DeltaSeconds ttl_min = 0;                     // raises shorter lifetimes, even explicit ones, contrary to RFC 9111
+    DeltaSeconds ttl_max = delta_seconds_max;     // lowers longer lifetimes
     std::optional<DeltaSeconds> negative_ttl{};   // lifetime of errors without one (see is_negative_status)
     double heuristic_factor = 0.1;                // share of the time since Last-Modified (RFC 9111 4.2.2); 0: none
     DeltaSeconds heuristic_max = 24 * 60 * 60;
@@ -29,10 +29,10 @@ struct FreshnessOptions {
 enum class RuleOverride : std::uint8_t {
     none,
     default_ttl,   // gives a lifetime to a response that could not have been stored (3)
-    min_ttl,       // like default_ttl, or raises the origin's lifetime (4.2.1)
+    ttl_min,       // like default_ttl, or raises the origin's lifetime (4.2.1)
     negative_ttl   // keeps an error whose status allows no heuristic lifetime (3)
 };
-/// For Cache-Status and logs: "rule: min_ttl"; empty for none.
+/// For Cache-Status and logs: "rule: ttl_min"; empty for none.
 char const* text(RuleOverride);
 
 /// The source of a lifetime (4.2.1).
@@ -44,8 +44,8 @@ enum class LifetimeSource : std::uint8_t {
     heuristic,      // a fraction of the time since Last-Modified (4.2.2)
     negative_ttl,   // the operator's, like the following ones
     default_ttl,
-    min_ttl,   // raised to min_ttl, or to a smaller max_ttl
-    max_ttl    // lowered to max_ttl
+    ttl_min,   // raised to ttl_min, or to a smaller ttl_max
+    ttl_max    // lowered to ttl_max
 };
 /// "s-maxage", "Expires minus Date"; for display.
 char const* text(LifetimeSource);

@@ -4,6 +4,10 @@
 #include <array>
 #include <cstring>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include "util/check.hpp"
 #include "util/text.hpp"
 
@@ -46,6 +50,16 @@ bool has_control(std::uint64_t word) {
     return ((below_space | is_del) & (each * 0x80)) != 0;
 }
 
+#if defined(__SSE2__)
+/// True when one of sixteen bytes is a control byte, HTAB and DEL included.
+bool has_control(char const* text) {
+    auto const bytes = _mm_loadu_si128(reinterpret_cast<__m128i const*>(text));
+    auto const below_space = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
+    auto const del = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f));
+    return _mm_movemask_epi8(_mm_or_si128(below_space, del)) != 0;
+}
+#endif
+
 enum class Tabs : bool { refused, allowed };
 
 /// Eight bytes of `text`.
@@ -55,9 +69,17 @@ std::uint64_t word_at(char const* text) {
     return word;
 }
 
-/// True when `text` may have a control byte. Checks eight bytes at a time, because values are most of a head.
+/// True when `text` may have a control byte. Checks many bytes at a time, because values are most of a head.
 bool may_have_control(std::string_view text) {
     if (text.size() < 8) return std::ranges::any_of(text, is_control);
+#if defined(__SSE2__)
+    if (text.size() >= 16) {
+        auto const* const last = text.data() + text.size() - 16;   // may overlap the bytes before
+        for (auto const* at = text.data(); at < last; at += 16)
+            if (has_control(at)) return true;
+        return has_control(last);
+    }
+#endif
     auto const* const last = text.data() + text.size() - 8;   // may overlap the eight bytes before
     for (auto const* at = text.data(); at < last; at += 8)
         if (has_control(word_at(at))) return true;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "util/recycled_memory.hpp"
 #include "util/text.hpp"
 
 namespace garner::http {
@@ -100,7 +101,7 @@ public:
     void drop_large() {
         constexpr std::size_t usual = 32;
         clear();
-        if (lines_.capacity() > usual) std::vector<Field>().swap(lines_);
+        if (lines_.capacity() > usual) Lines().swap(lines_);
     }
 
     /// Reserves space for this many lines, so that adding them allocates once.
@@ -112,13 +113,18 @@ public:
 
 private:
     static constexpr std::uint64_t bit(Name id) { return std::uint64_t{1} << static_cast<unsigned>(id); }
-    std::vector<Field> lines_;
+    using Lines = std::vector<Field, RecyclingAllocator<Field>>;
+    Lines lines_;
     std::uint64_t present_ = 0;
 };
 
 /// Calls `use(part)` for each part of a list between commas outside quoted strings, trimmed.
 template <class Use>
 void for_each_part(std::string_view list, Use&& use) {
+    if (list.find(',') == npos) {   // most lists
+        use(trim(list));
+        return;
+    }
     std::size_t begin = 0;
     bool quoted = false;
     for (std::size_t i = 0; i < list.size(); ++i) {

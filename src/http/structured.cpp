@@ -14,30 +14,36 @@ public:
 
     /// RFC 8941 4.2.2.
     bool dictionary(std::vector<DictionaryMember>& members) {
-        skip(" ");
-        while (!rest_.empty()) {
+        return separated([&] {
             DictionaryMember member;
             if (!key(member.key)) return false;
             if (take('=') ? !value(member) : !parameters()) return false;
             std::erase_if(members, [&](DictionaryMember const& old) { return old.key == member.key; });
             if (members.size() == dictionary_members_max) return false;
             members.push_back(member);
-            skip(" \t");
-            if (rest_.empty()) return true;
-            if (!take(',')) return false;
-            skip(" \t");
-            if (rest_.empty()) return false;   // a trailing comma
-        }
-        return true;
+            return true;
+        });
     }
 
     /// RFC 8941 4.2.1, for strings only.
     bool strings(std::vector<std::string>& list) {
-        skip(" ");
-        while (!rest_.empty()) {
+        return separated([&] {
             DictionaryMember item;
             if (!at('"') || !string(item) || !parameters()) return false;
             list.push_back(without_escapes(item.text));
+            return true;
+        });
+    }
+
+private:
+    using Type = DictionaryMember::Type;
+
+    /// Members separated by commas, which member() takes.
+    template <class Member>
+    bool separated(Member member) {
+        skip(" ");
+        while (!rest_.empty()) {
+            if (!member()) return false;
             skip(" \t");
             if (rest_.empty()) return true;
             if (!take(',')) return false;
@@ -46,9 +52,6 @@ public:
         }
         return true;
     }
-
-private:
-    using Type = DictionaryMember::Type;
 
     static std::string without_escapes(std::string_view text) {
         std::string plain;

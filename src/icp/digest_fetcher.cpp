@@ -14,7 +14,6 @@ namespace garner::icp {
 
 namespace {
 
-constexpr milliseconds look_every{1'000};
 constexpr milliseconds piece_patience{10'000};    // without progress
 constexpr milliseconds whole_patience{120'000};   // for the whole digest
 constexpr milliseconds life_of_stale{300'000};    // for a digest that has already expired on arrival
@@ -76,14 +75,7 @@ void DigestFetcher::stop() {
     for (auto& [peer, watch] : watches_) watch->end();
 }
 
-net::awaitable<void> DigestFetcher::run() {
-    while (!stopped_) {
-        look();
-        co_await pause(look_every);
-    }
-}
-
-void DigestFetcher::look() {
+void DigestFetcher::look_around() {
     auto const now = steady_now();
     auto const peer_table = mesh_.peer_table();
     std::erase_if(watches_, [&](auto const& known) {

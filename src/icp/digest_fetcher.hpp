@@ -14,14 +14,13 @@ namespace garner::icp {
 /// Checks every second.
 class DigestFetcher final : public PeriodicTask {
 public:
-    DigestFetcher(Mesh& mesh, net::Worker& worker) : PeriodicTask(mesh, worker) {}
+    DigestFetcher(Mesh& mesh, net::Worker& worker) : PeriodicTask(mesh, worker, milliseconds{1'000}) {}
     void stop() override;
 
 private:
     struct Watch;
     struct Location;
-    net::awaitable<void> run() override;
-    void look();
+    void look_around() override;
     net::awaitable<void> renew(std::shared_ptr<Watch> watch);
     net::awaitable<void> fetch(Watch& watch, Location const& location);
     net::awaitable<void> receive(Watch& watch, Location const& location);

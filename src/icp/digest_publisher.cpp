@@ -10,7 +10,6 @@ namespace garner::icp {
 
 namespace {
 
-constexpr milliseconds publish_look_every{250};
 // A million URLs take about 1.5 s, a third of it CPU time.
 constexpr microseconds slice{500};
 constexpr milliseconds rest{1};
@@ -34,7 +33,7 @@ net::awaitable<void> DigestPublisher::run() {
             due = now + life;
             co_await make(life);
         }
-        if (!stopped_) co_await pause(publish_look_every);
+        if (!stopped_) co_await pause(interval_);
     }
 }
 

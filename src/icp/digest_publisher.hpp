@@ -10,7 +10,7 @@ struct Options;
 /// Works in slices; none blocks the worker for longer than a request would.
 class DigestPublisher final : public PeriodicTask {
 public:
-    DigestPublisher(Mesh& mesh, net::Worker& worker) : PeriodicTask(mesh, worker) {}
+    DigestPublisher(Mesh& mesh, net::Worker& worker) : PeriodicTask(mesh, worker, milliseconds{250}) {}
 
 private:
     net::awaitable<void> run() override;

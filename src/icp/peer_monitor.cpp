@@ -10,7 +10,6 @@ namespace garner::icp {
 
 namespace {
 
-constexpr milliseconds round_time{1'000};
 constexpr milliseconds found_for{60'000};
 constexpr milliseconds lost_for{5'000};
 // A watched proxy that dies is known to be dead after 4 s at most.
@@ -23,13 +22,6 @@ void PeerMonitor::stop() {
     PeriodicTask::stop();
     for (auto const& [peer, watch] : watches_)
         if (watch.probing) watch.probing->request();
-}
-
-net::awaitable<void> PeerMonitor::run() {
-    while (!stopped_) {
-        look_around();
-        co_await pause(round_time);
-    }
 }
 
 void PeerMonitor::look_around() {

@@ -13,7 +13,7 @@ class Peer;
 /// Checks every second.
 class PeerMonitor final : public PeriodicTask {
 public:
-    PeerMonitor(Mesh& mesh, net::Worker& worker) : PeriodicTask(mesh, worker) {}
+    PeerMonitor(Mesh& mesh, net::Worker& worker) : PeriodicTask(mesh, worker, milliseconds{1'000}) {}
     void stop() override;
 
 private:
@@ -27,8 +27,7 @@ private:
         net::ConnectStop* probing = nullptr;
     };
 
-    net::awaitable<void> run() override;
-    void look_around();
+    void look_around() override;
     /// Resolves again every minute, and every few seconds while the name does not resolve.
     net::awaitable<void> find(std::shared_ptr<Peer> peer);
     bool wants_probe(Peer const& peer, Watch const& watch, SteadyTime now) const;

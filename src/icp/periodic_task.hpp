@@ -10,7 +10,7 @@ namespace garner::icp {
 
 class Mesh;
 
-/// Runs a coroutine from start() to stop().
+/// Looks around at an interval, from start() to stop().
 class PeriodicTask {
 public:
     virtual ~PeriodicTask() = default;
@@ -23,10 +23,17 @@ public:
     }
 
 protected:
-    PeriodicTask(Mesh& mesh, net::Worker& worker) : mesh_(mesh), worker_(worker), timer_(worker.io.get_executor()) {}
+    PeriodicTask(Mesh& mesh, net::Worker& worker, milliseconds interval)
+        : mesh_(mesh), worker_(worker), interval_(interval), timer_(worker.io.get_executor()) {}
 
+    virtual void look_around() {}
     /// Returns soon after `stopped_` is set.
-    virtual net::awaitable<void> run() = 0;
+    virtual net::awaitable<void> run() {
+        while (!stopped_) {
+            look_around();
+            co_await pause(interval_);
+        }
+    }
     /// Ends early at stop().
     net::awaitable<void> pause(milliseconds time) {
         timer_.expires_after(time);
@@ -36,6 +43,7 @@ protected:
 
     Mesh& mesh_;
     net::Worker& worker_;
+    milliseconds const interval_;
     bool stopped_ = false;
 
 private:

@@ -14,7 +14,6 @@ namespace garner::icp {
 
 namespace {
 
-constexpr milliseconds srv_round{500};
 constexpr milliseconds failed_for{5'000};
 
 std::string place_text(net::SrvTarget const& target) { return target.host + ":" + std::to_string(target.port); }
@@ -31,13 +30,6 @@ std::string only_in(std::vector<net::SrvTarget> const& all, std::vector<net::Srv
 }
 
 }   // namespace
-
-net::awaitable<void> ServiceMonitor::run() {
-    while (!stopped_) {
-        look_around();
-        co_await pause(srv_round);
-    }
-}
 
 void ServiceMonitor::look_around() {
     auto const now = steady_now();

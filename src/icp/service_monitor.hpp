@@ -9,10 +9,10 @@
 
 namespace garner::icp {
 
-/// Asks again when an answer has expired. Without an answer all stays as it is.
+/// Looks every 500 ms whether an answer has expired, and asks again. Without an answer all stays as it is.
 class ServiceMonitor final : public PeriodicTask {
 public:
-    ServiceMonitor(Mesh& mesh, net::Worker& worker) : PeriodicTask(mesh, worker) {}
+    ServiceMonitor(Mesh& mesh, net::Worker& worker) : PeriodicTask(mesh, worker, milliseconds{500}) {}
 
 private:
     struct Watch {
@@ -22,8 +22,7 @@ private:
         std::string refused;   // servers at local addresses, which were logged
     };
 
-    net::awaitable<void> run() override;
-    void look_around();
+    void look_around() override;
     net::awaitable<void> ask(std::string service);
     net::awaitable<std::vector<net::SrvTarget>> usable(std::string service, std::vector<net::SrvTarget> targets);
     bool permits_local(std::string_view service) const;

@@ -26,6 +26,7 @@ enum class Hierarchy : std::uint8_t {
     cd_sibling_hit,
     carp,
     any_old_parent,
+    group_parent,   // the member above this one in the tree of an offered object
     count_
 };
 std::string_view name_of(Hierarchy);

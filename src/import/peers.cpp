@@ -94,8 +94,8 @@ private:
     }
     /// The port of the directive is then HTCP's.
     void htcp() {
-        if (auto const* const port = peer_.find("icp")) peer_["htcp"] = *port;
-        peer_["icp"] = Json::number(0);
+        if (auto const* const port = peer_.find("icp_port")) peer_["htcp_port"] = *port;
+        peer_["icp_port"] = Json::number(0);
     }
 
     Context& context_;
@@ -135,8 +135,8 @@ void take_cache_peer(Context& context, Line const& line, Directive const&) {
     peer["name"] = Json::string(name);
     peer["type"] = Json::string(words[1]);
     peer["host"] = Json::string(host);
-    peer["http"] = Json::number(*http);
-    peer["icp"] = Json::number(*icp);
+    peer["http_port"] = Json::number(*http);
+    peer["icp_port"] = Json::number(*icp);
     PeerOptions options(context, line, peer, parent);
     for (std::size_t i = 4; i < words.size(); ++i) options.take(words[i]);
     context.peers.push_back({name, std::move(peer)});

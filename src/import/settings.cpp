@@ -148,7 +148,7 @@ void report_maximum(Context& context, Line const& line, std::uint64_t percent, s
     if (!minutes) return context.report.drop(line, what + " is not a number");
     context.report.drop(line,
                         what + (*minutes > day ? ": heuristic lifetimes are at most 1440 minutes in Garner"
-                                               : " has no equivalent: `max_ttl` would lower lifetimes that origins give, too"));
+                                               : " has no equivalent: `ttl_max` would lower lifetimes that origins give, too"));
 }
 
 }   // namespace
@@ -175,7 +175,7 @@ void take_refresh_pattern(Context& context, Line const& line, Directive const&) 
     // Squid compares the age with the maximum first.
     auto const lifetime = std::min({*minutes, parse_decimal(words[3]).value_or(year), year});
     auto const time = time_text(milliseconds(lifetime * 60'000));
-    rule[overrides ? "min_ttl" : "default_ttl"] = Json::string(time);
+    rule[overrides ? "ttl_min" : "default_ttl"] = Json::string(time);
     auto const hundredths = std::min(*percent, percent_max);
     if (*percent > percent_max) context.report.drop(line, "a share above 100 %: `heuristic_factor` is at most 1");
     report_maximum(context, line, *percent, words[3]);

@@ -126,7 +126,7 @@ std::optional<int> access_error(Account const& account, std::string const& path,
     constexpr int not_taken = 255;   // no error number is that large
     auto const child = ::fork();
     if (child == 0) {
-        if (!become(account).empty()) ::_exit(not_taken);
+        if (!become(account)) ::_exit(not_taken);
         ::_exit(::faccessat(AT_FDCWD, path.c_str(), rights, AT_EACCESS) == 0 ? 0 : errno);
     }
     int status = 0;
@@ -136,10 +136,11 @@ std::optional<int> access_error(Account const& account, std::string const& path,
     return WEXITSTATUS(status);
 }
 
-std::string become(Account const& account) {
+Result<void> become(Account const& account) {
     bool const became =
         ::initgroups(account.name.c_str(), account.group) == 0 && ::setgid(account.group) == 0 && ::setuid(account.user) == 0;
-    return became ? "" : "cannot run as user " + account.name + ": " + std::strerror(errno);
+    if (became) return {};
+    return Fault{"cannot run as user " + account.name + ": " + std::strerror(errno)};
 }
 
 }   // namespace garner::io

@@ -6,11 +6,14 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/deferred.hpp>
+#include <boost/asio/detail/thread_info_base.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/system/error_code.hpp>
 #include <chrono>
+
+#include "util/recycled_memory.hpp"
 
 namespace garner::net {
 
@@ -30,3 +33,17 @@ using Error = boost::system::error_code;
 inline constexpr auto as_values = asio::as_tuple(asio::deferred);
 
 }   // namespace garner::net
+
+// Coroutine frames. Asio itself would keep eight of any size, search them for a large enough one, and free one if there is none.
+
+template <>
+inline void* boost::asio::detail::thread_info_base::allocate<boost::asio::detail::thread_info_base::awaitable_frame_tag>(
+    awaitable_frame_tag, thread_info_base*, std::size_t size, std::size_t) {
+    return garner::RecycledMemory::take(size);
+}
+
+template <>
+inline void boost::asio::detail::thread_info_base::deallocate<boost::asio::detail::thread_info_base::awaitable_frame_tag>(
+    awaitable_frame_tag, thread_info_base*, void* pointer, std::size_t size) {
+    garner::RecycledMemory::give_back(pointer, size);
+}

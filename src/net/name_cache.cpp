@@ -74,7 +74,7 @@ NamesPtr NameCache::store(std::string_view host, std::vector<Address> addresses,
     auto& shard = shard_of(host);
     MutexLock const lock(shard.mutex);
     if (auto names = shard.from_hosts(host)) return names;
-    auto const lifetime = std::min(std::max<milliseconds>(ttl, positive_min), shard.bounds.positive_max);
+    auto const lifetime = std::min(std::max<milliseconds>(ttl, positive_min), shard.bounds.positive_ttl);
     auto& answer = shard.answers.get(host, shard.bounds.answers_max);
     answer = {counted(host, {std::move(addresses)}), now + lifetime, 0};
     return answer.names;
@@ -147,7 +147,7 @@ NameCache::Change NameCache::change_to(ResolverOptions const& options, std::stri
 void NameCache::apply(Change& change) {
     auto const& options = change.options;
     bool const asks_others = options.servers != servers_;
-    Bounds const bounds{options.positive_max, options.negative_first, options.negative_ttl,
+    Bounds const bounds{options.positive_ttl, options.negative_first, options.negative_ttl,
                         std::max<std::size_t>(1, options.entries_max / shards_used_)};
     for (std::size_t i = 0; i < shards_used_; ++i) {
         auto& shard = shards_[i];

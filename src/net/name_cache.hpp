@@ -38,7 +38,7 @@ public:
     /// The valid entry; nullptr if there is none. Allocates nothing.
     NamesPtr find(std::string_view host, SteadyTime now = steady_now());
 
-    /// Keeps an answer for `ttl`, at least 1 s, at most positive_max. The hosts file takes precedence.
+    /// Keeps an answer for `ttl`, at least 1 s, at most positive_ttl. The hosts file takes precedence.
     NamesPtr store(std::string_view host, std::vector<Address> addresses, seconds ttl, SteadyTime now = steady_now());
 
     /// Keeps a failure for negative_first, doubled with each failure of this name in a row, up to negative_ttl.
@@ -84,7 +84,7 @@ private:
         std::uint32_t failures = 0;   // in a row
     };
     struct Bounds {
-        milliseconds positive_max{}, negative_first{}, negative_ttl{};
+        milliseconds positive_ttl{}, negative_first{}, negative_ttl{};
         std::size_t answers_max = 1;   // in one shard
     };
     using Hosts = std::unordered_map<std::string, NamesPtr, KeyedHash, std::equal_to<>>;

@@ -12,7 +12,7 @@ struct ResolverOptions {
     std::vector<std::string> servers;        // "10.0.0.1", "10.0.0.1:5353", "[::1]:53"; empty: those of /etc/resolv.conf
     milliseconds negative_first{5'000};      // a failure is remembered this long at first; doubles up to negative_ttl
     milliseconds negative_ttl{300'000};      // upper bound of the above
-    milliseconds positive_max{86'400'000};   // an answer is remembered at most this long
+    milliseconds positive_ttl{86'400'000};   // an answer is remembered at most this long
     std::uint32_t entries_max = 100'000;     // names remembered, all shards together
     std::string hosts_file = "/etc/hosts";
     friend bool operator==(ResolverOptions const&, ResolverOptions const&) = default;

@@ -1,7 +1,7 @@
 #include "net/origin_pool.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <span>
 
 #include "util/text.hpp"
 
@@ -9,23 +9,19 @@ namespace garner::net {
 
 namespace {
 
-/// The number and a line feed.
-void append_number(std::uint64_t number, std::string& to) {
-    char text[24];
-    auto* end = std::to_chars(text, text + sizeof text, number).ptr;
-    *end++ = '\n';
-    to.append(text, end);
+std::string_view as_text(std::span<std::uint64_t const> numbers) {
+    return {reinterpret_cast<char const*>(numbers.data()), numbers.size_bytes()};
 }
 
 }   // namespace
 
 std::string_view pool_key(PoolKey const& key, std::string& buffer) {
-    // No part can contain a line feed.
-    buffer.clear();
-    append_number(key.tls, buffer);
-    append_number(key.port, buffer);
-    append_number(key.peer_tls, buffer);
-    for (char c : key.host) buffer += to_lower(c);
+    std::uint64_t const numbers[]{key.tls, key.peer_tls, key.port};
+    buffer.assign(as_text(numbers));
+    // No text can contain a line feed.
+    auto const host_at = buffer.size();
+    buffer += key.host;
+    for (auto& c : std::span(buffer).subspan(host_at)) c = to_lower(c);
     buffer += '\n';
     buffer += key.peer;
     buffer += '\n';
@@ -78,8 +74,7 @@ void OriginPool::reconfigure(PoolOptions const& options) {
 }
 
 void OriginPool::close_secure(std::uint64_t tls) {
-    std::string prefix;
-    append_number(tls, prefix);
+    auto const prefix = as_text({&tls, 1});
     for (auto next = origins_.begin(); next != origins_.end();) {
         auto& origin = *next++;
         if (!origin.first.starts_with(prefix)) continue;

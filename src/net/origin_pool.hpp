@@ -12,6 +12,7 @@
 #include "net/transport.hpp"
 #include "util/clock.hpp"
 #include "util/hash.hpp"
+#include "util/recycled_memory.hpp"
 
 namespace garner::net {
 
@@ -62,7 +63,7 @@ public:
 
 private:
     struct Idle;
-    using Idles = std::list<Idle>;
+    using Idles = std::list<Idle, RecyclingAllocator<Idle>>;
     // Both are ordered by age, so that the oldest connection of all is also the first of its origin.
     using Origins = std::unordered_map<std::string, std::vector<Idles::iterator>, KeyedHash, std::equal_to<>>;
     struct Idle {

@@ -40,6 +40,7 @@ void Worker::start() {
     wheel.start();
     thread_ = std::thread([this] {
         pthread_setname_np(pthread_self(), ("worker-" + std::to_string(number)).c_str());
+        RecycledMemory memory;
         io.run();
         ended_ = true;
     });

@@ -272,12 +272,12 @@ void AccessLog::turn(unsigned worker, OutputPtr output) {
     wake();
 }
 
-std::string AccessLog::reopen() {
+Result<void> AccessLog::reopen() {
     auto const output = this->output();
     if (!output->has_file) return {};
     auto const& path = output->place.path;
     auto file = std::make_unique<File>(path);
-    if (file->error()) return "cannot reopen the access log " + path + ": " + text_of(file->error());
+    if (file->error()) return Fault{"cannot reopen the access log " + path + ": " + text_of(file->error())};
     output->use_next(std::move(file));
     wake();
     return {};

@@ -70,10 +70,9 @@ public:
     /// the former output, which is closed after that. It gets a second for lines that it does not accept.
     void turn(unsigned worker, OutputPtr);
 
-    /// Reopens the path after the file was renamed. Returns the error's text, or an empty string; after an error the old
-    /// file stays in use. The log thread switches to the new file with its next batch: lines logged 200 ms later are in the
-    /// new file.
-    std::string reopen();
+    /// Reopens the path after the file was renamed. After an error the old file stays in use. The log thread switches to the new
+    /// file with its next batch: lines logged 200 ms later are in the new file.
+    Result<void> reopen();
 
     std::uint64_t dropped() const;
     Stats stats() const;

@@ -11,13 +11,8 @@ namespace {
 
 // How often a follower of a slow leader repeats the lookup, to find responses of parallel fetches.
 constexpr int looks_again_max = 8;
-constexpr milliseconds loop_wait{1'000};   // how long a request of another cache waits for a fetch here
-
-http::Fwd reason_to_forward(cache::Lookup const& found) {
-    if (found.kind == cache::Lookup::Kind::stale)
-        return http::is_by_request(found.answer.reason) ? http::Fwd::request : http::Fwd::stale;
-    return found.part_missing ? http::Fwd::partial : found.variant_missing ? http::Fwd::vary_miss : http::Fwd::uri_miss;
-}
+constexpr milliseconds loop_wait{1'000};    // how long a request of another cache waits for a fetch here
+constexpr milliseconds tree_wait{10'000};   // the same for an offered object: trees have loops only while members come and go
 
 }   // namespace
 
@@ -84,7 +79,11 @@ Step CacheSide::ask(Action action) {
     return action == Action::tell_failure ? Step::answer_known : action == Action::follow ? Step::follow : Step::fetch;
 }
 
-cache::Collapse CacheSide::collapse() const { return collapse_of(request_.head(), request_.control, request_.options->caching); }
+/// A range of an offered object is a part of the whole that this cache fetches in any case.
+cache::Collapse CacheSide::collapse() const {
+    bool const fetches_whole = request_.head().fields.has(Name::range) && request_.is_offered();
+    return collapse_of(request_.head(), request_.control, request_.options->caching, fetches_whole);
+}
 
 void CacheSide::start_refresh() {
     auto& services = request_.services;
@@ -132,10 +131,9 @@ void CacheSide::note_miss() {
     auto const& found = state_.found;
     auto& record = request_.record;
     record.tag = request_.control.no_cache ? ResultTag::tcp_client_refresh_miss : ResultTag::tcp_miss;
-    record.cache_status.fwd = reason_to_forward(found);
-    bool const is_stale = found.kind == cache::Lookup::Kind::stale;
-    if (is_stale) record.cache_status.ttl = found.answer.ttl;
-    auto const reason = is_stale ? std::optional(found.answer.reason) : found.removed;
+    auto const [fwd, reason] = why_forwarded(found);
+    record.cache_status.fwd = fwd;
+    if (found.kind == cache::Lookup::Kind::stale) record.cache_status.ttl = found.answer.ttl;
     if (!reason) return;
     record.say(http::text(*reason));
     request_.services.counters.not_fresh.add(*reason);
@@ -149,12 +147,11 @@ net::awaitable<Step> CacheSide::follow() {
     auto const& deadlines = request_.options->deadlines;
     auto& follower = state_.follower;
     follower.emplace(fill);
-    if (auto const* const account = request_.line_account()) follower->pay_as(account->own());
+    if (auto const* const account = request_.line_account()) follower->pay_as(account->own(), account->own_cap());
     auto patience = deadlines.fill;
-    if (upstream_.sources().may_be_in_a_loop()) patience = std::min(patience, loop_wait);
+    if (upstream_.sources().may_be_in_a_loop()) patience = std::min(patience, request_.is_offered() ? tree_wait : loop_wait);
     auto const begun = steady_now();
     bool const waited = looks_again_ > 0;
-    auto const give_up = (waited ? request_.started : begun) + patience;
     auto const beside_at = waited ? begun : begun + patience_with_leader();
     for (;;) {
         auto view = follower->view();
@@ -180,6 +177,8 @@ net::awaitable<Step> CacheSide::follow() {
             co_return co_await failed_.answer(std::move(view.failure));
         }
         auto const now = steady_now();
+        auto const silent_since = std::max(waited ? request_.started : begun, fill->last_in_line(now));
+        auto const give_up = silent_since + patience;
         if (now >= give_up && patience >= deadlines.fill) {
             co_await delivery_.waited_too_long();
             co_return Step::done;

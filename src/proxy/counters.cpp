@@ -41,6 +41,16 @@ char const* text(Protocol protocol) {
     return "";
 }
 
+char const* text(ReplicationSource source) {
+    switch (source) {
+    case ReplicationSource::parent: return "parent";
+    case ReplicationSource::sibling: return "sibling";
+    case ReplicationSource::origin: return "origin";
+    case ReplicationSource::count_: break;
+    }
+    return "";
+}
+
 char const* text(LoginResult result) {
     using enum LoginResult;
     switch (result) {

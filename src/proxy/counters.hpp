@@ -65,6 +65,10 @@ char const* text(InterceptedBegin);
 enum class LoginResult : std::uint8_t { accepted, rejected, limited, unavailable, count_ };
 char const* text(LoginResult);
 
+/// The source of a response that members of the group replicate.
+enum class ReplicationSource : std::uint8_t { parent, sibling, origin, count_ };
+char const* text(ReplicationSource);
+
 /// The versions of HTTP in which clients speak.
 enum class Protocol : std::uint8_t { http1, http2, count_ };
 char const* text(Protocol);
@@ -102,8 +106,9 @@ struct Counters : TlsCounters, ProtocolCounters, h2::Counters {
     Counter origin_reused;
     Counter origin_retries;
     Counter origin_failures;
-    Counter resumed;     // bodies that were truncated by a peer and continued from another source
-    Counter refreshes;   // background revalidations of responses that were served stale
+    Counter resumed;                           // bodies that were truncated by a peer and continued from another source
+    Counter refreshes;                         // background revalidations of responses that were served stale
+    CounterOf<ReplicationSource> replicated;   // bytes received
     Counter client_aborts;
     CounterOf<http::StoreRefusal> not_stored;   // responses that were considered for storing
     CounterOf<http::Bypass> passed;

@@ -62,9 +62,10 @@ http::Bypass why_bypassed(http::RequestHead const& request, http::Framing const&
     return http::why_bypass(request, control);
 }
 
-cache::Collapse collapse_of(http::RequestHead const& request, http::RequestCacheControl const& control, Caching const& caching) {
+cache::Collapse collapse_of(http::RequestHead const& request, http::RequestCacheControl const& control, Caching const& caching,
+                            bool fetches_whole) {
     bool const shares = request.method == Method::get && !request.fields.has(Name::authorization) &&
-                        (!request.fields.has(Name::range) || caching.range_fetches_whole) && !control.no_cache;
+                        (!request.fields.has(Name::range) || caching.range_fetches_whole || fetches_whole) && !control.no_cache;
     return shares ? cache::Collapse::lead_and_follow : cache::Collapse::alone;
 }
 
@@ -77,6 +78,18 @@ Action without_asking(cache::Lookup::Kind kind, store::Object const* object, htt
     if (kind == Kind::refresh && !caching.offline) return Action::refresh;
     if (object && caching.offline) return Action::deliver_offline;
     return control.only_if_cached ? Action::only_if_cached : Action::fetch;
+}
+
+Forwarding why_forwarded(cache::FoundResponse const& found) {
+    using http::Fwd;
+    if (found.kind == cache::Lookup::Kind::stale)
+        return {http::is_by_request(found.answer.reason) ? Fwd::request : Fwd::stale, found.answer.reason};
+    return {found.part_missing ? Fwd::partial : found.variant_missing ? Fwd::vary_miss : Fwd::uri_miss, found.removed};
+}
+
+http::Fwd why_forwarded(http::Bypass bypass) {
+    if (bypass == http::Bypass::method) return http::Fwd::method;
+    return bypass == http::Bypass::no_store_request ? http::Fwd::request : http::Fwd::bypass;
 }
 
 std::optional<store::Body::Span> lacks(store::Object const& parts, Bytes object_max) {
@@ -135,9 +148,9 @@ http::FreshnessOptions freshness_options(Caching const& caching, http::RuleReque
         auto const& rule = *at;
         if (!rule.applies(facts, content_type)) continue;
         if (rule.default_ttl) freshness.default_ttl = clamp(*rule.default_ttl);
-        if (rule.min_ttl) freshness.min_ttl = clamp(*rule.min_ttl);
+        if (rule.ttl_min) freshness.ttl_min = clamp(*rule.ttl_min);
         if (rule.negative_ttl) freshness.negative_ttl = clamp(*rule.negative_ttl);
-        if (rule.max_ttl) freshness.max_ttl = clamp(*rule.max_ttl);
+        if (rule.ttl_max) freshness.ttl_max = clamp(*rule.ttl_max);
         if (rule.heuristic_factor) freshness.heuristic_factor = *rule.heuristic_factor;
     }
     return freshness;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cache/cache.hpp"
+#include "http/cache_status.hpp"
 #include "http/cacheability.hpp"
 #include "http/framing.hpp"
 #include "http/freshness.hpp"
@@ -44,7 +45,7 @@ http::Bypass why_bypassed(http::RequestHead const&, http::Framing const&, http::
 
 /// Requests that need a response of their own neither lead nor follow. A range request leads and follows if it fetches the
 /// whole response.
-cache::Collapse collapse_of(http::RequestHead const&, http::RequestCacheControl const&, Caching const&);
+cache::Collapse collapse_of(http::RequestHead const&, http::RequestCacheControl const&, Caching const&, bool fetches_whole = false);
 
 /// The action for a request that the access rules allow.
 enum class Action : std::uint8_t {
@@ -86,6 +87,16 @@ Action after_lookup(Action without_asking, bool follows, MayHaveMisses const& ma
     if (hears_of_failure()) return Action::tell_failure;
     return follows ? Action::follow : Action::fetch;
 }
+
+/// Why a request goes to the origin, and the rule that excluded or removed a stored response; nothing: none was stored.
+struct Forwarding {
+    http::Fwd fwd;
+    std::optional<http::ReuseReason> reason;
+};
+/// After a lookup. A request that asks only for the bytes that stored parts lack() is http::Fwd::partial instead.
+Forwarding why_forwarded(cache::FoundResponse const&);
+/// Without one. `bypass` is not none.
+http::Fwd why_forwarded(http::Bypass bypass);
 
 /// The bytes that are missing from these stored parts; nothing when the whole is to be fetched instead.
 std::optional<store::Body::Span> lacks(store::Object const& parts, Bytes object_max);

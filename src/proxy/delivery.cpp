@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "http/range.hpp"
+#include "proxy/line_account.hpp"
 #include "store/body_source.hpp"
 #include "util/random_bits.hpp"
 
@@ -179,7 +180,9 @@ net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, P
         auto seen = follower ? follower->view().version : 0;
         // The state is read before the bytes: a body that is complete here gets no more bytes after this read.
         auto state = object->body()->state();
-        auto const most = writer_.pace().was_full() ? write_bytes_when_full : write_bytes;
+        auto most = writer_.pace().was_full() ? write_bytes_when_full : write_bytes;
+        bool const is_capped = follower && request_.account && request_.account->own_cap();
+        if (is_capped) most = std::min(most, request_.account->piece(share::Direction::down));
         auto count = left > 0 ? reader.next(read, std::min(left, most)) : 0;
         if (reader.needs_load()) {
             auto const here = request_.executor();
@@ -197,6 +200,10 @@ net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, P
         reader.advance(bytes);
         left -= slice.count ? bytes : 0;
         if (follower) follower->read_up_to(reader.offset());
+        if (is_capped) {
+            bool const stays = co_await keep_to_cap(*follower, bytes);
+            if (!stays) co_return false;
+        }
         bool const lets_go =
             may_let_go && reader.offset() < object->body()->size() && request_.services.cache.memory().wants_back(*object);
         if (bytes > 0 && !lets_go) continue;
@@ -220,6 +227,14 @@ net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, P
     }
 }
 
+/// Another client with a higher cap may pay for the fetch. False: the client has disconnected.
+net::awaitable<bool> Delivery::keep_to_cap(cache::Follower& follower, Bytes bytes) {
+    auto& account = *request_.account;
+    account.charge_own_cap(follower.not_charged(bytes));
+    if (!account.owes(share::Direction::down)) co_return true;
+    co_return co_await pay_for_piece(request_);
+}
+
 /// Fetches the bytes after the reader's offset and sends them; releases the object, so that its memory is freed. Nothing
 /// when the rest is unavailable, else whether all was sent. Separate, so that the frame of send_body() stays small
 /// (allocation_test).
@@ -235,9 +250,10 @@ net::awaitable<std::optional<bool>> Delivery::send_rest(store::ObjectPtr& object
     co_return co_await pass_through_.pass_on(head, broken);
 }
 
-/// False when waiting is over: the client is gone, or the fill did not change for deadlines.fill. Also true after a shorter
-/// `limit`.
+/// False when waiting is over: the client is gone, or the fill was silent for deadlines.fill. Also true after a shorter `limit`,
+/// and if the fill has waited for the line.
 net::awaitable<bool> Delivery::wait_for_growth(cache::Follower& follower, std::uint64_t seen, milliseconds limit) {
+    auto const begun = steady_now();
     net::Waiter waiter(request_.executor());
     request_.waiting = waiter.handle();
     follower.wake_on_change(seen, waiter.handle());
@@ -247,6 +263,7 @@ net::awaitable<bool> Delivery::wait_for_growth(cache::Follower& follower, std::u
     request_.waiting = {};
     bool const runs_out_early = wake == net::Wake::deadline && limit < request_.options->deadlines.fill;
     if (wake == net::Wake::ready || runs_out_early) co_return true;
+    if (wake == net::Wake::deadline && follower.fill().last_in_line(steady_now()) > begun) co_return true;
     if (wake == net::Wake::deadline && !request_.head_sent) {
         co_await waited_too_long();
         co_return false;

@@ -25,7 +25,7 @@ public:
     bool deliver_at_once(store::ObjectPtr const& object);
 
     /// Waits for the fill to change after `seen`. False when waiting is over: the client is gone, or the fill did not
-    /// change for deadlines.fill. Also true after a shorter `limit`.
+    /// change for deadlines.fill, without waiting for the line. Also true after a shorter `limit`.
     net::awaitable<bool> wait_for_growth(cache::Follower& follower, std::uint64_t seen, milliseconds limit);
     net::awaitable<void> waited_too_long();
 
@@ -43,6 +43,7 @@ private:
     bool answer_ranges(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
     net::awaitable<void> send_ranges(store::ObjectPtr object, Pieces& pieces);
     net::awaitable<bool> send_body(store::ObjectPtr object, Slice slice, Pieces& pieces, cache::Follower* follower);
+    net::awaitable<bool> keep_to_cap(cache::Follower& follower, Bytes bytes);
     net::awaitable<std::optional<bool>> send_rest(store::ObjectPtr& object, store::BodyReader& reader, Slice const& slice);
 
     Request& request_;

@@ -7,6 +7,7 @@
 
 #include "proxy/connection.hpp"
 #include "proxy/fill_pump.hpp"
+#include "proxy/group_fetch.hpp"
 #include "proxy/refresh.hpp"
 #include "proxy/server.hpp"
 
@@ -18,12 +19,13 @@ constexpr milliseconds look_every{5};
 
 bool is_idle(Services const& services) {
     return services.accepting == 0 && services.connections.empty() && services.drain.departing == 0 && services.pumps.empty() &&
-           services.refreshes.empty();
+           services.refreshes.empty() && services.group_fetches.empty();
 }
 
-/// No client waits for a refresh.
+/// No client waits for these.
 void abort_refreshes(Services& services) {
     for (auto* refresh : services.refreshes) refresh->abort();
+    for (auto* fetch : services.group_fetches) fetch->abort();
 }
 
 void abort_all(Services& services) {

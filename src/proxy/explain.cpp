@@ -80,6 +80,7 @@ public:
         bool const is_valid = read_request() && choose_listener() && read_target_of_request();
         if (is_valid) decide();
         if (is_valid) explain_line();
+        if (is_valid) look_for_offer();
         return std::move(out_);
     }
 
@@ -251,6 +252,14 @@ private:
         return forwards() && !closed && has_peers();
     }
 
+    void look_for_offer() {
+        if (!server_.group() || !server_.group()->is_offered(target_.url)) return;
+        auto const state = server_.group()->state();
+        if (!state) return;
+        auto const found = std::ranges::find(state->offers, target_.url, &group::GroupState::OfferRow::url);
+        if (found != state->offers.end()) out_.offer = *found;
+    }
+
     /// Matches Sources::choose.
     void ask_peers(bool source_matters) {
         SourceQuestion const asked{.url = std::string(target_.url),
@@ -322,6 +331,7 @@ private:
         out_.outcome = outcome;
         out_.why = std::move(why);
         out_.status = status;
+        out_.fwd = http::Fwd::none;
     }
 
     /// Answers from the store, including conditions and ranges. Matches Delivery::deliver.
@@ -354,9 +364,9 @@ private:
         bool const decides = out_.access.verdict == http::Decision::Verdict::needs_destination;
         if (decides && out_.of_connection && !out_.of_connection->allowed()) return say_closed();
         switch (before_lookup(request_.method, out_.bypass, [&] { return may_have_misses(out_.options->misses, facts_); })) {
-        case Action::tunnel: return judge_asking(Outcome::tunnelled, why_tunnelled(out_.interception));
+        case Action::tunnel: return judge_asking(Outcome::tunnelled, why_tunnelled(out_.interception), http::Fwd::none);
         case Action::purge: return say(Outcome::refused, "PURGE removes objects and is never served from the cache");
-        case Action::pass: return judge_asking(Outcome::passed, text(out_.bypass));
+        case Action::pass: return judge_passed(out_.bypass);
         case Action::refuse_misses: return say_misses_refused();
         default: break;
         }
@@ -365,6 +375,8 @@ private:
             return say(Outcome::denied, "address that the stored response came from: " + out_.of_source->text(), 403);
         judge_found();
     }
+
+    void judge_passed(http::Bypass bypass) { judge_asking(Outcome::passed, text(bypass), why_forwarded(bypass)); }
 
     void say_own() { say(Outcome::own, "this proxy answers the request itself"); }
 
@@ -377,7 +389,7 @@ private:
         case Action::refresh:
         case Action::deliver: return judge_delivered(found.object->terms());
         case Action::deliver_offline: return say_stored(Outcome::stale, text(StaleUse::offline));
-        case Action::pass: return judge_asking(Outcome::passed, text(http::Bypass::authorization));
+        case Action::pass: return judge_passed(http::Bypass::authorization);
         case Action::only_if_cached: return say(Outcome::refused, "only-if-cached, but no fresh response is stored", 504);
         case Action::refuse_misses: return say_misses_refused();
         case Action::tell_failure: return judge_failure(found.failure->failure);
@@ -410,10 +422,10 @@ private:
         // Matches rule_forbids_storing.
         auto const deciding = std::ranges::find_if(out_.rules, [](auto const* rule) { return rule->never.has_value(); });
         if (deciding != out_.rules.end() && *(*deciding)->never) return "not stored: " + (*deciding)->name + " (never)";
-        if (found.was_removed) return found.invalidated;
+        if (found.removed) return found.invalidated;
         if (found.part_missing) return "the range is only partly stored";
         if (found.parts) return "only parts of the object are stored";
-        if (found.variant_missing()) return "no stored variant matches this request";
+        if (found.variant_missing) return "no stored variant matches this request";
         bool const marked = found.kind == cache::Lookup::Kind::hit_for_pass;
         return marked ? "not stored; the last response was uncacheable: " + std::string(found.hit_for_pass_reason) : "not stored";
     }
@@ -439,18 +451,19 @@ private:
     void judge_origin() {
         auto const& found = out_.found;
         if (found.object && name_fails() && may_serve_stale()) return say_stored(Outcome::stale, text(StaleUse::unreachable));
-        bool const by_request = http::is_by_request(found.answer.reason);
-        auto why = found.invalidated.empty() || by_request ? std::string(found.answer.why()) : found.invalidated;
-        if (found.object && found.answer.reason == http::ReuseReason::held_back) why += silent_voters(server_);
-        if (found.object && !name_fails()) return judge_asking(Outcome::revalidate, why);
-        judge_asking(Outcome::miss, why_missing());
+        auto const fwd = out_.asks.empty() ? why_forwarded(found).fwd : http::Fwd::partial;
+        if (!found.object) return judge_asking(Outcome::miss, why_missing(), fwd);
+        auto why = found.invalidated.empty() || fwd == http::Fwd::request ? std::string(found.answer.why()) : found.invalidated;
+        if (found.answer.reason == http::ReuseReason::held_back) why += silent_voters(server_);
+        judge_asking(Outcome::revalidate, why, fwd);
     }
 
     /// The access rules decide last, on the address that is connected to.
-    void judge_asking(Outcome outcome, std::string why) {
+    void judge_asking(Outcome outcome, std::string why, http::Fwd fwd) {
         if (name_fails()) return say_unresolved();
-        if (!out_.of_connection || out_.of_connection->allowed()) return say(outcome, std::move(why));
-        say_closed();
+        if (out_.of_connection && !out_.of_connection->allowed()) return say_closed();
+        say(outcome, std::move(why));
+        out_.fwd = fwd;
     }
 
     /// Matches RequestCheck::refuse_login: without a challenge there is nothing to ask for.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cache/cache.hpp"
+#include "group/state.hpp"
 #include "net/name_cache.hpp"
 #include "proxy/decision.hpp"
 #include "proxy/explain_sources.hpp"
@@ -89,9 +90,12 @@ struct Explanation : LineExplanation {
 
     std::optional<SourceExplanation> sources;   // set when peers were to be queried and there are some
 
+    std::optional<group::GroupState::OfferRow> offer;   // in the group, of this URL
+
     Outcome outcome = Outcome::miss;
     std::uint16_t status = 0;   // of the response; 0: the origin's status
     std::string why;
+    http::Fwd fwd = http::Fwd::none;   // of a request that goes to the origin, and is no tunnel
     /// The outcome holds only if the rules allow one of the name's addresses, which are unknown.
     bool undecided() const { return !of_connection && access.verdict == http::Decision::Verdict::needs_destination; }
 };

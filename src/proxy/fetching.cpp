@@ -20,11 +20,6 @@ bool has_conditions(http::RequestHead const& request) {
     return http::is_conditional(request.fields) || request.fields.has(Name::if_range);
 }
 
-http::Fwd reason_of(http::Bypass why) {
-    if (why == http::Bypass::method) return http::Fwd::method;
-    return why == http::Bypass::no_store_request ? http::Fwd::request : http::Fwd::bypass;
-}
-
 }   // namespace
 
 // ---- without the cache ----
@@ -35,7 +30,7 @@ net::awaitable<Step> Fetching::pass() {
     record.answer = Answer::passed;
     request_.services.counters.passed.add(why);
     record.tag = ResultTag::tcp_miss;
-    record.cache_status.fwd = reason_of(why);
+    record.cache_status.fwd = why_forwarded(why);
     record.say(text(why));
     // Registered before the origin is asked: a purge during the fetch must keep the response from being stored.
     if (why == http::Bypass::method && request_.head().method == Method::post)

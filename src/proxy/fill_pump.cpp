@@ -4,6 +4,7 @@
 #include <boost/asio/detached.hpp>
 #include <cstring>
 
+#include "group/group.hpp"
 #include "net/waiter.hpp"
 
 namespace garner::proxy {
@@ -137,12 +138,29 @@ net::awaitable<void> FillPump::finish(Trouble trouble) {
     count_traffic();
     if (trouble != Trouble::none) co_return writer_->fail({502, text(trouble)});
     use_.fetched(received_);
-    co_await writer_->finish();
+    if (auto* const group = services_.group)
+        group->note_received(pace_.moved, std::chrono::duration_cast<microseconds>(pace_.waited));
+    co_await store_whole();
     if (exchange_->reusable()) services_.worker.pool.give(pool_key_, exchange_->release());
+}
+
+/// An invalidation that came meanwhile has kept it from being stored.
+net::awaitable<void> FillPump::store_whole() {
+    auto const growing = writer_->growing();
+    auto const asked = writer_->fill().asked();
+    co_await writer_->finish();
+    if (!offer_ || !writer_->is_kept() || services_.cache.invalidations.judge(*growing, asked)) co_return;
+    auto& offer = offer_->offer;
+    auto const passed = std::chrono::duration_cast<std::chrono::seconds>(steady_now() - offer_->made).count();
+    if (passed >= offer.life) co_return;
+    offer.life -= static_cast<std::uint32_t>(passed);
+    offer.length = growing->body()->size();
+    services_.group->offer(std::move(offer));
 }
 
 void FillPump::count_traffic() {
     auto const traffic = exchange_->take_traffic();
+    if (is_replicated_) services_.counters.replicated.add(use_.replication_source(), traffic.received);
     received_ += traffic.received;
     use_.received(traffic.received);
     if (!use_.of_peer()) services_.counters.add_origin_traffic(traffic.received, traffic.sent);

@@ -7,6 +7,7 @@
 
 #include "cache/writer.hpp"
 #include "client/exchange.hpp"
+#include "group/offer.hpp"
 #include "http/freshness.hpp"
 #include "proxy/resume.hpp"
 #include "proxy/services.hpp"
@@ -38,6 +39,12 @@ public:
     /// The body comes from a peer: if it is truncated, another source may send the rest. Before start().
     void may_resume(std::unique_ptr<Resumption> resumption) { resumption_ = std::move(resumption); }
 
+    /// Its bytes count as replicated. Before start().
+    void counts_as_replicated() { is_replicated_ = true; }
+    /// The object is offered to the group once it is stored whole. Before start().
+    void offer_when_whole(group::Offer offer) {
+        offer_ = std::make_unique<PendingOffer>(PendingOffer{std::move(offer), steady_now()});
+    }
     /// The fill takes its bytes from the line. Before start().
     void pay_by(std::unique_ptr<share::Account> account);
 
@@ -63,6 +70,11 @@ private:
     net::awaitable<bool> go_on_elsewhere(client::Trouble trouble);
     void count_traffic();
     net::awaitable<void> finish(client::Trouble trouble);
+    net::awaitable<void> store_whole();
+    struct PendingOffer {
+        group::Offer offer;
+        SteadyTime made{};
+    };
 
     Services& services_;
     std::shared_ptr<Options const> options_;
@@ -75,7 +87,9 @@ private:
     Pace pace_;                                 // the current source's
     Bytes received_ = 0;                        // from the current source
     std::unique_ptr<share::Account> account_;   // null: it never waits for the line
-    std::unique_ptr<Resumption> resumption_;    // null: a truncated body is not resumed
+    std::unique_ptr<PendingOffer> offer_;       // null: none
+    bool is_replicated_ = false;
+    std::unique_ptr<Resumption> resumption_;   // null: a truncated body is not resumed
 };
 
 }   // namespace garner::proxy

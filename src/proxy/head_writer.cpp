@@ -29,6 +29,34 @@ void append_number(std::string& out, std::uint64_t value) {
     out.append(digits, end);
 }
 
+/// Appends field lines. Those that follow each other in the received head, in the form in which they are sent, are copied at once.
+class LineCopier {
+public:
+    explicit LineCopier(std::string& out) : out_(out) {}
+    ~LineCopier() { flush(); }
+    LineCopier(LineCopier const&) = delete;
+    void add(http::Field const& field) {
+        bool const is_as_sent = follows(field.value, field.name, ": ");
+        if (!is_as_sent || !follows(field.name, run_, "\r\n")) flush();
+        if (!is_as_sent) return append_line(out_, field.name, field.value);
+        if (run_.empty()) run_ = field.name;
+        run_ = {run_.data(), field.value.data() + field.value.size()};
+    }
+
+private:
+    /// `text` stands directly after `before` and these two bytes, all in one buffer.
+    static bool follows(std::string_view text, std::string_view before, std::string_view between) {
+        auto const* const end = before.data() + before.size();
+        return !before.empty() && text.data() == end + between.size() && std::memcmp(end, between.data(), between.size()) == 0;
+    }
+    void flush() {
+        if (!run_.empty()) out_.append(run_).append("\r\n");
+        run_ = {};
+    }
+    std::string& out_;
+    std::string_view run_;   // copied next
+};
+
 bool is_condition(Name id) {
     return id == Name::if_match || id == Name::if_none_match || id == Name::if_modified_since || id == Name::if_unmodified_since ||
            id == Name::if_range || id == Name::range;
@@ -59,11 +87,14 @@ void append_request_head(http::RequestHead const& request, RequestExtras const& 
     out.append(request.method_text).append(" ").append(extras.target).append(" HTTP/1.1\r\n");
     append_line(out, "Host", extras.host);
     http::HopByHop hop_by_hop(request.fields);
-    for (auto const& field : request.fields) {
-        if (field.id == Name::host || field.id == Name::content_length || hop_by_hop.dropped(field)) continue;
-        if (is_stripped(field, extras)) continue;
-        if (extras.max_forwards && field.id == Name::max_forwards) continue;
-        append_line(out, field.name, field.value);
+    {
+        LineCopier lines(out);
+        for (auto const& field : request.fields) {
+            if (field.id == Name::host || field.id == Name::content_length || hop_by_hop.dropped(field)) continue;
+            if (is_stripped(field, extras)) continue;
+            if (extras.max_forwards && field.id == Name::max_forwards) continue;
+            lines.add(field);
+        }
     }
     if (extras.max_forwards) out.append("Max-Forwards: "), append_number(out, *extras.max_forwards), out.append("\r\n");
     http::append_conditional_fields(extras.validators, out);
@@ -122,10 +153,13 @@ void append_response_head(http::ResponseHead const& response, http::ResponseCach
                           std::string& out) {
     append_status_line(response.status, response.reason, out);
     http::HopByHop hop_by_hop(response.fields);
-    for (auto const& field : response.fields) {
-        if (field.id == Name::content_length || field.id == Name::age || hop_by_hop.dropped(field)) continue;
-        if (storing && !storing->keeps_field(field.name)) continue;
-        append_line(out, field.name, field.value);
+    {
+        LineCopier lines(out);
+        for (auto const& field : response.fields) {
+            if (field.id == Name::content_length || field.id == Name::age || hop_by_hop.dropped(field)) continue;
+            if (storing && !storing->keeps_field(field.name)) continue;
+            lines.add(field);
+        }
     }
     // RFC 9110 6.6.1: a recipient of a response without Date adds the time of receipt.
     if (!response.fields.has(Name::date)) {
@@ -135,7 +169,7 @@ void append_response_head(http::ResponseHead const& response, http::ResponseCach
     }
 }
 
-std::string_view write_patch(PatchBuffer& buffer, Patch const& patch, std::string_view via) {
+std::string_view write_patch(PatchBuffer& buffer, Patch const& patch, std::string_view signature) {
     Cursor cursor{buffer.data(), buffer.data() + buffer.size()};
     if (patch.age) {
         cursor.put("Age: ");
@@ -148,16 +182,20 @@ std::string_view write_patch(PatchBuffer& buffer, Patch const& patch, std::strin
         cursor.put("\r\n");
     }
     if (patch.chunked) cursor.put("Transfer-Encoding: chunked\r\n");
-    cursor.put("Via: 1.1 ");
-    cursor.put(via);
-    cursor.put("\r\nCache-Status: ");
+    cursor.put(signature);
     check(cursor.end - cursor.at >= static_cast<std::ptrdiff_t>(http::cache_status_bytes));
-    cursor.at += http::write_cache_status(cursor.at, patch.status);
+    cursor.at += http::write_cache_parameters(cursor.at, patch.status);
     cursor.put("\r\n");
     cursor.put(patch.extra);
     if (patch.close) cursor.put("Connection: close\r\n");
     cursor.put("\r\n");
     return {buffer.data(), static_cast<std::size_t>(cursor.at - buffer.data())};
+}
+
+std::string signature_of(std::string_view via) {
+    std::string lines;
+    append_via(lines, via);
+    return lines.append("Cache-Status: ").append(http::cache_name_item(via));
 }
 
 std::string_view reason_phrase(std::uint16_t status) {

@@ -65,6 +65,9 @@ struct Patch {
 };
 /// Large enough for a patch with its blank line; writing one allocates nothing.
 using PatchBuffer = std::array<char, 1024>;
-std::string_view write_patch(PatchBuffer&, Patch const&, std::string_view via);
+/// `signature`: see signature_of(); the name in the status is not written.
+std::string_view write_patch(PatchBuffer&, Patch const&, std::string_view signature);
+/// The Via line, and the Cache-Status line up to its parameters. `via`: this proxy's name, at most 255 bytes.
+std::string signature_of(std::string_view via);
 
 }   // namespace garner::proxy

@@ -68,8 +68,7 @@ std::vector<share::QuotaStanding> own_quotas(Request const& request) {
 std::unique_ptr<share::Account> open_account(Request const& request) {
     auto const& options = *request.options;
     auto const place = place_on_line(options, request.facts(), request.client_network());
-    // With quotas each request has an account: a fetch goes on for a follower without one when the quota of its first client ends.
-    if (!options.share.is_on() && !place.cap && options.quotas.empty()) return nullptr;
+    // Without a cap or quota, too: others, which have one, may join the fetch and outlive the request.
     auto& services = request.services;
     std::shared_ptr<share::Cap> cap;
     if (place.cap) {

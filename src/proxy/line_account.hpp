@@ -36,7 +36,7 @@ std::string counted_by(share::Each each, std::string const& subject, IpEndpoint 
 /// itself that have counted something.
 std::vector<share::QuotaStanding> own_quotas(Request const& request);
 
-/// nullptr if the request never waits for the line.
+/// Call only if limits_line().
 std::unique_ptr<share::Account> open_account(Request const& request);
 
 /// Before a source is asked: a client with debts waits, because a response arrives in the kernel before it is read.

@@ -50,8 +50,8 @@ http::Decision OwnAnswers::may_purge() const {
     return decision;
 }
 
-/// True if the response is sent: 407, 429 or 503.
-net::awaitable<bool> OwnAnswers::ask_to_log_in() {
+/// For a request whose client is not known yet. True if the response is sent: 407, 429 or 503.
+net::awaitable<bool> OwnAnswers::ask_to_log_in(char const* why, char const* key) {
     using enum LoginCheck::State;
     LoginCheck login(request_);
     auto state = login.look();
@@ -63,14 +63,14 @@ net::awaitable<bool> OwnAnswers::ask_to_log_in() {
     request_.record.texts.reason = login.reason();
     std::uint16_t status = 407;
     if (state != login_needed) status = state == limited ? 429 : 503;
-    co_await writer_.error(status, "Only users that the rules name may purge.", "purge", cache::FailureKind::other, fields);
+    co_await writer_.error(status, why, key, cache::FailureKind::other, fields);
     co_return true;
 }
 
 net::awaitable<void> OwnAnswers::purge() {
     auto decision = may_purge();
     if (decision.verdict == http::Decision::Verdict::needs_identity) {
-        bool const is_answered = co_await ask_to_log_in();
+        bool const is_answered = co_await ask_to_log_in("Only users that the rules name may purge.", "purge");
         if (is_answered) co_return;
         decision = may_purge();
     }
@@ -205,11 +205,10 @@ net::awaitable<void> OwnAnswers::send_root() {
     co_await writer_.own_answer(200, "application/x-x509-ca-cert", kept->root, "Cache-Control: no-cache\r\n");
 }
 
-/// Credentials that no rule has asked for. Wrong ones count as none.
-net::awaitable<void> OwnAnswers::recognise_user() {
-    if (request_.identity || !request_.options->logins || request_.options->share.by != share::By::user) co_return;
-    LoginCheck login(request_);
-    if (login.look() == LoginCheck::State::unknown) co_await login.verify();
+/// No rule may have asked the client for a login, and its address may be that of many users.
+bool OwnAnswers::counts_users() const {
+    auto const& options = *request_.options;
+    return !request_.identity && options.logins && options.share.by == share::By::user;
 }
 
 /// The use that counts for this client: that of its user or network, and that of all clients of a rule which it belongs to. Clients
@@ -221,7 +220,10 @@ net::awaitable<void> OwnAnswers::send_quotas() {
     if (method != Method::get && method != Method::head)
         co_return co_await writer_.error(405, "The quotas can only be read.", "internal", cache::FailureKind::other,
                                          "Allow: GET, HEAD\r\n");
-    co_await recognise_user();
+    if (counts_users()) {
+        bool const is_answered = co_await ask_to_log_in("The quotas of this proxy are those of its users.", "quotas");
+        if (is_answered) co_return;
+    }
     auto const standings = own_quotas(request_);
     auto const format = error_format(request_.head().fields);
     auto const page = quota_page(standings, request_.now, format);

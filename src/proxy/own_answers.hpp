@@ -25,9 +25,9 @@ private:
     net::awaitable<void> send_refusals();
     net::awaitable<std::string> log_in_for_refusals();
     net::awaitable<void> send_quotas();
-    net::awaitable<void> recognise_user();
+    bool counts_users() const;
     http::Decision may_purge() const;
-    net::awaitable<bool> ask_to_log_in();
+    net::awaitable<bool> ask_to_log_in(char const* why, char const* key);
     net::awaitable<std::optional<group::SubmissionResult>> tell_group();
     bool is_other_cache(IpAddress const& client) const;
     bool may_read_https() const;

@@ -4,6 +4,7 @@
 #include <random>
 #include <utility>
 
+#include "group/group.hpp"
 #include "http/trace_id.hpp"
 #include "proxy/request.hpp"
 #include "proxy/rule_hits.hpp"
@@ -153,6 +154,8 @@ void Record::finish(Request& request) {
     counters.answers[static_cast<std::size_t>(answer)].add();
     if (answer == Answer::hit) {
         counters.hit_time.add(elapsed);
+        bool const is_far = !request.client.peer().address.is_loopback();
+        if (request.services.group && is_far && !request.client_gone) request.services.group->note_sent(body_sent, elapsed);
     } else if (answer != Answer::tunnelled) {
         counters.miss_time.add(elapsed);
     }

@@ -1,5 +1,6 @@
 #include "proxy/request.hpp"
 
+#include "group/group.hpp"
 #include "http/hop_by_hop.hpp"
 #include "proxy/connection_login.hpp"
 #include "proxy/line_account.hpp"
@@ -19,10 +20,15 @@ void drop_if_large(std::string& text) {
 }   // namespace
 
 void Scratch::drop_large() {
+    stored_head.fields.drop_large();
+    std::size_t capacities = 0;   // each bit of any of them: no less than the largest
+    auto const note = [&](auto const&... texts) { ((capacities |= texts.capacity()), ...); };
+    note(head_text, stored_text, upstream_text, pool_key, target.key_text, target.plain_url);
+    record.each(note);
+    if (capacities <= usual) return;
     auto const drop = [](auto&... texts) { (drop_if_large(texts), ...); };
     drop(head_text, stored_text, upstream_text, pool_key, target.key_text, target.plain_url);
     record.each(drop);
-    stored_head.fields.drop_large();
 }
 
 void Scratch::read_head_of(store::Object const& object) {
@@ -50,13 +56,18 @@ Request::Request(Services& services, ClientStream& client, FixedOrigin const* on
     identity = bound_identity(services, client, bumped_origin || client.nobody());
     target.clear();
     target.secure = client.client()->secure;
-    if (scratch.targeted_of == options) return;
-    scratch.targeted_of = options;
+    if (scratch.made_for == options) return;
+    scratch.made_for = options;
+    scratch.signature = signature_of(options->via_name);
     auto const& names = options->caching.targeted_cache_control;
     scratch.targeted.assign(names.begin(), names.end());
 }
 
 bool Request::may_have_misses() const { return options->misses.empty() || proxy::may_have_misses(options->misses, facts()); }
+
+bool Request::is_offered() const {
+    return services.group && !only_origin() && head().method == http::Method::get && services.group->is_offered(target.url);
+}
 
 std::shared_ptr<Client const> Request::kept_client() const { return with_identity(client.client(), identity, 0); }
 

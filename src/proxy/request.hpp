@@ -1,5 +1,6 @@
 // The state of one request, shared by the classes that process it.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,10 @@
 #include "proxy/services.hpp"
 #include "proxy/target.hpp"
 #include "share/account.hpp"
+
+namespace garner::group {
+struct SubmissionResult;
+}
 
 namespace garner::proxy {
 
@@ -32,8 +37,10 @@ struct Scratch {
     std::string pool_key;        // the key of the source's pooled connections
     std::vector<icp::Source> sources;
     Record::Texts record;
-    std::vector<std::string_view> targeted;   // names of targeted fields, into `targeted_of`
-    std::shared_ptr<Options const> targeted_of;
+    // Made again for other options:
+    std::shared_ptr<Options const> made_for;
+    std::vector<std::string_view> targeted;   // names of targeted fields, into `made_for`
+    std::string signature;                    // see signature_of()
 
     /// Reads into stored_head; valid until the next call.
     void read_head_of(store::Object const&);
@@ -70,12 +77,15 @@ struct Request {
         bool matter = false;                       // the rules depend on the address that a response came from
         std::optional<IpAddress> permitted = {};   // an address that the rules allow
     } addresses;
-    bool reload_ignored = false;               // by a caching rule
-    bool uploading = false;                    // the request's body is being sent
-    bool passes_caches = false;                // it goes out with no-cache, and to no sibling: see Invalidations
-    cache::FillPtr led;                        // the fill that this request fetches for
-    net::WakeHandle waiting;                   // for abort() to wake
-    std::unique_ptr<share::Account> account;   // of what it takes from the line; see line_account()
+    bool reload_ignored = false;   // by a caching rule
+    bool uploading = false;        // the request's body is being sent
+    bool passes_caches = false;    // it goes out with no-cache, and to no sibling: see Invalidations
+    bool replicates = false;       // without a client, for the group: see GroupFetch
+    bool of_offer = false;         // an offer of the URL was in force when the sources were chosen
+    std::function<void(group::SubmissionResult const&)> offered = {};   // set: the response is offered to the group with its head
+    cache::FillPtr led;                                                 // the fill that this request fetches for
+    net::WakeHandle waiting;                                            // for abort() to wake
+    std::unique_ptr<share::Account> account;                            // of what it takes from the line; see line_account()
 
     http::RequestHead const& head() const { return client.head(); }
     /// An https:// request; a CONNECT is none.
@@ -94,6 +104,8 @@ struct Request {
     bool wants_upgrade() const { return proxy::wants_upgrade(head(), client.body_framing()); }
     /// A body, or the bytes after an upgrade: sending them may have to wait for the receiver.
     bool sends_body() const { return client.body_framing().kind != http::Framing::Kind::none || wants_upgrade(); }
+    /// An offer of the object that it asks for is in force in the group.
+    bool is_offered() const;
     /// The client sent no-cache: no remembered failure answers it either.
     bool reloads() const { return control.is_reload(); }
     bool may_have_misses() const;

@@ -96,7 +96,7 @@ std::string_view ResponseWriter::patch_of(Patch const& patch) {
     if (request_.services.drain.begun && !moves && !client.more_received()) request_.close = true;
     if (!client.body_done() && !request_.uploading) request_.close = true;
     with_close.close = request_.close;
-    return write_patch(request_.scratch.patch, with_close, request_.options->via_name);
+    return write_patch(request_.scratch.patch, with_close, request_.scratch.signature);
 }
 
 void ResponseWriter::begin_without_length(Patch& patch) {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "proxy/capacity.hpp"
+#include "proxy/replication.hpp"
 #include "proxy/request_places.hpp"
 #include "proxy/rule_hits.hpp"
 
@@ -44,6 +45,9 @@ Result<std::unique_ptr<Server>> Server::make(ServerOptions const& server, std::s
     if (auto const opened = made->open(server); !opened) return opened.fault();
     return made;
 }
+
+Server::Server(std::shared_ptr<Options const> options, cache::Cache& cache, std::string name)
+    : process_name_(name.empty() ? unique_via_name() : std::move(name)), options_(std::move(options)), cache_(cache) {}
 
 Server::~Server() = default;
 
@@ -107,7 +111,12 @@ Result<void> Server::join_mesh(icp::Options const& options, std::shared_ptr<net:
 
 void Server::use_group(group::Group& group) {
     group_ = &group;
-    for (auto const& one : workers_) one->services->group = group_;
+    replication_ = std::make_unique<Replication>(shared_.workers, group);
+    group.when_offered([this](std::string const& url) { replication_->take(url); });
+    for (auto const& one : workers_) {
+        one->services->group = group_;
+        one->services->replication = replication_.get();
+    }
 }
 
 std::vector<net::Worker*> Server::workers() const {

@@ -57,8 +57,8 @@ public:
     /// Checks the logins of all workers' requests.
     auth::Authenticator& logins() { return *logins_; }
     HandshakeFailures::Summary take_handshake_failures() { return shared_.handshake_failures.take(); }
-    /// For use after the log file was renamed. Returns the error's text, or an empty string.
-    std::string reopen_log() { return log_ ? log_->reopen() : std::string(); }
+    /// For use after the log file was renamed.
+    Result<void> reopen_log() { return log_ ? log_->reopen() : Result<void>(); }
     Listening& listening() { return *listening_; }
     /// The name for Via that this process or a former one made at its start.
     std::string const& process_name() const { return process_name_; }
@@ -83,6 +83,8 @@ public:
     void use_group(group::Group& group);
     /// nullptr: this proxy shares no invalidations.
     group::Group* group() { return group_; }
+    /// nullptr: as group().
+    Replication* replication() { return replication_.get(); }
     /// For code that must run on a worker; until stop().
     net::Worker& first_worker() { return *workers_.front()->worker; }
     /// nullptr when nothing is sampled.
@@ -100,8 +102,7 @@ private:
         std::unique_ptr<RecentRequests> recent;
         std::unique_ptr<Services> services;
     };
-    Server(std::shared_ptr<Options const> options, cache::Cache& cache, std::string name)
-        : process_name_(name.empty() ? unique_via_name() : std::move(name)), options_(std::move(options)), cache_(cache) {}
+    Server(std::shared_ptr<Options const> options, cache::Cache& cache, std::string name);
     Result<void> open(ServerOptions const& server);
     void add_worker(unsigned number, std::size_t workers);
     Result<void> join_mesh(icp::Options const& mesh, std::shared_ptr<net::HandedSockets> handed);
@@ -128,6 +129,7 @@ private:
     std::unique_ptr<OwnPlaces> own_;
     std::unique_ptr<icp::Mesh> mesh_;
     group::Group* group_ = nullptr;
+    std::unique_ptr<Replication> replication_;
     SteadyTime started_ = steady_now();
 };
 

@@ -43,7 +43,9 @@ namespace garner::proxy {
 class Connection;
 class Departures;
 class FillPump;
+class GroupFetch;
 class Refresh;
+class Replication;
 class RequestPlaces;
 struct Services;
 
@@ -88,6 +90,7 @@ struct Services {
     auth::Authenticator* logins = nullptr;                // null: nobody logs in
     Sampler* sampler = nullptr;                           // null: nothing is sampled
     group::Group* group = nullptr;                        // null: this proxy shares no invalidations
+    Replication* replication = nullptr;                   // null: as `group`
     icp::Mesh* mesh = nullptr;
     icp::Agent* agent = nullptr;   // this worker's, in the mesh
     std::uint32_t accepting = 0;   // listening addresses
@@ -96,6 +99,7 @@ struct Services {
     HeadBudget heads{};               // this worker's share of limits.heads_max
     List<FillPump> pumps{};
     List<Refresh> refreshes{};
+    List<GroupFetch> group_fetches{};
     std::uint32_t refreshing = 0;   // the above, and pumps that only fill the store
     FirstByteTimes first_bytes{};
     TopLists* top = nullptr;            // null: none are kept

@@ -5,6 +5,7 @@
 
 #include "icp/mesh.hpp"
 #include "icp/source.hpp"
+#include "proxy/counters.hpp"
 
 namespace garner::proxy {
 
@@ -43,6 +44,11 @@ public:
 
     bool of_peer() const { return source_.peer != nullptr; }
     bool of_sibling() const { return of_peer() && source_.peer->options.type == icp::PeerOptions::Type::sibling; }
+
+    ReplicationSource replication_source() const {
+        if (!of_peer()) return ReplicationSource::origin;
+        return of_sibling() ? ReplicationSource::sibling : ReplicationSource::parent;
+    }
 
     /// A new connection was opened with this round-trip time.
     void connected(microseconds rtt) {

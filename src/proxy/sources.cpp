@@ -2,14 +2,16 @@
 
 #include <algorithm>
 
+#include "group/group.hpp"
 #include "icp/https.hpp"
 #include "net/address.hpp"
+#include "proxy/replication.hpp"
 #include "proxy/way.hpp"
 
 namespace garner::proxy {
 
 bool Sources::needs_choice() {
-    if (sources_.empty() && has_no_peers()) sources_.push_back({});
+    if (sources_.empty() && has_no_peers() && !is_of_offer()) sources_.push_back({});
     return sources_.empty();
 }
 
@@ -22,6 +24,10 @@ net::awaitable<void> Sources::choose() {
         sources_.push_back({nullptr, may_go_direct ? Hierarchy::direct : Hierarchy::no_direct_fail});
         co_return;
     }
+    if (has_no_peers()) {
+        sources_.push_back({});
+        co_return add_group_parents();
+    }
     auto asked = question();
     request_.waiting = {};
     request_.watch_client([&request = request_] { request.waiting.wake(net::Wake::client_gone); });
@@ -29,6 +35,23 @@ net::awaitable<void> Sources::choose() {
     request_.client.unwatch();
     request_.record.peers_timed_out = resolution.timed_out;
     sources_ = std::move(resolution.sources);
+    add_group_parents();
+}
+
+/// Another cache may answer this request for an object that a member of the group offers.
+bool Sources::is_of_offer() const {
+    return hierarchical_ && !request_.passes_caches && request_.target.uri.scheme == http::Scheme::http &&
+           is_hierarchical(request_.head(), request_.control) && request_.is_offered();
+}
+
+/// They come first. The others are asked if each of them fails.
+void Sources::add_group_parents() {
+    request_.of_offer = is_of_offer();
+    if (!request_.of_offer) return;
+    std::vector<icp::Source> parents;
+    for (auto const& place : request_.services.group->parents_of(request_.target.url))
+        parents.push_back({request_.services.replication->peer_at(place), Hierarchy::group_parent});
+    sources_.insert(sources_.begin(), parents.begin(), parents.end());
 }
 
 void Sources::assign(std::span<icp::Source const> sources, std::size_t at) {
@@ -64,7 +87,9 @@ bool Sources::has_no_peers() const {
     return !agent || request_.target.accelerated || request_.intercepted_origin || agent->alone();
 }
 
-bool Sources::may_be_in_a_loop() const { return request_.head().fields.has(http::Name::via) && !has_no_peers(); }
+bool Sources::may_be_in_a_loop() const {
+    return request_.head().fields.has(http::Name::via) && (!has_no_peers() || request_.is_offered());
+}
 
 /// Destination rules apply although a peer connects: a request that would be refused here is not sent to peers. If the
 /// rules decide by address, all addresses of the name must be allowed; otherwise only a direct connection can tell.

@@ -54,6 +54,8 @@ public:
 
 private:
     bool has_no_peers() const;
+    bool is_of_offer() const;
+    void add_group_parents();
     icp::Question question() const;
 
     Request& request_;

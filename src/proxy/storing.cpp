@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "cache/parts.hpp"
+#include "group/group.hpp"
 #include "http/dates.hpp"
 #include "http/gateway.hpp"
 #include "http/partial.hpp"
 #include "proxy/fill_pump.hpp"
+#include "proxy/group_offer.hpp"
 #include "proxy/head_writer.hpp"
 #include "proxy/resume.hpp"
 
@@ -36,7 +38,7 @@ StoreRefusal Storing::why_not_stored(http::ResponseHead const& response, http::R
     http::StoreOptions how;
     how.set_cookie = options.caching.store_set_cookie;
     how.keeps_errors = freshness.negative_ttl.value_or(0) > 0;
-    how.has_own_ttl = freshness.default_ttl > 0 || freshness.min_ttl > 0;
+    how.has_own_ttl = freshness.default_ttl > 0 || freshness.ttl_min > 0;
     how.combinable = is_combinable(response);
     how.what = what;
     bool const passes_gateway =
@@ -141,9 +143,26 @@ Step Storing::store_whole(store::Object::Parts const& parts, http::VaryNames var
         request_.services.counters.not_stored.add(why);
         request_.record.say(text(why));
     }
+    if (status.stored && (request_.offered || is_to_be_offered(request_))) offer_now(parts, parts.bytes.size());
     state_.object = as_it_came(parts, std::move(object));
     upstream_.finish_exchange();
     return Step::deliver;
+}
+
+/// The offer of a body that is still being received.
+std::optional<group::Offer> Storing::offer_for_later(store::Object const& growing) const {
+    if (request_.offered || !is_to_be_offered(request_)) return std::nullopt;
+    auto offer = offer_of(request_, {growing.status(), growing.head(), growing.terms(), std::nullopt});
+    return offer ? std::optional(*std::move(offer)) : std::nullopt;
+}
+
+void Storing::offer_now(store::Object::Parts const& parts, std::optional<Bytes> length) {
+    auto offer = offer_of(request_, {parts.status, parts.head, parts.terms, length});
+    if (offer) return request_.services.group->offer(*std::move(offer), request_.offered);
+    if (!request_.offered) return;
+    group::SubmissionResult refused;
+    refused.why = offer.fault().what;
+    request_.offered(refused);
 }
 
 /// The body, if all of it came with the head; the bytes stay valid until the exchange reads again.
@@ -182,8 +201,9 @@ Step Storing::start_fill(store::Object::Parts parts, http::VaryNames vary, std::
     request_.record.cache_status.stored = writer->refusal() == StoreRefusal::none;
     if (writer->refusal() != StoreRefusal::none) request_.record.say(text(writer->refusal()));
     state_.follower.emplace(writer->shared_fill());
-    if (auto const* const account = request_.line_account()) state_.follower->pay_as(account->own());
+    if (auto const* const account = request_.line_account()) state_.follower->pay_as(account->own(), account->own_cap());
     writer->publish_head();
+    if (request_.offered && writer->refusal() == StoreRefusal::none) offer_now(parts, expected);
     auto const growing = writer->growing();
     start_pump(std::move(writer), expected);
     state_.object = as_it_came(growing->parts(), growing);
@@ -191,7 +211,9 @@ Step Storing::start_fill(store::Object::Parts parts, http::VaryNames vary, std::
 }
 
 void Storing::start_pump(std::unique_ptr<cache::Writer> writer, std::optional<Bytes> expected) {
-    auto const& body = *writer->growing()->body();
+    auto const growing = writer->growing();
+    bool const is_stored = writer->refusal() == StoreRefusal::none;
+    auto const& body = *growing->body();
     http::BrokenBody const coming{.first = body.size(), .done = 0, .announced = expected, .length = body.expected()};
     auto fetch = upstream_.hand_over();
     auto pump = std::make_unique<FillPump>(request_.services, request_.options, std::move(writer), std::move(fetch.exchange),
@@ -199,6 +221,8 @@ void Storing::start_pump(std::unique_ptr<cache::Writer> writer, std::optional<By
     auto const& sources = upstream_.sources();
     if (rest_.may_go_on()) pump->may_resume(std::make_unique<Resumption>(request_, sources.all(), sources.at(), coming));
     if (request_.client.nobody()) pump->keep_until(steady_now() + request_.options->deadlines.fill);
+    if (request_.of_offer || request_.replicates) pump->counts_as_replicated();
+    if (auto offer = is_stored ? offer_for_later(*growing) : std::nullopt) pump->offer_when_whole(*std::move(offer));
     if (request_.account) pump->pay_by(request_.account->another());
     FillPump::start(std::move(pump));
 }
@@ -272,10 +296,10 @@ net::awaitable<Step> Storing::freshen() {
     parts.kind = store::Object::Kind::response;
     parts.key = key;
     parts.head = text_of_head;
-    // A new head does not make the old response newer, and its body still has its old source: sequence and source stay. After an
-    // invalidation the validation makes the response as new as its request, or else it would stay outdated.
+    // The origin still had the response when the request went out: it is newer than responses and invalidations of before. The body
+    // still has its old source.
     auto& cache = request_.services.cache;
-    if (state_.lead && cache.invalidations.judge(*stale)) parts.sequence = std::max(parts.sequence, state_.lead.fill()->asked());
+    if (state_.lead) parts.sequence = std::max(parts.sequence, state_.lead.fill()->asked());
     parts.terms = http::terms_of(head, control, upstream_.asked_at(), arrived, request_.freshness_options(content_type));
     parts.terms.passed = upstream_.passed();
     upstream_.finish_exchange();

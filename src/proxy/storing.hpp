@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cache/writer.hpp"
+#include "group/offer.hpp"
 #include "proxy/fetch_state.hpp"
 #include "proxy/request.hpp"
 #include "proxy/rest_of_body.hpp"
@@ -54,6 +55,8 @@ private:
     Step refuse_for_room(store::Object::Parts const& parts, http::VaryNames const& vary);
     std::string_view whole_body_at_hand();
     store::ObjectPtr as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const;
+    std::optional<group::Offer> offer_for_later(store::Object const& growing) const;
+    void offer_now(store::Object::Parts const& parts, std::optional<Bytes> length);
     void set_ttl(http::Terms const& terms, WallTime arrived);
     void ask_for_rest(store::ObjectPtr parts);
     void outdate(store::ObjectPtr stale);

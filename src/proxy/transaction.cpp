@@ -2,6 +2,9 @@
 // and returns the next step.
 #include "proxy/transaction.hpp"
 
+#include "group/group.hpp"
+#include "proxy/group_offer.hpp"
+
 namespace garner::proxy {
 
 using http::Method;
@@ -15,7 +18,14 @@ bool Transaction::run_at_once() {
     return true;
 }
 
+/// A hit from memory needs none of them, and spares making and destroying them.
+void Transaction::make_fetching_parts() {
+    upstream_.make(request_, writer_);
+    tunnel_.make(request_, writer_, upstream_.get());
+}
+
 net::awaitable<void> Transaction::run() {
+    make_fetching_parts();
     while (step_ < Step::refuse) step_ = co_await take(step_);
     if (step_ != Step::done) co_await end(step_);
     finish();
@@ -98,29 +108,32 @@ net::awaitable<void> Transaction::refuse() {
         auto const& texts = request_.record.texts;
         FixedOrigin::Refusal told{refusal.status, std::string(refusal.what), std::string(refusal.rule), texts.because,
                                   texts.logged_rule};
-        bool const shown = co_await tunnel_.show_page(std::move(told));
+        bool const shown = co_await tunnel_->show_page(std::move(told));
         if (shown) co_return;
     }
     co_await writer_.error(refusal.status, refusal.what, refusal.rule, refusal.kind, refusal.fields);
 }
 
 net::awaitable<void> Transaction::tunnel() {
-    bool const led_there = co_await tunnel_.run();
+    bool const led_there = co_await tunnel_->run();
     if (!led_there) co_await failed_.answer();
 }
 
 void Transaction::finish() {
-    upstream_.drop_exchange();
-    if (tunnel_.has_left()) return request_.record.leave(request_);
+    if (upstream_.is_made()) {
+        upstream_->drop_exchange();
+        if (tunnel_->has_left()) return request_.record.leave(request_);
+        if (request_.services.logs() && request_.record.peer.empty()) request_.record.peer = upstream_->peer_text();
+    }
     if (!request_.client.body_done()) request_.close = true;
-    if (request_.services.logs() && request_.record.peer.empty()) request_.record.peer = upstream_.peer_text();
     request_.record.finish(request_);
 }
 
 net::awaitable<void> Transaction::go_on(MovingTunnel tunnel) {
+    make_fetching_parts();
     (void)request_.client.begin_body();
     (void)read_target(request_.head(), request_.only_origin(), request_.target);
-    co_await tunnel_.go_on(std::move(tunnel));
+    co_await tunnel_->go_on(std::move(tunnel));
     finish();
 }
 
@@ -134,6 +147,7 @@ net::awaitable<bool> Transaction::is_allowed() {
 }
 
 net::awaitable<void> Transaction::refresh(cache::FillLease lead, store::ObjectPtr stale) {
+    make_fetching_parts();
     bool const allowed = co_await is_allowed();
     if (!allowed) co_return;
     request_.services.counters.refreshes.add();
@@ -142,20 +156,79 @@ net::awaitable<void> Transaction::refresh(cache::FillLease lead, store::ObjectPt
     auto step = Step::fetch;
     while (step < Step::refuse) step = co_await take(step);
     if (step != Step::done) co_await end(step);
+    upstream_->drop_exchange();
+}
+
+net::awaitable<std::string> Transaction::replicate(std::function<void(group::SubmissionResult const&)> offered) {
+    bool const allowed = co_await is_allowed();
+    if (!allowed) co_return "not fetched: " + std::string(check_.refusal().what) + " (" + std::string(check_.refusal().rule) + ")";
+    request_.replicates = true;
+    request_.offered = std::move(offered);
+    step_ = first_step(Verdict::go_on);
+    while (step_ < Step::refuse) step_ = co_await take(step_);
+    auto state = state_without_wait();
+    if (state.empty() && state_.follower) {
+        bool const whole = co_await follow_to_end();
+        if (!whole) state = "failed: the body was truncated";
+    }
+    state_.beside.drop();
     upstream_.drop_exchange();
+    co_return state.empty() ? "stored" : state;
+}
+
+/// Empty: the response is stored, or a follower shows its progress.
+std::string Transaction::state_without_wait() {
+    auto const& record = request_.record;
+    if (step_ == Step::stream) return std::string("not stored: ") + state_.why_not_stored;
+    bool const has_failed = step_ != Step::deliver || record.answer == Answer::stale || record.answer == Answer::negative;
+    if (has_failed) return "failed: " + upstream_.failure().told.reason;
+    bool const is_of_other = record.answer == Answer::collapsed;
+    bool const was_stored = record.answer == Answer::hit || record.answer == Answer::revalidated;
+    auto const refusal = request_.offered && (was_stored || is_of_other) ? offer_stored() : std::string();
+    if (!refusal.empty() || was_stored) return refusal.empty() ? "already stored" : refusal;
+    bool const is_stored = record.cache_status.stored || is_of_other;
+    return is_stored ? std::string() : "not stored: " + record.texts.reason;
+}
+
+/// The pump receives the body. False: it has failed, or nothing keeps it.
+net::awaitable<bool> Transaction::follow_to_end() {
+    using State = store::Body::State;
+    auto& follower = *state_.follower;
+    request_.head_sent = true;   // no error page follows
+    for (;;) {
+        auto const seen = follower.view().version;
+        auto const body = state_.object->body();
+        if (!body) co_return true;   // another fetch has stored it whole
+        auto const state = body->state();
+        if (state == State::complete) co_return true;
+        if (state == State::failed || follower.dropped()) co_return false;
+        follower.read_up_to(body->size());
+        bool const grows = co_await delivery_.wait_for_growth(follower, seen, request_.options->deadlines.fill);
+        if (!grows) co_return false;
+    }
+}
+
+/// Offers a response that was stored before, or that another request fetches. Empty, or the reason why not.
+std::string Transaction::offer_stored() {
+    auto const& object = *state_.object;
+    auto offer = offer_of(request_, {object.status(), object.head(), object.terms(), object.length()});
+    if (!offer) return "not offered: " + offer.fault().what;
+    request_.services.group->offer(*std::move(offer), request_.offered);
+    return {};
 }
 
 net::awaitable<Rest> Transaction::find_rest(std::span<icp::Source const> sources, std::size_t& at, http::Remainder const& missing,
                                             client::Trouble trouble) {
+    make_fetching_parts();
     Rest rest;
     bool const allowed = co_await is_allowed();
     if (!allowed) co_return rest;
-    upstream_.sources().assign(sources, at);
+    upstream_->sources().assign(sources, at);
     bool found = rest_.may_go_on();
     if (found) found = co_await rest_.go_on_elsewhere(missing, trouble);
-    at = upstream_.sources().at();
-    if (found) rest = upstream_.hand_over();
-    upstream_.drop_exchange();
+    at = upstream_->sources().at();
+    if (found) rest = upstream_->hand_over();
+    upstream_->drop_exchange();
     co_return rest;
 }
 
@@ -180,8 +253,10 @@ void Transaction::abort() {
     request_.aborted = request_.close = true;
     request_.waiting.wake(net::Wake::shutdown);
     if (request_.account) request_.account->abort();
-    upstream_.abort();
-    tunnel_.abort();
+    if (upstream_.is_made()) {
+        upstream_->abort();
+        tunnel_->abort();
+    }
     request_.client.cancel();
 }
 

@@ -16,6 +16,7 @@
 #include "proxy/storing.hpp"
 #include "proxy/tunnel.hpp"
 #include "proxy/upstream.hpp"
+#include "util/late.hpp"
 
 namespace garner::proxy {
 
@@ -37,6 +38,9 @@ public:
     net::awaitable<void> refuse_head(std::uint16_t status, std::string_view why, std::string_view logged = {});
     /// Revalidates a response that was served stale (RFC 5861 3), without a client and with the request of the one served.
     net::awaitable<void> refresh(cache::FillLease lead, store::ObjectPtr stale);
+    /// Fetches the response for the store, without a client, unless a fresh one is stored, and returns when it is whole: the end in
+    /// words. `offered`: set if it is to be offered to the group as soon as its head is here; called on any thread, at most once.
+    net::awaitable<std::string> replicate(std::function<void(group::SubmissionResult const&)> offered);
     /// Asks for the rest of a truncated body, without a client and with the original request; the access rules apply
     /// anew. `at`: index in `sources` of the source that truncated it; afterwards of the last source asked.
     net::awaitable<Rest> find_rest(std::span<icp::Source const> sources, std::size_t& at, http::Remainder const& missing,
@@ -45,9 +49,11 @@ public:
     /// Goes on with the tunnel of this request, which another process has begun, and logs it.
     net::awaitable<void> go_on(MovingTunnel tunnel);
     /// A tunnel is to leave for another process, if it can. Services::departures is set.
-    void leave() { tunnel_.leave(); }
+    void leave() {
+        if (tunnel_.is_made()) tunnel_->leave();
+    }
     /// The tunnel that has left; null: the request has ended here.
-    std::unique_ptr<MovingTunnel> take_moved() { return tunnel_.take_moved(); }
+    std::unique_ptr<MovingTunnel> take_moved() { return tunnel_.is_made() ? tunnel_->take_moved() : nullptr; }
 
     /// Another request may follow on the client's connection.
     bool keeps_connection() const { return !request_.close; }
@@ -63,11 +69,15 @@ private:
     Step first_step(Verdict verdict);
     net::awaitable<Step> check_further();
     net::awaitable<bool> is_allowed();
+    net::awaitable<bool> follow_to_end();
+    std::string offer_stored();
+    std::string state_without_wait();
     net::awaitable<Step> take(Step step);
     net::awaitable<Step> fail();
     net::awaitable<void> end(Step step);
     net::awaitable<void> refuse();
     net::awaitable<void> tunnel();
+    void make_fetching_parts();
     void finish();
 
     Request request_;
@@ -75,16 +85,16 @@ private:
     Step step_ = Step::check_further;
     RequestCheck check_{request_};
     ResponseWriter writer_{request_};
-    Upstream upstream_{request_, writer_};
-    RestOfBody rest_{request_, upstream_};
-    PassThrough pass_through_{request_, writer_, upstream_, rest_};
+    Late<Upstream> upstream_;   // this and the tunnel: see make_fetching_parts()
+    RestOfBody rest_{request_, upstream_.get()};
+    PassThrough pass_through_{request_, writer_, upstream_.get(), rest_};
     Delivery delivery_{request_, writer_, rest_, pass_through_};
-    Tunnel tunnel_{request_, writer_, upstream_};
+    Late<Tunnel> tunnel_;
     OwnAnswers own_answers_{request_, writer_};
-    Storing storing_{request_, upstream_, rest_, state_};
-    FailedFetch failed_{request_, writer_, upstream_, state_};
-    CacheSide cache_side_{request_, upstream_, delivery_, failed_, check_, state_};
-    Fetching fetching_{request_, upstream_, storing_, failed_, tunnel_, state_};
+    Storing storing_{request_, upstream_.get(), rest_, state_};
+    FailedFetch failed_{request_, writer_, upstream_.get(), state_};
+    CacheSide cache_side_{request_, upstream_.get(), delivery_, failed_, check_, state_};
+    Fetching fetching_{request_, upstream_.get(), storing_, failed_, tunnel_.get(), state_};
 };
 
 }   // namespace garner::proxy

@@ -140,9 +140,10 @@ bool Upstream::may_try_next() const {
 /// False when this source cannot be used: failure() has the reason.
 bool Upstream::enter_source() {
     auto* mesh = request_.services.mesh;
+    bool const measures = mesh && (mesh->wants_to_know() || sources_.current().peer);
     if (sources_.current().why == Hierarchy::no_direct_fail)
         fail(503, "No peer is available, and direct.never forbids a direct connection to the origin.", FailureKind::other);
-    else if (!use_.begin(mesh && mesh->wants_to_know() ? mesh : nullptr, sources_.current(), request_.target.uri.authority.host))
+    else if (!use_.begin(measures ? mesh : nullptr, sources_.current(), request_.target.uri.authority.host))
         fail(503, sources_.name() + " has no connection left (connections_max).", FailureKind::resources);
     else
         return true;
@@ -356,6 +357,8 @@ void Upstream::count_traffic() {
     auto const traffic = exchange_->take_traffic();
     fetched_ += traffic.received;
     use_.received(traffic.received);
+    if (request_.of_offer || request_.replicates)
+        request_.services.counters.replicated.add(use_.replication_source(), traffic.received);
     if (!sources_.peer()) request_.services.counters.add_origin_traffic(traffic.received, traffic.sent);
     if (request_.account && sources_.is_on_line()) request_.account->charge_both(traffic.received, traffic.sent);
 }

@@ -34,7 +34,8 @@ Result<Front> make_front(Options const& options, std::uint64_t seed) try {
     return make_empty_front(options, seed);
 } catch (std::bad_alloc const&) {
     auto const entries = std::to_string(options.cache_entries);
-    return Fault{"the cache " + options.cache + " of " + entries + " entries does not fit into memory", "lower cache_entries"};
+    return Fault{"the cache " + options.cache + " of " + entries + " entries does not fit into memory",
+                 "use a cache with fewer entries"};
 }
 
 Result<std::unique_ptr<crawl::UrlSet>> make_set(Options const& options, std::uint64_t seed) try {
@@ -63,7 +64,7 @@ Result<std::unique_ptr<SetKeeper>> SetKeeper::open(Options const& asked) {
     if (!(*set)->why_it_forgets().empty() && bytes > options.memory)
         return Fault{"the set " + options.set + " and its cache of " + std::to_string(options.cache_entries) + " entries need " +
                          size_text(bytes) + " when empty, more than the memory of " + size_text(options.memory),
-                     "raise the memory, or lower cache_entries"};
+                     "raise the memory, or use a cache with fewer entries"};
     auto const empty_one = [options, seed] { return *make_empty_front(options, seed); };
     return std::make_unique<SetKeeper>(options, *std::move(set), *std::move(front), empty_one);
 }

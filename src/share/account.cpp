@@ -12,7 +12,7 @@ Account::~Account() {
     for (auto const direction : directions) {
         auto const& side = sides_[index(direction)];
         if (side.owed > 0) shares_.line(direction).leave_debt(own_.subject->flow(direction), side.owed);
-        if (side.capped > 0) cap_->line(direction).leave_debt(cap_->flow(direction), side.capped);
+        leave_cap_debt(direction);
     }
 }
 
@@ -33,8 +33,46 @@ void Account::charge(Direction direction, Bytes bytes) {
     auto& side = sides_[index(direction)];
     auto const payer = this->payer(direction);
     if (!shares_.line(direction).charge(payer.subject->flow(direction), bytes, now)) side.owed += bytes;
-    if (cap_ && !cap_->charge(direction, bytes, now)) side.capped += bytes;
+    charge_cap(direction, bytes, now);
     if (payer.quota || lane_ || over_by_) charge_quota(direction, payer, bytes, now);
+}
+
+// ---- caps ----
+
+/// Sent bytes are of the request that began the transfer.
+std::shared_ptr<Cap> Account::cap(Direction direction) const {
+    bool const is_shared = others_ && (with_own_ || direction == Direction::down);
+    auto fastest = is_shared ? others_->fastest_cap(direction) : std::nullopt;
+    if (!fastest) return cap_;
+    bool const own_is_faster = with_own_ && permitted_rate(cap_.get(), direction) >= permitted_rate(fastest->get(), direction);
+    return own_is_faster ? cap_ : *std::move(fastest);
+}
+
+void Account::charge_cap(Direction direction, Bytes bytes, SteadyTime now) {
+    bool const is_received = direction == Direction::down;
+    if (is_received) enter_cap(cap(direction));
+    auto const& cap = charged(direction);
+    if (!cap) return;
+    if (is_received && others_) others_->note_charged(*cap, bytes);
+    if (!cap->charge(direction, bytes, now)) sides_[index(direction)].capped += bytes;
+}
+
+void Account::charge_own_cap(Bytes bytes) {
+    constexpr auto down = Direction::down;
+    if (bytes > 0 && cap_ && !cap_->charge(down, bytes, steady_now())) sides_[index(down)].capped += bytes;
+}
+
+void Account::enter_cap(std::shared_ptr<Cap> cap) {
+    if (cap == charged_) return;
+    leave_cap_debt(Direction::down);
+    charged_ = std::move(cap);
+}
+
+/// The next transfer with that cap pays it.
+void Account::leave_cap_debt(Direction direction) {
+    auto const owed = std::exchange(sides_[index(direction)].capped, 0);
+    auto const& cap = charged(direction);
+    if (owed > 0) cap->line(direction).leave_debt(cap->flow(direction), owed);
 }
 
 // ---- quotas ----
@@ -77,7 +115,7 @@ void Account::leave_lane() {
 
 Bytes Account::piece(Direction direction) const {
     auto piece = shares_.line(direction).piece();
-    for (auto* const cap : {cap_.get(), lane_.get()})
+    for (auto* const cap : {charged(direction).get(), lane_.get()})
         if (cap) piece = std::min(piece, cap->line(direction).piece());
     return piece;
 }
@@ -101,7 +139,7 @@ net::awaitable<void> Account::settle_before_asking() {
     if (own_.state(wall_now()) == QuotaState::slow) enter_lane(own_.quota->lane());
     for (auto const direction : directions) {
         co_await wait_for_share(direction);
-        if (cap_) co_await wait_for_cap(direction);
+        if (charged(direction)) co_await wait_for_cap(direction);
         if (lane_) co_await wait_for_lane(direction);
     }
 }
@@ -130,16 +168,20 @@ net::awaitable<void> Account::wait_for_share(Direction direction) {
     }
 }
 
+/// Ends when a faster cap applies, because others have joined.
 net::awaitable<void> Account::wait_for_cap(Direction direction) {
     auto& side = sides_[index(direction)];
-    auto& line = cap_->line(direction);
-    auto& flow = cap_->flow(direction);
+    auto const cap = charged(direction);
+    auto& line = cap->line(direction);
+    auto& flow = cap->flow(direction);
     Line::Place place;
     auto const bytes = side.capped;
-    if (side.aborted || !line.enter(flow, place, bytes)) co_return;
+    bool applies = this->cap(direction) == cap;
+    if (side.aborted || !applies || !line.enter(flow, place, bytes)) co_return;
     for (bool goes_on = true; goes_on;) {
         co_await wait(line, place, side);
-        goes_on = !side.aborted && !is_useless(direction) && !line.is_served(place);
+        applies = this->cap(direction) == cap;
+        goes_on = applies && !side.aborted && !is_useless(direction) && !line.is_served(place);
     }
     if (line.leave(flow, place)) side.capped -= bytes;
 }
@@ -167,11 +209,13 @@ net::awaitable<void> Account::wait_for_lane(Direction direction) {
 net::awaitable<void> Account::wait(Line& line, Line::Place& place, Side& side) {
     net::Waiter waiter(clock_.executor());
     side.waiting = waiter.handle();
-    if (others_) others_->wake_on_joining(waiter.handle());
+    auto const others = others_;
+    if (others) others->begin_wait(waiter.handle());
     line.renew(place, waiter.handle());
     clock_.begin(line);
     co_await waiter.wait(net::recheck_interval);
     clock_.end(line);
+    if (others) others->end_wait();
     side.waiting = {};
 }
 

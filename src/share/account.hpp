@@ -20,16 +20,19 @@ class Account {
 public:
     /// `cap`: null if none applies.
     Account(Shares& shares, Clock& clock, Payer own, std::shared_ptr<Cap> cap)
-        : shares_(shares), clock_(clock), own_(std::move(own)), cap_(std::move(cap)) {}
+        : shares_(shares), clock_(clock), own_(std::move(own)), cap_(std::move(cap)), charged_(cap_) {}
     Account(Account const&) = delete;
     ~Account();
 
     Payer const& own() const { return own_; }
+    /// null: none applies.
+    std::shared_ptr<Cap> const& own_cap() const { return cap_; }
     /// For a transfer that outlives this account. Debts stay here.
     std::unique_ptr<Account> another() const;
 
     /// The transfer is for others, too: each piece is charged to the subject with the least bytes. `with_own`: the account's own
-    /// subject is one of them; otherwise it pays only if there are no others. nullptr: no other subject needs it.
+    /// subject is one of them; otherwise it pays only if there are no others. The fastest cap of those that pay applies. nullptr:
+    /// no other subject needs it.
     void pay_with(std::shared_ptr<Payers> others, bool with_own) {
         others_ = std::move(others);
         with_own_ = with_own;
@@ -53,6 +56,8 @@ public:
         charge(Direction::down, down);
         charge(Direction::up, up);
     }
+    /// Received bytes that another account has charged to the line, and not to the cap of this one.
+    void charge_own_cap(Bytes bytes);
     /// True: settle() would wait.
     bool owes(Direction direction) const { return sides_[index(direction)].owes(); }
     /// Waits until all that is owed is paid, until abort(), or until the wait is useless.
@@ -78,6 +83,11 @@ private:
         bool owes() const { return owed > 0 || capped > 0 || laned > 0; }
     };
     Payer payer(Direction direction) const;
+    std::shared_ptr<Cap> cap(Direction direction) const;
+    std::shared_ptr<Cap> const& charged(Direction direction) const { return direction == Direction::down ? charged_ : cap_; }
+    void charge_cap(Direction direction, Bytes bytes, SteadyTime now);
+    void enter_cap(std::shared_ptr<Cap> cap);
+    void leave_cap_debt(Direction direction);
     void charge_quota(Direction direction, Payer const& payer, Bytes bytes, SteadyTime now);
     void enter_lane(std::shared_ptr<Cap> lane);
     void leave_lane();
@@ -91,7 +101,8 @@ private:
     Shares& shares_;
     Clock& clock_;
     Payer own_;
-    std::shared_ptr<Cap> cap_;
+    std::shared_ptr<Cap> cap_;         // its own; nullptr: none applies
+    std::shared_ptr<Cap> charged_;     // for received bytes: the last one that applied
     std::shared_ptr<Cap> lane_;        // the last payer's; nullptr: it is not in the slow lane
     std::shared_ptr<Payers> others_;   // nullptr: none
     bool with_own_ = false;

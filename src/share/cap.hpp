@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -38,6 +39,12 @@ private:
     std::array<LineFlow, 2> flows_;
     std::shared_ptr<CapTotals> const totals_;
 };
+
+/// Bytes a second that the cap permits; the greatest number if there is none, or if it has no rate.
+inline Bytes permitted_rate(Cap* cap, Direction direction) {
+    auto const rate = cap ? cap->line(direction).rate() : 0;
+    return rate > 0 ? rate : UINT64_MAX;
+}
 
 struct CapFigures {
     std::string name;

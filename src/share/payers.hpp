@@ -1,9 +1,12 @@
 // The subjects that share the cost of one transfer.
 #pragma once
 #include <compare>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "net/wake.hpp"
+#include "share/cap.hpp"
 #include "share/quotas.hpp"
 #include "share/subject.hpp"
 
@@ -37,8 +40,13 @@ public:
     virtual ~Payers() = default;
     /// The one whose turn comes first; empty if there are none.
     virtual Payer payer(Line const& line, Direction direction) const = 0;
-    /// Wakes the handle when one more joins. Only the last handle counts.
-    virtual void wake_on_joining(net::WakeHandle handle) = 0;
+    /// The cap with the highest rate among theirs; nullptr: one of them has none. Empty: there are no payers.
+    virtual std::optional<std::shared_ptr<Cap>> fastest_cap(Direction direction) const = 0;
+    /// Received bytes were charged to the cap: those that have it need not pay for them again.
+    virtual void note_charged(Cap const& cap, Bytes bytes) = 0;
+    /// The transfer begins to wait for its turn. Wakes the handle when one more joins; only the last handle counts.
+    virtual void begin_wait(net::WakeHandle handle) = 0;
+    virtual void end_wait() = 0;
 };
 
 }   // namespace garner::share

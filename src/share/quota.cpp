@@ -81,7 +81,12 @@ Nearest nearest_limit(QuotaRule const& rule, Usage const& usage) {
     return nearest;
 }
 
-std::string quota_subject_name(std::string_view key) { return key.empty() ? "all" : subject_name(key); }
+std::string quota_subject_name(std::string_view key) { return key.empty() ? std::string(all_subjects) : subject_name(key); }
+
+std::vector<std::string> quota_subject_keys_of(std::string_view name) {
+    if (name == all_subjects) return {std::string()};
+    return subject_keys_of(name);
+}
 
 std::string used_text(Nearest const& nearest) {
     std::string_view const unit = nearest.unit;

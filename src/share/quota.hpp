@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "share/options.hpp"
 #include "share/usage.hpp"
@@ -46,6 +47,8 @@ struct QuotaStanding {
 
 /// As subject_name(); "all": all clients of the rule.
 std::string quota_subject_name(std::string_view key);
+/// As subject_keys_of(), or the key of all clients.
+std::vector<std::string> quota_subject_keys_of(std::string_view name);
 
 /// "1.2 GB of 2 GB", "17 of 100 requests", "30m of 2h"
 std::string used_text(Nearest const& nearest);

@@ -214,10 +214,20 @@ std::optional<QuotaStanding> Quotas::look_up(std::string_view rule, std::string_
     return standing_of(*known, key, usage, window(shard, known->per, time), time);
 }
 
+bool Quotas::has_subject(Id id, std::string_view whose) const {
+    auto const key = entry_key(id, whose);
+    auto const& shard = shard_of(key);
+    MutexLock const lock(shard.mutex);
+    return shard.all.contains(key);
+}
+
 Quotas::Reset Quotas::reset(std::string_view rule, std::optional<std::string_view> whose, WallTime now) {
     auto const id = id_of(rule);
     if (!id) return Reset::no_rule;
     auto const time = unix_seconds(now);
+    auto const named = whose ? quota_subject_keys_of(*whose) : std::vector<std::string>();
+    auto const is_known = [&](std::string const& one) { return has_subject(*id, one); };
+    if (std::ranges::count_if(named, is_known) > 1) return Reset::ambiguous;
     auto result = Reset::no_subject;
     for (auto& shard : shards_) {
         MutexLock const lock(shard.mutex);
@@ -225,7 +235,7 @@ Quotas::Reset Quotas::reset(std::string_view rule, std::optional<std::string_vie
         if (!known) return Reset::no_rule;
         for (auto& [key, subject] : shard.all) {
             if (id_in(key) != *id) continue;
-            if (whose && quota_subject_name(subject_in(key)) != *whose) continue;
+            if (whose && std::ranges::find(named, subject_in(key)) == named.end()) continue;
             subject.usage_ = {};
             subject.usage_.begin = window(shard, known->per, time).begin;
             subject.changed_ = true;

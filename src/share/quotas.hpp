@@ -85,8 +85,9 @@ public:
     /// Creates nothing.
     std::optional<QuotaStanding> look_up(std::string_view rule, std::string_view whose, WallTime now) const;
 
-    enum class Reset : std::uint8_t { done, no_rule, no_subject };
-    /// Forgets what was used. Without `whose`: by all subjects of the rule. `whose`: a text of quota_subject_name().
+    enum class Reset : std::uint8_t { done, no_rule, no_subject, ambiguous };
+    /// Forgets what was used. Without `whose`: by all subjects of the rule. `whose`: see quota_subject_keys_of(); `ambiguous` if
+    /// a user and a network have that name.
     Reset reset(std::string_view rule, std::optional<std::string_view> whose, WallTime now);
 
     QuotasFigures figures() const;
@@ -133,6 +134,7 @@ private:
     Shard& shard_of(std::string_view key) { return shards_[hash_(key) % shard_count]; }
     Shard const& shard_of(std::string_view key) const { return shards_[hash_(key) % shard_count]; }
     std::optional<Id> id_of(std::string_view rule) const;
+    bool has_subject(Id id, std::string_view whose) const;
     Id id_for(std::string_view rule) REQUIRES(mutex_);
     std::string name_of(std::string_view key) const;
     static QuotaRule const* rule_of(Shard const& shard, std::string_view key) REQUIRES(shard.mutex);

@@ -8,6 +8,11 @@ namespace {
 
 constexpr char user_mark = 'u';
 constexpr char network_mark = 'n';
+constexpr std::string_view of_user = "user:", of_source = "source:";
+
+bool is_doubtful(std::string_view user) {
+    return user == all_subjects || user.starts_with(of_user) || user.starts_with(of_source) || parse_ip(user);
+}
 
 }   // namespace
 
@@ -27,10 +32,20 @@ std::string subject_key(IpAddress const& network) {
 std::string subject_name(std::string_view key) {
     auto const mark = key.front();
     key.remove_prefix(1);
-    if (mark == user_mark) return std::string(key);
+    if (mark == user_mark) return std::string(is_doubtful(key) ? of_user : "").append(key);
     IpAddress address = mark == '4' ? IpAddress::v4(0, 0, 0, 0) : IpAddress();
     std::copy(key.begin(), key.end(), reinterpret_cast<char*>(address.bytes.data()) + (mark == '4' ? 12 : 0));
     return address.text();
+}
+
+std::vector<std::string> subject_keys_of(std::string_view name) {
+    if (name.starts_with(of_user)) return {subject_key(name.substr(of_user.size()))};
+    bool const is_source = name.starts_with(of_source);
+    if (is_source) name.remove_prefix(of_source.size());
+    std::vector<std::string> keys;
+    if (!is_source) keys.push_back(subject_key(name));
+    if (auto const address = parse_ip(name)) keys.push_back(subject_key(*address));
+    return keys;
 }
 
 SubjectRef Subjects::find(std::string_view key) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "share/kept.hpp"
 #include "share/line.hpp"
@@ -17,11 +18,16 @@
 
 namespace garner::share {
 
+/// The name of all clients of a rule together.
+inline constexpr std::string_view all_subjects = "all";
+
 /// The key of a user, and of a network: short, since there may be 100,000 of them.
 std::string subject_key(std::string_view user);
 std::string subject_key(IpAddress const& network);
-/// "anna", "10.0.0.7", "2001:db8::"
+/// "anna", "10.0.0.7", "2001:db8::"; "user:10.0.0.7" for a user whose name could be taken for another subject.
 std::string subject_name(std::string_view key);
+/// The keys that a text can name: both "user:anna" and "anna" name a user, "source:10.0.0.7" a network, "10.0.0.7" either.
+std::vector<std::string> subject_keys_of(std::string_view name);
 
 /// The use of one subject in both directions. Owned by its table.
 class Subject : public Link {

@@ -50,6 +50,9 @@ public:
     std::span<char> room(Reserve&& reserve);
     /// Publishes `bytes` of the last room to readers. Producer only.
     void grow(Bytes bytes);
+    /// Copies bytes to the end; false when there is no room for all of them. Producer only.
+    template <class Reserve>
+    bool append(std::string_view bytes, Reserve&& reserve);
     /// Appends loaded bytes without copying them. Returns false and takes nothing when too much of that memory is
     /// unused, another owner is already charged for it, or `reserve` fails. Producer only.
     template <class Reserve>
@@ -220,6 +223,18 @@ std::span<char> Body::room(Reserve&& reserve) {
     if (capacity == 0 || !reserve(capacity)) return {};
     add_segment(std::make_shared<Block>(budget_, capacity));
     return open_room();
+}
+
+template <class Reserve>
+bool Body::append(std::string_view bytes, Reserve&& reserve) {
+    while (!bytes.empty()) {
+        auto const open = room(reserve);
+        if (open.empty()) return false;
+        auto const count = bytes.copy(open.data(), open.size());
+        grow(count);
+        bytes.remove_prefix(count);
+    }
+    return true;
 }
 
 template <class Reserve>

@@ -1,8 +1,6 @@
 #include "store/body_source.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cstring>
 
 namespace garner::store {
 
@@ -10,22 +8,9 @@ namespace {
 
 using Reserve = std::function<bool(Bytes)>;
 
-/// False when there is no room.
-bool append(Body& body, std::string_view bytes, Reserve const& reserve) {
-    while (!bytes.empty()) {
-        auto const room = body.room(reserve);
-        if (room.empty()) return false;
-        auto const count = std::min(room.size(), bytes.size());
-        std::memcpy(room.data(), bytes.data(), count);
-        body.grow(count);
-        bytes.remove_prefix(count);
-    }
-    return true;
-}
-
 /// Adopts the memory that the bytes were read into, if possible; otherwise copies.
 bool append(Body& body, Loaded const& loaded, Reserve const& reserve) {
-    return body.adopt(loaded, reserve) || append(body, loaded.bytes, reserve);
+    return body.adopt(loaded, reserve) || body.append(loaded.bytes, reserve);
 }
 
 /// Copies one range into a body of its own.
@@ -37,7 +22,7 @@ net::awaitable<BodyPtr> take(BodyPtr const& body, Body::Span span, Budget& budge
     std::array<std::string_view, 1> piece;
     while (part->size() < length) {
         if (reader.next(piece, length - part->size()) == 1) {
-            if (!append(*part, piece[0], reserve)) co_return nullptr;
+            if (!part->append(piece[0], reserve)) co_return nullptr;
             reader.advance(piece[0].size());
             continue;
         }

@@ -87,6 +87,15 @@ private:
         option->option_text(row.value_name)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
 
+    static void declare_operand(CommandForm const& form, CLI::App& app) {
+        constexpr std::size_t dots = 3;
+        constexpr int most = 1 << 20;
+        if (!form.takes_many()) return void(app.add_option(form.operand_));
+        app.add_option(form.operand_.substr(0, form.operand_.size() - dots))
+            ->expected(1, most)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    }
+
     void declare(CommandForm const& form, CLI::App& app) {
         if (form.rest_) {
             app.prefix_command()->fallthrough(false)->set_help_flag();
@@ -95,7 +104,7 @@ private:
         app.require_subcommand(0, 1)->fallthrough();
         for (auto const* from = &form; from; from = from->parent_)
             for (auto const& row : from->rows_) declare(row, app);
-        if (!form.operand_.empty()) app.add_option(form.operand_);
+        if (!form.operand_.empty()) declare_operand(form, app);
         if (auto const& second = form.second_operand_; !second.empty()) app.add_option(second.substr(1, second.size() - 2));
         for (auto const& below : form.subcommands_)
             if (std::ranges::count(words_, below->word_) > 0) declare(*below, *app.add_subcommand(below->word_));

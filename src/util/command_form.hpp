@@ -38,7 +38,7 @@ public:
     CommandForm(std::string name, std::string about);
     CommandForm(CommandForm const&) = delete;
 
-    /// "URL", or "[PATTERN]" if it may be absent. A command has at most one.
+    /// "URL", "[PATTERN]" if it may be absent, or "URL..." if it may be repeated. A command has at most one.
     CommandForm& operand(std::string_view spec, Take);
     CommandForm& operand(std::string_view spec, std::string& value) { return operand(spec, into(value)); }
     /// A second operand, which may be missing: "[CLIENT]".
@@ -105,6 +105,7 @@ private:
     void describe_options(std::vector<CommandDescription::Option>& options) const;
     std::string name_below(CommandForm const& root) const;
     Row const* find_row(std::string_view name) const;
+    bool takes_many() const { return operand_.ends_with("..."); }
     bool is_part() const { return parent_ && parent_->parent_; }   // the help of the command above describes it
     std::string and_second() const;
 

@@ -26,7 +26,7 @@ template <class Enum>
 class CounterOf {
 public:
     static constexpr std::size_t size = static_cast<std::size_t>(Enum::count_);
-    void add(Enum which) { counters_[static_cast<std::size_t>(which)].add(); }
+    void add(Enum which, std::uint64_t n = 1) { counters_[static_cast<std::size_t>(which)].add(n); }
     std::uint64_t value(std::size_t index) const { return counters_[index].value(); }
 
 private:

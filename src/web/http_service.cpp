@@ -188,6 +188,7 @@ void HttpService::start() {
     begin_to_accept();
     thread_ = std::thread([this] {
         ::pthread_setname_np(::pthread_self(), options_.thread);
+        RecycledMemory memory;
         io_.run();
     });
 }

@@ -165,7 +165,7 @@ TEST(Cache, peek_tells_variants_and_refused_sharing) {
     EXPECT_EQ(found.vary, "accept-language");
     EXPECT_EQ(found.selected, "accept-language:en\n");
     EXPECT_EQ(found.variants, (std::vector<std::string>{"accept-language:de\n", "accept-language:fr\n"}));
-    EXPECT_TRUE(found.variant_missing());
+    EXPECT_TRUE(found.variant_missing);
 
     scene.lookup("/b").lead.refuse("private");
     found = scene.peek("/b");

@@ -37,10 +37,53 @@ TEST(Fill, is_paid_by_the_follower_whose_turn_comes_first) {
     auto const payer = [&] { return fetch.leader.lead.fill()->payer(line, Direction::down); };
     fetch.follow();
     EXPECT_EQ(payer(), share::SubjectRef());
-    fetch.follow().pay_as(heavy);
+    fetch.follow().pay_as(heavy, nullptr);
     EXPECT_EQ(payer(), heavy);
-    fetch.follow().pay_as(light);
+    fetch.follow().pay_as(light, nullptr);
     EXPECT_EQ(payer(), light);
+}
+
+TEST(Fill, has_the_fastest_cap_of_its_followers_and_they_pay_only_for_what_it_has_not_charged) {
+    constexpr auto down = share::Direction::down;
+    auto const payer = std::make_shared<share::Shares>();
+    share::Caps caps;
+    share::CapRule slow, fast;
+    slow.name = "slow", slow.down = 1'000;
+    fast.name = "fast", fast.down = 2'000;
+    caps.configure({slow, fast});
+    auto const of_slow = caps.find("slow", "a"), of_fast = caps.find("fast", "b");
+    Fetch fetch;
+    auto const& fill = fetch.leader.lead.fill();
+    EXPECT_FALSE(fill->fastest_cap(down)) << "no follower";
+    auto& first = fetch.follow();
+    first.pay_as(payer->subject("a", 1), of_slow);
+    EXPECT_EQ(fill->fastest_cap(down), of_slow);
+    fill->note_charged(*of_slow, 100);
+    auto& second = fetch.follow();
+    second.pay_as(payer->subject("b", 1), of_fast);
+    EXPECT_EQ(fill->fastest_cap(down), of_fast);
+    fill->note_charged(*of_fast, 100);
+    EXPECT_EQ(first.not_charged(60), 0u);
+    EXPECT_EQ(first.not_charged(60), 20u);
+    EXPECT_EQ(second.not_charged(160), 60u);
+    auto& third = fetch.follow();
+    third.pay_as(payer->subject("c", 1), nullptr);
+    EXPECT_EQ(fill->fastest_cap(down), std::shared_ptr<share::Cap>());
+    EXPECT_EQ(third.not_charged(1'000), 0u);
+    fetch.followers.clear();
+}
+
+TEST(Fill, knows_when_it_last_waited_for_the_line) {
+    Fetch fetch;
+    auto const& fill = fetch.leader.lead.fill();
+    auto const now = steady_now();
+    EXPECT_EQ(fill->last_in_line(now), SteadyTime{});
+    fill->begin_wait({});
+    auto const later = now + std::chrono::hours(1);
+    EXPECT_EQ(fill->last_in_line(later), later) << "it waits still";
+    fill->end_wait();
+    EXPECT_GE(fill->last_in_line(later), now);
+    EXPECT_LT(fill->last_in_line(later), later);
 }
 
 TEST(Fill, followers_see_the_head_the_growth_and_the_end) {

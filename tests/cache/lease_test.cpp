@@ -202,7 +202,7 @@ TEST_F(InGroup, explain_says_what_is_held_back) {
     auto const below = peek(key);
     EXPECT_EQ(below.kind, Lookup::Kind::stale);
     EXPECT_EQ(below.invalidated, "older than the watermark of the group");
-    EXPECT_FALSE(below.was_removed);
+    EXPECT_FALSE(below.removed);
 }
 
 }   // namespace of_leases

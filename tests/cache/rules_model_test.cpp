@@ -2,6 +2,7 @@
 // requests with directives, 304 responses, purges, and passing time.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <random>
@@ -169,7 +170,7 @@ protected:
         bool const same = found.object && one_in(2);   // a 304: new freshness for the old body
         if (same) {
             parts.bytes = found.object->bytes();
-            parts.sequence = found.object->sequence();
+            parts.sequence = found.lead ? std::max(found.object->sequence(), found.lead.fill()->asked()) : found.object->sequence();
         }
         auto const bytes = std::string(parts.bytes);
         found.lead.complete(scene.cache.memory().make_object(parts, scene.cache.key(url).fingerprint), {}, {});

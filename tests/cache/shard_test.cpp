@@ -43,6 +43,20 @@ TEST(Shard, tells_keys_with_one_fingerprint_apart) {
     EXPECT_EQ(scene.shard.find(same, "b").object->bytes(), "2");
 }
 
+TEST(Shard, knows_whether_it_has_parts) {
+    ShardScene scene;
+    scene.shard.put('a', scene.object("a"));
+    EXPECT_FALSE(scene.shard.has_parts());
+    scene.shard.put('p', scene.object(parts_text("a")));
+    scene.shard.put('p', scene.object(parts_text("a")));
+    scene.shard.set_policy(policy::make("gdsf", {}));
+    EXPECT_TRUE(scene.shard.has_parts());
+    scene.shard.remove(scene.shard.find('a', "a").slot, policy::Left::purged);
+    EXPECT_TRUE(scene.shard.has_parts());
+    scene.shard.evict();
+    EXPECT_FALSE(scene.shard.has_parts());
+}
+
 TEST(Shard, freshening_keeps_the_place_in_the_order_and_replacing_does_not) {
     ShardScene scene;
     for (auto const* key : {"a", "b", "c"}) scene.shard.put(static_cast<Fingerprint>(*key), scene.object(key));

@@ -1,6 +1,8 @@
 // Fetch order decides races: an older response never replaces a newer one, and a purge ends earlier fetches.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cache/scene.hpp"
 
 namespace garner::cache {
@@ -8,14 +10,15 @@ namespace {
 
 using Kind = Lookup::Kind;
 
-/// `old` after a 304: fresh again, with its old sequence number.
-store::ObjectPtr freshened(Scene& scene, std::string_view url, store::ObjectPtr const& old) {
+/// The object that `lead` validates after a 304: fresh again, and as new as the request.
+store::ObjectPtr freshened(Scene& scene, std::string_view url, FillLease const& lead) {
+    auto const& old = lead.fill()->stale();
     store::Object::Parts parts;
     parts.key = url;
     parts.head = "HTTP/1.1 200 OK\r\n";
     parts.bytes = old->bytes();
     parts.terms = Scene::terms(1'000);
-    parts.sequence = old->sequence();
+    parts.sequence = std::max(old->sequence(), lead.fill()->asked());
     return scene.cache.memory().make_object(parts, scene.cache.key(url).fingerprint);
 }
 
@@ -38,7 +41,7 @@ TEST(TimeOrder, a_304_that_comes_after_a_newer_response_does_not_take_its_place)
     auto old = scene.lookup("u").object;
     auto late = scene.cache.lease(scene.cache.key("u"), old);
     scene.store("u", plain("new"));
-    late.complete(freshened(scene, "u", old), {}, {});
+    late.complete(freshened(scene, "u", late), {}, {});
     EXPECT_EQ(scene.stored("u"), "new");
 }
 
@@ -50,8 +53,8 @@ TEST(TimeOrder, nor_while_readers_have_bytes_of_the_newer_one) {
     auto late = scene.cache.lease(scene.cache.key("u"), leading.object);
     auto newer = scene.object("u", plain("new"));
     leading.lead.head_is_storable(newer, {}, {});
-    late.complete(freshened(scene, "u", leading.object), {}, {});
-    EXPECT_EQ(scene.kind("u"), Kind::stale);
+    late.complete(freshened(scene, "u", late), {}, {});
+    EXPECT_EQ(scene.kind("u"), Kind::absent) << "both fetches were under way at a time, so their order is unknown";
     leading.lead.complete(newer, {}, {});
     EXPECT_EQ(scene.stored("u"), "new");
 }
@@ -60,7 +63,20 @@ TEST(TimeOrder, a_304_about_what_is_still_there_makes_it_fresh) {
     Scene scene;
     scene.store("u", expired("old"));
     auto found = scene.lookup("u");
-    found.lead.complete(freshened(scene, "u", found.object), {}, {});
+    found.lead.complete(freshened(scene, "u", found.lead), {}, {});
+    EXPECT_EQ(scene.stored("u"), "old");
+}
+
+TEST(TimeOrder, a_304_whose_request_followed_another_response_supersedes_it) {
+    Scene scene;
+    scene.store("u", expired("old"));
+    auto leading = scene.lookup("u");
+    auto const other = scene.object("u", plain("other"));
+    leading.lead.head_is_storable(other, {}, {});
+    auto later = scene.cache.lease(scene.cache.key("u"), leading.object);
+    later.complete(freshened(scene, "u", later), {}, {});
+    EXPECT_EQ(scene.stored("u"), "old") << "the origin had it again";
+    leading.lead.complete(other, {}, {});
     EXPECT_EQ(scene.stored("u"), "old");
 }
 

@@ -23,8 +23,8 @@ all keys have their defaults: a memory cache on 127.0.0.1:3128 for clients on lo
 `--set 'listen[0].address=[::1]:3128'`, `--set 'caching.never=["cgi-bin","?"]'`. The value is read as JSON if it is valid JSON,
 otherwise as text. The index after the last item of a list adds an item.
 
-Keys that end in `_max` are upper limits, and keys that end in `_min` lower limits. Keys that end in `_timeout` and those of
-`deadlines` are maximum times. Former names of keys are still accepted, and removed keys have no effect: `garner check` and the
+Keys that end in `_max` are upper limits, those in `_min` lower limits, and those in `_port` ports. Keys that end in `_timeout` and
+those of `deadlines` are maximum times. Former names of keys are still accepted, and removed keys have no effect: `garner check` and the
 start report both.
 
 ## Keys

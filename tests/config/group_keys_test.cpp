@@ -23,7 +23,8 @@ std::string of_lab(std::string const& more) { return R"("name": "lab", "secret":
 TEST(GroupKeys, all_keys_are_read) {
     auto const loaded =
         of_group(of_lab(std::string(three_voters) + R"(, "address": "10.0.0.3:3133", "member": "cache3", "lease": "500ms",
-        "objects": [{"url_contains": "/x/"}], "tag_fields": "Cache-Tag", "unsafe": false, "cut_off": "serve")"));
+        "objects": [{"url_contains": "/x/"}], "tag_fields": "Cache-Tag", "unsafe": false, "cut_off": "serve",
+        "replicate": [{"url_contains": "/x/films/"}], "domain": "hall 2", "uplink": "80 Mbit/s", "downlink": "1 Gbit/s")"));
     EXPECT_EQ(told(loaded), "");
     auto const& group = loaded.config.group;
     EXPECT_TRUE(group.has_members());
@@ -37,6 +38,10 @@ TEST(GroupKeys, all_keys_are_read) {
     EXPECT_FALSE(group.cache.unsafe);
     EXPECT_EQ(group.cache.tag_fields, std::vector<std::string>{"Cache-Tag"});
     EXPECT_EQ(group.cache.objects.size(), 1u);
+    EXPECT_EQ(group.cache.replicate.size(), 1u);
+    EXPECT_EQ(group.domain, "hall 2");
+    EXPECT_EQ(group.uplink, 10'000'000u);
+    EXPECT_EQ(group.downlink, 125'000'000u);
 }
 
 TEST(GroupKeys, without_them_the_group_is_this_proxy) {
@@ -64,9 +69,12 @@ TEST(GroupKeys, errors_are_told_with_line_and_fix) {
           Row{of_lab(std::string(three_voters) + R"(, "lease": "2m")"), "group.lease"},
           Row{of_lab(std::string(three_voters) + R"(, "lease": "100ms")"), "group.lease"},
           Row{of_lab(std::string(three_voters) + R"(, "cut_off": "panic")"), "group.cut_off"},
-          Row{of_lab(std::string(three_voters) + R"(, "replicate": ["all"])"),
-              "group.replicate: groups share invalidations only: the replication of objects is not built yet (remove this key)"},
-          Row{of_lab(std::string(three_voters) + R"(, "uplink": "1 MB")"), "group.uplink"}})
+          Row{R"("replicate": ["all"])", "group: has no name"},
+          Row{of_lab(std::string(three_voters) + R"(, "replicate": [{"destination": "10.0.0.0/8"}])"),
+              "group.replicate[0]: destination is not known of a stored response"},
+          Row{of_lab(std::string(three_voters) + R"(, "uplink": "1 MB")"), "test.json:2: group.uplink"},
+          Row{of_lab(std::string(three_voters) + R"(, "downlink": "fast")"), "test.json:2: group.downlink"},
+          Row{of_lab(std::string(three_voters) + R"(, "uplink": -1)"), "group.uplink"}})
         EXPECT_THAT(told(of_group(row.members)), HasSubstr(row.told)) << row.members;
 }
 
@@ -83,6 +91,15 @@ TEST(GroupKeys, settings_that_undo_the_promise_get_a_notice) {
     EXPECT_EQ(of_secret[0].key, "group.secret");
     EXPECT_THAT(of_secret[0].text, HasSubstr("has only 5 bytes"));
     EXPECT_THAT(notices(R"(, "caching": {"offline": true})"), HasSubstr("caching.offline"));
+    auto const of_replicate = [](std::string const& objects) {
+        auto const members = of_lab(std::string(three_voters) + R"(, "replicate": ["all"], "objects": )" + objects);
+        auto const loaded = of_group(members);
+        EXPECT_EQ(told(loaded), "");
+        return loaded.notices.empty() ? std::string() : loaded.notices[0].key + ": " + loaded.notices[0].text;
+    };
+    EXPECT_EQ(of_replicate(R"(["all"])"), "");
+    EXPECT_THAT(of_replicate(R"([{"url_contains": "/x/"}])"),
+                HasSubstr("group.replicate: names objects that group.objects does not cover"));
     EXPECT_THAT(notices(R"(, "caching": {"rules": [{"reload": "ignore"}]})"), HasSubstr("caching.rules[0].reload"));
 }
 
@@ -98,9 +115,10 @@ TEST(GroupKeys, an_address_in_use_is_an_error) {
 }
 
 TEST(GroupKeys, the_members_need_a_takeover_and_the_cache_does_not) {
-    for (auto const* key : {"group.name", "group.member", "group.address", "group.voters", "group.secret", "group.lease"})
+    for (auto const* key : {"group.name", "group.member", "group.address", "group.voters", "group.secret", "group.lease",
+                            "group.domain", "group.uplink", "group.downlink"})
         EXPECT_TRUE(needs_takeover(key)) << key;
-    for (auto const* key : {"group.objects", "group.tag_fields", "group.unsafe", "group.cut_off"})
+    for (auto const* key : {"group.objects", "group.tag_fields", "group.unsafe", "group.cut_off", "group.replicate"})
         EXPECT_FALSE(needs_takeover(key)) << key;
 }
 

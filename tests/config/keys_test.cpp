@@ -35,8 +35,14 @@ struct FormerKey {
 
 constexpr FormerKey former_keys[]{
     {"caching.follow_patience", "2s", "caching.follow_timeout"},
+    {"caching.rules[0].max_ttl", "2s", "caching.rules[0].ttl_max"},
+    {"caching.rules[0].min_ttl", "2s", "caching.rules[0].ttl_min"},
+    {"digest.rebuild", "9s", "digest.rebuild_interval"},
     {"disk.patience", "1s", "disk.timeout"},
     {"disk.rate", "1MB", "disk.rate_max"},
+    {"disk.readers", "3", "disk.threads"},
+    {"disk.sync", "1s", "disk.sync_interval"},
+    {"dns.positive_max", "9s", "dns.positive_ttl"},
     {"icp.queries_per_second", "7", "icp.queries_per_second_max"},
     {"limits.connections", "50", "limits.connections_max"},
     {"limits.fields", "50", "limits.fields_max"},
@@ -46,11 +52,16 @@ constexpr FormerKey former_keys[]{
     {"limits.min_rate", "900", "limits.rate_min"},
     {"limits.min_rate_after", "9s", "limits.rate_min_after"},
     {"limits.target_bytes", "4KiB", "limits.target_max"},
+    {"memory.fill_share", "0.5", "memory.fill_share_max"},
+    {"peers[0].htcp", "4827", "peers[0].htcp_port"},
+    {"peers[0].http", "3129", "peers[0].http_port"},
+    {"peers[0].icp", "3131", "peers[0].icp_port"},
     {"peers[0].max_connections", "3", "peers[0].connections_max"},
     {"pool.idle_per_origin", "3", "pool.idle_per_origin_max"},
     {"pool.idle_total", "30", "pool.idle_max"},
     {"seen.batch_links", "30", "seen.batch_links_max"},
     {"seen.body", "3MiB", "seen.body_max"},
+    {"seen.cache_entries", "300", "seen.cache_entries_max"},
     {"seen.peer_answer", "3s", "seen.peer_timeout"},
     {"seen.waiting_links", "300", "seen.waiting_links_max"},
     {"dns.positive_min", "1s", nullptr},
@@ -64,12 +75,16 @@ constexpr FormerKey former_keys[]{
 /// All numbers among the members that former and current keys set.
 auto values(Config const& config) {
     auto const& limits = config.proxy.limits;
-    auto const& peers = config.mesh.peers;
-    return std::tuple(config.proxy.caching.follow_patience, config.disk.patience, config.disk.rate, config.mesh.queries_per_second,
+    auto const& disk = config.disk;
+    auto const peer = config.mesh.peers.empty() ? icp::PeerOptions() : config.mesh.peers[0];
+    auto const rule = config.proxy.caching.rules.empty() ? http::CachingRule() : config.proxy.caching.rules[0];
+    return std::tuple(config.proxy.caching.follow_patience, rule.ttl_max, rule.ttl_min, config.mesh.digest.rebuild, disk.patience,
+                      disk.rate, disk.readers, disk.sync, config.dns.positive_ttl, config.mesh.queries_per_second,
                       limits.connections, limits.connections_per_client, limits.head.fields, limits.head.bytes, limits.heads,
                       limits.max_hops, limits.min_rate.per_second, limits.min_rate.after, limits.head.target,
-                      peers.empty() ? 0 : peers[0].max_connections, config.pool.idle_per_origin, config.pool.idle_total,
-                      config.seen.batch_links, config.seen.body_bytes, config.seen.peer_answer, config.seen.waiting_links);
+                      config.memory.fill_share, peer.htcp, peer.http, peer.icp, peer.max_connections, config.pool.idle_per_origin,
+                      config.pool.idle_total, config.seen.batch_links, config.seen.body_bytes, config.seen.cache_entries,
+                      config.seen.peer_answer, config.seen.waiting_links);
 }
 
 std::vector<std::string> assigned(char const* key, char const* value) {

@@ -20,13 +20,13 @@ constexpr char const* contract = R"({
   "listen":  [ { "address": "127.0.0.1:3128" },                        // forward proxy
                { "address": "127.0.0.1:8080", "origin": "http://127.0.0.1:8000" } ],   // accelerator
   "workers": 0,
-  "memory":  { "size": "256 MiB", "policy": "gdsf", "object_max": "4 MiB", "fill_share": 0.25 },
+  "memory":  { "size": "256 MiB", "policy": "gdsf", "object_max": "4 MiB", "fill_share_max": 0.25 },
   "disk":    { "path": "/var/cache/garner", "size": "10 GiB", "policy": "lfuda", "object_max": "4 GiB" },
   "caching": { "never": ["cgi-bin"], "negative_ttl": "5m", "default_ttl": "0s", "offline": false,
                "targeted_cache_control": [], "rules": [ ] },
   "dns":     { "servers": [], "negative_ttl": "5m" },
   "icp":     { "address": "0.0.0.0:3130", "timeout": "2s", "source_ping": false, "allow": ["10.0.0.0/8"] },
-  "peers":   [ { "name": "campus", "type": "parent", "host": "10.0.0.3", "http": 3128, "icp": 3130,
+  "peers":   [ { "name": "campus", "type": "parent", "host": "10.0.0.3", "http_port": 3128, "icp_port": 3130,
                  "domains": [".edu"], "weight": 1, "default": false } ],
   "direct":  { "always": [ { "url_contains": ["cgi-bin", "?"] } ], "never": [] },
   "access":  [ { "allow": { "source": ["127.0.0.0/8", "::1"] } }, { "deny": "all" } ],
@@ -55,7 +55,7 @@ TEST(Load, the_contract_is_read) {
 
 TEST(Load, the_disk_tier_is_told_all_it_wants_to_know) {
     auto const loaded = load(R"({"disk": {"path": "/var/cache/garner", "size": "100 GiB", "policy": "lfuda", "object_max": "1 GiB",
-        "object_min": "1 KiB", "buffer": "128 MiB", "sync": "1s", "timeout": "100ms", "readers": 16,
+        "object_min": "1 KiB", "buffer": "128 MiB", "sync_interval": "1s", "timeout": "100ms", "threads": 16,
         "admit": "second-hit", "rate_max": "20 MB"}})");
     EXPECT_EQ(told(loaded), "");
     store::DiskOptions expected;
@@ -185,7 +185,7 @@ TEST(Load, faults) {
              Row{R"({"memory": {"size": 1}})", "1 is out of range"},
              Row{R"({"memory": {"size": -1}})", "expects a size, not the number -1"},
              Row{R"({"memory": {"size": "64M"}})", "is not a size"},
-             Row{R"({"memory": {"fill_share": 2}})", "2 is out of range (write a number between 0.01 and 1.0)"},
+             Row{R"({"memory": {"fill_share_max": 2}})", "2 is out of range (write a number between 0.01 and 1.0)"},
              Row{R"({"memory": {"policy": "gdfs"}})", "memory.policy: \"gdfs\" is not known (did you mean \"gdsf\"?"},
              Row{R"({"memory": {"policy": "finest"}})", "\"finest\" is not known (write one of "},
              Row{R"({"memory": {"policy": "gdfs:beta=1"}})", "memory.policy: \"gdfs\" is not known (did you mean \"gdsf\"?"},
@@ -203,9 +203,10 @@ TEST(Load, faults) {
              Row{R"({"memory": {"policy": "fifo-reinsertion"}})", "memory.policy: \"fifo-reinsertion\" is not known"},
              Row{R"({"disk": {"policy": "auto"}})", "disk.policy: \"auto\" is not known"},
              Row{R"({"disk": {"object_min": "2 MiB", "object_max": "1 MiB"}})", "disk.object_min: is larger than disk.object_max"},
-             Row{R"({"disk": {"sync": "1ms"}})", "disk.sync: 1ms is out of range (write a time between 10ms and 10s)"},
+             Row{R"({"disk": {"sync_interval": "1ms"}})",
+                 "disk.sync_interval: 1ms is out of range (write a time between 10ms and 10s)"},
              Row{R"({"disk": {"timeout": "1m"}})", "disk.timeout: 1m is out of range"},
-             Row{R"({"disk": {"readers": 65}})", "disk.readers: 65 is out of range (write a number between 1 and 64)"},
+             Row{R"({"disk": {"threads": 65}})", "disk.threads: 65 is out of range (write a number between 1 and 64)"},
              Row{R"({"disk": {"admit": "some"}})", "\"some\" is not known (write one of all, second-hit)"},
              Row{R"({"disk": {"buffer": "1 MiB"}})", "disk.buffer: 1 MiB is out of range"},
              Row{R"({"dns": {"servers": ["dns.example"]}})", "dns.servers[0]: \"dns.example\" is not an IP address"},
@@ -213,8 +214,8 @@ TEST(Load, faults) {
              Row{R"({"dns": {"servers": ["a:53"]}})", "has no IP address before its port"},
              Row{R"({"dns": {"servers": [":53"]}})", "has no IP address before its port"},
              Row{R"({"dns": {"servers": ["localhost:53"]}})", "has no IP address before its port"},
-             Row{R"({"dns": {"positive_max": "9999999d"}})", "\"9999999d\" is out of range (write a time between 1ms and 366d)"},
-             Row{R"({"dns": {"positive_max": "9999999"}})", "is not a time"},
+             Row{R"({"dns": {"positive_ttl": "9999999d"}})", "\"9999999d\" is out of range (write a time between 1ms and 366d)"},
+             Row{R"({"dns": {"positive_ttl": "9999999"}})", "is not a time"},
              Row{R"({"memory": {"size": "99999999999 TiB"}})", "\"99999999999 TiB\" is out of range (write a size between"},
              Row{R"({"tls": {"verify": "no"}})", "expects true or false, not text"},
              Row{R"({"log": {"format": "sqiud"}})", "did you mean \"squid\"?"},
@@ -247,7 +248,7 @@ TEST(Load, faults) {
                  "caching.rules[0].user: user is only for access and purge (use source, host or port)"},
              Row{R"({"caching": {"rules": [{"group": "staff", "never": true}]}})",
                  "caching.rules[0].group: group is only for access and purge (use source, host or port)"},
-             Row{R"({"caching": {"rules": [{"min_ttl": "2h", "max_ttl": "1h"}]}})", "min_ttl is longer than max_ttl"},
+             Row{R"({"caching": {"rules": [{"ttl_min": "2h", "ttl_max": "1h"}]}})", "ttl_min is longer than ttl_max"},
              Row{R"({"caching": {"rules": [{"type": "text/css", "reload": "ignore"}]}})",
                  "reload applies before the type of the response is known"},
              Row{R"({"caching": {"rules": [{"reload": true}]}})", "caching.rules[0].reload"},
@@ -433,7 +434,7 @@ TEST(Load, rules_that_say_more_or_less_than_was_meant_are_noticed) {
     EXPECT_EQ(
         noticed(load(R"({"caching": {"rules": [{"host": "a", "type": "text/css"}]}})")),
         "test.json:1: caching.rules[0]: this rule has no setting and no effect (add a setting such as never or default_ttl)\n");
-    EXPECT_EQ(noticed(load(R"({"caching": {"rules": [{"host": "a", "min_ttl": "soon"}]}})")), "");
+    EXPECT_EQ(noticed(load(R"({"caching": {"rules": [{"host": "a", "ttl_min": "soon"}]}})")), "");
     EXPECT_EQ(noticed(load(R"({"caching": {"rules": [{"min_tll": "1h"}]}})")), "");
 }
 
@@ -506,6 +507,21 @@ TEST(Load, the_disk_tier_may_become_usable_later_but_not_as_a_file) {
     auto const fresh = testing::TempDir() + "never_made";
     EXPECT_EQ(noticed(tried(R"({"disk": {"path": ")" + fresh + "\"}}")), "");
     EXPECT_FALSE(std::filesystem::exists(fresh));
+}
+
+TEST(Load, the_state_must_be_where_a_directory_can_be) {
+    EXPECT_EQ(told(tried("{\"state\":\n{\"path\": \"/nonexistent/garner/state\"}}")),
+              "test.json:2: state.path: no directory can be made there: \"/nonexistent/garner\" does not exist (create "
+              "/nonexistent/garner, or name a directory below one that exists)\n");
+    auto const plain = written("plain", "x");
+    EXPECT_EQ(told(tried(R"({"state": {"path": ")" + plain + "\"}}")),
+              "test.json:1: state.path: \"" + plain + "\" is no directory (name a directory)\n");
+    EXPECT_THAT(told(tried(R"({"state": {"path": ")" + plain + "/state\"}}")),
+                HasSubstr("\"" + plain + "\" is no directory (create "));
+    for (std::string const& good :
+         {testing::TempDir(), testing::TempDir() + "never_made_state", testing::TempDir() + "never_made/"})
+        EXPECT_EQ(told(tried(R"({"user": "root", "state": {"path": ")" + good + "\"}}")), "");
+    EXPECT_FALSE(std::filesystem::exists(testing::TempDir() + "never_made_state"));
 }
 
 /// A directory of root, with other rights for other users.

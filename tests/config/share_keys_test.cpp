@@ -99,6 +99,26 @@ TEST(ShareKeys, faults_of_quotas_have_a_mend) {
               std::string::npos);
 }
 
+TEST(ShareKeys, rules_that_are_never_reached_are_noticed) {
+    auto const notice = [](std::string const& list) { return noticed(of_line(R"("state": {"path": "/tmp"}, )" + list)); };
+    EXPECT_EQ(
+        notice(R"("quotas": [{"name": "a", "source": ["10.0.0.0/8"], "bytes": 1},
+                                   {"name": "b", "source": ["10.9.0.0/16"], "bytes": 2},
+                                   {"name": "c", "source": ["10.0.0.0/7"], "bytes": 3}])"),
+        "test.json:2: quotas[1]: is never reached: the earlier \"a\" matches all of its requests (move it before that rule, or "
+        "remove it)\n");
+    EXPECT_NE(notice(R"("caps": [{"name": "a", "down": 1}, {"name": "b", "host": ".films.example", "down": 2}])")
+                  .find("caps[1]: is never"),
+              std::string::npos);
+    EXPECT_EQ(notice(R"("quotas": [{"name": "a", "host": ".example", "source": ["10.9.0.0/16"], "bytes": 1},
+                                   {"name": "b", "source": ["10.9.0.0/16"], "bytes": 2}])"),
+              "");
+    EXPECT_EQ(notice(R"("quotas": [{"name": "a", "url_contains": ["/films"], "bytes": 0},
+                                   {"name": "b", "url_contains": ["/films"], "bytes": 2}])"),
+              "")
+        << "a request with escapes is not exempt for certain";
+}
+
 TEST(ShareKeys, faults_have_a_mend) {
     auto const fault = [](std::string const& members) { return told(of_line(members)); };
     EXPECT_EQ(fault(R"("share": {"down": "900 Mbps"})"), "test.json:1: share.down: \"900 Mbps\" is not a rate (write it like \"900 "

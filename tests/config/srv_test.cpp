@@ -20,8 +20,8 @@ TEST(Srv, is_read_in_place_of_a_host) {
 TEST(Srv, is_not_beside_what_DNS_says) {
     EXPECT_EQ(told(load_service(R"(, "host": "a.example", "srv": "_http._tcp.caches.example")")),
               "test.json:2: peers[0].srv: stands beside host \"a.example\" (remove one of them: DNS names the hosts of srv)\n");
-    EXPECT_EQ(told(load_service(R"(, "http": 80, "srv": "_http._tcp.caches.example")")),
-              "test.json:2: peers[0].http: stands beside srv, whose records have the ports (remove it)\n");
+    EXPECT_EQ(told(load_service(R"(, "http_port": 80, "srv": "_http._tcp.caches.example")")),
+              "test.json:2: peers[0].http_port: stands beside srv, whose records have the ports (remove it)\n");
     EXPECT_EQ(told(load_service(R"(, "host": "a.example", "srv_local": true)")),
               "test.json:2: peers[0].srv_local: stands without srv (remove it)\n");
     EXPECT_EQ(told(load_service("")), "test.json:2: peers[0]: has neither host nor srv (add \"host\": \"cache.example\")\n");

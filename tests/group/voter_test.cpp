@@ -38,6 +38,7 @@ struct Group final : MemberActions {
     void connect(std::size_t seat) override { pending.push_back({seat, std::nullopt}); }
     void send(std::size_t seat, Message const& message) override { pending.push_back({seat, message}); }
     void apply(cache::Invalidation const& what) override { applied.push_back(what.text); }
+    void take(Offer const& offer) override { offers.push_back(offer); }
     void raise_watermark() override { ++watermarks; }
     void report(NoticeId const&, Progress progress, std::size_t, std::string const& why) override {
         reports.push_back(progress);
@@ -96,6 +97,7 @@ struct Group final : MemberActions {
     std::unique_ptr<Member> member;
     std::vector<std::pair<std::size_t, std::optional<Message>>> pending;
     std::vector<std::string> applied, reasons;
+    std::vector<Offer> offers;
     std::vector<Progress> reports;
     int watermarks = 0;
     bool good = true;

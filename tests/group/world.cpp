@@ -34,6 +34,15 @@ struct World::Node final : MemberActions {
         if (what.origin.empty() || world.options_.fault_every != 0) return;
         world.figures_.applied.push_back(world.now_ - std::stoll(what.origin));
     }
+    /// As the proxy does: a request without a client, which invalidations may come across.
+    void take(Offer const& offer) override {
+        ++world.figures_.offers_taken;
+        auto const url = static_cast<unsigned>(std::stoul(offer.url));
+        world.at(world.now_, [this, url, former = life] {
+            if (!is_up() || life != former || paused_until > world.now_) return;
+            world.ask(*this, url, false, {.fetch = 0, .was_current = is_current(), .began = world.now_});
+        });
+    }
     void raise_watermark() override {
         cache.raise_watermark(time());
         ++world.figures_.watermarks;
@@ -349,6 +358,7 @@ void World::finish(Event const& event) {
         for (auto const& waiter : one.waiters) answer(waiter, one.node, one.url, stale ? response->version : 0, stale, !stale);
         return;
     }
+    if (options_.offer_one_in && random_.one_in(options_.offer_one_in)) offer(node, one.url, one.version);
     if (!one.stale)
         node.cache.store(one.url, {.version = one.version,
                                    .number = one.number,
@@ -356,6 +366,17 @@ void World::finish(Event const& event) {
                                    .passed = one.passes ? one.sent : never});
     for (auto const& waiter : one.waiters) answer(waiter, one.node, one.url, one.version, one.stale, false);
     one.waiters.clear();
+}
+
+void World::offer(Node& node, unsigned url, unsigned version) {
+    Offer const one{.url = std::to_string(url),
+                    .validator = std::to_string(version),
+                    .length = 1,
+                    .life = static_cast<std::uint32_t>(random_.between(1, 60)),
+                    .parents = {}};
+    ++figures_.offered;
+    (void)node.member->submit(one, node.time());
+    wake(node);
 }
 
 // ---- what happens by chance ----

@@ -27,6 +27,7 @@ struct Options {
     Moment lease = 2 * second;
     Moment fault_every = 3 * second;   // 0: nothing breaks
     Moment publish_every = 700 * ms;   // 0: none
+    unsigned offer_one_in = 0;         // of the responses that arrive; 0: none is offered
     Moment client_every = 400 * ms;    // of each member; 0: none
     NetworkOptions network = {};
     bool central_voters = false;   // in the middle of the others
@@ -42,6 +43,7 @@ struct Figures {
     std::uint64_t events = 0, messages = 0;
     std::uint64_t answers = 0, hits = 0;
     std::uint64_t submitted = 0, accepted = 0;
+    std::uint64_t offered = 0, offers_taken = 0;
     std::uint64_t watermarks = 0;
     std::uint64_t cut_off = 0;   // answers of members that were cut off
     std::uint64_t hash = 0;
@@ -119,6 +121,7 @@ private:
     void finish(Event const&);
     bool may_join(Node&, Fetch const&) const;
 
+    void offer(Node&, unsigned url, unsigned version);
     void random_client(std::uint32_t node);
     void random_publish();
     void random_fault();

@@ -102,16 +102,16 @@ TEST(Freshness, a_lifetime_tells_where_it_comes_from) {
     EXPECT_EQ(source(response(200, {D})), "nothing");
     EXPECT_EQ(source(response(200, {D}), {.default_ttl = 5}), "rule: default_ttl");
     EXPECT_EQ(source(response(404, {D}), {.negative_ttl = 5}), "rule: negative_ttl");
-    EXPECT_EQ(source(response(200, {{"Cache-Control", "max-age=10"}}), {.min_ttl = 20}), "rule: min_ttl");
-    EXPECT_EQ(source(response(200, {{"Cache-Control", "max-age=10"}}), {.min_ttl = 10}), "max-age");
-    EXPECT_EQ(source(response(200, {{"Cache-Control", "max-age=10"}}), {.max_ttl = 5}), "rule: max_ttl");
+    EXPECT_EQ(source(response(200, {{"Cache-Control", "max-age=10"}}), {.ttl_min = 20}), "rule: ttl_min");
+    EXPECT_EQ(source(response(200, {{"Cache-Control", "max-age=10"}}), {.ttl_min = 10}), "max-age");
+    EXPECT_EQ(source(response(200, {{"Cache-Control", "max-age=10"}}), {.ttl_max = 5}), "rule: ttl_max");
     auto const both = [&](char const* control) {
-        auto const got = terms(response(200, {{"Cache-Control", control}}), {.min_ttl = 20, .max_ttl = 5});
+        auto const got = terms(response(200, {{"Cache-Control", control}}), {.ttl_min = 20, .ttl_max = 5});
         EXPECT_EQ(got.lifetime, 5u) << control;
         return std::string_view(text(got.source));
     };
-    EXPECT_EQ(both("max-age=10"), "rule: max_ttl");
-    EXPECT_EQ(both("max-age=1"), "rule: min_ttl") << "min_ttl applies although the origin's lifetime is shorter";
+    EXPECT_EQ(both("max-age=10"), "rule: ttl_max");
+    EXPECT_EQ(both("max-age=1"), "rule: ttl_min") << "ttl_min applies although the origin's lifetime is shorter";
     EXPECT_EQ(terms(response(200, {{"Cache-Control", "max-age=10"}, {"Age", "3, 7"}, D})).age_value, 3u);
 }
 
@@ -192,8 +192,8 @@ TEST(Freshness, the_operator_may_give_and_bound_lifetimes) {
     EXPECT_EQ(terms(response(302, {}), {.default_ttl = 60}).lifetime, 0u);
     auto const said = response(200, {{"Cache-Control", "max-age=10"}});
     EXPECT_EQ(terms(said, {.default_ttl = 60}).lifetime, 10u);
-    EXPECT_EQ(terms(said, {.min_ttl = 20}).lifetime, 20u);
-    EXPECT_EQ(terms(said, {.max_ttl = 5}).lifetime, 5u);
+    EXPECT_EQ(terms(said, {.ttl_min = 20}).lifetime, 20u);
+    EXPECT_EQ(terms(said, {.ttl_max = 5}).lifetime, 5u);
 }
 
 TEST(Freshness, a_departure_from_what_the_origin_allows_is_noted) {
@@ -212,16 +212,16 @@ TEST(Freshness, a_departure_from_what_the_origin_allows_is_noted) {
         {"default_ttl", silent, {.default_ttl = 60}, "rule: default_ttl"},
         {"default_ttl is a guess like others", tagged, {.default_ttl = 60}, ""},
         {"default_ttl not needed", explicit_one, {.default_ttl = 60}, ""},
-        {"min_ttl", explicit_one, {.min_ttl = 20}, "rule: min_ttl"},
-        {"min_ttl not needed", explicit_one, {.min_ttl = 10}, ""},
-        {"min_ttl over a guess", guessed, {.min_ttl = 200}, ""},
-        {"min_ttl over nothing", silent, {.min_ttl = 20}, "rule: min_ttl"},
-        {"min_ttl over default_ttl", silent, {.default_ttl = 10, .min_ttl = 20}, "rule: min_ttl"},
-        {"default_ttl over min_ttl", silent, {.default_ttl = 20, .min_ttl = 10}, "rule: default_ttl"},
-        {"max_ttl below the origin's word takes min_ttl back", explicit_one, {.min_ttl = 20, .max_ttl = 5}, ""},
-        {"max_ttl below min_ttl", explicit_one, {.min_ttl = 20, .max_ttl = 15}, "rule: min_ttl"},
-        {"max_ttl below all others", silent, {.default_ttl = 10, .min_ttl = 20, .max_ttl = 5}, "rule: default_ttl"},
-        {"max_ttl is always allowed", explicit_one, {.max_ttl = 5}, ""},
+        {"ttl_min", explicit_one, {.ttl_min = 20}, "rule: ttl_min"},
+        {"ttl_min not needed", explicit_one, {.ttl_min = 10}, ""},
+        {"ttl_min over a guess", guessed, {.ttl_min = 200}, ""},
+        {"ttl_min over nothing", silent, {.ttl_min = 20}, "rule: ttl_min"},
+        {"ttl_min over default_ttl", silent, {.default_ttl = 10, .ttl_min = 20}, "rule: ttl_min"},
+        {"default_ttl over ttl_min", silent, {.default_ttl = 20, .ttl_min = 10}, "rule: default_ttl"},
+        {"ttl_max below the origin's word takes ttl_min back", explicit_one, {.ttl_min = 20, .ttl_max = 5}, ""},
+        {"ttl_max below ttl_min", explicit_one, {.ttl_min = 20, .ttl_max = 15}, "rule: ttl_min"},
+        {"ttl_max below all others", silent, {.default_ttl = 10, .ttl_min = 20, .ttl_max = 5}, "rule: default_ttl"},
+        {"ttl_max is always allowed", explicit_one, {.ttl_max = 5}, ""},
     };
     for (auto const& c : cases) EXPECT_EQ(text(terms(c.answer, c.options).rule_override), c.said) << c.name;
 }

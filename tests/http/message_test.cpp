@@ -240,6 +240,20 @@ TEST(RequestHead, well_formed_heads_are_understood) {
     }
 }
 
+/// Long values are checked many bytes at a time.
+TEST(RequestHead, a_control_byte_is_found_wherever_it_is_in_a_value) {
+    for (std::size_t size = 3; size <= 40; ++size)
+        for (std::size_t at = 1; at + 1 < size; ++at)
+            for (char const byte : "\x01\t\x1f \x7e\x7f\x80\xff"s) {
+                std::string value(size, 'v');
+                value[at] = byte;
+                auto const is_control = byte != '\t' && (byte == '\x7f' || (byte >= 0 && byte < ' '));
+                Field field;
+                auto const* fault = parse_field_line("Name: " + value, field);
+                EXPECT_EQ(fault != nullptr, is_control) << int{byte} << " at " << at << " of " << size;
+            }
+}
+
 TEST(RequestHead, is_incomplete_until_its_blank_line) {
     std::string const head = "\r\nPOST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n";
     for (std::size_t size = 0; size < head.size(); ++size)

@@ -79,7 +79,7 @@ TEST(Import, an_origin_server_is_no_peer) {
                       "cache_peer 10.0.0.6 parent 3128 0 no-query\n";
     auto const imported = Scene{}.import(text);
     EXPECT_EQ(part(imported, "peers"),
-              R"([{"name":"10.0.0.6","type":"parent","host":"10.0.0.6","http":3128,"icp":0,"no_query":true}])");
+              R"([{"name":"10.0.0.6","type":"parent","host":"10.0.0.6","http_port":3128,"icp_port":0,"no_query":true}])");
     EXPECT_NE(
         imported.report.find("squid.conf:2: needs you: cache_peer: is an origin server; write a listener with `origin`, as in "
                              "docs/guides/accelerator.md\n"),
@@ -494,7 +494,7 @@ TEST(Import, the_maximum_of_refresh_pattern_is_reported) {
     EXPECT_EQ(told("0 20% 4320"),
               "squid.conf:1: dropped: refresh_pattern: the maximum 4320: heuristic lifetimes are at most 1440 minutes in Garner\n"
               "1 lines: 0 translated, 1 dropped, 0 need you\n");
-    EXPECT_NE(told("0 20% 60").find("the maximum 60 has no equivalent: `max_ttl` would lower lifetimes that origins give, too"),
+    EXPECT_NE(told("0 20% 60").find("the maximum 60 has no equivalent: `ttl_max` would lower lifetimes that origins give, too"),
               std::string::npos);
     EXPECT_NE(told("0 200% 1440").find("dropped: refresh_pattern: a share above 100 %"), std::string::npos);
     for (char const* numbers : {"0 20% 1440", "1440 0% 10080"})

@@ -86,7 +86,7 @@ TEST(NameCache, its_memory_is_counted_and_within_its_bound) {
 
 TEST(NameCache, an_answer_is_valid_for_its_ttl_within_bounds) {
     auto options = without_hosts();
-    options.positive_max = seconds{100};
+    options.positive_ttl = seconds{100};
     NameCache cache(options);
     auto now = steady_now();
     cache.store("short.test", {ip("192.0.2.1")}, seconds{0}, now);
@@ -194,7 +194,7 @@ TEST(NameCache, a_reload_changes_the_file_and_the_lifetimes) {
     auto const now = steady_now();
     cache.store("kept.test", {ip("192.0.2.3")}, seconds{60}, now);
     options.hosts_file = second.path();
-    options.positive_max = options.negative_first = seconds{2};
+    options.positive_ttl = options.negative_first = seconds{2};
     reload(cache, options);
     EXPECT_FALSE(cache.find("first.test"));
     EXPECT_EQ(cache.find("second.test")->addresses, std::vector{ip("192.0.2.2")});

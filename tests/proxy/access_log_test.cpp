@@ -144,7 +144,7 @@ TEST_F(AccessLogs, go_on_in_a_new_file_after_rename_and_reopen) {
     log->write(0, entry("http://between/"));
     ASSERT_TRUE(soon([&] { return log->stats().written == 2; }));
     EXPECT_FALSE(fs::exists(path()));
-    EXPECT_EQ(log->reopen(), "");
+    EXPECT_EQ(log->reopen().fault_text(), "");
     std::this_thread::sleep_for(200ms);
     log->write(0, entry("http://new/"));
     ASSERT_TRUE(soon([&] { return log->stats().written == 3; }));
@@ -159,7 +159,7 @@ TEST_F(AccessLogs, keep_the_old_file_when_the_new_one_cannot_be_opened) {
     auto file = directory / "logs" / "access.log";
     auto log = open({.place = {.path = file}});
     fs::rename(directory / "logs", directory / "moved");
-    EXPECT_EQ(log->reopen(), "cannot reopen the access log " + file.string() + ": No such file or directory");
+    EXPECT_EQ(log->reopen().fault_text(), "cannot reopen the access log " + file.string() + ": No such file or directory");
     log->write(0, entry("http://a/"));
     log.reset();
     EXPECT_EQ(lines(directory / "moved" / "access.log").size(), 1u);
@@ -218,7 +218,7 @@ TEST_F(AccessLogs, write_to_standard_output) {
     testing::internal::CaptureStdout();
     auto log = open({.place = {.path = "-"}});
     log->write(0, entry("http://a/"));
-    EXPECT_EQ(log->reopen(), "");
+    EXPECT_EQ(log->reopen().fault_text(), "");
     log.reset();
     EXPECT_EQ(testing::internal::GetCapturedStdout(), "0.000      0 127.0.0.1 TCP_MEM_HIT/200 0 GET http://a/ - HIER_NONE/- -\n");
 }
@@ -226,7 +226,7 @@ TEST_F(AccessLogs, write_to_standard_output) {
 TEST_F(AccessLogs, are_off_without_a_path) {
     auto log = open({.place = {.path = ""}});
     log->write(0, entry("http://a/"));
-    EXPECT_EQ(log->reopen(), "");
+    EXPECT_EQ(log->reopen().fault_text(), "");
     EXPECT_EQ(log->stats().written, 0u);
     EXPECT_EQ(log->dropped(), 0u);
 }
@@ -299,7 +299,7 @@ TEST_F(AccessLogMoves, on_and_off) {
     move(*log, {"", LogFormat::squid});
     EXPECT_FALSE(log->writes(0));
     log->write(0, entry("http://off/"));
-    EXPECT_EQ(log->reopen(), "");
+    EXPECT_EQ(log->reopen().fault_text(), "");
     EXPECT_TRUE(soon([&] { return log->stats().written == 1; }));
     log.reset();
     EXPECT_EQ(lines(path()).size(), 1u);

@@ -310,9 +310,12 @@ private:
 };
 
 struct Scene {
-    explicit Scene(http::Matcher match, Log log = {.access = ""}, std::vector<share::QuotaRule> quotas = {}) {
+    /// The rules of the line: `share`, `caps` and `quotas`.
+    explicit Scene(http::Matcher match, Log log = {.access = ""}, Options const& of_line = {}) {
         auto options = std::make_shared<Options>();
-        options->quotas = std::move(quotas);
+        options->share = of_line.share;
+        options->caps = of_line.caps;
+        options->quotas = of_line.quotas;
         options->listen = {Listen{"127.0.0.1", 0, std::nullopt}, Listen{"127.0.0.1", 0, std::nullopt, true, tls()}};
         http::AccessRule rule;
         rule.allow = true;
@@ -468,11 +471,32 @@ TEST(Allocation, none_for_a_hit_of_a_client_with_a_quota) {
     share::QuotaRule rule;
     rule.name = "guests";
     rule.bytes = GiB;
+    Options of_line;
+    of_line.quotas = {rule};
     Origin origin;
-    Scene scene(port(origin.port), {.access = ""}, {rule});
+    Scene scene(port(origin.port), {.access = ""}, of_line);
     expect_hits_allocate_nothing(scene, origin, 1'000);
     auto const figures = scene.server->quotas().figures();
     EXPECT_EQ(figures.rules.at(0).requests, 1u) << "hits are free";
+}
+
+TEST(Allocation, none_for_a_hit_of_a_client_with_a_share_and_a_cap) {
+    share::CapRule slow;
+    slow.name = "slow";
+    slow.down = slow.up = 100'000'000;
+    Options of_line;
+    of_line.share.down = of_line.share.up = 100'000'000;
+    of_line.share.weights = {{.weight = 2, .match = {}}};
+    of_line.caps = {slow};
+    for (std::size_t const body : {std::size_t{1'000}, std::size_t{MiB}}) {
+        Origin origin;
+        Scene scene(port(origin.port), {.access = ""}, of_line);
+        expect_hits_allocate_nothing(scene, origin, body);
+        auto const figures = scene.server->shared().caps.figures();
+        ASSERT_EQ(figures.size(), 1u);
+        EXPECT_GT(figures[0].bytes[0], body) << "the fetch was charged";
+        EXPECT_LT(figures[0].bytes[0], 2 * body + 2'000) << "hits are free";
+    }
 }
 
 TEST(Allocation, none_for_a_hit_that_is_logged) {

@@ -120,6 +120,42 @@ TEST(Decision, what_comes_of_what_the_store_does_not_answer) {
         << "a request that bypasses the cache is refused, too";
 }
 
+TEST(Decision, why_a_request_goes_to_the_origin) {
+    using http::Fwd;
+    using http::ReuseReason;
+    auto const absent = [](bool variant_missing, bool part_missing) {
+        cache::FoundResponse found;
+        found.variant_missing = variant_missing;
+        found.part_missing = part_missing;
+        return why_forwarded(found);
+    };
+    EXPECT_EQ(absent(false, false).fwd, Fwd::uri_miss);
+    EXPECT_EQ(absent(true, false).fwd, Fwd::vary_miss);
+    EXPECT_EQ(absent(true, true).fwd, Fwd::partial) << "the variant is stored in parts";
+    EXPECT_FALSE(absent(true, true).reason);
+
+    auto const stale = [](ReuseReason reason) {
+        cache::FoundResponse found;
+        found.kind = Kind::stale;
+        found.answer.reason = reason;
+        found.variant_missing = true;
+        return why_forwarded(found);
+    };
+    EXPECT_EQ(stale(ReuseReason::stale).fwd, Fwd::stale);
+    EXPECT_EQ(stale(ReuseReason::no_cache_response).fwd, Fwd::stale);
+    EXPECT_EQ(stale(ReuseReason::max_age_request).fwd, Fwd::request);
+    EXPECT_EQ(stale(ReuseReason::max_age_request).reason, ReuseReason::max_age_request);
+
+    cache::FoundResponse removed;
+    removed.removed = ReuseReason::invalidated_tag;
+    EXPECT_EQ(why_forwarded(removed).fwd, Fwd::uri_miss);
+    EXPECT_EQ(why_forwarded(removed).reason, ReuseReason::invalidated_tag);
+
+    EXPECT_EQ(why_forwarded(http::Bypass::method), Fwd::method);
+    EXPECT_EQ(why_forwarded(http::Bypass::no_store_request), Fwd::request);
+    EXPECT_EQ(why_forwarded(http::Bypass::authorization), Fwd::bypass);
+}
+
 TEST(Decision, who_neither_leads_nor_follows) {
     http::RequestCacheControl reload;
     reload.no_cache = true;
@@ -159,15 +195,15 @@ TEST(Decision, of_two_caching_rules_for_one_setting_the_first_decides) {
     Caching caching;
     caching.default_ttl = seconds{7};
     http::CachingRule first, second;
-    first.min_ttl = seconds{10};
-    second.min_ttl = seconds{20};
-    second.max_ttl = seconds{30};
+    first.ttl_min = seconds{10};
+    second.ttl_min = seconds{20};
+    second.ttl_max = seconds{30};
     second.never = true;
     caching.rules = {first, second};
     auto const options = freshness_options(caching, {}, "");
     EXPECT_EQ(options.default_ttl, 7u);
-    EXPECT_EQ(options.min_ttl, 10u);
-    EXPECT_EQ(options.max_ttl, 30u);
+    EXPECT_EQ(options.ttl_min, 10u);
+    EXPECT_EQ(options.ttl_max, 30u);
     EXPECT_TRUE(rule_forbids_storing(caching, {}, ""));
     caching.rules.front().never = false;
     EXPECT_FALSE(rule_forbids_storing(caching, {}, ""));

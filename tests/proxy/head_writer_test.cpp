@@ -120,6 +120,17 @@ TEST(ResponseHead, is_kept_without_length_age_and_what_belongs_to_the_hop) {
     EXPECT_EQ(written(head), "HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nETag: \"1\"\r\n");
 }
 
+/// As read from a connection, where lines follow each other.
+TEST(ResponseHead, has_each_line_in_one_form_however_it_was_received) {
+    std::string_view const received = "HTTP/1.1 200 OK\r\n"
+                                      "Date: x\r\nA: 1\r\nB:2\r\nC: \t3 \r\nD: \r\nE:\r\nF: 6\r\nAge: 7\r\n"
+                                      "G: 8\r\nConnection: H\r\nH: 9\r\nContent-Length: 0\r\nI: 10\r\nJ: 11\r\n\r\n";
+    http::ResponseHead head;
+    http::read_stored_head(received, head);
+    EXPECT_EQ(written(head), "HTTP/1.1 200 OK\r\n"
+                             "Date: x\r\nA: 1\r\nB: 2\r\nC: 3\r\nD: \r\nE: \r\nF: 6\r\nG: 8\r\nI: 10\r\nJ: 11\r\n");
+}
+
 TEST(ResponseHead, gets_the_date_it_lacks) {
     EXPECT_EQ(written(response({})), "HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n");
 }
@@ -139,13 +150,13 @@ TEST(Patch, says_what_differs_between_deliveries) {
     patch.status = {.cache_name = "garner-1", .hit = true, .ttl = 60};
     patch.age = 7;
     patch.content_length = 5;
-    EXPECT_EQ(write_patch(buffer, patch, "garner-1"),
+    EXPECT_EQ(write_patch(buffer, patch, signature_of("garner-1")),
               "Age: 7\r\nContent-Length: 5\r\nVia: 1.1 garner-1\r\nCache-Status: garner-1; hit; ttl=60\r\n\r\n");
     Patch other;
     other.status.cache_name = "garner-1";
     other.chunked = other.close = true;
     other.extra = "Allow: GET\r\n";
-    EXPECT_EQ(write_patch(buffer, other, "garner-1"),
+    EXPECT_EQ(write_patch(buffer, other, signature_of("garner-1")),
               "Transfer-Encoding: chunked\r\nVia: 1.1 garner-1\r\nCache-Status: garner-1\r\nAllow: GET\r\n"
               "Connection: close\r\n\r\n");
 }
@@ -165,7 +176,7 @@ TEST(Patch, fits_its_buffer_when_everything_in_it_is_as_long_as_can_be) {
                     .stored = true,
                     .collapsed = true,
                     .detail = detail};
-    auto text = write_patch(buffer, patch, name);
+    auto text = write_patch(buffer, patch, signature_of(name));
     EXPECT_TRUE(text.ends_with("\r\n\r\n"));
     EXPECT_LE(text.size(), buffer.size());
 }

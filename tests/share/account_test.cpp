@@ -6,6 +6,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <deque>
+#include <map>
 
 namespace garner::share {
 namespace {
@@ -40,14 +41,25 @@ net::awaitable<void> transfer(Account& account, Bytes& moved, SteadyTime end) {
 class Followers : public Payers {
 public:
     Payer payer(Line const&, Direction) const override { return follower_; }
-    void wake_on_joining(net::WakeHandle handle) override { paying_ = std::move(handle); }
-    void join(SubjectRef follower) {
+    std::optional<std::shared_ptr<Cap>> fastest_cap(Direction) const override { return cap_; }
+    void note_charged(Cap const& cap, Bytes bytes) override { charged[&cap] += bytes; }
+    void begin_wait(net::WakeHandle handle) override {
+        paying_ = std::move(handle);
+        waits = true;
+    }
+    void end_wait() override { waits = false; }
+    void join(SubjectRef follower, std::shared_ptr<Cap> cap = nullptr) {
         follower_ = std::move(follower);
+        cap_ = std::move(cap);
         paying_.wake(net::Wake::ready);
     }
 
+    bool waits = false;
+    std::map<Cap const*, Bytes> charged;
+
 private:
     SubjectRef follower_;
+    std::shared_ptr<Cap> cap_;
     net::WakeHandle paying_;
 };
 
@@ -96,9 +108,68 @@ TEST(Account, a_fill_is_paid_by_the_follower_with_least) {
     EXPECT_EQ(line.figures(heavy->flow(Direction::down), steady_now()).waiting, 0u);
     EXPECT_EQ(line.figures(light->flow(Direction::down), steady_now()).waiting, 1u) << "it waits in the name of the other";
     EXPECT_FALSE(ended);
+    EXPECT_TRUE(followers->waits) << "this is no silence of the fetch";
     debtor.abort();
     worker.io.run();
     EXPECT_TRUE(ended);
+    EXPECT_FALSE(followers->waits);
+}
+
+TEST(Account, a_follower_with_a_faster_cap_ends_the_wait_for_the_cap_of_another_one) {
+    AWorker worker(0);
+    CapRule slow, fast;
+    slow.name = "slow", slow.down = 10'000;
+    fast.name = "fast", fast.down = 50'000'000;
+    Caps caps;
+    caps.configure({slow, fast});
+    auto const of_slow = caps.find("slow", "one"), of_fast = caps.find("fast", "two");
+    auto fill = worker.account("one", of_slow);
+    auto const followers = std::make_shared<Followers>();
+    followers->join(worker.subject("one"), of_slow);
+    fill.pay_with(followers, false);
+    for (int i = 0; i < 2; ++i) fill.charge(Direction::down, 1'000'000);
+    ASSERT_TRUE(fill.owes(Direction::down));
+    bool ended = false;
+    auto const wait = [&]() -> net::awaitable<void> {
+        co_await fill.settle(Direction::down);
+        ended = true;
+    };
+    worker.start(wait());
+    worker.io.run_for(milliseconds{50});
+    EXPECT_FALSE(ended) << "100 s and more";
+    followers->join(worker.subject("two"), of_fast);
+    worker.io.run_for(milliseconds{50});
+    EXPECT_TRUE(ended);
+    fill.charge(Direction::down, 1'000);
+    EXPECT_FALSE(fill.owes(Direction::down)) << "the debt stays with the slower cap";
+    EXPECT_EQ(followers->charged[of_slow.get()], 2'000'000u);
+    EXPECT_EQ(followers->charged[of_fast.get()], 1'000u);
+    worker.io.run();
+}
+
+TEST(Account, one_with_a_slow_cap_asks_at_once_for_those_without) {
+    AWorker worker(0);
+    CapRule slow;
+    slow.name = "slow", slow.down = 10'000;
+    Caps caps;
+    caps.configure({slow});
+    auto leader = worker.account("one", caps.find("slow", "one"));
+    for (int i = 0; i < 2; ++i) leader.charge(Direction::down, 1'000'000);
+    bool asks = false;
+    auto const ask = [&]() -> net::awaitable<void> {
+        co_await leader.settle_before_asking();
+        asks = true;
+    };
+    auto const followers = std::make_shared<Followers>();
+    followers->join(worker.subject("one"), leader.own_cap());
+    leader.pay_with(followers, true);
+    worker.start(ask());
+    worker.io.run_for(milliseconds{50});
+    EXPECT_FALSE(asks);
+    followers->join(worker.subject("two"));
+    worker.io.run_for(milliseconds{50});
+    EXPECT_TRUE(asks);
+    worker.io.run();
 }
 
 TEST(Account, a_cap_holds_whatever_the_line_has_left) {

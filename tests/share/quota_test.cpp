@@ -244,6 +244,26 @@ TEST(Quotas, are_reset_for_one_or_all) {
     EXPECT_EQ(quotas.look_up("guests", "", now)->usage.bytes, 0u);
 }
 
+TEST(Quotas, a_user_named_like_an_address_is_told_apart_from_it) {
+    Quotas quotas;
+    quotas.configure({rule_of(1'000)});
+    auto const now = at(year_2026);
+    auto const of_user = subject_key("10.0.0.7"), of_network = subject_key(*parse_ip("10.0.0.7"));
+    auto const used = [&](std::string const& key) { return quotas.look_up("guests", key, now)->usage.bytes; };
+    quotas.find("guests", of_network)->charge(700, now);
+    EXPECT_EQ(quotas.reset("guests", "user:10.0.0.7", now), Quotas::Reset::no_subject);
+    EXPECT_EQ(quotas.reset("guests", "10.0.0.7", now), Quotas::Reset::done) << "only one has this name";
+    EXPECT_EQ(used(of_network), 0u);
+    for (auto const& key : {of_user, of_network}) quotas.find("guests", key)->charge(700, now);
+    EXPECT_EQ(quotas.reset("guests", "10.0.0.7", now), Quotas::Reset::ambiguous);
+    EXPECT_EQ(used(of_user) + used(of_network), 1'400u);
+    EXPECT_EQ(quotas.reset("guests", "user:10.0.0.7", now), Quotas::Reset::done);
+    EXPECT_EQ(used(of_user), 0u);
+    EXPECT_EQ(used(of_network), 700u);
+    EXPECT_EQ(quotas.reset("guests", "source:10.0.0.7", now), Quotas::Reset::done);
+    EXPECT_EQ(used(of_network), 0u);
+}
+
 TEST(Quotas, the_longest_idle_leave) {
     Quotas quotas;
     quotas.configure({rule_of(1'000)});

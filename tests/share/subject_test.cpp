@@ -16,7 +16,22 @@ TEST(Subjects, have_their_name_as_key) {
     for (char const* text : {"10.0.0.7", "10.0.0.0", "0.0.0.0", "2001:db8::", "2001:db8:1:2::", "::", "fe80::1", "::1"})
         EXPECT_EQ(subject_name(subject_key(*parse_ip(text))), text);
     EXPECT_NE(subject_key("10.0.0.7"), subject_key(*parse_ip("10.0.0.7"))) << "a user may have any name";
+    for (char const* user : {"10.0.0.7", "2001:db8::", "all", "user:anna", "source:10.0.0.7"})
+        EXPECT_EQ(subject_name(subject_key(user)), "user:" + std::string(user));
     EXPECT_LE(subject_key(*parse_ip("2001:db8:1:2::")).size(), 15u) << "the key of a network needs no block of its own";
+}
+
+TEST(Subjects, a_name_may_tell_a_user_from_a_network) {
+    using Keys = std::vector<std::string>;
+    auto const anna = subject_key("anna"), of_user = subject_key("10.0.0.7"), of_network = subject_key(*parse_ip("10.0.0.7"));
+    EXPECT_EQ(subject_keys_of("anna"), Keys{anna});
+    EXPECT_EQ(subject_keys_of("user:anna"), Keys{anna});
+    EXPECT_EQ(subject_keys_of("10.0.0.7"), (Keys{of_user, of_network}));
+    EXPECT_EQ(subject_keys_of("user:10.0.0.7"), Keys{of_user});
+    EXPECT_EQ(subject_keys_of("source:10.0.0.7"), Keys{of_network});
+    EXPECT_EQ(subject_keys_of("source:anna"), Keys());
+    EXPECT_EQ(subject_keys_of("user:user:anna"), Keys{subject_key("user:anna")});
+    EXPECT_EQ(subject_keys_of("2001:DB8::0"), (Keys{subject_key("2001:DB8::0"), subject_key(*parse_ip("2001:db8::"))}));
 }
 
 TEST(Subjects, the_longest_idle_leaves_and_those_in_use_stay) {

@@ -397,7 +397,7 @@ ObjectMeta some_meta() {
     meta.terms.stale_if_error = 4;
     meta.terms.stale_limit = 5;
     meta.terms.age_value = 6;
-    meta.terms.rule_override = http::RuleOverride::min_ttl;
+    meta.terms.rule_override = http::RuleOverride::ttl_min;
     meta.terms.source = http::LifetimeSource::heuristic;
     meta.source = IpAddress::v4(192, 0, 2, 1);
     meta.body = 99;
@@ -456,7 +456,7 @@ TEST(DiskMeta, is_read_as_it_was_written) {
         meta.terms.allows_authorization = set[6];
         expect_read_back(meta);
     }
-    for (int source = 0; source <= static_cast<int>(http::LifetimeSource::max_ttl); ++source) {
+    for (int source = 0; source <= static_cast<int>(http::LifetimeSource::ttl_max); ++source) {
         auto meta = some_meta();
         meta.terms.source = static_cast<http::LifetimeSource>(source);
         expect_read_back(meta);

@@ -65,7 +65,7 @@ TEST(Explain, lifetimes_from_everywhere) {
     origin.answer("/guessed",
                   with({{"Date", "Sun, 06 Nov 2033 10:46:40 GMT"}, {"Last-Modified", "Sun, 06 Nov 2033 08:00:00 GMT"}}));
     origin.answer("/raised", with({{"Cache-Control", "max-age=1"}}));
-    Proxy proxy(R"({"caching": {"rules": [{"url_contains": ["/raised"], "min_ttl": "1h"}]}})");
+    Proxy proxy(R"({"caching": {"rules": [{"url_contains": ["/raised"], "ttl_min": "1h"}]}})");
     for (auto path : {"/expires", "/guessed", "/raised"}) get(proxy, origin, path).body();
     auto told = explained(proxy, origin.url("/expires"));
     EXPECT_EQ(told["freshness"]["lifetime_from"], "Expires minus Date");
@@ -74,9 +74,9 @@ TEST(Explain, lifetimes_from_everywhere) {
     EXPECT_EQ(told["freshness"]["lifetime_seconds"], 1000);
     EXPECT_EQ(told["freshness"]["heuristic_factor"], 0.1);
     told = explained(proxy, origin.url("/raised"));
-    EXPECT_EQ(told["freshness"]["lifetime_from"], "rule: min_ttl");
+    EXPECT_EQ(told["freshness"]["lifetime_from"], "rule: ttl_min");
     EXPECT_EQ(told["caching_rules"][0]["name"], "caching.rules[0]");
-    EXPECT_EQ(told["caching_rules"][0]["min_ttl_seconds"], 3600);
+    EXPECT_EQ(told["caching_rules"][0]["ttl_min_seconds"], 3600);
 }
 
 TEST(Explain, what_is_stale_and_for_what_it_may_serve_yet) {

@@ -103,8 +103,8 @@ TEST(Figures, of_a_peer_move_while_it_sends) {
     Origin origin;
     auto held = origin.hold("/film");
     Proxy parent;
-    json const campus{{"name", "campus"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", parent.port()},
-                      {"icp", 0},         {"no_query", true}, {"default", true}};
+    json const campus{{"name", "campus"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http_port", parent.port()},
+                      {"icp_port", 0},    {"no_query", true}, {"default", true}};
     Proxy proxy(json{{"peers", {campus}}}.dump());
     Client client(proxy, origin);
     auto const reply = client.get("/film");
@@ -188,8 +188,8 @@ TEST(Figures, the_health_needs_attention_while_a_parent_is_dead) {
     Origin origin;
     origin.answer("/page", no_store("body"));
     auto const port = free_port();
-    json const campus{{"name", "campus"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", port},
-                      {"icp", 0},         {"no_query", true}, {"default", true}};
+    json const campus{{"name", "campus"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http_port", port},
+                      {"icp_port", 0},    {"no_query", true}, {"default", true}};
     Proxy proxy(json{{"peers", {campus}}}.dump());
     EXPECT_EQ(health_of(proxy), "ok");
     EXPECT_THAT(stats_text(proxy), StartsWith("OK: no problem is known.\n"));

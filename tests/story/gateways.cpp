@@ -160,23 +160,28 @@ TEST_F(Gateways, visitors_of_one_gateway_share_no_connection_to_the_origin) {
 }
 
 TEST_F(Gateways, a_peer_learns_the_client_also_of_a_tunnel) {
-    auto const parent_port = free_port(), child_port = free_port();
+    auto const parent_port = free_port();
     nlohmann::json const of_parent{{"listen", listening_for_headers(parent_port)}, {"access", allowing_named_clients()}};
     Proxy parent(Proxy::Setup{.patch = of_parent.dump(), .port = parent_port});
-    nlohmann::json const peer{{"name", "parent"}, {"host", "127.0.0.1"}, {"http", parent_port},
-                              {"icp", 0},         {"no_query", true},    {"proxy_protocol", "v2"}};
-    nlohmann::json of_child{{"listen", listening_for_headers(child_port)}, {"access", allowing_named_clients()}};
-    of_child["peers"].push_back(peer);
-    of_child["direct"]["never"].push_back("all");
-    Proxy child(Proxy::Setup{.patch = of_child.dump(), .port = child_port});
-    for (auto const* client : {"192.0.2.7", "192.0.2.8"}) {
-        auto const path = std::string("/") + client;
-        EXPECT_THAT(exchanged(child_port, header_of(client) + request_for(origin.url(path))), StartsWith("HTTP/1.1 200 "));
-        EXPECT_EQ(client_of(parent, path), client);
+    for (auto const* version : {"v1", "v2"}) {
+        auto const child_port = free_port();
+        nlohmann::json const peer{{"name", "parent"}, {"host", "127.0.0.1"}, {"http_port", parent_port},
+                                  {"icp_port", 0},    {"no_query", true},    {"proxy_protocol", version}};
+        nlohmann::json of_child{{"listen", listening_for_headers(child_port)}, {"access", allowing_named_clients()}};
+        of_child["peers"].push_back(peer);
+        of_child["direct"]["never"].push_back("all");
+        Proxy child(Proxy::Setup{.patch = of_child.dump(), .port = child_port});
+        for (auto const* client : {"192.0.2.7", "192.0.2.8"}) {
+            auto const path = std::string("/") + version + client;
+            EXPECT_THAT(exchanged(child_port, header_of(client) + request_for(origin.url(path))), StartsWith("HTTP/1.1 200 "));
+            EXPECT_EQ(client_of(parent, path), client) << version;
+        }
+        Origin tunnelled;   // a separate one, so that its authority is in one line of the log
+        tunnelled.answer("/page", no_store("in a tunnel"));
+        auto const tunnel = header_of("192.0.2.9") + "CONNECT " + tunnelled.authority() + " HTTP/1.1\r\nHost: x\r\n\r\n";
+        EXPECT_THAT(exchanged(child_port, tunnel + request_for("/page")), HasSubstr("in a tunnel"));
+        EXPECT_EQ(client_of(parent, tunnelled.authority()), "192.0.2.9") << version;
     }
-    auto const tunnel = header_of("192.0.2.9") + "CONNECT " + origin.authority() + " HTTP/1.1\r\nHost: x\r\n\r\n";
-    EXPECT_THAT(exchanged(child_port, tunnel + request_for("/tunnelled")), HasSubstr("page"));
-    EXPECT_EQ(client_of(parent, origin.authority()), "192.0.2.9");
 }
 
 TEST_F(Gateways, the_JSON_log_has_what_a_PROXY_header_says_beside_the_address) {

@@ -180,8 +180,11 @@ TEST(LiveIcp, queries_and_answers_at_the_new_port) {
     origin.otherwise([](Hand& hand) { hand.answer(fresh("of the origin")); });
     auto const place = [](std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); };
     auto const first = free_port(), second = free_port();
-    nlohmann::json const peer{
-        {"name", "sibling"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http", sibling.http().port()}, {"icp", sibling.icp()}};
+    nlohmann::json const peer{{"name", "sibling"},
+                              {"type", "sibling"},
+                              {"host", "127.0.0.1"},
+                              {"http_port", sibling.http().port()},
+                              {"icp_port", sibling.icp()}};
     Proxy proxy(
         nlohmann::json{{"peers", {peer}}, {"icp", {{"address", place(first)}, {"allow", {"127.0.0.0/8"}}, {"timeout_min", "2s"}}}}
             .dump());

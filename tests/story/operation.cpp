@@ -29,7 +29,7 @@ TEST(Check, a_good_file_passes) {
         "listen": [ { "address": "127.0.0.1:3128" },
                     { "address": "127.0.0.1:8080", "origin": "http://127.0.0.1:8000" } ],
         "workers": 0,
-        "memory": { "size": "256 MiB", "policy": "gdsf", "object_max": "4 MiB", "fill_share": 0.25 },
+        "memory": { "size": "256 MiB", "policy": "gdsf", "object_max": "4 MiB", "fill_share_max": 0.25 },
         "caching": { "never": ["cgi-bin"], "negative_ttl": "5m", "default_ttl": "0s", "offline": false },
         "access": [ { "allow": { "source": ["127.0.0.0/8", "::1"] } }, { "deny": "all" } ],
         "log": { "access": "-", "format": "squid", "level": "info" },

@@ -196,7 +196,7 @@ TEST(Pac, leaves_out_a_peer_that_no_longer_answers) {
     auto other = std::make_unique<Proxy>(Proxy::Setup{.port = port});
     Proxy::Setup setup{.port = free_port()};
     auto patch = nlohmann::json::parse(with_proxies({port, setup.port}));
-    patch["peers"] = {{{"name", "next"}, {"host", "127.0.0.1"}, {"http", port}, {"icp", 0}}};
+    patch["peers"] = {{{"name", "next"}, {"host", "127.0.0.1"}, {"http_port", port}, {"icp_port", 0}}};
     setup.patch = patch.dump();
     Proxy proxy(setup);
     other->kill();

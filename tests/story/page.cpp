@@ -28,8 +28,8 @@ std::string const hostile = "<img src=x onerror=document.hurt=1>";
 
 /// Access rules, peers and URLs with markup.
 Proxy::Setup hostile_setup() {
-    json const peer{{"name", hostile},     {"type", "parent"}, {"host", "127.0.0.1"},
-                    {"http", free_port()}, {"icp", 0},         {"no_query", true}};
+    json const peer{{"name", hostile},          {"type", "parent"}, {"host", "127.0.0.1"},
+                    {"http_port", free_port()}, {"icp_port", 0},    {"no_query", true}};
     json const rules{{{"deny", {{"host", {".games.test"}}}}, {"name", hostile}, {"because", hostile}},
                      {{"allow", {{"destination", {"127.0.0.0/8"}}}}}};
     return {.patch = json{{"peers", {peer}}, {"access", rules}}.dump()};
@@ -76,8 +76,8 @@ TEST(OperatorPage, has_the_figures_of_stats_json_and_renews_them) {
 TEST(OperatorPage, shows_refusals_and_dead_peers_without_reloading) {
     NEEDS("chromium");
     auto const port = free_port();
-    json const campus{{"name", "campus"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", port},
-                      {"icp", 0},         {"no_query", true}, {"default", true}};
+    json const campus{{"name", "campus"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http_port", port},
+                      {"icp_port", 0},    {"no_query", true}, {"default", true}};
     json const rules{{{"deny", {{"host", {".games.test"}}}}, {"name", "exams"}}, {{"allow", {{"destination", {"127.0.0.0/8"}}}}}};
     Origin origin;
     origin.answer("/page", no_store("body"));

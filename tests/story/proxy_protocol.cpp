@@ -74,6 +74,11 @@ TEST_F(BehindBalancer, a_local_address_in_a_header_counts_as_the_balancer) {
         EXPECT_THAT(reply, StartsWith("HTTP/1.1 403 ")) << address;
         EXPECT_EQ(proxy.logged("/local").all["client"], "127.0.0.1");
     }
+    for (auto const* address : {"::1", "::"}) {
+        auto const reply = exchange("PROXY TCP6 " + std::string(address) + " 2001:db8::1 40000 443\r\n" + request("/local6"));
+        EXPECT_THAT(reply, StartsWith("HTTP/1.1 403 ")) << address;
+        EXPECT_EQ(proxy.logged("/local6").all["client"], "127.0.0.1");
+    }
     EXPECT_THAT(exchange("PROXY UNKNOWN\r\n" + request("/unknown")), StartsWith("HTTP/1.1 403 "));
 }
 
@@ -131,6 +136,8 @@ TEST(Balancer, that_is_not_listed_is_told_which_key_lists_it) {
         EXPECT_THAT(wire.take_all(),
                     AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr("add the address of the sender to listen[].proxy_protocol")));
     }
+    EXPECT_TRUE(eventually([&] { return proxy.log().size() >= 3; }));
+    for (auto const& line : proxy.log()) EXPECT_EQ(line.all.value("client", ""), "127.0.0.1") << "the header is used for nothing";
 }
 
 TEST(Balancer, is_closed_and_counted_if_its_header_is_late_or_fails_its_checksum) {

@@ -1,8 +1,13 @@
 // Quotas: what a client has used is counted, slowed, refused, shown and kept.
 #include <fstream>
+#include <memory>
+#include <mutex>
 #include <random>
+#include <set>
+#include <thread>
 
 #include "story/rest.hpp"
+#include "support/credentials.hpp"
 
 namespace garner::test {
 
@@ -195,6 +200,29 @@ TEST(Quotas, addresses_of_one_network_are_one_client) {
     EXPECT_EQ(row(proxy)["subject"], "127.0.0.0");
 }
 
+TEST(Quotas, are_those_of_the_client_that_a_trusted_gateway_names) {
+    Origin origin;
+    origin.answer("/page", never_kept(10));
+    Proxy proxy(quota(R"("requests": 1)", R"("forwarded_trust": ["127.0.0.1"],
+        "access": [{"allow": {"source": ["192.0.2.0/24", "127.0.0.0/8"], "destination": ["127.0.0.0/8"], "port": ["1-65535"]}}])"));
+    Client gateway(proxy, origin), other(proxy, origin);
+    other.from("127.0.0.9");
+    auto const status = [](Client& client, char const* named) {
+        return client.get("/page", {{"X-Forwarded-For", named}}).status();
+    };
+    EXPECT_EQ(status(gateway, "192.0.2.7"), 200);
+    EXPECT_EQ(status(gateway, "192.0.2.7"), 429);
+    EXPECT_EQ(status(gateway, "192.0.2.8"), 200) << "on the same connection";
+    EXPECT_EQ(status(other, "192.0.2.9"), 200);
+    EXPECT_EQ(status(other, "192.0.2.10"), 429) << "it is not trusted, and pays itself";
+    std::set<std::string> subjects;
+    auto const stats = proxy.stats();
+    for (auto const& one : stats["quotas"]) subjects.insert(one["subject"]);
+    EXPECT_EQ(subjects, (std::set<std::string>{"127.0.0.9", "192.0.2.7", "192.0.2.8"}));
+    Client itself("127.0.0.1", proxy.port());
+    EXPECT_THAT(itself.get("/quota", {{"X-Forwarded-For", "192.0.2.8"}}).body(), HasSubstr("1 of 1 requests"));
+}
+
 TEST(Quotas, are_reset_by_an_operator) {
     Origin origin;
     origin.answer("/page", never_kept(10));
@@ -211,8 +239,55 @@ TEST(Quotas, are_reset_by_an_operator) {
     EXPECT_THAT(explained.output, HasSubstr("guests: 1 of 1 requests, used up, until"));
     EXPECT_EQ(garner(proxy, {"quota", "reset", "others"}).code, 1);
     EXPECT_EQ(garner(proxy, {"quota", "reset", "guests", "10.1.1.1"}).code, 1);
+    EXPECT_NE(garner(proxy, {"quota", "reset", "guests", ""}).code, 0);
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 429) << "an empty client is not all clients";
     EXPECT_EQ(garner(proxy, {"quota", "reset", "guests", "127.0.0.1"}).code, 0);
     EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
+    Client admin("127.0.0.1", proxy.admin());
+    for (char const* form : {"name=guests&client=", "name=guests&client", "client=&name=guests"}) {
+        auto const refused = admin.post("/quota/reset", form, {{"Garner-Admin", "1"}});
+        EXPECT_EQ(refused.status(), 400) << form;
+        EXPECT_THAT(refused.body(), HasSubstr("leave it out to reset the quota for all clients"));
+    }
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 429);
+    EXPECT_EQ(garner(proxy, {"quota", "reset", "guests"}).code, 0);
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
+}
+
+/// A user "127.0.0.1" logs in from 127.0.0.2.
+TEST(Quotas, of_users_are_shown_after_a_login_and_told_apart_from_addresses) {
+    Origin origin;
+    origin.answer("/page", never_kept(10));
+    origin.answer("/open", never_kept(10));
+    TempDir dir;
+    nlohmann::json patch{{"quotas", {{{"name", "guests"}, {"requests", 2}}}}};
+    patch["auth"]["sources"] = {{{"type", "htpasswd"}, {"file", dir.write("users", alice)}},
+                                {{"type", "address"}, {"users", {{"127.0.0.2", "127.0.0.1"}}}}};
+    patch["access"] = {{{"allow", {{"url_contains", "/open"}, {"destination", "127.0.0.0/8"}, {"port", "1-65535"}}}},
+                       {{"allow", {{"user", "*"}, {"destination", "127.0.0.0/8"}, {"port", "1-65535"}}}}};
+    Proxy proxy(patch.dump());
+    Client client(proxy.address(), proxy.port());
+    auto const asked = client.get("/quota");
+    EXPECT_EQ(asked.status(), 407);
+    EXPECT_THAT(asked.field("Proxy-Authenticate"), StartsWith("Basic "));
+    EXPECT_THAT(asked.body(), Not(HasSubstr("guests")));
+    EXPECT_EQ(client.get("/quota", login("alice:wrong")).status(), 407);
+    EXPECT_EQ(Client(proxy, origin).get("/page", login("alice:wonder")).status(), 200);
+    auto const shown = client.get("/quota", login("alice:wonder"));
+    EXPECT_EQ(shown.status(), 200);
+    EXPECT_THAT(shown.body(), HasSubstr("1 of 2 requests"));
+
+    EXPECT_EQ(Client(proxy, origin).get("/open").status(), 200);
+    EXPECT_EQ(garner(proxy, {"quota", "reset", "guests", "127.0.0.1"}).code, 0) << "only the address has this name";
+    EXPECT_EQ(Client(proxy, origin).get("/open").status(), 200);
+    EXPECT_EQ(Client(proxy, origin).from("127.0.0.2").get("/page").status(), 200);
+    EXPECT_THAT(garner(proxy, {"quota"}).output, HasSubstr("user:127.0.0.1"));
+    auto const ambiguous = garner(proxy, {"quota", "reset", "guests", "127.0.0.1"});
+    EXPECT_EQ(ambiguous.code, 2);
+    EXPECT_THAT(ambiguous.errors, HasSubstr("write user:127.0.0.1 or source:127.0.0.1"));
+    EXPECT_EQ(garner(proxy, {"quota", "reset", "guests", "user:127.0.0.1"}).code, 0);
+    EXPECT_EQ(garner(proxy, {"quota", "reset", "guests", "source:127.0.0.1"}).code, 0);
+    EXPECT_EQ(garner(proxy, {"quota", "reset", "guests", "user:bob"}).code, 1);
 }
 
 TEST(Quotas, a_client_sees_its_own) {
@@ -256,34 +331,63 @@ TEST(Quotas, a_restart_goes_on_with_what_is_used) {
     EXPECT_EQ(used(proxy), before);
 }
 
+namespace {
+
 /// Each kill may lose what was counted in the ten seconds before it, and nothing else.
+class Killed {
+public:
+    Killed(Origin& origin, unsigned seed) : origin_(origin), random_(seed) {
+        auto const proxy = start();
+        get(*proxy, origin_, "/page").body();
+        least_ = used(*proxy);   // a stop loses nothing
+        EXPECT_GT(least_, 0u);
+    }
+    void live_and_die(Millis life, bool is_written) {
+        auto const proxy = start();
+        auto const restored = used(*proxy);
+        EXPECT_GE(restored, least_);
+        EXPECT_LE(proxy->stats()["ledger"]["damaged"], 1) << "at most a torn end";
+        least_ = restored;
+        auto const end = std::chrono::steady_clock::now() + life;
+        while (std::chrono::steady_clock::now() < end) {
+            get(*proxy, origin_, "/page").body();
+            auto const now_used = used(*proxy);
+            if (std::chrono::steady_clock::now() + loss < end) least_ = now_used;
+            pause_for(Millis{100});
+        }
+        if (is_written) EXPECT_GT(least_, restored);
+        proxy->kill();
+    }
+    void die(int kills) {
+        live_and_die(long_life, true);
+        for (int i = 1; i < kills; ++i) live_and_die(Millis{random_() % 1'000}, false);
+        EXPECT_GE(used(*start()), least_);
+    }
+
+private:
+    static constexpr Millis long_life{12'000}, loss{10'000};
+    std::unique_ptr<Proxy> start() const {
+        static std::mutex one_at_a_time;   // another thread may take a free port
+        std::lock_guard const lock(one_at_a_time);
+        return std::make_unique<Proxy>(
+            quota(R"("bytes": "1 GB", "per": "month")", R"("state": {"path": ")" + state_.path("").string() + R"("})"));
+    }
+
+    Origin& origin_;
+    std::mt19937 random_;
+    TempDir state_;
+    std::size_t least_ = 0;   // what must be there after a kill
+};
+
+}   // namespace
+
+/// Four ledgers at a time, since a life of more than ten seconds is needed for each.
 TEST(Quotas, twenty_kills_lose_at_most_ten_seconds_each) {
     Origin origin;
     origin.answer("/page", never_kept(10'000));
-    TempDir state;
-    auto const patch = quota(R"("bytes": "1 GB", "per": "month")", R"("state": {"path": ")" + state.path("").string() + R"("})");
-    constexpr Millis long_life{12'000}, loss{10'000};
-    std::mt19937 random(5);
-    std::size_t least = 0;   // what must be there after a kill
-    for (int round = 0; round < 20; ++round) {
-        Proxy proxy(patch);
-        auto const restored = used(proxy);
-        EXPECT_GE(restored, least) << round;
-        EXPECT_LE(proxy.stats()["ledger"]["damaged"], 1) << "at most a torn end";
-        least = restored;
-        auto const life = round % 10 == 4 ? long_life : Millis{random() % 1'000};
-        auto const end = std::chrono::steady_clock::now() + life;
-        while (std::chrono::steady_clock::now() < end) {
-            get(proxy, origin, "/page").body();
-            auto const now_used = used(proxy);
-            if (std::chrono::steady_clock::now() + loss < end) least = now_used;
-            pause_for(Millis{100});
-        }
-        if (life == long_life) EXPECT_GT(least, restored) << round;
-        proxy.kill();
-    }
-    Proxy proxy(patch);
-    EXPECT_GE(used(proxy), least);
+    std::vector<std::thread> lives;
+    for (unsigned seed = 1; seed <= 4; ++seed) lives.emplace_back([&origin, seed] { Killed(origin, seed).die(5); });
+    for (auto& life : lives) life.join();
 }
 
 TEST(Quotas, a_damaged_or_unwritable_ledger_ends_nothing) {

@@ -133,7 +133,7 @@ TEST_F(ListenerReload, twenty_under_load_lose_no_request_and_no_established_conn
         json const more{{"via", "name-" + std::to_string(i)},
                         {"connect", {{"timeout", std::to_string(i + 5) + "s"}}},
                         {"pool", {{"idle_max", i + 1}}},
-                        {"dns", {{"positive_max", std::to_string(i + 60) + "s"}}}};
+                        {"dns", {{"positive_ttl", std::to_string(i + 60) + "s"}}}};
         ASSERT_TRUE(applies(proxy, listen({usual, at(second)}, more))) << proxy.errors();
         ASSERT_TRUE(eventually([&] { return is_open(second); }));
         auto early = Wire::connect("127.0.0.1", second);

@@ -1,5 +1,6 @@
 // The line is shared: users get equal parts, hits are free, caps hold.
 #include <fstream>
+#include <thread>
 
 #include "story/scene.hpp"
 #include "support/fake_peer.hpp"
@@ -22,6 +23,14 @@ Answer stored(std::size_t bytes) { return {.fields = {{"Cache-Control", "max-age
 Answer not_stored(std::size_t bytes) { return {.fields = {{"Cache-Control", "no-store"}}, .body = pattern(bytes)}; }
 
 std::uint64_t on_line(Proxy const& proxy, char const* way) { return proxy.stats()["share"]["bytes"][way].get<std::uint64_t>(); }
+
+/// Bytes that have been sent to the address.
+std::uint64_t received_by(Proxy const& proxy, std::string const& address) {
+    auto const stats = proxy.stats();
+    for (auto const& subject : stats["share"]["subjects"])
+        if (subject["name"] == address) return subject["down_bytes"].get<std::uint64_t>();
+    return 0;
+}
 
 }   // namespace
 
@@ -122,8 +131,11 @@ TEST(Share, bytes_of_a_sibling_are_free) {
     FakePeer sibling{Icp::hit};
     origin.otherwise([](Hand& hand) { hand.answer(fresh("of the origin")); });
     sibling.http().otherwise([](Hand& hand) { hand.answer(fresh(pattern(300'000))); });
-    nlohmann::json const peer{
-        {"name", "sibling"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http", sibling.http().port()}, {"icp", sibling.icp()}};
+    nlohmann::json const peer{{"name", "sibling"},
+                              {"type", "sibling"},
+                              {"host", "127.0.0.1"},
+                              {"http_port", sibling.http().port()},
+                              {"icp_port", sibling.icp()}};
     nlohmann::json patch{{"share", {{"down", "100 MB/s"}}}};
     patch["peers"].push_back(peer);
     Proxy proxy(patch.dump());
@@ -135,12 +147,12 @@ TEST(Share, bytes_of_a_sibling_are_free) {
     EXPECT_LT(on_line(proxy, "down"), 100'000u);
 }
 
-TEST(Share, a_wait_for_the_line_is_no_silence_of_the_origin) {
+TEST(Share, a_wait_for_the_line_is_no_silence_of_the_origin_or_the_fill) {
     Origin origin;
     origin.answer("/stored", stored(4'000'000));
     origin.answer("/passed", not_stored(4'000'000));
     for (char const* path : {"/stored", "/passed"}) {
-        Proxy proxy(R"({"share": {"down": "1 kB/s"}, "deadlines": {"body": "1s"}})");
+        Proxy proxy(R"({"share": {"down": "1 kB/s"}, "deadlines": {"body": "1s", "fill": "1s"}})");
         auto reply = get(proxy, origin, path);
         EXPECT_TRUE(eventually([&] { return proxy.stats()["share"]["waiting"]["down"] == 1; }));
         pause_for(Millis{3'000});
@@ -185,6 +197,69 @@ TEST(Share, a_client_that_disconnects_waits_no_longer) {
     EXPECT_TRUE(eventually([&] { return waiting() == 0; }));
 }
 
+TEST(Share, a_user_with_twice_the_weight_has_twice_the_rate) {
+    Origin origin;
+    origin.answer("/large", not_stored(20'000'000));
+    Proxy proxy(R"({"share": {"down": "3 MB/s", "weights": [{"weight": 2, "source": ["127.0.0.3"]}]}})");
+    std::vector<std::thread> users;
+    for (auto const* address : {"127.0.0.2", "127.0.0.2", "127.0.0.2", "127.0.0.3"})   // connections do not count
+        users.emplace_back([&proxy, &origin, address] {
+            auto const reply = Client(proxy, origin).from(address).get("/large");
+            EXPECT_EQ(reply.body().size(), 20'000'000u);
+        });
+    auto const moved = [&proxy] { return std::pair(received_by(proxy, "127.0.0.2"), received_by(proxy, "127.0.0.3")); };
+    // Credits are used up, and bytes are paid that the kernel had received first.
+    EXPECT_TRUE(eventually([&] { return moved().first > 1'000'000 && moved().second > 2'000'000; }));
+    auto const before = moved();
+    pause_for(Millis{4'000});
+    auto const after = moved();
+    auto const light = static_cast<double>(after.first - before.first), heavy = static_cast<double>(after.second - before.second);
+    EXPECT_NEAR(heavy / light, 2, 0.2);
+    EXPECT_LT(light + heavy, 3'000'000 * 5) << "the line is the limit";
+    proxy.reconfigure(R"({"share": {"down": 0}})");
+    proxy.signal(SIGHUP);
+    for (auto& user : users) user.join();
+}
+
+TEST(Share, an_upload_is_in_every_counter_while_it_runs) {
+    constexpr std::size_t half = 2'000'000;
+    Origin origin;
+    origin.by_hand("/up", [](Hand& hand) {
+        hand.read_body();
+        hand.answer(no_store("thanks"));
+    });
+    Proxy proxy(R"({"share": {"up": "1 GB/s"}, "caps": [{"name": "cap", "up": "900 MB/s"}],
+                    "quotas": [{"name": "quota", "bytes": "1 GB"}]})");
+    Client client(proxy, origin);
+    auto const reply = client.begin("POST", "/up", {{"Content-Length", std::to_string(2 * half)}});
+    client.raw(std::string(half, 'x'));
+    auto const counters = [&] {
+        auto const stats = proxy.stats();
+        return std::vector<std::pair<std::string, std::size_t>>{
+            {"client", stats["client"]["received_bytes"]},
+            {"origin", stats["origin"]["sent_bytes"]},
+            {"line", stats["share"]["bytes"]["up"]},
+            {"subject", stats["share"]["subjects"].empty() ? 0 : stats["share"]["subjects"][0]["up_bytes"].get<std::size_t>()},
+            {"cap", stats["caps"][0]["up_bytes"]},
+            {"quota", stats["quotas"].empty() ? 0 : stats["quotas"][0]["bytes"].get<std::size_t>()}};
+    };
+    for (std::size_t i = 0; i < counters().size(); ++i) {
+        EXPECT_TRUE(eventually([&] { return counters()[i].second > half; })) << counters()[i].first << " " << counters()[i].second;
+        EXPECT_LT(counters()[i].second, half + 10'000) << counters()[i].first;
+    }
+    auto const metrics = proxy.metrics();
+    for (auto const* name :
+         {"garner_client_received_bytes_total ", "garner_origin_sent_bytes_total ", "garner_share_bytes_total{direction=\"up\"} ",
+          "garner_cap_up_bytes_total{cap=\"cap\"} ", "garner_quota_bytes_total{quota=\"quota\"} "}) {
+        auto const at = metrics.find(std::string("\n") + name);
+        ASSERT_NE(at, metrics.npos) << name;
+        EXPECT_GT(std::stod(metrics.substr(at + 1 + std::string(name).size())), half) << name;
+    }
+    EXPECT_EQ(proxy.stats()["requests"]["total"], 0) << "the request is not over";
+    client.raw(std::string(half, 'x'));
+    EXPECT_EQ(reply.body(), "thanks");
+}
+
 TEST(Share, a_cap_holds_while_the_line_is_free) {
     Origin origin;
     origin.answer("/passed", not_stored(1'500'000));
@@ -199,6 +274,49 @@ TEST(Share, a_cap_holds_while_the_line_is_free) {
         run({garner_binary(), "explain", origin.url("/passed"), "--config", proxy.dir().path("garner.json").string()});
     EXPECT_THAT(told.output, HasSubstr("127.0.0.1 has a share with weight 1 of: no limit"));
     EXPECT_THAT(told.output, HasSubstr("slow: 8 Mbit/s down, each: client"));
+}
+
+TEST(Share, a_client_is_not_slowed_by_the_cap_of_another_one_whose_fetch_it_joins) {
+    Origin origin;
+    origin.answer("/film", stored(1'500'000));
+    Proxy proxy(R"({"caps": [{"name": "guests", "source": ["127.0.0.2"], "down": "300 KB/s"}]})");
+    Client guest(proxy, origin), other(proxy, origin);
+    guest.from("127.0.0.2");
+    other.from("127.0.0.3");
+    auto const of_guest = seconds_of([&] {
+        auto const first = guest.get("/film");
+        EXPECT_GE(first.early(10'000).size(), 10'000u);
+        auto const of_other = seconds_of([&] { EXPECT_EQ(other.get("/film").body().size(), 1'500'000u); });
+        EXPECT_LT(of_other, 2.5) << "5 s with the cap";
+        EXPECT_EQ(first.body().size(), 1'500'000u);
+    });
+    EXPECT_GT(of_guest, 3.5) << "the cap of the guest holds";
+    EXPECT_EQ(origin.requests("/film"), 1u);
+    auto const counted = [&] { return proxy.stats()["caps"][0]["down_bytes"].get<double>(); };
+    EXPECT_TRUE(eventually([&] { return counted() >= 1'500'000; }));
+    EXPECT_LT(counted(), 1'510'000) << "each byte once";
+}
+
+TEST(Share, a_capped_client_has_its_cap_when_it_joins_a_fetch_without_one) {
+    Origin origin;
+    auto film = origin.hold("/film");
+    Proxy proxy(R"({"caps": [{"name": "guests", "source": ["127.0.0.2"], "down": "400 KB/s"}]})");
+    Client guest(proxy, origin), other(proxy, origin);
+    guest.from("127.0.0.2");
+    other.from("127.0.0.3");
+    auto const first = other.get("/film");
+    film.head(stored(0), 1'000'000);
+    film.piece(std::string(100'000, 'x'));
+    EXPECT_EQ(first.early(100'000).size(), 100'000u);
+    auto const of_guest = seconds_of([&] {
+        auto const second = guest.get("/film");
+        EXPECT_GE(second.early(10'000).size(), 10'000u);
+        film.piece(std::string(900'000, 'x'));
+        EXPECT_EQ(first.body().size(), 1'000'000u);
+        EXPECT_EQ(second.body().size(), 1'000'000u);
+    });
+    EXPECT_GT(of_guest, 1.5);
+    EXPECT_EQ(origin.requests("/film"), 1u);
 }
 
 TEST(Share, users_with_1_to_16_connections_get_equal_shares) {

@@ -71,6 +71,19 @@ Host::Host(Namespace const& hub, unsigned number)
 void Host::cut() { ip(hub_, "link set " + port_ + " nomaster\n"); }
 void Host::heal() { ip(hub_, "link set " + port_ + " master switch\n"); }
 
+void Host::limit(unsigned uplink_mbit, unsigned downlink_mbit) {
+    auto const shape = [](Namespace const& where, std::string const& device, unsigned mbit) {
+        auto const rate = std::to_string(mbit) + "mbit";
+        auto const done = where.run([&] {
+            return test::run(
+                {"tc", "qdisc", "add", "dev", device, "root", "tbf", "rate", rate, "burst", "64kb", "latency", "200ms"});
+        });
+        if (done.code != 0) throw Trouble("tc: " + done.errors);
+    };
+    shape(inside_, "eth0", uplink_mbit);
+    shape(hub_, port_, downlink_mbit);
+}
+
 Network::Network() { ip(hub_, "link add switch type bridge\nlink set switch up\n"); }
 
 Host& Network::add_host() { return hosts_.emplace_back(hub_, static_cast<unsigned>(hosts_.size()) + 1); }

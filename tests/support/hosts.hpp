@@ -55,6 +55,8 @@ public:
     /// Cuts the cable at the switch: packets in either direction are lost silently.
     void cut();
     void heal();
+    /// Limits its line, by `tc`. Throws Trouble if the system cannot do that. Call it once.
+    void limit(unsigned uplink_mbit, unsigned downlink_mbit);
 
 private:
     Namespace const& hub_;

@@ -80,7 +80,7 @@ TEST_F(LoadedReload, twenty_of_them_fail_no_request_and_bring_back_nothing) {
         {{"size", "96 MiB"}},
         {{"policy", "lru"}},
         at("b"),
-        {{"readers", 3}},
+        {{"threads", 3}},
         at("disk"),
         at(""),
         at("disk"),
@@ -111,7 +111,7 @@ TEST_F(DiskReload, another_size_and_policy_keep_the_objects) {
     wait_until_written(some);
     auto const count = ask_all(some);
     EXPECT_GT(count, some / 2);
-    for (auto const& change : {R"({"size": "128 MiB"})", R"({"policy": "lru"})", R"({"readers": 2, "buffer": "8 MiB"})"}) {
+    for (auto const& change : {R"({"size": "128 MiB"})", R"({"policy": "lru"})", R"({"threads": 2, "buffer": "8 MiB"})"}) {
         reload(nlohmann::json::parse(change));
         wait_until_recovered();
         EXPECT_EQ(ask_all(some), count) << change;

@@ -46,7 +46,7 @@ TEST_F(Slow, hits_wait_for_their_time_and_are_fetched_while_others_are_answered)
     ask_all(some);
     wait_until_written(some);
     stop();
-    Proxy proxy(on_slow_disk(R"({"workers": 1, "disk": {"timeout": "300ms", "readers": 2}})"));
+    Proxy proxy(on_slow_disk(R"({"workers": 1, "disk": {"timeout": "300ms", "threads": 2}})"));
     ASSERT_TRUE(eventually([&] { return disk_of(proxy)["state"] == "working"; }));
     origin().answer("/page", no_store("x"));
     be_slow(held, std::chrono::milliseconds{0});

@@ -42,7 +42,7 @@ Words order_of(json const& sources) {
 }
 
 json peer(std::string const& name, std::string const& type, Proxy const& there, std::uint16_t icp) {
-    return {{"name", name}, {"type", type}, {"host", "127.0.0.1"}, {"http", there.port()}, {"icp", icp}};
+    return {{"name", name}, {"type", type}, {"host", "127.0.0.1"}, {"http_port", there.port()}, {"icp_port", icp}};
 }
 
 std::string with_peers(json const& peers) { return json{{"peers", peers}}.dump(); }
@@ -174,8 +174,11 @@ TEST(MeshAdmin, figures_and_the_page_do_not_wait_for_an_explanation_that_waits_f
     Origin origin;
     FakePeer silent;
     silent.says(FakePeer::Answers([](IcpDatagram const&) { return std::vector<std::string>(); }));
-    json const parent{
-        {"name", "silent"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", silent.http().port()}, {"icp", silent.icp()}};
+    json const parent{{"name", "silent"},
+                      {"type", "parent"},
+                      {"host", "127.0.0.1"},
+                      {"http_port", silent.http().port()},
+                      {"icp_port", silent.icp()}};
     Proxy proxy(json{{"peers", {parent}}, {"icp", {{"timeout_min", "2s"}}}}.dump());
     auto const at_admin = [&](std::string const& path) {
         return Client("127.0.0.1", proxy.admin()).get(path, {{"Garner-Admin", "1"}});

@@ -69,11 +69,13 @@ Client at(Proxy const& proxy) { return Client("127.0.0.1", proxy.port()); }
 
 /// A Garner that renews its digest every second.
 std::string publishing() {
-    return R"({"workers": 2, "icp": {"address": "127.0.0.1:)" + std::to_string(free_port()) + R"("}, "digest": {"rebuild": "1s"}})";
+    return R"({"workers": 2, "icp": {"address": "127.0.0.1:)" + std::to_string(free_port()) +
+           R"("}, "digest": {"rebuild_interval": "1s"}})";
 }
 
 std::string reading(std::string const& address, std::uint16_t port) {
-    json peer{{"name", "next door"}, {"type", "sibling"}, {"host", address}, {"http", port}, {"icp", 0}, {"digest", true}};
+    json peer{{"name", "next door"}, {"type", "sibling"}, {"host", address},
+              {"http_port", port},   {"icp_port", 0},     {"digest", true}};
     return json{{"workers", 2}, {"peers", json::array({peer})}, {"digest", {{"publish", false}}}}.dump();
 }
 
@@ -120,7 +122,7 @@ TEST_F(Digests, ours_is_asked_for_by_path_and_by_our_address) {
 }
 
 TEST_F(Digests, ours_is_made_at_the_first_request_where_no_cache_is_known) {
-    Proxy proxy(R"({"digest": {"rebuild": "1h"}})");
+    Proxy proxy(R"({"digest": {"rebuild_interval": "1h"}})");
     get(proxy, origin, page(0)).body();
     EXPECT_EQ(at(proxy).get(digest_path).status(), 404);
     EXPECT_TRUE(digest_with(at(proxy), origin, 1).whole());

@@ -9,7 +9,7 @@ namespace {
 using nlohmann::json;
 
 json entry(FakePeer& peer, std::string const& name = "liar", std::string const& type = "sibling") {
-    return {{"name", name}, {"type", type}, {"host", "127.0.0.1"}, {"http", peer.http().port()}, {"icp", peer.icp()}};
+    return {{"name", name}, {"type", type}, {"host", "127.0.0.1"}, {"http_port", peer.http().port()}, {"icp_port", peer.icp()}};
 }
 
 std::string with(std::vector<json> const& peers) { return json{{"workers", 1}, {"peers", peers}}.dump(); }
@@ -81,7 +81,7 @@ TEST_F(FalseHits, a_sibling_that_speaks_no_HTTP_is_passed_over) {
 
 TEST_F(FalseHits, a_sibling_whose_HTTP_port_is_closed_is_passed_over) {
     auto closed = entry(liar);
-    closed["http"] = free_port();
+    closed["http_port"] = free_port();
     Proxy proxy(with({closed}));
     auto reply = get(proxy, origin, "/page");
     EXPECT_EQ(reply.status(), 200);

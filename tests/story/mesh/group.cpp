@@ -119,7 +119,7 @@ TEST(GroupStory, a_child_gets_nothing_old_from_its_parent) {
     patch["peers"] = json::array({{{"name", "parent"},
                                    {"type", "parent"},
                                    {"host", "127.0.0.1"},
-                                   {"http", lab[0].port()},
+                                   {"http_port", lab[0].port()},
                                    {"no_query", true},
                                    {"default", true}}});
     patch["direct"] = {{"never", {{{"url_contains", {"/"}}}}}};

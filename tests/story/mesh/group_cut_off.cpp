@@ -175,7 +175,8 @@ TEST(GroupCutOff, says_HIT_to_no_sibling) {
     lab.kill(0);
     Proxy first(patch.dump());
     Proxy sibling(
-        json{{"peers", {{{"host", "127.0.0.1"}, {"name", "first"}, {"http", first.port()}, {"icp", icp}, {"type", "sibling"}}}}}
+        json{{"peers",
+              {{{"host", "127.0.0.1"}, {"name", "first"}, {"http_port", first.port()}, {"icp_port", icp}, {"type", "sibling"}}}}}
             .dump());
     auto const state = [&] { return json::parse(Client("127.0.0.1", first.admin()).get("/group").body())["state"]; };
     ASSERT_TRUE(eventually([&] { return state() == "current"; }));

@@ -16,7 +16,7 @@ namespace {
 json const never_direct{{"never", json::array({"all"})}};
 
 json parent_at(std::string const& host, std::uint16_t port) {
-    return {{"name", "parent"}, {"type", "parent"}, {"host", host}, {"http", port}, {"no_query", true}, {"default", true}};
+    return {{"name", "parent"}, {"type", "parent"}, {"host", host}, {"http_port", port}, {"no_query", true}, {"default", true}};
 }
 
 /// A member that asks these peers only.
@@ -69,8 +69,11 @@ TEST(GroupTiers, a_parent_and_a_sibling_that_have_not_heard_bring_nothing_back) 
     auto sibling_patch = json::parse(lab.patch_of(2));
     sibling_patch.merge_patch(at_icp(icp_of_sibling));
     Proxy sibling(sibling_patch.dump());
-    json const as_sibling{
-        {"name", "sibling"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http", sibling.port()}, {"icp", icp_of_sibling}};
+    json const as_sibling{{"name", "sibling"},
+                          {"type", "sibling"},
+                          {"host", "127.0.0.1"},
+                          {"http_port", sibling.port()},
+                          {"icp_port", icp_of_sibling}};
     Proxy child(with_peers(lab, 3, {as_sibling, parent_at("127.0.0.1", parent.port())}, at_icp(free_port())));
     auto const ask = [&](Proxy& proxy, std::string const& path) { return told(get(proxy, lab.pages.origin(), path)); };
     ASSERT_TRUE(eventually([&] { return is_current(child) && is_current(sibling); }));

@@ -170,8 +170,8 @@ TEST(MeshHtcp, what_a_sibling_has_comes_from_it) {
     origin.answer("/page", fresh("hello"));
     auto const port = free_port();
     Proxy far(answering(port));
-    json const sibling{{"name", "far"},      {"type", "sibling"}, {"host", "127.0.0.1"},
-                       {"http", far.port()}, {"icp", 0},          {"htcp", port}};
+    json const sibling{{"name", "far"},           {"type", "sibling"}, {"host", "127.0.0.1"},
+                       {"http_port", far.port()}, {"icp_port", 0},     {"htcp_port", port}};
     Proxy near(json{{"peers", {sibling}}}.dump());
     get(far, origin, "/page").body();
     auto reply = get(near, origin, "/page");
@@ -237,7 +237,8 @@ TEST(MeshChanges, a_sibling_that_hears_of_no_purge_is_not_asked_for_what_a_POST_
     Origin origin;
     auto const icp = free_port();
     Proxy far(json{{"icp", {{"address", at_us(icp)}, {"allow", {"127.0.0.0/8"}}}}}.dump());
-    Proxy near(json{{"peers", {{{"name", "far"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http", far.port()}, {"icp", icp}}}}}
+    Proxy near(json{
+        {"peers", {{{"name", "far"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http_port", far.port()}, {"icp_port", icp}}}}}
                    .dump());
     change_behind(origin, near, far);
     EXPECT_EQ(get(near, origin, "/page").body(), "new");
@@ -253,8 +254,9 @@ TEST(MeshChanges, a_sibling_that_hears_of_no_purge_does_not_bring_back_what_was_
     Origin origin;
     auto const icp = free_port();
     Proxy far(json{{"icp", {{"address", at_us(icp)}, {"allow", {"127.0.0.0/8"}}}}}.dump());
-    Proxy near(json{{"workers", 1},
-                    {"peers", {{{"name", "far"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http", far.port()}, {"icp", icp}}}}}
+    Proxy near(json{
+        {"workers", 1},
+        {"peers", {{{"name", "far"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http_port", far.port()}, {"icp_port", icp}}}}}
                    .dump());
     origin.answer("/page", fresh("old"));
     for (auto* proxy : {&far, &near}) EXPECT_EQ(get(*proxy, origin, "/page").body(), "old");
@@ -268,8 +270,8 @@ TEST(MeshChanges, a_sibling_with_HTCP_is_told_of_a_POST_and_is_asked_again_once_
     Origin origin;
     auto const port = free_port();
     Proxy far(answering(port));
-    json const sibling{{"name", "far"},      {"type", "sibling"}, {"host", "127.0.0.1"},
-                       {"http", far.port()}, {"icp", 0},          {"htcp", port}};
+    json const sibling{{"name", "far"},           {"type", "sibling"}, {"host", "127.0.0.1"},
+                       {"http_port", far.port()}, {"icp_port", 0},     {"htcp_port", port}};
     Proxy near(json{{"peers", {sibling}}}.dump());
     change_behind(origin, near, far);
     EXPECT_EQ(get(near, origin, "/page").body(), "new");

@@ -5,7 +5,9 @@ namespace garner::test {
 
 struct HtcpWithSquid : MeshWithSquid {
     /// Squid as a peer of Garner over HTCP.
-    json squid_over_htcp(std::string const& type) const { return squid_as(type, {{"icp", 0}, {"htcp", squid_ports.htcp}}); }
+    json squid_over_htcp(std::string const& type) const {
+        return squid_as(type, {{"icp_port", 0}, {"htcp_port", squid_ports.htcp}});
+    }
     /// Garner's configuration with HTCP, with `more` merged over it.
     std::string ours_over_htcp(std::vector<json> const& peers, json const& more = json::object()) const {
         json patch{{"icp", {{"address", ""}}},

@@ -24,12 +24,12 @@ struct HttpsInClear : TlsMesh {
 
     /// A peer for each protocol, with this `https`; `by_tls` decides which port of the parent they have.
     std::vector<json> peers(json const& https, bool by_tls, std::string const& type = "parent") const {
-        json peer{{"host", "127.0.0.1"}, {"type", type}, {"http", by_tls ? tls_tap.port() : clear_tap.port()}};
+        json peer{{"host", "127.0.0.1"}, {"type", type}, {"http_port", by_tls ? tls_tap.port() : clear_tap.port()}};
         if (by_tls) peer["tls"] = trusting();
         if (!https.is_null()) peer["https"] = https;
         auto icp = peer, htcp = peer;
-        icp.update({{"name", "icp"}, {"icp", icp_tap.port()}});
-        htcp.update({{"name", "htcp"}, {"icp", 0}, {"htcp", htcp_tap.port()}, {"digest", true}});
+        icp.update({{"name", "icp"}, {"icp_port", icp_tap.port()}});
+        htcp.update({{"name", "htcp"}, {"icp_port", 0}, {"htcp_port", htcp_tap.port()}, {"digest", true}});
         return {icp, htcp};
     }
 

@@ -148,8 +148,8 @@ TEST(IcpAnswers, two_garners_find_what_the_other_has) {
     Origin origin;
     origin.answer("/page", fresh("here"));
     Proxy sibling("{" + icp(port) + "}");
-    Proxy proxy(R"({"peers": [{"name": "next", "type": "sibling", "host": "127.0.0.1", "http": )" + std::to_string(sibling.port()) +
-                R"(, "icp": )" + std::to_string(port) + "}]}");
+    Proxy proxy(R"({"peers": [{"name": "next", "type": "sibling", "host": "127.0.0.1", "http_port": )" +
+                std::to_string(sibling.port()) + R"(, "icp_port": )" + std::to_string(port) + "}]}");
     EXPECT_EQ(get(sibling, origin, "/page").status(), 200);
     EXPECT_EQ(get(proxy, origin, "/page").body(), "here");
     EXPECT_EQ(origin.requests("/page"), 1u);

@@ -13,7 +13,7 @@ using Clock = std::chrono::steady_clock;
 
 void CacheHost::add_peer(CacheHost const& peer, std::string const& type, std::string const& more) {
     auto const& address = peer.host_.address();
-    json options{{"name", address}, {"type", type}, {"host", address}, {"http", port}, {"icp", icp_port}};
+    json options{{"name", address}, {"type", type}, {"host", address}, {"http_port", port}, {"icp_port", icp_port}};
     options.merge_patch(json::parse(more));
     peers_.push_back(options);
 }

@@ -24,7 +24,8 @@ struct PassedLogin : MeshWithSquid {
                 {"access", {{{"allow", {{"user", "*"}, {"destination", "127.0.0.0/8"}, {"port", "1-65535"}}}}, {{"deny", "all"}}}}};
     }
     json parent_at(std::string const& name, std::uint16_t port, json const& more = json::object()) const {
-        json peer{{"name", name}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", port}, {"icp", 0}, {"no_query", true}};
+        json peer{{"name", name},      {"type", "parent"}, {"host", "127.0.0.1"},
+                  {"http_port", port}, {"icp_port", 0},    {"no_query", true}};
         peer.merge_patch(more);
         return peer;
     }

@@ -87,7 +87,7 @@ struct Source {
 };
 
 std::string parent(std::string const& name, Source const& source) {
-    return R"({"name": ")" + name + R"(", "type": "parent", "host": "127.0.0.1", "icp": 0, "no_query": true, "http": )" +
+    return R"({"name": ")" + name + R"(", "type": "parent", "host": "127.0.0.1", "icp_port": 0, "no_query": true, "http_port": )" +
            std::to_string(source.server.port()) + "}";
 }
 

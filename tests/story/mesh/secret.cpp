@@ -19,7 +19,7 @@ struct SecretUrls : MeshWithSquid {
     }
     static json never_direct() { return {{"direct", {{"never", {json::object()}}}}}; }
     static json parent(Proxy const& proxy) {
-        return {{"name", "up"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", proxy.port()}, {"icp", 0}};
+        return {{"name", "up"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http_port", proxy.port()}, {"icp_port", 0}};
     }
 };
 
@@ -38,7 +38,8 @@ TEST_F(SecretUrls, are_asked_of_no_sibling_and_fetched_from_none) {
     secure.answer("/page?token=1", fresh("secret"));
     FakePeer sibling(Icp::hit), parent(Icp::hit);
     auto const peer = [](FakePeer& fake, char const* name, char const* type) {
-        return json{{"name", name}, {"type", type}, {"host", "127.0.0.1"}, {"http", fake.http().port()}, {"icp", fake.icp()}};
+        return json{
+            {"name", name}, {"type", type}, {"host", "127.0.0.1"}, {"http_port", fake.http().port()}, {"icp_port", fake.icp()}};
     };
     Proxy proxy(child({peer(sibling, "side", "sibling"), peer(parent, "up", "parent")}));
     auto reply = get(proxy, secure, "/page?token=1", {{"Cookie", "sid=1"}});

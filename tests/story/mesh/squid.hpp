@@ -21,8 +21,11 @@ struct MeshWithSquid : ::testing::Test {
 
     /// Squid as a peer of Garner, with `more` merged over it.
     json squid_as(std::string const& type, json const& more = json::object()) const {
-        json peer{
-            {"name", "squid"}, {"type", type}, {"host", Squid::address}, {"http", squid_ports.http}, {"icp", squid_ports.icp}};
+        json peer{{"name", "squid"},
+                  {"type", type},
+                  {"host", Squid::address},
+                  {"http_port", squid_ports.http},
+                  {"icp_port", squid_ports.icp}};
         peer.merge_patch(more);
         return peer;
     }

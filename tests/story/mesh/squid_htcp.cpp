@@ -4,7 +4,7 @@
 namespace garner::test {
 
 struct SquidByHtcp : MeshWithSquid {
-    json by_htcp(std::string const& type) const { return squid_as(type, {{"icp", 0}, {"htcp", squid_ports.htcp}}); }
+    json by_htcp(std::string const& type) const { return squid_as(type, {{"icp_port", 0}, {"htcp_port", squid_ports.htcp}}); }
     std::string answering(std::vector<json> const& peers) const {
         json const htcp{{"address", at_us(our_htcp)}, {"allow", {"127.0.0.0/8"}}, {"clear_allow", {"127.0.0.0/8"}}};
         return ours(peers, {{"htcp", htcp}});

@@ -46,7 +46,7 @@ TEST_F(SquidAsParent, what_is_stale_is_validated_through_it) {
 TEST_F(SquidAsParent, a_default_one_without_queries_is_not_asked) {
     origin.answer("/page", fresh("hello"));
     Squid squid(squid_with());
-    Proxy proxy(ours({squid_as("parent", {{"icp", 0}, {"no_query", true}, {"default", true}})}));
+    Proxy proxy(ours({squid_as("parent", {{"icp_port", 0}, {"no_query", true}, {"default", true}})}));
     EXPECT_EQ(get(proxy, origin, "/page").body(), "hello");
     EXPECT_EQ(hierarchy(proxy.logged("/page")), "DEFAULT_PARENT");
     EXPECT_EQ(squid.logged("/page", "TCP_MISS").size(), 1u);

@@ -22,7 +22,7 @@ struct SquidOverTls : MeshWithSquid {
                        {"server_name", "squid.test"},
                        {"chain", our_files.chain()},
                        {"key", our_files.key()}};
-        json peer{{"http", squid_ports.https}, {"icp", 0}, {"no_query", true}, {"tls", tls}};
+        json peer{{"http_port", squid_ports.https}, {"icp_port", 0}, {"no_query", true}, {"tls", tls}};
         peer.merge_patch(more);
         return ours({squid_as("parent", peer)},
                     {{"direct", {{"never", json::array({"all"})}}}, {"tls", {{"ca_file", origin_files.chain()}}}});

@@ -24,7 +24,7 @@ struct ServedByDns : ::testing::Test {
     void start_child(bool srv_local = true) {
         nlohmann::json const patch{
             {"dns", {{"servers", {dns.server()}}, {"hosts_file", ""}}},
-            {"peers", {{{"name", "caches"}, {"srv", service}, {"srv_local", srv_local}, {"no_query", true}, {"icp", 0}}}}};
+            {"peers", {{{"name", "caches"}, {"srv", service}, {"srv_local", srv_local}, {"no_query", true}, {"icp_port", 0}}}}};
         child = std::make_unique<Proxy>(patch.dump());
     }
     std::set<std::string> peers() const {

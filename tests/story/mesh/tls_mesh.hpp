@@ -29,7 +29,7 @@ struct TlsMesh : ::testing::Test {
     }
     /// A parent at that TLS port, with `more` over it.
     json campus(std::uint16_t port, json const& more = json::object()) const {
-        json peer{{"name", "campus"}, {"host", "127.0.0.1"}, {"http", port}, {"icp", 0}, {"tls", trusting()}};
+        json peer{{"name", "campus"}, {"host", "127.0.0.1"}, {"http_port", port}, {"icp_port", 0}, {"tls", trusting()}};
         peer.merge_patch(more);
         return peer;
     }

@@ -151,8 +151,8 @@ TEST_F(TlsPeers, a_child_without_a_certificate_is_refused) {
 TEST_F(TlsPeers, a_sibling_is_looked_up_in_a_digest_that_came_over_TLS_with_https_pages) {
     Origin secure(secure_origin());
     secure.answer("/page", fresh("secret"));
-    Proxy sibling(
-        secure_parent({{"digest", {{"rebuild", "1s"}}}, {"icp", {{"address", "127.0.0.1:" + std::to_string(free_port())}}}}));
+    Proxy sibling(secure_parent(
+        {{"digest", {{"rebuild_interval", "1s"}}}, {"icp", {{"address", "127.0.0.1:" + std::to_string(free_port())}}}}));
     EXPECT_EQ(get(sibling, secure, "/page").body(), "secret");
     pause_for(2s);
     Tap tap(sibling.secure());
@@ -173,7 +173,7 @@ TEST_F(TlsPeers, a_sibling_is_looked_up_in_a_digest_that_came_over_TLS_with_http
 TEST_F(TlsPeers, explain_and_peers_say_how_each_is_reached) {
     Proxy parent(secure_parent());
     auto tunnel = campus(parent.secure(), {{"name", "tunnel"}, {"https", "tunnel"}, {"default", true}});
-    json const clear{{"name", "clear"}, {"host", "127.0.0.1"}, {"http", parent.port()}, {"icp", 0}, {"no_query", true}};
+    json const clear{{"name", "clear"}, {"host", "127.0.0.1"}, {"http_port", parent.port()}, {"icp_port", 0}, {"no_query", true}};
     Proxy proxy(child_of({campus(parent.secure()), tunnel, clear}).dump());
     auto const explained = [&](std::string const& url) { return garner(proxy, {"explain", url, "-X", "GET"}).output; };
     EXPECT_THAT(

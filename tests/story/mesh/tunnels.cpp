@@ -10,8 +10,8 @@ namespace {
 std::string only_through(std::uint16_t parent) {
     return R"({"access": [{"allow": {"destination": ["127.0.0.0/8", "::1"], "port": ["1-65535"]}}],
                "direct": {"never": [{}]},
-               "peers": [{"name": "other", "host": "127.0.0.1", "http": )" +
-           std::to_string(parent) + R"(, "icp": 0}]})";
+               "peers": [{"name": "other", "host": "127.0.0.1", "http_port": )" +
+           std::to_string(parent) + R"(, "icp_port": 0}]})";
 }
 
 }   // namespace
@@ -29,7 +29,7 @@ TEST(MeshTunnels, one_that_the_parent_refuses_is_opened_past_it) {
     origin.answer("/page", no_store("page"));
     Proxy parent(R"({"access": [{"deny": "all"}]})");
     Proxy proxy(R"({"access": [{"allow": {"destination": ["127.0.0.0/8", "::1"], "port": ["1-65535"]}}],
-                    "peers": [{"name": "strict", "host": "127.0.0.1", "icp": 0, "domains": ["localhost"], "http": )" +
+                    "peers": [{"name": "strict", "host": "127.0.0.1", "icp_port": 0, "domains": ["localhost"], "http_port": )" +
                 std::to_string(parent.port()) + "}]}");
     Client client(proxy);
     ASSERT_EQ(client.connect_to("localhost:" + std::to_string(origin.port())).status(), 200);

@@ -43,9 +43,9 @@ TEST(Rules, default_ttl_keeps_what_says_nothing_and_that_is_told) {
     EXPECT_FALSE(second(proxy, origin, "/other").hit());
 }
 
-TEST(Rules, min_ttl_raises_what_the_origin_said_and_that_is_told) {
+TEST(Rules, ttl_min_raises_what_the_origin_said_and_that_is_told) {
     Origin origin;
-    Proxy proxy(R"({"workers": 1, "caching": {"rules": [{"type": "image/*", "min_ttl": "1m"}]}})");
+    Proxy proxy(R"({"workers": 1, "caching": {"rules": [{"type": "image/*", "ttl_min": "1m"}]}})");
     auto const image = [](std::string cache_control) {
         return Answer{.fields = {{"Cache-Control", cache_control}, {"Content-Type", "image/png"}}, .body = "x"};
     };
@@ -56,18 +56,18 @@ TEST(Rules, min_ttl_raises_what_the_origin_said_and_that_is_told) {
     origin.answer("/text", {.fields = {{"Cache-Control", "max-age=0"}, {"Content-Type", "text/plain"}}, .body = "x"});
     auto raised = second(proxy, origin, "/short");
     EXPECT_TRUE(raised.hit());
-    EXPECT_EQ(raised.detail(), "rule: min_ttl");
-    EXPECT_EQ(logged_reason(proxy, "/short", 2), "rule: min_ttl");
+    EXPECT_EQ(raised.detail(), "rule: ttl_min");
+    EXPECT_EQ(logged_reason(proxy, "/short", 2), "rule: ttl_min");
     auto untouched = second(proxy, origin, "/long");
     EXPECT_TRUE(untouched.hit());
     EXPECT_EQ(untouched.detail(), "");
     for (std::string path : {"/no-cache", "/private", "/text"}) EXPECT_FALSE(second(proxy, origin, path).hit()) << path;
 }
 
-TEST(Rules, max_ttl_and_heuristic_factor_shorten_and_the_first_rule_decides) {
+TEST(Rules, ttl_max_and_heuristic_factor_shorten_and_the_first_rule_decides) {
     Origin origin;
-    auto proxy = with_rules(R"([{"url_contains": "/exempt", "max_ttl": "1h", "heuristic_factor": 0.1},
-                                {"url_contains": "/", "max_ttl": "0s", "heuristic_factor": 0}])");
+    auto proxy = with_rules(R"([{"url_contains": "/exempt", "ttl_max": "1h", "heuristic_factor": 0.1},
+                                {"url_contains": "/", "ttl_max": "0s", "heuristic_factor": 0}])");
     Fields const dated{{"Last-Modified", http_date(-86'400)}};
     origin.answer("/said", fresh("x"));
     origin.answer("/guessed", {.fields = dated, .body = "x"});

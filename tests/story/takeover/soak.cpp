@@ -1,6 +1,7 @@
 // Reloads and takeovers while clients of every kind compare each byte: nothing is lost, and nothing stays open.
 // GARNER_SOAK_FULL: 1,000 reloads and 100 takeovers. GARNER_SOAK_RELOADS: another number of reloads, a takeover after each ten.
 // GARNER_SOAK_SECONDS: how long a reload a minute and a takeover each five minutes go on. See tools/soak.
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <optional>
@@ -174,6 +175,15 @@ void take_over(Service& service) {
     ASSERT_TRUE(service.current().running() && (service.refused_code() == 0 || is_busy())) << service.refused();
 }
 
+/// The origin keeps each request with its body until it forgets them: those of an hour would fill the machine's memory.
+void pause_and_forget(Millis pause, Origin& origin) {
+    constexpr Millis piece{5'000};
+    for (; pause > Millis{0}; pause -= std::min(pause, piece)) {
+        pause_for(std::min(pause, piece));
+        origin.forget_requests();
+    }
+}
+
 struct Pace {
     std::size_t reloads;
     std::size_t reloads_a_takeover;
@@ -202,9 +212,8 @@ void operate(Pace const& pace, End& end) {
         AllClients clients(operated, origin);
         for (std::size_t i = 0; i < pace.reloads; ++i) {
             ASSERT_NO_FATAL_FAILURE(reload(operated, i));
-            pause_for(pace.pause);
+            pause_and_forget(pace.pause, origin);
             if (i % pace.reloads_a_takeover == pace.reloads_a_takeover - 1) ASSERT_NO_FATAL_FAILURE(take_over(service));
-            if (i % 100 == 99) origin.forget_requests();
         }
         auto const requests = clients.requests();
         pause_for(500ms);

@@ -10,7 +10,8 @@ namespace {
 using nlohmann::json;
 
 std::string patch(FakeDns const& dns, std::uint16_t dead) {
-    json const peer{{"name", "gone"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", dead}, {"icp", 0}, {"no_query", true}};
+    json const peer{{"name", "gone"},    {"type", "parent"}, {"host", "127.0.0.1"},
+                    {"http_port", dead}, {"icp_port", 0},    {"no_query", true}};
     json const all{{"workers", 1},
                    {"caching", {{"negative_first", "60s"}, {"negative_ttl", "120s"}}},
                    {"dns", {{"servers", json::array({dns.server()})}, {"negative_first", "60s"}}},
@@ -68,8 +69,8 @@ TEST(TakeoverState, windows_and_history_go_on) {
 
 TEST(TakeoverState, tunnels_count_as_connections_of_their_peer) {
     Proxy parent;
-    json const peer{{"name", "up"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", parent.port()},
-                    {"icp", 0},     {"no_query", true}, {"connections_max", 1}};
+    json const peer{{"name", "up"},  {"type", "parent"}, {"host", "127.0.0.1"}, {"http_port", parent.port()},
+                    {"icp_port", 0}, {"no_query", true}, {"connections_max", 1}};
     Service service(json{{"workers", 1}, {"peers", json::array({peer})}, {"direct", {{"never", {"all"}}}}}.dump());
     Tunnel tunnel(service.proxy());
     EXPECT_EQ(tunnel.exchange(), "");

@@ -447,9 +447,9 @@ TEST_F(Interception, a_bumped_request_goes_through_a_parent) {
     Origin origin({.certificate = &certificate});
     origin.answer("/page", fresh("page"));
     Proxy parent(R"({"dns": {"hosts_file": ")" + hosts + R"("}})");
-    Proxy proxy(
-        patch(bump_all, R"({"direct": {"never": [{}]}, "peers": [{"name": "parent", "host": "127.0.0.1", "icp": 0, "http": )" +
-                            std::to_string(parent.port()) + "}]}"));
+    Proxy proxy(patch(
+        bump_all, R"({"direct": {"never": [{}]}, "peers": [{"name": "parent", "host": "127.0.0.1", "icp_port": 0, "http_port": )" +
+                      std::to_string(parent.port()) + "}]}"));
     auto const got = curl(proxy, {url_of("bumped.test", origin, "/page")});
     EXPECT_EQ(got.output, "page") << got.errors;
     EXPECT_EQ(parent.logged(std::to_string(origin.port())).method, "CONNECT");

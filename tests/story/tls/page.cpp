@@ -18,10 +18,13 @@ struct Everything {
     Proxy proxy{Proxy::Setup{.patch = patch(), .accelerates = origin.url(), .tls = files.tls()}};
 
     std::string patch() {
-        json const near{
-            {"name", "near"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http", sibling.http().port()}, {"icp", sibling.icp()}};
-        json const gone{{"name", "gone"},      {"type", "parent"}, {"host", "127.0.0.1"},
-                        {"http", free_port()}, {"icp", 0},         {"no_query", true}};
+        json const near{{"name", "near"},
+                        {"type", "sibling"},
+                        {"host", "127.0.0.1"},
+                        {"http_port", sibling.http().port()},
+                        {"icp_port", sibling.icp()}};
+        json const gone{{"name", "gone"},           {"type", "parent"}, {"host", "127.0.0.1"},
+                        {"http_port", free_port()}, {"icp_port", 0},    {"no_query", true}};
         json const rules{{{"deny", {{"host", {".games.test"}}}}, {"name", "exams"}},
                          {{"allow", {{"destination", {"127.0.0.0/8"}}, {"port", {"1-65535"}}}}}};
         return json{{"peers", {near, gone}},

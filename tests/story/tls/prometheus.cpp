@@ -131,9 +131,12 @@ TEST(Prometheus, finds_series_for_each_query_and_alert) {
     FakePeer parent;
     parent.http().otherwise(
         [](Hand& hand) { hand.answer(hand.request().head.target().ends_with("/page") ? fresh("x") : no_store("x")); });
-    Json const dead{{"name", "campus"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", 1}, {"icp", 7}};
-    Json const alive{
-        {"name", "near"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", parent.http().port()}, {"icp", parent.icp()}};
+    Json const dead{{"name", "campus"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http_port", 1}, {"icp_port", 7}};
+    Json const alive{{"name", "near"},
+                     {"type", "parent"},
+                     {"host", "127.0.0.1"},
+                     {"http_port", parent.http().port()},
+                     {"icp_port", parent.icp()}};
     auto const patch = Json{{"admin", {{"tokens", Json::array({Json::parse(made.output.substr(end))})}}},
                             {"disk", {{"path", disk.path("store").string()}, {"size", "64 MiB"}}},
                             {"peers", {dead, alive}}};
