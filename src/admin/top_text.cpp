@@ -15,7 +15,7 @@ constexpr std::size_t rows_of_list = 8;
 
 // ---- figures ----
 
-/// What was added in a second; nothing without two moments of one process.
+/// The increase in a second; nothing without two moments of one process.
 std::optional<double> rate_of(Json const& before, Json const& now, std::string_view path) {
     auto const& was = at(before, path);
     auto const& is = at(now, path);

@@ -89,7 +89,7 @@ Table<Config> keys() {
                     "Rates that clients do not exceed, even if the line is free. The first rule that matches a request applies; "
                     "without matchers, a rule matches every request."),
         key<Config>("quotas", [](Config& c) -> auto& { return c.proxy.quotas; }, line_quotas(),
-                    "What clients may use of the line in a day, week or month. The first rule that matches a request counts it; "
+                    "Limits of the traffic of clients in a day, week or month. The first rule that matches a request counts it; "
                     "without matchers, a rule matches every request. Stored responses are free."),
         key<Config>("state", &Config::state, lazy(state), "State that outlives the process."),
         key<Config>("bump", &Config::bump, interception, "Interception of TLS tunnels, only by explicit rules."),

@@ -83,7 +83,7 @@ bool reaches(int descriptor, sockaddr_un const& address) {
     return false;
 }
 
-/// True for root, this user, and the only other user who may put a socket into the directory. In a directory that every user may
+/// True for root, this user, and the only other user that may put a socket into the directory. In a directory that every user may
 /// write, another user could have listened first.
 bool is_trusted(int descriptor, std::string const& path) {
     auto const peer = peer_of(descriptor);

@@ -122,7 +122,7 @@ private:
     std::vector<DeadRule> dead_;
     std::shared_ptr<AccessIndex const> index_;   // nullptr: few rules
     bool about_origins_ = false;
-    /// What an allow rule opens, whatever the request.
+    /// Blocked destinations that an allow rule opens for every request.
     struct Opens {
         bool address = false;
         bool port = false;

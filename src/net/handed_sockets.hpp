@@ -32,7 +32,7 @@ public:
     /// The endpoint of sockets of this kind that fits `wanted`; nothing if there is none. Port 0 fits any port of the address,
     /// once.
     std::optional<IpEndpoint> claim(std::string_view kind, IpEndpoint const& wanted);
-    /// Where the sockets of this kind are bound, claimed or not.
+    /// Addresses to which the sockets of this kind are bound, claimed or not.
     std::vector<IpEndpoint> endpoints(std::string_view kind) const;
     /// Duplicates of the sockets at a claimed endpoint that this one of `workers` polls: each worker polls at least one, and each
     /// socket is polled, because the kernel distributes clients over all of them. The caller owns the duplicates.

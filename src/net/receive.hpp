@@ -19,7 +19,7 @@ struct Received {
 /// Never waits.
 Received receive(int descriptor, std::span<char> into);
 
-/// What an asynchronous read has found, known before its handler runs.
+/// Result of an asynchronous read, known before its handler runs.
 struct Reading {
     HeadBuffer* late = nullptr;   // takes memory when there is something to read, instead of the buffer
     bool done = false;

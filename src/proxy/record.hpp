@@ -76,7 +76,7 @@ public:
     void leave(Request&);
     /// Sent to the client for this request.
     Bytes sent() const { return sent_; }
-    /// Before the first count: what another process has sent.
+    /// Before the first count: the bytes that another process has sent.
     void go_on_from(Bytes sent) { sent_ = listed_ = sent; }
 
 private:

@@ -32,7 +32,7 @@ public:
     std::size_t at() const { return at_; }
     icp::Source const& current() const { return sources_[at_]; }
     icp::Peer* peer() const { return sources_[at_].peer.get(); }
-    /// What a sibling gives does not go over the line.
+    /// A response from a sibling does not go over the line.
     bool is_on_line() const { return !peer() || peer()->options.type != icp::PeerOptions::Type::sibling; }
     bool has_next() const { return at_ + 1 < sources_.size(); }
     void go_to_next() { ++at_; }

@@ -32,7 +32,7 @@ public:
 
     /// The transfer is for others, too: each piece is charged to the subject with the least bytes. `with_own`: the account's own
     /// subject is one of them; otherwise it pays only if there are no others. The fastest cap of those that pay applies. nullptr:
-    /// it is for nobody else.
+    /// no other subject needs it.
     void pay_with(std::shared_ptr<Payers> others, bool with_own) {
         others_ = std::move(others);
         with_own_ = with_own;

@@ -50,7 +50,7 @@ public:
     /// Replaces limits.patience for reads from now on.
     void wait_at_most(milliseconds patience) { patience_.store(patience, std::memory_order_relaxed); }
 
-    /// Of all records being read or in use; and its bound.
+    /// The bytes of all records being read or in use, and their bound.
     Bytes memory() const { return memory_->used(); }
     Bytes memory_max() const { return memory_->capacity(); }
 

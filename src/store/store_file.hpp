@@ -22,7 +22,7 @@ public:
     /// options say.
     enum class When : std::uint8_t { at_start, later, as_it_is };
     struct Opened;
-    /// What a running process knows when it opens a store.
+    /// Facts that a running process knows when it opens a store.
     struct Known {
         io::File const* held = nullptr;   // the file, open and locked by a closed store of this process: the lock is shared
         std::uint64_t epoch = 0;          // the header gets at least this epoch

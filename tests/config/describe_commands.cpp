@@ -72,7 +72,8 @@ std::string options_table(Options options, Options of_program) {
 std::string statuses_line(std::vector<CommandDescription::ExitStatus> const& statuses) {
     std::string text;
     for (auto const& [status, meaning] : statuses)
-        if (status != 2) text += (text.empty() ? "Exit status: " : "; ") + std::to_string(status) + " " + meaning;
+        if (meaning != "wrong command line")
+            text += (text.empty() ? "Exit status: " : "; ") + std::to_string(status) + " " + meaning;
     return text + ".\n\n";
 }
 
