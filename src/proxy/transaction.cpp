@@ -160,6 +160,7 @@ net::awaitable<void> Transaction::refresh(cache::FillLease lead, store::ObjectPt
 }
 
 net::awaitable<std::string> Transaction::replicate(std::function<void(group::SubmissionResult const&)> offered) {
+    make_fetching_parts();
     bool const allowed = co_await is_allowed();
     if (!allowed) co_return "not fetched: " + std::string(check_.refusal().what) + " (" + std::string(check_.refusal().rule) + ")";
     request_.replicates = true;
@@ -172,7 +173,7 @@ net::awaitable<std::string> Transaction::replicate(std::function<void(group::Sub
         if (!whole) state = "failed: the body was truncated";
     }
     state_.beside.drop();
-    upstream_.drop_exchange();
+    upstream_->drop_exchange();
     co_return state.empty() ? "stored" : state;
 }
 
@@ -181,7 +182,7 @@ std::string Transaction::state_without_wait() {
     auto const& record = request_.record;
     if (step_ == Step::stream) return std::string("not stored: ") + state_.why_not_stored;
     bool const has_failed = step_ != Step::deliver || record.answer == Answer::stale || record.answer == Answer::negative;
-    if (has_failed) return "failed: " + upstream_.failure().told.reason;
+    if (has_failed) return "failed: " + upstream_->failure().told.reason;
     bool const is_of_other = record.answer == Answer::collapsed;
     bool const was_stored = record.answer == Answer::hit || record.answer == Answer::revalidated;
     auto const refusal = request_.offered && (was_stored || is_of_other) ? offer_stored() : std::string();
