@@ -130,14 +130,28 @@ TEST_F(Deliveries, a_client_that_is_gone_ends_its_connection) {
 }
 
 TEST_F(Deliveries, the_client_frames_a_body_of_unknown_length) {
-    auto& one = growing([](test::Hand& hand) {
-        hand.read_body();
-        hand.send(chunked_head);
-        hand.send("5\r\nhello\r\n0\r\n\r\n");
-        hand.leave();
-    });
-    auto const& sent = sent_for(one);
-    EXPECT_THAT(sent, Not(HasSubstr("Content-Length")));
+    auto held = origin_.hold("/a");
+    request_.emplace(worker_, "GET /a HTTP/1.1\r\nHost: site.example");
+    auto& one = *request_;
+    bool asked = false, answered = false, delivered = false;
+    auto const ask = [&]() -> net::awaitable<void> { answered = co_await one.upstream.ask(one.state.changes); };
+    one.state.lead = worker_.cache.lookup(one.request.query(cache::Collapse::lead_and_follow)).lead;
+    worker_.begin(ask(), asked);
+    worker_.run_until([&] { return held.count() == 1; });
+    auto answer = test::fresh("");
+    answer.delimited = test::Delimited::by_chunks;
+    held.head(answer);
+    worker_.run_until([&] { return asked; });
+    ASSERT_TRUE(answered);
+    ASSERT_EQ(one.store(), Step::deliver);
+
+    worker_.begin(one.delivery.deliver(one.state.object, &*one.state.follower), delivered);
+    held.piece("hello");
+    worker_.run_until([&] { return one.client.body_sent() == "[5:hello]"; });
+    EXPECT_FALSE(delivered);
+    held.finish();
+    worker_.run_until([&] { return delivered; });
+    EXPECT_THAT(one.client.sent, Not(HasSubstr("Content-Length")));
     EXPECT_EQ(one.client.body_sent(), "[5:hello][end]");
     EXPECT_FALSE(one.client.truncated);
 }
