@@ -26,6 +26,7 @@
 #include "config/rules_command.hpp"
 #include "control/control_commands.hpp"
 #include "util/exit_code.hpp"
+#include "util/build_id.hpp"
 #include "util/version.hpp"
 
 namespace garner::app {
@@ -116,7 +117,8 @@ int become_takeover(CommandLine const& line) {
 
 /// True if only a takeover brings in the rest of the configuration, or the installed program.
 bool needs_takeover(control::Executed const& reload) {
-    return reload.code == exit_pending || (reload.code == exit_done && reload.version != version);
+    bool const is_another = reload.version != version || reload.build != build_id();
+    return reload.code == exit_pending || (reload.code == exit_done && is_another);
 }
 
 /// garner reload and garner confirm.

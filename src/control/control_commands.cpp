@@ -5,6 +5,7 @@
 #include <ostream>
 #include <utility>
 
+#include "util/build_id.hpp"
 #include "util/version.hpp"
 
 namespace garner::control {
@@ -38,7 +39,7 @@ bool send_answer(Channel& channel, CommandResult const& answer) {
         if (steady_now() > until) return false;
         if (!channel.send({{"do", "said"}, {"lines", std::exchange(lines, Json::array())}})) return false;
     }
-    return channel.send({{"do", "done"}, {"lines", lines}, {"code", answer.code}, {"version", version}});
+    return channel.send({{"do", "done"}, {"lines", lines}, {"code", answer.code}, {"version", version}, {"build", build_id()}});
 }
 
 }   // namespace
@@ -86,7 +87,7 @@ Result<Executed> execute(std::string const& path, Json const& command, milliseco
         for (auto const& line : *lines)
             if (line.is_string()) out << line.get_ref<std::string const&>() << "\n";
         auto const code = reply->find("code");
-        if (code != reply->end() && code->is_number_integer()) return Executed{code->get<int>(), text_at(*reply, "version")};
+        if (code != reply->end() && code->is_number_integer()) return Executed{code->get<int>(), text_at(*reply, "version"), text_at(*reply, "build")};
         out.flush();
     }
 }
