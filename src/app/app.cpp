@@ -155,7 +155,9 @@ ReloadReport App::reload_from_file(std::optional<seconds> confirm_within) {
 
 ReloadReport App::compare(config::Loaded const& fresh) const {
     ReloadReport report{.faults = fresh.faults, .notices = fresh.notices, .changes = {}};
-    if (!report.refused()) report.changes = config::changes_of_reload(started_, loaded_.root, fresh.root);
+    if (report.refused()) return report;
+    report.changes = config::changes_of_reload(started_, loaded_.root, fresh.root);
+    report.note_disk(loaded_.config.disk, fresh.config.disk);
     return report;
 }
 

@@ -25,8 +25,8 @@
 #include "config/intercept_command.hpp"
 #include "config/rules_command.hpp"
 #include "control/control_commands.hpp"
-#include "util/exit_code.hpp"
 #include "util/build_id.hpp"
+#include "util/exit_code.hpp"
 #include "util/version.hpp"
 
 namespace garner::app {

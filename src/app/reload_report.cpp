@@ -35,6 +35,15 @@ void ReloadReport::note_certificates(proxy::UsedCertificates const& before, prox
     }
 }
 
+void ReloadReport::note_disk(store::DiskOptions const& before, store::DiskOptions const& after) {
+    if (before.path.empty() || before.path != after.path || after.size >= before.size) return;
+    notices.push_back({.file = {},
+                       .line = 0,
+                       .key = "disk.size",
+                       .text = "a smaller store begins empty: all objects on disk are discarded",
+                       .mend = "keep the size, or name another disk.path to keep this store"});
+}
+
 std::vector<std::string> ReloadReport::certificate_lines() const {
     std::vector<std::string> lines;
     for (auto const& one : new_certificates) lines.push_back("new certificate: " + one);

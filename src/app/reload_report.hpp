@@ -6,6 +6,7 @@
 #include "config/fault.hpp"
 #include "config/key_changes.hpp"
 #include "proxy/used_certificates.hpp"
+#include "store/disk_options.hpp"
 
 namespace garner::app {
 
@@ -18,6 +19,8 @@ struct ReloadReport {
     bool refused() const { return !faults.empty(); }
     /// Adds the differences. A renewed certificate is a new one, and a removed one.
     void note_certificates(proxy::UsedCertificates const& before, proxy::UsedCertificates const& after);
+    /// A notice if all objects on disk will be lost: records lie anywhere in a store, so none can be made smaller.
+    void note_disk(store::DiskOptions const& before, store::DiskOptions const& after);
     /// The keys that wait for a takeover.
     std::vector<std::string> pending() const;
     /// "configuration reloaded: 3 keys changed; 1 new certificate; 1 key waits for a takeover: workers"

@@ -379,7 +379,7 @@ private:
             .flag("--dry-run", "prints what a reload would change, and changes nothing", line_.dry_run)
             .option("--confirm TIME", "returns to the former configuration after TIME unless it is confirmed, such as 60s",
                     time_of_trial_into(line_.confirm_within))
-            .flag("--or-takeover", "starts a takeover in the background if keys wait, or the running program has another version",
+            .flag("--or-takeover", "starts a takeover in the background if keys wait, or the running program is another build",
                   line_.or_takeover)
             .check([this] {
                 int const given = line_.dry_run + (line_.confirm_within > seconds{}) + line_.or_takeover;

@@ -87,7 +87,8 @@ Result<Executed> execute(std::string const& path, Json const& command, milliseco
         for (auto const& line : *lines)
             if (line.is_string()) out << line.get_ref<std::string const&>() << "\n";
         auto const code = reply->find("code");
-        if (code != reply->end() && code->is_number_integer()) return Executed{code->get<int>(), text_at(*reply, "version"), text_at(*reply, "build")};
+        if (code != reply->end() && code->is_number_integer())
+            return Executed{code->get<int>(), text_at(*reply, "version"), text_at(*reply, "build")};
         out.flush();
     }
 }

@@ -19,6 +19,26 @@ TEST(ReloadReport, of_an_applied_configuration) {
     EXPECT_EQ(ReloadReport{}.summary(), "configuration reloaded: nothing changed");
 }
 
+TEST(ReloadReport, of_a_smaller_disk_says_that_it_begins_empty) {
+    store::DiskOptions before;
+    before.path = "/var/cache/garner";
+    auto after = before;
+    ReloadReport report;
+    after.size = before.size * 2;
+    report.note_disk(before, after);
+    EXPECT_TRUE(report.notices.empty());
+    after.size = before.size - 1;
+    report.note_disk(before, after);
+    ASSERT_EQ(report.notices.size(), 1u);
+    EXPECT_EQ(config::text_of(report.notices.front()),
+              "disk.size: a smaller store begins empty: all objects on disk are discarded (keep the size, or name another "
+              "disk.path to keep this store)");
+    after.path = "/srv/garner";
+    ReloadReport other;
+    other.note_disk(before, after);
+    EXPECT_TRUE(other.notices.empty()) << "the former store stays as it is";
+}
+
 TEST(ReloadReport, of_new_certificates) {
     std::string const text = "CN = a.example (192.0.2.1:3129), valid until Thu, 26 Nov 2026 10:00:00 GMT";
     ReloadReport report;
