@@ -1,5 +1,6 @@
 // Request frequency estimates of keys, held or not: a count-min sketch with ageing.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -35,7 +36,10 @@ public:
     std::uint32_t estimate(Tag) const;
 
     /// Sets the number of objects held: grows by doubling above the previous maximum. Every estimate stays.
-    void cover(std::uint64_t objects);
+    void cover(std::uint64_t objects) {
+        objects_ = std::max(objects_, objects);
+        while (blocks_.size() * counters_a_block < objects_ * shape_.counters) double_blocks();
+    }
 
     Bytes metadata_bytes() const { return blocks_.capacity() * sizeof(Block); }
 
@@ -56,6 +60,7 @@ private:
     static std::array<Counter, rows> counters_of(Tag);
     static std::uint64_t lowest(Block const&, std::array<Counter, rows> const&);
     std::size_t block_of(Tag tag) const { return tag & (blocks_.size() - 1); }
+    void double_blocks();
     void age();
 
     Shape shape_;
@@ -63,5 +68,43 @@ private:
     std::uint64_t objects_ = 1;     // the most that were held
     std::uint64_t additions_ = 0;   // since the last ageing, plus half of the count before it
 };
+
+// ---- inline: called for each request ----
+
+inline std::uint32_t Sketch::add(Tag tag) {
+    Block& block = blocks_[block_of(tag)];
+    auto counters = counters_of(tag);
+    auto count = lowest(block, counters);
+    // Increments only the lowest counters: the others are already too high for this key. Branch-free, because they
+    // are unpredictable.
+    if (count < most_count) {
+        for (auto [word, shift] : counters) {
+            std::uint64_t const is_lowest = (block.words[word] >> shift & most_count) == count;
+            block.words[word] += is_lowest << shift;
+        }
+        ++count;
+    }
+    if (++additions_ >= objects_ * shape_.sample) age();
+    return static_cast<std::uint32_t>(count);
+}
+
+inline std::uint32_t Sketch::estimate(Tag tag) const {
+    return static_cast<std::uint32_t>(lowest(blocks_[block_of(tag)], counters_of(tag)));
+}
+
+inline std::array<Sketch::Counter, Sketch::rows> Sketch::counters_of(Tag tag) {
+    // The block is selected by the tag's low bits; these depend on all of its bits.
+    auto bits = static_cast<std::uint32_t>(tag * 0xd6e8'feb8'6659'fd93 >> 32);
+    std::array<Counter, rows> counters;
+    for (std::uint32_t row = 0; row < rows; ++row, bits <<= 5)
+        counters[row] = {.word = row * words_a_row + (bits >> 31), .shift = (bits >> 27 & 15) * 4};
+    return counters;
+}
+
+inline std::uint64_t Sketch::lowest(Block const& block, std::array<Counter, rows> const& counters) {
+    auto count = most_count;
+    for (auto [word, shift] : counters) count = std::min(count, block.words[word] >> shift & most_count);
+    return count;
+}
 
 }   // namespace garner::policy

@@ -11,6 +11,7 @@
 #include "policy/policies.hpp"
 #include "sim/offline.hpp"
 #include "sim/tier.hpp"
+#include "sim/typed_policy.hpp"
 #include "util/clock.hpp"
 #include "util/mutex.hpp"
 
@@ -53,14 +54,15 @@ void adjust(Result& result, Trace const& trace, double sample) {
 }
 
 /// Replays requests [from, to) and counts their misses.
-void replay_some(Tier& tier, Trace const& trace, std::size_t from, std::size_t to, Result& result) {
+template <class Policy>
+void replay_some(Tier& tier, Policy& policy, Trace const& trace, std::size_t from, std::size_t to, Result& result) {
     std::uint64_t misses = 0;
     Bytes missed_bytes = 0, bytes = 0;
     for (auto i = from; i < to; ++i) {
         if (i + prefetched < trace.requests()) tier.prefetch(trace.keys[i + prefetched]);
         auto size = trace.sizes[i];
         bytes += size;
-        if (tier.request(trace.keys[i], size)) continue;
+        if (tier.request(policy, trace.keys[i], size)) continue;
         ++misses;
         missed_bytes += size;
     }
@@ -151,7 +153,7 @@ private:
         for (std::size_t from = 0; from < trace_.requests(); from += requests_at_once) {
             if (stop_) return std::nullopt;
             auto const to = std::min(from + requests_at_once, trace_.requests());
-            replay_some(tier, trace_, from, to, result);
+            with_own_class(tier.policy(), [&](auto& policy) { replay_some(tier, policy, trace_, from, to, result); });
             replayed_.fetch_add(to - from, std::memory_order_relaxed);
         }
         result.seconds = thread_seconds() - begin;

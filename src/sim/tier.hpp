@@ -2,10 +2,12 @@
 #pragma once
 #include <memory>
 #include <unordered_map>
+#include <utility>
 
 #include "policy/policy.hpp"
 #include "policy/slots.hpp"
 #include "sim/slot_index.hpp"
+#include "util/check.hpp"
 
 namespace garner::sim {
 
@@ -17,15 +19,18 @@ public:
     Tier(std::unique_ptr<policy::ReplacementPolicy>, Bytes budget, Bytes object_max = UINT64_MAX);
 
     /// Requests a key; a missed object is stored if allowed. True on a hit.
-    bool request(std::uint32_t key, Bytes size) {
+    bool request(std::uint32_t key, Bytes size) { return request(*policy_, key, size); }
+    /// The same. `policy` is policy(), by its own class if the caller knows it: then its functions are inlined.
+    template <class Policy>
+    bool request(Policy& policy, std::uint32_t key, Bytes size) {
         auto hash = hash_of(key);
-        policy_->requested(hash);
+        policy.requested(hash);
         auto slot = index_.find(hash, [&](Slot candidate) { return records_[candidate].key == key; });
         if (slot == policy::no_slot) {
-            miss(key, hash, size);
+            miss(policy, key, hash, size);
             return false;
         }
-        policy_->hit(slot, size_of(slot));
+        policy.hit(slot, size_of(slot));
         return true;
     }
     /// To be called for a key some requests ahead: the index does not fit into the processor's inner caches.
@@ -55,8 +60,10 @@ private:
         auto size = records_[slot].size;
         return size == large ? large_.at(slot) : size;
     }
-    void miss(std::uint32_t key, std::uint64_t hash, Bytes size);
-    void evict();
+    template <class Policy>
+    void miss(Policy& policy, std::uint32_t key, std::uint64_t hash, Bytes size);
+    template <class Policy>
+    void evict(Policy& policy);
     Slot take_slot();
     void fit_index();
 
@@ -70,5 +77,32 @@ private:
     Slot free_ = policy::no_slot;             // the head of a list
     std::unordered_map<Slot, Bytes> large_;   // sizes of 4 GiB and more
 };
+
+template <class Policy>
+void Tier::miss(Policy& policy, std::uint32_t key, std::uint64_t hash, Bytes size) {
+    if (size > object_max_) return;
+    Bytes need = occupied_ + size > budget_ ? occupied_ + size - budget_ : 0;
+    if (need > 0 && !policy.admits(hash, size, need)) return;
+    while (occupied_ + size > budget_) evict(policy);
+    auto slot = take_slot();
+    records_[slot] = {key, size < large ? static_cast<std::uint32_t>(size) : large};
+    if (size >= large) large_[slot] = size;
+    occupied_ += size;
+    check(occupied_ <= budget_);
+    index_.insert(hash, slot, [&](Slot held) { return hash_of(records_[held].key); });
+    policy.inserted(slot, hash, size);
+}
+
+template <class Policy>
+void Tier::evict(Policy& policy) {
+    auto victim = policy.victim();
+    check(victim < records_end_);
+    auto& record = records_[victim];
+    occupied_ -= size_of(victim);
+    if (record.size == large) large_.erase(victim);
+    index_.erase(hash_of(record.key), victim);
+    policy.removed(victim, policy::Left::evicted);
+    record.key = std::exchange(free_, victim);
+}
 
 }   // namespace garner::sim

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "policy/policies.hpp"
+#include "sim/typed_policy.hpp"
 
 namespace garner::sim {
 namespace {
@@ -40,6 +41,21 @@ TEST_P(EveryTier, hits_only_what_it_was_given_and_never_exceeds_its_budget) {
     }
     EXPECT_GT(hits, 1'000);
     EXPECT_GE(tier.objects_most(), tier.objects());
+}
+
+TEST_P(EveryTier, gives_the_same_results_by_the_class_of_its_policy) {
+    constexpr Bytes budget = 300'000;
+    Tier tier(policy::make(GetParam(), {.capacity = budget}), budget),
+        typed(policy::make(GetParam(), {.capacity = budget}), budget);
+    std::mt19937_64 random(5);
+    with_own_class(typed.policy(), [&](auto& policy) {
+        for (int step = 0; step < 30'000; ++step) {
+            auto key = static_cast<std::uint32_t>(std::min(random() % 2'000, random() % 2'000));
+            Bytes size = 1 + key * 7919 % 5'000;
+            ASSERT_EQ(typed.request(policy, key, size), tier.request(key, size)) << step;
+        }
+    });
+    EXPECT_EQ(typed.occupied(), tier.occupied());
 }
 
 TEST(Tier, what_is_too_large_evicts_nothing) {
