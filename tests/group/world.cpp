@@ -375,6 +375,7 @@ void World::offer(Node& node, unsigned url, unsigned version) {
                     .life = static_cast<std::uint32_t>(random_.between(1, 60)),
                     .parents = {}};
     ++figures_.offered;
+    figures_.offered_once.emplace(url, version);
     (void)node.member->submit(one, node.time());
     wake(node);
 }

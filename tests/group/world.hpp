@@ -5,7 +5,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "group/events.hpp"
@@ -43,7 +45,8 @@ struct Figures {
     std::uint64_t events = 0, messages = 0;
     std::uint64_t answers = 0, hits = 0;
     std::uint64_t submitted = 0, accepted = 0;
-    std::uint64_t offered = 0, offers_taken = 0;
+    std::uint64_t offered = 0, offers_taken = 0;            // submitted; and heard, its own submissions by a member, too
+    std::set<std::pair<unsigned, unsigned>> offered_once;   // URL and version
     std::uint64_t watermarks = 0;
     std::uint64_t cut_off = 0;   // answers of members that were cut off
     std::uint64_t hash = 0;
