@@ -349,12 +349,12 @@ Reply Routes::group(Asked const&) {
 
 /// `{"accepted":"http://example.com/film","voters":3,"stored":3,"milliseconds":3.1}`
 Reply Routes::fetch_for_group(Asked const& asked) {
-    if (!server_.replication()) return refused(400, "This proxy is in no group: group.name is not set.");
+    if (!server_.shared().replication) return refused(400, "This proxy is in no group: group.name is not set.");
     auto const normal = cache::url_invalidation(form_value(asked.body, "url"), false);
     if (!normal) return refused(400, normal.fault().text());
     if (!proxy::is_replicable(normal->text))
         return refused(400, "Only http:// URLs are replicated: members speak HTTP in clear text.");
-    auto const outcome = server_.replication()->fetch_and_wait(normal->text);
+    auto const outcome = server_.shared().replication->fetch_and_wait(normal->text);
     if (!outcome.accepted) return refused(503, outcome.voters == 0 ? outcome.why : outcome.text());   // not offered at all
     std::chrono::duration<double, std::milli> const took = outcome.took;
     return in_json({{"accepted", normal->text},

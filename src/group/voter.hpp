@@ -13,7 +13,7 @@
 
 #include "group/group_message.hpp"
 #include "group/group_settings.hpp"
-#include "group/plan.hpp"
+#include "group/distribution_tree.hpp"
 
 namespace garner::group {
 

@@ -87,7 +87,7 @@ cache::Collapse CacheSide::collapse() const {
 
 void CacheSide::start_refresh() {
     auto& services = request_.services;
-    bool const room = services.refreshing < services.shared.refreshes_max;
+    bool const room = services.background.refreshing < services.shared.refreshes_max;
     // The response to a client with connections of its own may be for its user only.
     bool const shares = request_.client.client()->own_connections == 0;
     if (state_.found.lead && room && shares && !failed_.is_remembered())

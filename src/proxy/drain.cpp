@@ -18,19 +18,19 @@ namespace {
 constexpr milliseconds look_every{5};
 
 bool is_idle(Services const& services) {
-    return services.accepting == 0 && services.connections.empty() && services.drain.departing == 0 && services.pumps.empty() &&
-           services.refreshes.empty() && services.group_fetches.empty();
+    return services.accepting == 0 && services.connections.empty() && services.drain.departing == 0 &&
+           services.background.pumps.empty() && services.background.refreshes.empty() && services.background.group_fetches.empty();
 }
 
 /// No client waits for these.
 void abort_refreshes(Services& services) {
-    for (auto* refresh : services.refreshes) refresh->abort();
-    for (auto* fetch : services.group_fetches) fetch->abort();
+    for (auto* refresh : services.background.refreshes) refresh->abort();
+    for (auto* fetch : services.background.group_fetches) fetch->abort();
 }
 
 void abort_all(Services& services) {
     for (auto* connection : services.connections) connection->abort();
-    for (auto* pump : services.pumps) pump->abort();
+    for (auto* pump : services.background.pumps) pump->abort();
     abort_refreshes(services);
 }
 

@@ -61,7 +61,11 @@ struct LineExplanation {
     std::optional<share::QuotaStanding> quota;   // before the request
 };
 
-struct Explanation : LineExplanation {
+struct GroupExplanation {
+    std::optional<group::GroupState::OfferRow> offer;   // in the group, of this URL
+};
+
+struct Explanation : LineExplanation, GroupExplanation {
     std::string fault;   // the error in the question; all other fields are empty then
 
     WallTime now{};
@@ -89,8 +93,6 @@ struct Explanation : LineExplanation {
     std::optional<net::NameCache::Failure> name_failure;   // remembered failure of the host's name
 
     std::optional<SourceExplanation> sources;   // set when peers were to be queried and there are some
-
-    std::optional<group::GroupState::OfferRow> offer;   // in the group, of this URL
 
     Outcome outcome = Outcome::miss;
     std::uint16_t status = 0;   // of the response; 0: the origin's status

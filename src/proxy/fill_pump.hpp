@@ -23,17 +23,17 @@ public:
              std::unique_ptr<client::Exchange> exchange, SourceUse use, std::string pool_key)
         : services_(services), options_(std::move(options)), exchange_(std::move(exchange)), use_(std::move(use)),
           pool_key_(std::move(pool_key)), writer_(std::move(writer)) {
-        services_.pumps.push_back(*this);
+        services_.background.pumps.push_back(*this);
     }
 
     ~FillPump() {
-        if (keep_until_ != SteadyTime{}) --services_.refreshing;
+        if (keep_until_ != SteadyTime{}) --services_.background.refreshing;
     }
 
     /// Until that time the fill needs no follower, as long as its body can be kept. Call before start().
     void keep_until(SteadyTime until) {
         keep_until_ = until;
-        ++services_.refreshing;
+        ++services_.background.refreshing;
     }
 
     /// The body comes from a peer: if it is truncated, another source may send the rest. Before start().

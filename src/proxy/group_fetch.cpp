@@ -36,7 +36,7 @@ bool is_replicable(std::string const& url) {
 
 GroupFetch::GroupFetch(Services& services, Order order)
     : services_(services), order_(std::move(order)), options_(services.options), nobody_(request_for(order_.url), this_machine()) {
-    services_.group_fetches.push_back(*this);
+    services_.background.group_fetches.push_back(*this);
 }
 
 void GroupFetch::start(Services& services, Order order) {

@@ -42,7 +42,7 @@ Result<group::Offer> offer_of(Request const& request, OfferedResponse const& res
 bool is_to_be_offered(Request const& request) {
     auto const* const group = request.services.group;
     auto const& rules = request.options->group.replicate;
-    if (!group || rules.empty() || request.replicates || request.of_offer) return false;
+    if (!group || rules.empty() || request.in_group.replicates || request.in_group.of_offer) return false;
     auto const facts = request.facts();
     auto const names = [&](http::Matcher const& rule) { return rule.matches(facts, nullptr) == http::Matcher::Result::yes; };
     return std::ranges::any_of(rules, names);

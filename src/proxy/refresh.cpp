@@ -12,11 +12,11 @@ Refresh::Refresh(Request const& request)
     : services_(request.services), nobody_(whole_request(request.head(), request.target.host_field), request.kept_client()),
       origin_(request.only_origin()), kept_(origin_ ? origin_->weak_from_this().lock() : nullptr) {
     auto& services = services_;
-    services.refreshes.push_back(*this);
-    ++services.refreshing;
+    services.background.refreshes.push_back(*this);
+    ++services.background.refreshing;
 }
 
-Refresh::~Refresh() { --services_.refreshing; }
+Refresh::~Refresh() { --services_.background.refreshing; }
 
 void Refresh::start(Request const& request, cache::FillLease lead, store::ObjectPtr stale) {
     auto& services = request.services;

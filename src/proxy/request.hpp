@@ -80,12 +80,14 @@ struct Request {
     bool reload_ignored = false;   // by a caching rule
     bool uploading = false;        // the request's body is being sent
     bool passes_caches = false;    // it goes out with no-cache, and to no sibling: see Invalidations
-    bool replicates = false;       // without a client, for the group: see GroupFetch
-    bool of_offer = false;         // an offer of the URL was in force when the sources were chosen
-    std::function<void(group::SubmissionResult const&)> offered = {};   // set: the response is offered to the group with its head
-    cache::FillPtr led;                                                 // the fill that this request fetches for
-    net::WakeHandle waiting;                                            // for abort() to wake
-    std::unique_ptr<share::Account> account;                            // of what it takes from the line; see line_account()
+    struct {
+        bool replicates = false;   // without a client, for the group: see GroupFetch
+        bool of_offer = false;     // an offer of the URL was in force when the sources were chosen
+        std::function<void(group::SubmissionResult const&)> offered = {};   // set: the response is offered with its head
+    } in_group;
+    cache::FillPtr led;                        // the fill that this request fetches for
+    net::WakeHandle waiting;                   // for abort() to wake
+    std::unique_ptr<share::Account> account;   // of what it takes from the line; see line_account()
 
     http::RequestHead const& head() const { return client.head(); }
     /// An https:// request; a CONNECT is none.

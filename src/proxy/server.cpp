@@ -113,10 +113,8 @@ void Server::use_group(group::Group& group) {
     group_ = &group;
     replication_ = std::make_unique<Replication>(shared_.workers, group);
     group.when_offered([this](std::string const& url) { replication_->take(url); });
-    for (auto const& one : workers_) {
-        one->services->group = group_;
-        one->services->replication = replication_.get();
-    }
+    shared_.replication = replication_.get();
+    for (auto const& one : workers_) one->services->group = group_;
 }
 
 std::vector<net::Worker*> Server::workers() const {

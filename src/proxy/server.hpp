@@ -83,8 +83,6 @@ public:
     void use_group(group::Group& group);
     /// nullptr: this proxy shares no invalidations.
     group::Group* group() { return group_; }
-    /// nullptr: as group().
-    Replication* replication() { return replication_.get(); }
     /// For code that must run on a worker; until stop().
     net::Worker& first_worker() { return *workers_.front()->worker; }
     /// nullptr when nothing is sampled.

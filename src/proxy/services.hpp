@@ -64,8 +64,9 @@ struct Shared {
     share::Shares shares;   // of the line
     share::Caps caps;
     share::Quotas quotas;
-    h2::Budget http2_memory{64 * MiB};   // shared by all HTTP/2 connections, in addition to the fixed part of each
-    std::vector<Services*> workers;      // all of them, by number; complete before the first one runs
+    h2::Budget http2_memory{64 * MiB};    // shared by all HTTP/2 connections, in addition to the fixed part of each
+    Replication* replication = nullptr;   // null: this proxy is in no group
+    std::vector<Services*> workers;       // all of them, by number; complete before the first one runs
 };
 
 /// The end of one worker's connections.
@@ -90,17 +91,18 @@ struct Services {
     auth::Authenticator* logins = nullptr;                // null: nobody logs in
     Sampler* sampler = nullptr;                           // null: nothing is sampled
     group::Group* group = nullptr;                        // null: this proxy shares no invalidations
-    Replication* replication = nullptr;                   // null: as `group`
     icp::Mesh* mesh = nullptr;
     icp::Agent* agent = nullptr;   // this worker's, in the mesh
     std::uint32_t accepting = 0;   // listening addresses
     Draining drain{};
     List<Connection> connections{};   // those that wait for a request, longest waiting first
     HeadBudget heads{};               // this worker's share of limits.heads_max
-    List<FillPump> pumps{};
-    List<Refresh> refreshes{};
-    List<GroupFetch> group_fetches{};
-    std::uint32_t refreshing = 0;   // the above, and pumps that only fill the store
+    struct {
+        List<FillPump> pumps{};
+        List<Refresh> refreshes{};
+        List<GroupFetch> group_fetches{};
+        std::uint32_t refreshing = 0;   // the refreshes, and pumps that only fill the store
+    } background{};
     FirstByteTimes first_bytes{};
     TopLists* top = nullptr;            // null: none are kept
     RecentRequests* recent = nullptr;   // null: none are kept

@@ -46,11 +46,11 @@ bool Sources::is_of_offer() const {
 
 /// They come first. The others are asked if each of them fails.
 void Sources::add_group_parents() {
-    request_.of_offer = is_of_offer();
-    if (!request_.of_offer) return;
+    request_.in_group.of_offer = is_of_offer();
+    if (!request_.in_group.of_offer) return;
     std::vector<icp::Source> parents;
     for (auto const& place : request_.services.group->parents_of(request_.target.url))
-        parents.push_back({request_.services.replication->peer_at(place), Hierarchy::group_parent});
+        parents.push_back({request_.services.shared.replication->peer_at(place), Hierarchy::group_parent});
     sources_.insert(sources_.begin(), parents.begin(), parents.end());
 }
 

@@ -143,7 +143,7 @@ Step Storing::store_whole(store::Object::Parts const& parts, http::VaryNames var
         request_.services.counters.not_stored.add(why);
         request_.record.say(text(why));
     }
-    if (status.stored && (request_.offered || is_to_be_offered(request_))) offer_now(parts, parts.bytes.size());
+    if (status.stored && (request_.in_group.offered || is_to_be_offered(request_))) offer_now(parts, parts.bytes.size());
     state_.object = as_it_came(parts, std::move(object));
     upstream_.finish_exchange();
     return Step::deliver;
@@ -151,18 +151,18 @@ Step Storing::store_whole(store::Object::Parts const& parts, http::VaryNames var
 
 /// The offer of a body that is still being received.
 std::optional<group::Offer> Storing::offer_for_later(store::Object const& growing) const {
-    if (request_.offered || !is_to_be_offered(request_)) return std::nullopt;
+    if (request_.in_group.offered || !is_to_be_offered(request_)) return std::nullopt;
     auto offer = offer_of(request_, {growing.status(), growing.head(), growing.terms(), std::nullopt});
     return offer ? std::optional(*std::move(offer)) : std::nullopt;
 }
 
 void Storing::offer_now(store::Object::Parts const& parts, std::optional<Bytes> length) {
     auto offer = offer_of(request_, {parts.status, parts.head, parts.terms, length});
-    if (offer) return request_.services.group->offer(*std::move(offer), request_.offered);
-    if (!request_.offered) return;
+    if (offer) return request_.services.group->offer(*std::move(offer), request_.in_group.offered);
+    if (!request_.in_group.offered) return;
     group::SubmissionResult refused;
     refused.why = offer.fault().what;
-    request_.offered(refused);
+    request_.in_group.offered(refused);
 }
 
 /// The body, if all of it came with the head; the bytes stay valid until the exchange reads again.
@@ -203,7 +203,7 @@ Step Storing::start_fill(store::Object::Parts parts, http::VaryNames vary, std::
     state_.follower.emplace(writer->shared_fill());
     if (auto const* const account = request_.line_account()) state_.follower->pay_as(account->own(), account->own_cap());
     writer->publish_head();
-    if (request_.offered && writer->refusal() == StoreRefusal::none) offer_now(parts, expected);
+    if (request_.in_group.offered && writer->refusal() == StoreRefusal::none) offer_now(parts, expected);
     auto const growing = writer->growing();
     start_pump(std::move(writer), expected);
     state_.object = as_it_came(growing->parts(), growing);
@@ -221,7 +221,7 @@ void Storing::start_pump(std::unique_ptr<cache::Writer> writer, std::optional<By
     auto const& sources = upstream_.sources();
     if (rest_.may_go_on()) pump->may_resume(std::make_unique<Resumption>(request_, sources.all(), sources.at(), coming));
     if (request_.client.nobody()) pump->keep_until(steady_now() + request_.options->deadlines.fill);
-    if (request_.of_offer || request_.replicates) pump->counts_as_replicated();
+    if (request_.in_group.of_offer || request_.in_group.replicates) pump->counts_as_replicated();
     if (auto offer = is_stored ? offer_for_later(*growing) : std::nullopt) pump->offer_when_whole(*std::move(offer));
     if (request_.account) pump->pay_by(request_.account->another());
     FillPump::start(std::move(pump));

@@ -163,8 +163,8 @@ net::awaitable<std::string> Transaction::replicate(std::function<void(group::Sub
     make_fetching_parts();
     bool const allowed = co_await is_allowed();
     if (!allowed) co_return "not fetched: " + std::string(check_.refusal().what) + " (" + std::string(check_.refusal().rule) + ")";
-    request_.replicates = true;
-    request_.offered = std::move(offered);
+    request_.in_group.replicates = true;
+    request_.in_group.offered = std::move(offered);
     step_ = first_step(Verdict::go_on);
     while (step_ < Step::refuse) step_ = co_await take(step_);
     auto state = state_without_wait();
@@ -185,7 +185,7 @@ std::string Transaction::state_without_wait() {
     if (has_failed) return "failed: " + upstream_->failure().told.reason;
     bool const is_of_other = record.answer == Answer::collapsed;
     bool const was_stored = record.answer == Answer::hit || record.answer == Answer::revalidated;
-    auto const refusal = request_.offered && (was_stored || is_of_other) ? offer_stored() : std::string();
+    auto const refusal = request_.in_group.offered && (was_stored || is_of_other) ? offer_stored() : std::string();
     if (!refusal.empty() || was_stored) return refusal.empty() ? "already stored" : refusal;
     bool const is_stored = record.cache_status.stored || is_of_other;
     return is_stored ? std::string() : "not stored: " + record.texts.reason;
@@ -214,7 +214,7 @@ std::string Transaction::offer_stored() {
     auto const& object = *state_.object;
     auto offer = offer_of(request_, {object.status(), object.head(), object.terms(), object.length()});
     if (!offer) return "not offered: " + offer.fault().what;
-    request_.services.group->offer(*std::move(offer), request_.offered);
+    request_.services.group->offer(*std::move(offer), request_.in_group.offered);
     return {};
 }
 

@@ -357,7 +357,7 @@ void Upstream::count_traffic() {
     auto const traffic = exchange_->take_traffic();
     fetched_ += traffic.received;
     use_.received(traffic.received);
-    if (request_.of_offer || request_.replicates)
+    if (request_.in_group.of_offer || request_.in_group.replicates)
         request_.services.counters.replicated.add(use_.replication_source(), traffic.received);
     if (!sources_.peer()) request_.services.counters.add_origin_traffic(traffic.received, traffic.sent);
     if (request_.account && sources_.is_on_line()) request_.account->charge_both(traffic.received, traffic.sent);

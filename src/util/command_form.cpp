@@ -93,6 +93,7 @@ private:
         if (!form.takes_many()) return void(app.add_option(form.operand_));
         app.add_option(form.operand_.substr(0, form.operand_.size() - dots))
             ->expected(1, most)
+            ->allow_extra_args()
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
 

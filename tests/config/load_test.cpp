@@ -254,7 +254,6 @@ TEST(Load, faults) {
              Row{R"({"caching": {"rules": [{"reload": true}]}})", "caching.rules[0].reload"},
              Row{R"({"caching": {"rules": [{"type": "images"}]}})", "is not a media type"},
              Row{R"({"group": {"voters": ["10.0.0.2:3133"]}})", "group: has no name"},
-             Row{R"({"group": {"domain": "office"}})", "group.domain: groups share invalidations only"},
              Row{R"({"group": {"tag_fields": ["X-Tag"]}})", "write one of Cache-Groups, Surrogate-Key, Cache-Tag"},
              Row{R"({"group": {"objects": [{"destination": "::1"}]}})", "destination is not known of a stored response"},
              Row{R"({"peers": [{"name": "a", "host": "b"}, {"name": "a", "host": "c"}]})", "two peers are named \"a\""},

@@ -179,13 +179,13 @@ TEST_F(Links, a_HELLO_of_a_later_version_is_refused_in_words) {
     Channel channel(Channel::Side::member, "secret");
     auto socket = connect(0);
     Hello hello;
-    hello.version = 2;
+    hello.version = protocol_version + 1;
     hello.nonce = random_nonce();
     asio::write(socket, asio::buffer(channel.seal(hello)));
     channel.receive(read_all(socket));
     auto const answer = channel.next();
     ASSERT_TRUE(answer && std::holds_alternative<Refused>(*answer));
-    EXPECT_EQ(std::get<Refused>(*answer).why, "this voter speaks version 1 of the protocol, and the member version 2");
+    EXPECT_EQ(std::get<Refused>(*answer).why, "this voter speaks version 2 of the protocol, and the member version 3");
     EXPECT_EQ(members[0]->state().totals.links_refused, 1u);
     EXPECT_EQ(members[0]->state().totals.bad_frames, 0u);
 }

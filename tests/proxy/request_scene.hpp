@@ -115,7 +115,7 @@ struct OneWorker {
         worker.wheel.start();
     }
     ~OneWorker() {
-        run_until([this] { return services.pumps.empty(); });
+        run_until([this] { return services.background.pumps.empty(); });
     }
 
     void begin(net::awaitable<void> work, bool& done) {

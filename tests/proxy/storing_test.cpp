@@ -43,7 +43,7 @@ protected:
         ASSERT_TRUE(one->fetch());
         ASSERT_EQ(one->store(), Step::deliver);
         one->deliver();
-        worker_.run_until([this] { return worker_.services.pumps.empty(); });
+        worker_.run_until([this] { return worker_.services.background.pumps.empty(); });
         ASSERT_TRUE(one->request.record.cache_status.stored);
     }
     /// Validates the stale response, as its leader.
@@ -115,7 +115,7 @@ TEST_F(StoringAlone, a_body_of_unknown_length_is_stored_when_it_is_complete) {
     ASSERT_EQ(one->store(), Step::deliver);
     EXPECT_TRUE(one->state.follower) << "the client follows the fill";
     one->deliver();
-    worker_.run_until([this] { return worker_.services.pumps.empty(); });
+    worker_.run_until([this] { return worker_.services.background.pumps.empty(); });
     auto const found = peek();
     ASSERT_EQ(found.kind, Kind::fresh);
     EXPECT_EQ(found.object->length(), 9u);
@@ -131,7 +131,7 @@ TEST_F(StoringAlone, a_truncated_body_is_not_stored) {
     ASSERT_TRUE(one->fetch());
     ASSERT_EQ(one->store(), Step::deliver);
     one->deliver();
-    worker_.run_until([this] { return worker_.services.pumps.empty(); });
+    worker_.run_until([this] { return worker_.services.background.pumps.empty(); });
     EXPECT_TRUE(one->client.truncated);
     EXPECT_EQ(peek().kind, Kind::absent);
 }
@@ -144,7 +144,7 @@ TEST_F(StoringAlone, a_body_without_length_that_becomes_too_large_reaches_the_cl
     ASSERT_TRUE(one->fetch());
     ASSERT_EQ(one->store(), Step::deliver);
     one->deliver();
-    worker_.run_until([this] { return worker_.services.pumps.empty(); });
+    worker_.run_until([this] { return worker_.services.background.pumps.empty(); });
     EXPECT_FALSE(one->client.truncated);
     EXPECT_THAT(one->client.sent, HasSubstr("[end]"));
     EXPECT_FALSE(peek().object);

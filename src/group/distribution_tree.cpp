@@ -1,4 +1,4 @@
-#include "group/plan.hpp"
+#include "group/distribution_tree.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,5 +1,5 @@
 // The distribution tree over the members of a group, and the time that an object takes through it.
-#include "group/plan.hpp"
+#include "group/distribution_tree.hpp"
 
 #include <gtest/gtest.h>
 
