@@ -5,6 +5,7 @@
 
 #include "cache/invalidation.hpp"
 #include "group/group.hpp"
+#include "proxy/group_offer.hpp"
 
 namespace garner::proxy {
 
@@ -60,8 +61,12 @@ net::awaitable<void> GroupFetch::run(std::unique_ptr<GroupFetch> fetch) {
 
 net::awaitable<std::string> GroupFetch::fetch() {
     bool const spread = co_await wait_for_spread();
-    if (!spread) co_return "not fetched: invalidations of this URL or of its origin go on";
-    if (!is_wanted()) co_return "not fetched: the offer has ended";
+    if (!spread || !is_wanted()) {
+        auto const* const why =
+            spread ? "not fetched: the offer has ended" : "not fetched: invalidations of this URL or of its origin go on";
+        if (order_.offered) order_.offered(not_offered(why));
+        co_return why;
+    }
     Transaction transaction(services_, nobody_, nullptr, scratch_, options_);
     transaction_ = &transaction;
     auto state = co_await transaction.replicate(order_.offered);

@@ -1,6 +1,7 @@
 #include "proxy/group_offer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "group/group.hpp"
 
@@ -37,6 +38,12 @@ Result<group::Offer> offer_of(Request const& request, OfferedResponse const& res
     offer.life = static_cast<std::uint32_t>(std::min<std::int64_t>(left, UINT32_MAX));
     if (!group::is_sendable(offer)) return Fault{"its URL is longer than 8 KiB, or its validator longer than 512 bytes"};
     return offer;
+}
+
+group::SubmissionResult not_offered(std::string why) {
+    group::SubmissionResult result;
+    result.why = std::move(why);
+    return result;
 }
 
 bool is_to_be_offered(Request const& request) {

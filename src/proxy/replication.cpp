@@ -1,9 +1,10 @@
 #include "proxy/replication.hpp"
 
-#include <atomic>
 #include <boost/asio/post.hpp>
 #include <future>
 #include <utility>
+
+#include "proxy/group_offer.hpp"
 
 namespace garner::proxy {
 
@@ -20,26 +21,12 @@ void Replication::take(std::string const& url) {
 }
 
 group::SubmissionResult Replication::fetch_and_wait(std::string const& url) {
-    struct Waiting {
-        std::promise<group::SubmissionResult> answer;
-        std::atomic<bool> is_told{false};
-        void tell(group::SubmissionResult const& result) {
-            if (!is_told.exchange(true)) answer.set_value(result);
-        }
-    };
-    auto const waiting = std::make_shared<Waiting>();
-    auto future = waiting->answer.get_future();
-    auto const tell = [waiting](group::SubmissionResult const& result) { waiting->tell(result); };
-    auto const fail = [waiting](std::string state) {
-        group::SubmissionResult failed;
-        failed.why = std::move(state);
-        waiting->tell(failed);
-    };
-    add({.url = url, .offered = tell, .ended = fail});
+    auto const answer = std::make_shared<std::promise<group::SubmissionResult>>();
+    auto future = answer->get_future();
+    auto const tell = [answer](group::SubmissionResult const& result) { answer->set_value(result); };
+    add({.url = url, .offered = tell, .ended = {}});
     if (future.wait_for(fetch_patience + group_.patience()) == std::future_status::ready) return future.get();
-    group::SubmissionResult silent;
-    silent.why = "the head of the response has not arrived in time";
-    return silent;
+    return not_offered("the head of the response has not arrived in time");
 }
 
 void Replication::add(GroupFetch::Order order) {
@@ -53,8 +40,10 @@ void Replication::add(GroupFetch::Order order) {
         else if (!is_full)
             waiting_.push_back(std::move(order));
     }
-    if (is_full) return order.ended("not fetched: too many offers wait");
-    start_next();
+    constexpr auto too_many = "not fetched: too many offers wait";
+    if (is_full && order.offered) order.offered(not_offered(too_many));
+    if (is_full && order.ended) order.ended(too_many);
+    if (!is_full) start_next();
 }
 
 void Replication::start_next() {
@@ -65,7 +54,7 @@ void Replication::start_next() {
         waiting_.pop_front();
         auto* const services = workers_[turn_++ % workers_.size()];
         order.ended = [this, ended = std::move(order.ended)](std::string state) {
-            ended(std::move(state));
+            if (ended) ended(std::move(state));
             {
                 MutexLock const inner(mutex_);
                 --running_;

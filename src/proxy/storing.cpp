@@ -1,6 +1,7 @@
 #include "proxy/storing.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "cache/parts.hpp"
 #include "group/group.hpp"
@@ -158,11 +159,9 @@ std::optional<group::Offer> Storing::offer_for_later(store::Object const& growin
 
 void Storing::offer_now(store::Object::Parts const& parts, std::optional<Bytes> length) {
     auto offer = offer_of(request_, {parts.status, parts.head, parts.terms, length});
-    if (offer) return request_.services.group->offer(*std::move(offer), request_.in_group.offered);
-    if (!request_.in_group.offered) return;
-    group::SubmissionResult refused;
-    refused.why = offer.fault().what;
-    request_.in_group.offered(refused);
+    auto const offered = std::exchange(request_.in_group.offered, nullptr);
+    if (offer) return request_.services.group->offer(*std::move(offer), offered);
+    if (offered) offered(not_offered(offer.fault().what));
 }
 
 /// The body, if all of it came with the head; the bytes stay valid until the exchange reads again.

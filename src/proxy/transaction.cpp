@@ -162,9 +162,10 @@ net::awaitable<void> Transaction::refresh(cache::FillLease lead, store::ObjectPt
 net::awaitable<std::string> Transaction::replicate(std::function<void(group::SubmissionResult const&)> offered) {
     make_fetching_parts();
     bool const allowed = co_await is_allowed();
-    if (!allowed) co_return "not fetched: " + std::string(check_.refusal().what) + " (" + std::string(check_.refusal().rule) + ")";
-    request_.in_group.replicates = true;
     request_.in_group.offered = std::move(offered);
+    auto const& refusal = check_.refusal();
+    if (!allowed) co_return end_of("not fetched: " + std::string(refusal.what) + " (" + std::string(refusal.rule) + ")");
+    request_.in_group.replicates = true;
     step_ = first_step(Verdict::go_on);
     while (step_ < Step::refuse) step_ = co_await take(step_);
     auto state = state_without_wait();
@@ -174,7 +175,13 @@ net::awaitable<std::string> Transaction::replicate(std::function<void(group::Sub
     }
     state_.beside.drop();
     upstream_->drop_exchange();
-    co_return state.empty() ? "stored" : state;
+    co_return end_of(state.empty() ? "stored" : std::move(state));
+}
+
+/// An offer is answered by the voters, also after the fetch has ended.
+std::string Transaction::end_of(std::string state) {
+    if (auto const offered = std::exchange(request_.in_group.offered, nullptr)) offered(not_offered(state));
+    return state;
 }
 
 /// Empty: the response is stored, or a follower shows its progress.
@@ -214,7 +221,7 @@ std::string Transaction::offer_stored() {
     auto const& object = *state_.object;
     auto offer = offer_of(request_, {object.status(), object.head(), object.terms(), object.length()});
     if (!offer) return "not offered: " + offer.fault().what;
-    request_.services.group->offer(*std::move(offer), request_.in_group.offered);
+    request_.services.group->offer(*std::move(offer), std::exchange(request_.in_group.offered, nullptr));
     return {};
 }
 

@@ -39,7 +39,7 @@ public:
     /// Revalidates a response that was served stale (RFC 5861 3), without a client and with the request of the one served.
     net::awaitable<void> refresh(cache::FillLease lead, store::ObjectPtr stale);
     /// Fetches the response for the store, without a client, unless a fresh one is stored, and returns when it is whole: the end in
-    /// words. `offered`: set if it is to be offered to the group as soon as its head is here; called on any thread, at most once.
+    /// words. `offered`: set if it is to be offered to the group as soon as its head is here; called on any thread, once.
     net::awaitable<std::string> replicate(std::function<void(group::SubmissionResult const&)> offered);
     /// Asks for the rest of a truncated body, without a client and with the original request; the access rules apply
     /// anew. `at`: index in `sources` of the source that truncated it; afterwards of the last source asked.
@@ -71,6 +71,7 @@ private:
     net::awaitable<bool> is_allowed();
     net::awaitable<bool> follow_to_end();
     std::string offer_stored();
+    std::string end_of(std::string state);
     std::string state_without_wait();
     net::awaitable<Step> take(Step step);
     net::awaitable<Step> fail();

@@ -157,7 +157,7 @@ public:
         json const patch{
             {"group", group},
             {"workers", 1},
-            {"memory", {{"size", "128 MiB"}}},
+            {"memory", {{"size", "128 MiB"}, {"object_max", "64 MiB"}}},
             {"access",
              {{{"allow", {{"source", {"10.9.0.0/24", "127.0.0.1"}}, {"destination", "10.9.0.0/24"}, {"port", {"1-65535"}}}}}}}};
         Proxy::Setup const setup{.patch = patch.dump(), .address = hosts_[i]->address(), .port = proxy_port};
