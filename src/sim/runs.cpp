@@ -1,6 +1,7 @@
 #include "sim/runs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -58,11 +59,18 @@ template <class Policy>
 void replay_some(Tier& tier, Policy& policy, Trace const& trace, std::size_t from, std::size_t to, Result& result) {
     std::uint64_t misses = 0;
     Bytes missed_bytes = 0, bytes = 0;
+    std::array<std::uint64_t, prefetched> hashes;   // of the next requests: each is computed once
+    for (auto i = from; i < std::min(from + prefetched, to); ++i) hashes[i % prefetched] = Tier::hash_of(trace.keys[i]);
     for (auto i = from; i < to; ++i) {
-        if (i + prefetched < trace.requests()) tier.prefetch(trace.keys[i + prefetched]);
+        auto& place = hashes[i % prefetched];
+        auto const hash = place;
+        if (i + prefetched < to) {
+            place = Tier::hash_of(trace.keys[i + prefetched]);
+            tier.prefetch(place);
+        }
         auto size = trace.sizes[i];
         bytes += size;
-        if (tier.request(policy, trace.keys[i], size)) continue;
+        if (tier.request(policy, trace.keys[i], hash, size)) continue;
         ++misses;
         missed_bytes += size;
     }

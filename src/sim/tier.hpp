@@ -19,11 +19,11 @@ public:
     Tier(std::unique_ptr<policy::ReplacementPolicy>, Bytes budget, Bytes object_max = UINT64_MAX);
 
     /// Requests a key; a missed object is stored if allowed. True on a hit.
-    bool request(std::uint32_t key, Bytes size) { return request(*policy_, key, size); }
-    /// The same. `policy` is policy(), by its own class if the caller knows it: then its functions are inlined.
+    bool request(std::uint32_t key, Bytes size) { return request(*policy_, key, hash_of(key), size); }
+    /// The same. `policy` is policy(), by its own class if the caller knows it: then its functions are inlined. `hash`: that of the
+    /// key.
     template <class Policy>
-    bool request(Policy& policy, std::uint32_t key, Bytes size) {
-        auto hash = hash_of(key);
+    bool request(Policy& policy, std::uint32_t key, std::uint64_t hash, Bytes size) {
         policy.requested(hash);
         auto slot = index_.find(hash, [&](Slot candidate) { return records_[candidate].key == key; });
         if (slot == policy::no_slot) {
@@ -33,8 +33,12 @@ public:
         policy.hit(slot, size_of(slot));
         return true;
     }
-    /// To be called for a key some requests ahead: the index does not fit into the processor's inner caches.
-    void prefetch(std::uint32_t key) const { index_.prefetch(hash_of(key)); }
+    /// To be called with the hash of a key some requests ahead: the index does not fit into the processor's inner caches.
+    void prefetch(std::uint64_t hash) const { index_.prefetch(hash); }
+    static std::uint64_t hash_of(std::uint32_t key) {
+        auto product = static_cast<unsigned __int128>(key ^ 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
+        return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+    }
 
     Bytes budget() const { return budget_; }
     Bytes occupied() const { return occupied_; }
@@ -52,10 +56,6 @@ private:
     static constexpr std::uint32_t large = UINT32_MAX;
     static constexpr Slot fit_every = 256;   // newly used slots
 
-    static std::uint64_t hash_of(std::uint32_t key) {
-        auto product = static_cast<unsigned __int128>(key ^ 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
-        return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-    }
     Bytes size_of(Slot slot) const {
         auto size = records_[slot].size;
         return size == large ? large_.at(slot) : size;

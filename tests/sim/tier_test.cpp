@@ -52,7 +52,7 @@ TEST_P(EveryTier, gives_the_same_results_by_the_class_of_its_policy) {
         for (int step = 0; step < 30'000; ++step) {
             auto key = static_cast<std::uint32_t>(std::min(random() % 2'000, random() % 2'000));
             Bytes size = 1 + key * 7919 % 5'000;
-            ASSERT_EQ(typed.request(policy, key, size), tier.request(key, size)) << step;
+            ASSERT_EQ(typed.request(policy, key, Tier::hash_of(key), size), tier.request(key, size)) << step;
         }
     });
     EXPECT_EQ(typed.occupied(), tier.occupied());
