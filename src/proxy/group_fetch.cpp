@@ -74,21 +74,33 @@ net::awaitable<std::string> GroupFetch::fetch() {
     co_return state;
 }
 
-bool GroupFetch::is_wanted() const {
-    return !aborted_ && !services_.drain.begun && (order_.offered || services_.group->is_offered(order_.url));
-}
+bool GroupFetch::is_wanted() const { return !is_stopping() && (order_.offered || services_.group->is_offered(order_.url)); }
 
 /// After an invalidation requests pass all caches: each member would ask the origin.
 net::awaitable<bool> GroupFetch::wait_for_spread() {
     auto const until = steady_now() + spread_patience;
-    while (!aborted_ && !services_.drain.begun && services_.cache.invalidations.must_pass_caches(order_.url)) {
+    co_await wait_for(time_for_news());
+    while (!is_stopping() && services_.cache.invalidations.must_pass_caches(order_.url)) {
         if (steady_now() >= until) co_return false;
-        net::Waiter waiter(services_.worker.io.get_executor());
-        waiting_ = waiter.handle();
-        (void)co_await waiter.wait(spread_recheck);
-        waiting_ = {};
+        co_await wait_for(spread_recheck);
     }
     co_return true;
+}
+
+/// A parent that has not heard of the offer asks the origin. The root made the offer; each level below it gets time to hear of it.
+milliseconds GroupFetch::time_for_news() const {
+    if (order_.offered) return {};
+    auto const levels = services_.group->parents_of(order_.url).size();
+    constexpr int part_of_lease = 16;
+    return levels > 1 ? services_.group->patience() / part_of_lease * static_cast<int>(levels - 1) : milliseconds{};
+}
+
+net::awaitable<void> GroupFetch::wait_for(milliseconds time) {
+    if (time == milliseconds{} || is_stopping()) co_return;
+    net::Waiter waiter(services_.worker.io.get_executor());
+    waiting_ = waiter.handle();
+    (void)co_await waiter.wait(time);
+    waiting_ = {};
 }
 
 }   // namespace garner::proxy

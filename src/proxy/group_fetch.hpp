@@ -36,6 +36,9 @@ private:
     static net::awaitable<void> run(std::unique_ptr<GroupFetch> fetch);
     net::awaitable<std::string> fetch();
     net::awaitable<bool> wait_for_spread();
+    net::awaitable<void> wait_for(milliseconds time);
+    milliseconds time_for_news() const;
+    bool is_stopping() const { return aborted_ || services_.drain.begun; }
     bool is_wanted() const;
 
     Services& services_;
