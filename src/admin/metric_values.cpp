@@ -96,8 +96,7 @@ Json group_offers_total(Report const& report) {
     });
 }
 Json replicated_bytes(Report const& report) {
-    auto const& group = report.figures.group;
-    return group ? counts_of(report.figures, &proxy::Counters::replicated) : Json(nullptr);
+    return report.figures.group ? counts_of(report.figures, &proxy::Counters::replicated) : Json::object();
 }
 Json group_links(Report const& report) {
     return of_group(report, [](OfGroup const& group, Json& json) {

@@ -26,12 +26,11 @@ struct WorkerOptions {
 };
 
 /// Members are used on the worker's own thread only, except io, to which other threads post, prepare(), join() and responds().
-/// Asio does not lock the sockets of `io`: another thread may open one, and close it if it was never used, but not run operations.
 class Worker {
 public:
     Worker(unsigned number, NameCache& names, std::shared_ptr<TlsContext> tls, WorkerOptions const& options)
-        : number(number), origin_tls(std::move(tls)), io(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO), wheel(io), pool(options.pool),
-          resolver(io, wheel, names, options.dns), connector(io, wheel, resolver, options.connect) {}
+        : number(number), origin_tls(std::move(tls)), io(1), wheel(io), pool(options.pool), resolver(io, wheel, names, options.dns),
+          connector(io, wheel, resolver, options.connect) {}
 
     /// For a reload, from any thread: later lookups, connections and idle connections get these options, and connections to
     /// https:// origins `tls`. The fault names the key.

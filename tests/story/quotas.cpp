@@ -339,8 +339,8 @@ public:
     Killed(Origin& origin, unsigned seed) : origin_(origin), random_(seed) {
         auto const proxy = start();
         get(*proxy, origin_, "/page").body();
+        EXPECT_TRUE(eventually([&] { return used(*proxy) > 0; })) << proxy->stats()["quotas"];
         least_ = used(*proxy);   // a stop loses nothing
-        EXPECT_GT(least_, 0u);
     }
     void live_and_die(Millis life, bool is_written) {
         auto const proxy = start();
