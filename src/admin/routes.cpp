@@ -355,7 +355,7 @@ Reply Routes::fetch_for_group(Asked const& asked) {
     if (!proxy::is_replicable(normal->text))
         return refused(400, "Only http:// URLs are replicated: members speak HTTP in clear text.");
     auto const outcome = server_.shared().replication->fetch_and_wait(normal->text);
-    if (!outcome.accepted) return refused(503, outcome.voters == 0 ? outcome.why : outcome.text());   // not offered at all
+    if (!outcome.accepted) return refused(503, outcome.voters == 0 ? outcome.why : outcome.text());   // nothing was submitted
     std::chrono::duration<double, std::milli> const took = outcome.took;
     return in_json({{"accepted", normal->text},
                     {"voters", outcome.voters},

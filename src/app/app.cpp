@@ -204,8 +204,8 @@ void App::fit(config::Config& fresh) const {
     fresh.memory.size = least;
 }
 
-/// A return may fail because another process has taken an address meanwhile. It is tried again, since nobody confirmed the present
-/// configuration.
+/// A return may fail because another process has taken an address meanwhile. The proxy tries it again while the present
+/// configuration is not confirmed.
 void App::return_if_unconfirmed() {
     constexpr seconds until_the_next_try{5};
     auto former = trial_.take_if_over(steady_now());

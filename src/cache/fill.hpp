@@ -285,7 +285,7 @@ public:
     explicit Follower(FillPtr fill);
     ~Follower();
 
-    /// It may pay for what the fill takes from the line. `cap`: what its client may receive; nullptr: there is no limit.
+    /// It may pay for what the fill takes from the line. `cap`: the limit of its client; nullptr: none.
     void pay_as(share::Payer payer, std::shared_ptr<share::Cap> cap);
     /// The part of `bytes`, which its client has received, that the fill has not charged to its cap.
     Bytes not_charged(Bytes bytes);

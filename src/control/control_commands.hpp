@@ -46,8 +46,8 @@ private:
 
 struct Executed {
     int code = 0;          // the exit code
-    std::string version;   // of the running proxy, like the next; empty: unknown
-    std::string build;     // build_id()
+    std::string version;   // of the running proxy; empty: unknown
+    std::string build;     // build_id() of the running proxy; empty: unknown
 };
 /// The side of a command: prints the lines of the answer. The fault: no proxy answers.
 Result<Executed> execute(std::string const& path, Json const& command, milliseconds patience, std::ostream& out);

@@ -162,7 +162,7 @@ private:
     MemberSide member_;
     VoterSide voter_;
     bool is_submitting_ = false;   // the caller has applied it, or the offer is of this member
-    /// Of an offer here.
+    /// The state of one offer at this member.
     struct OfferState {
         bool is_own = false;
         std::string text = {};

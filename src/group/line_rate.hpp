@@ -20,7 +20,7 @@ public:
         if (bytes < bytes_least || bytes > UINT64_MAX / micros || took <= microseconds(0)) return;
         rates_[count_++ % kept] = bytes * micros / static_cast<std::uint64_t>(took.count());
     }
-    /// Bytes a second; 0: not enough transfers yet.
+    /// Bytes a second; 0 until there are enough transfers.
     std::uint64_t p90() const {
         auto const size = std::min(count_, kept);
         if (size < needed) return 0;

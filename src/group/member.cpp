@@ -156,7 +156,7 @@ bool Member::news(std::size_t voter, News const& list, Time now) {
     return true;
 }
 
-/// Not part of the sequence: a member that misses one has to ask the origin, nothing else.
+/// These offers have no place in the sequence. A member that misses one asks the origin.
 bool Member::standing(Standing const& list, Time now) {
     for (auto const& notice : list.offers) {
         if (!notice.offer) return false;

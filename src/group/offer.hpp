@@ -66,7 +66,7 @@ public:
         Time ends{};
     };
 
-    /// False: the same object is offered already, or the offer has ended. An offer of another object with this URL ends.
+    /// False if the same object is offered already, or if the offer has ended. An offer of another object with this URL ends.
     bool add(Tag tag, Offer offer, Time now) {
         end_old(now);
         if (offer.life == 0) return false;

@@ -109,7 +109,7 @@ private:
     Settings const settings_;
     std::uint64_t const instance_;
     Time const started_;
-    Time now_;   // of the last message
+    Time now_;   // when the last message came
     std::size_t const most_;
     std::deque<Notice> log_;
     std::size_t log_bytes_ = 0;

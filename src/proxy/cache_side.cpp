@@ -12,7 +12,7 @@ namespace {
 // How often a follower of a slow leader repeats the lookup, to find responses of parallel fetches.
 constexpr int looks_again_max = 8;
 constexpr milliseconds loop_wait{1'000};    // how long a request of another cache waits for a fetch here
-constexpr milliseconds tree_wait{10'000};   // the same for an offered object: trees have loops only while members come and go
+constexpr milliseconds tree_wait{10'000};   // the wait for an offered object: trees have loops only while members come and go
 
 }   // namespace
 

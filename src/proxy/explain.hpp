@@ -97,7 +97,7 @@ struct Explanation : LineExplanation, GroupExplanation {
     Outcome outcome = Outcome::miss;
     std::uint16_t status = 0;   // of the response; 0: the origin's status
     std::string why;
-    http::Fwd fwd = http::Fwd::none;   // of a request that goes to the origin, and is no tunnel
+    http::Fwd fwd = http::Fwd::none;   // none for tunnels, and without a request to the origin
     /// The outcome holds only if the rules allow one of the name's addresses, which are unknown.
     bool undecided() const { return !of_connection && access.verdict == http::Decision::Verdict::needs_destination; }
 };

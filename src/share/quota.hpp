@@ -47,7 +47,7 @@ struct QuotaStanding {
 
 /// As subject_name(); "all": all clients of the rule.
 std::string quota_subject_name(std::string_view key);
-/// As subject_keys_of(), or the key of all clients.
+/// The result of subject_keys_of(), or the key of all clients.
 std::vector<std::string> quota_subject_keys_of(std::string_view name);
 
 /// "1.2 GB of 2 GB", "17 of 100 requests", "30m of 2h"

@@ -156,14 +156,17 @@ TEST_F(Asking, a_POST_that_a_parent_has_received_goes_nowhere_else) {
     worker_.run(one->upstream.upload().join());
 }
 
+/// The first five bytes of ten.
 constexpr char const* truncated = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 10\r\n\r\n01234";
 
+void send_truncated(test::Hand& hand) {
+    hand.read_body();
+    hand.send(truncated);
+    hand.leave();
+}
+
 TEST_F(Asking, the_origin_continues_a_body_that_a_parent_truncates) {
-    parent_.otherwise([](test::Hand& hand) {
-        hand.read_body();
-        hand.send(truncated);
-        hand.leave();
-    });
+    parent_.otherwise(send_truncated);
     origin_.answer("/a", {.status = 206, .fields = {{"ETag", "\"v1\""}, {"Content-Range", "bytes 5-9/10"}}, .body = "56789"});
     auto const one = request();
     put_parent_before_origin(*one, parent_);
@@ -178,11 +181,7 @@ TEST_F(Asking, the_origin_continues_a_body_that_a_parent_truncates) {
 }
 
 TEST_F(Asking, another_version_does_not_continue_it) {
-    parent_.otherwise([](test::Hand& hand) {
-        hand.read_body();
-        hand.send(truncated);
-        hand.leave();
-    });
+    parent_.otherwise(send_truncated);
     origin_.answer("/a", {.status = 206, .fields = {{"ETag", "\"v2\""}, {"Content-Range", "bytes 5-9/10"}}, .body = "56789"});
     auto const one = request();
     put_parent_before_origin(*one, parent_);
