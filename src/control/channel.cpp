@@ -107,7 +107,8 @@ Result<Channel> Channel::connect(std::string const& path) {
     Channel channel(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (channel.descriptor_ >= 0 && reaches(channel.descriptor_, *address)) {
         if (is_trusted(channel.descriptor_, path)) return channel;
-        return Fault{"another user listens there", "let only root or the user of the proxy write into its directory", path};
+        return Fault{"another user listens there, and its directory is not that user's alone",
+                     "give the directory to the user of the proxy, and let no others write into it", path};
     }
     auto const remedy = errno == EACCES ? "only root and the user of the running proxy may use it" : start_or_name_it;
     auto const what = errno == EACCES ? "the control socket cannot be used: " : "no proxy listens: ";
