@@ -47,7 +47,7 @@ std::string quotas_text(Json const& stats) {
     for (auto const& quota : at(stats, "quotas"))
         rows.push_back({printable(text_at(quota, "name")), printable(text_at(quota, "subject")), quota_used_text(quota),
                         quota_state_text(quota), quota_until_text(quota)});
-    if (rows.size() == 1) return "no quota has counted anything in its present window\n";
+    if (rows.size() == 1) return "no quota of the running proxy has counted anything in its present window\n";
     std::string out;
     for (auto const& row : rows) {
         for (std::size_t i = 0; i < row.size(); ++i) {
