@@ -5,6 +5,7 @@
 #include "admin/health.hpp"
 #include "admin/human.hpp"
 #include "admin/metrics.hpp"
+#include "icp/peer_lookup.hpp"
 #include "policy/policies.hpp"
 #include "proxy/moment.hpp"
 #include "proxy/rule_hits.hpp"
@@ -25,7 +26,7 @@ std::string count(std::uint64_t number, std::string const& thing) {
 // ---- peers ----
 
 std::string state_of(icp::PeerStats const& peer) {
-    bool const is_queried = !peer.options.no_query && (peer.options.icp != 0 || peer.options.htcp != 0);
+    bool const is_queried = !peer.options.no_query && icp::has_query_port(peer.options);
     switch (peer.health) {
     case icp::Health::alive:
         if (!is_queried) return "alive: Garner uses it without queries";

@@ -24,7 +24,7 @@ Digest digest_of(std::string_view text);
 std::optional<Digest> digest_in(std::string_view hex);
 std::string hex_of(Digest const&);
 
-/// A token is known only by its digest.
+/// A token is known only by its digest. It has 256 random bits, so that a slow hash is not needed.
 struct Token {
     std::string name;
     Role role = Role::viewer;

@@ -37,7 +37,7 @@ public:
     void clear(Query const& query, Peers peers) override { send_sealed(htcp::clr_request(query.number, query.url), peers); }
 
 private:
-    OwnPort own_port(Options const& options) const override { return {options.htcp.address, options.htcp.port}; }
+    OwnPort own_port(Options const& options) const override { return {options.htcp.address, options.htcp.port, "htcp.address"}; }
     /// An empty message could not be written, and is not sent.
     void send_sealed(std::string message, Peers peers) {
         if (message.empty()) return;

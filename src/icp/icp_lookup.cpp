@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    OwnPort own_port(Options const& options) const override { return {options.address, options.port}; }
+    OwnPort own_port(Options const& options) const override { return {options.address, options.port, "icp.address"}; }
     void received(std::string_view datagram, IpEndpoint const& from, Port const& at) override {
         IcpMessage message;
         if (parse_message(datagram, message)) return counters_.malformed.add();

@@ -61,9 +61,7 @@ Result<Prepared> UdpLookup::prepare(Options const& fresh) {
     auto opened = open_at(next.address, next.port, services_.worker.number == 0 && !same_port);
     if (!opened) {
         auto const& fault = opened.fault();
-        return Fault{.what = (fault.where.empty() ? "" : fault.where + ": ") + fault.what,
-                     .mend = fault.mend,
-                     .where = protocol_ == Protocol::icp ? "icp.address" : "htcp.address"};
+        return Fault{.what = (fault.where.empty() ? "" : fault.where + ": ") + fault.what, .mend = fault.mend, .where = next.key};
     }
     return Prepared([this, udp = *std::move(opened)] { net::asio::post(services_.worker.io, [this, udp] { use(udp); }); });
 }

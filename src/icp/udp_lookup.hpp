@@ -33,6 +33,7 @@ protected:
     struct OwnPort {
         std::string const& address;   // empty: none is configured
         std::uint16_t port;
+        char const* key;   // of the address
     };
     virtual OwnPort own_port(Options const&) const = 0;
 

@@ -15,6 +15,8 @@ namespace asio = net::asio;
 
 namespace {
 
+AccessLog::LogTarget target_of(Log const& log) { return {log.access, log.format}; }
+
 /// At least one complete head fits.
 Bytes heads_of_worker(Limits const& limits, std::size_t workers) {
     return std::max<Bytes>(limits.heads / workers, 2 * limits.head.bytes);
@@ -178,7 +180,7 @@ void Server::use(std::shared_ptr<Options const> const& options) {
 Result<void> Server::open_log() {
     auto const options = this->options();
     AccessLog::Options log;
-    log.place = {options->log.access, options->log.format};
+    log.place = target_of(options->log);
     log.workers = static_cast<unsigned>(workers_.size());
     auto opened = AccessLog::open(log);
     if (!opened) return opened.fault();
@@ -188,7 +190,7 @@ Result<void> Server::open_log() {
 }
 
 Result<Prepared> Server::prepare_log(Log const& fresh) {
-    auto const prepared = log_->prepare({fresh.access, fresh.format});
+    auto const prepared = log_->prepare(target_of(fresh));
     if (!prepared) return prepared.fault();
     return Prepared([this, output = *prepared] {
         if (!log_->move_to(output)) return;

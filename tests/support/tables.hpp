@@ -1,5 +1,8 @@
 // Tables of Markdown documents, for comparison with the program's tables.
 #pragma once
+#include <gtest/gtest.h>
+
+#include <cstdlib>
 #include <fstream>
 #include <set>
 #include <string>
@@ -10,16 +13,39 @@
 
 namespace garner::test {
 
-/// The table rows below a heading ("## Result tags", without its "## ") whose first cell begins with a backquote.
+/// True for a table row whose first cell begins with a backquote, or is empty before a second one that does.
+inline bool is_row(std::string_view line) { return line.starts_with("| `") || line.starts_with("| | `"); }
+
+/// The table rows below a heading ("## Result tags", without its "## ").
 inline std::vector<std::string> documented_rows(std::string_view file, std::string_view heading) {
     std::vector<std::string> rows;
     std::ifstream in(source(file));
     bool below = false;
     for (std::string line; std::getline(in, line);) {
         if (line.starts_with("## ")) below = std::string_view(line).substr(3) == heading;
-        if (below && line.starts_with("| `")) rows.push_back(line);
+        if (below && is_row(line)) rows.push_back(line);
     }
     return rows;
+}
+
+/// Compares these rows with those below a heading. GARNER_WRITE=1 in the environment writes them to the file before.
+inline void expect_rows(std::string_view file, std::string_view heading, std::string const& rows, std::string_view tests) {
+    std::string documented, text;
+    std::ifstream in(source(file));
+    bool below = false;
+    for (std::string line; std::getline(in, line);) {
+        if (line.starts_with("## ")) below = std::string_view(line).substr(3) == heading;
+        bool const replaced = below && is_row(line);
+        if (!replaced) text += line + "\n";
+        if (replaced && documented.empty()) text += rows;
+        if (replaced) documented += line + "\n";
+    }
+    ASSERT_NE(documented, "") << file << " has no table below " << heading;
+    if (documented == rows) return;
+    if (!std::getenv("GARNER_WRITE"))
+        FAIL() << "The table below \"" << heading << "\" in " << file << " is not up to date. Write it again with:\n"
+               << "  GARNER_WRITE=1 build/asan/admin_test --gtest_filter='" << tests << "'";
+    std::ofstream(source(file), std::ios::binary) << text;
 }
 
 /// The names in backquotes in the first cells of these rows.
