@@ -189,11 +189,9 @@ TEST_F(Takeovers, a_new_process_that_is_killed_while_it_serves_is_followed_by_th
 }
 
 /// A new process that speaks by hand, until the old one has released the disk.
-void begin_by_hand(Partner& fresh) {
-    ASSERT_TRUE(fresh.send(Partner::hello()));
-    ASSERT_TRUE(fresh.until("sockets").is_object());
-    ASSERT_TRUE(fresh.send({{"do", "ready"}}));
-    ASSERT_TRUE(fresh.until("disk").is_object());
+bool begin_by_hand(Partner& fresh) {
+    bool const has_sockets = fresh.send(Partner::hello()) && fresh.until("sockets").is_object();
+    return has_sockets && fresh.send({{"do", "ready"}}) && fresh.until("disk").is_object();
 }
 
 TEST_F(Takeovers, send_many_removals_to_a_new_process_that_reads_slowly) {
@@ -202,7 +200,7 @@ TEST_F(Takeovers, send_many_removals_to_a_new_process_that_reads_slowly) {
     auto const page = [](int number) { return "/" + std::to_string(number) + "?" + std::string(6'000, 'x'); };
     for (int i = 0; i < pages; ++i) origin.answer(page(i), fresh("page"));
     Partner fresh(service.path());
-    begin_by_hand(fresh);
+    ASSERT_TRUE(begin_by_hand(fresh));
     Client client(service.proxy(), origin);
     auto const begun = std::chrono::steady_clock::now();
     for (int i = 0; i < pages; ++i) ASSERT_EQ(client.get(page(i)).body(), "page");
@@ -231,7 +229,7 @@ TEST_F(Takeovers, a_purge_before_the_new_process_serves_waits_for_it) {
     Service service(with_disk(disk));
     EXPECT_EQ(get(service.proxy(), origin, "/page").body(), "page");
     Partner fresh(service.path());
-    begin_by_hand(fresh);
+    ASSERT_TRUE(begin_by_hand(fresh));
     Client client(service.proxy(), origin);
     auto const purged = client.send("PURGE", "/page");
     pause_for(500ms);
@@ -251,7 +249,7 @@ TEST_F(Takeovers, an_invalidation_before_the_new_process_serves_goes_to_it) {
     origin.answer("/tagged", fresh("tagged", 600, {{"Cache-Tag", "t"}}));
     EXPECT_EQ(get(service.proxy(), origin, "/tagged").body(), "tagged");
     Partner fresh_one(service.path());
-    begin_by_hand(fresh_one);
+    ASSERT_TRUE(begin_by_hand(fresh_one));
     Client admin("127.0.0.1", service.proxy().admin());
     auto const purged = admin.post("/purge", "tag=t", {{"Garner-Admin", "1"}});
     pause_for(500ms);
@@ -404,10 +402,7 @@ TEST_F(Takeovers, keep_the_url_set) {
     EXPECT_EQ(status_of(), again) << "the link is known";
     {
         Partner fresh(service.path());
-        ASSERT_TRUE(fresh.send(Partner::hello()));
-        ASSERT_TRUE(fresh.until("sockets").is_object());
-        ASSERT_TRUE(fresh.send({{"do", "ready"}}));
-        ASSERT_TRUE(fresh.until("disk").is_object());
+        ASSERT_TRUE(begin_by_hand(fresh));
     }
     EXPECT_EQ(status_of(), again) << "that process has ended";
 }
