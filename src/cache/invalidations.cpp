@@ -141,7 +141,7 @@ void Invalidations::restore(std::vector<Noted> const& all) {
     if (!all.empty()) check_all_again();
 }
 
-void Invalidations::configure(GroupOptions const& options) {
+void Invalidations::configure(InvalidationOptions const& options) {
     lease.set_ignored(options.serves_cut_off);
     MutexLock const lock(mutex_);
     options_ = options;

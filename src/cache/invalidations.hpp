@@ -43,7 +43,7 @@ public:
     /// Those that an earlier process accepted.
     void restore(std::vector<Noted> const& all);
     /// The options have changed: every response is checked again.
-    void configure(GroupOptions const& options);
+    void configure(InvalidationOptions const& options);
 
     enum class State : std::uint8_t {
         current,
@@ -163,7 +163,7 @@ private:
     Lease::Time forgotten_purge_ GUARDED_BY(mutex_) = Lease::never;      // Entry::applied of the newest one
     Entry watermark_ GUARDED_BY(mutex_);                                 // its `soft`
     std::atomic<Lease::Time::rep> last_applied_{Lease::never.count()};   // the newest Entry::applied
-    GroupOptions options_ GUARDED_BY(mutex_);
+    InvalidationOptions options_ GUARDED_BY(mutex_);
     std::array<std::uint64_t, 4> accepted_ GUARDED_BY(mutex_){};
 };
 

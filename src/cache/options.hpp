@@ -22,7 +22,7 @@ struct Options {
 };
 
 /// Invalidations of many objects at once: the section `group`.
-struct GroupOptions {
+struct InvalidationOptions {
     std::vector<http::Matcher> objects = {};   // what they concern, by the URL; empty: everything
     std::vector<std::string> tag_fields = {"Cache-Groups", "Surrogate-Key", "Cache-Tag"};
     bool unsafe = true;                          // Cache-Group-Invalidation in responses to unsafe requests is obeyed

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "group/line_rate.hpp"
+#include "group/member_offers.hpp"
 #include "group/member_side.hpp"
 #include "group/proxy_place.hpp"
 #include "group/report_limit.hpp"
@@ -88,8 +89,8 @@ public:
     int descriptor() const { return is_voter() ? voter_.descriptor() : -1; }
     std::string address() const { return is_voter() ? address_.text() : std::string(); }
     /// Any thread.
-    void apply_here(cache::Invalidation const& what) EXCLUDES(offers_mutex_) {
-        end_offers(what);
+    void apply_here(cache::Invalidation const& what) {
+        offers.end_concerned(what);
         bool const is_purged = what.kind == cache::Invalidation::Kind::url && !what.soft;
         if (!is_purged) return cache_.invalidate(what);
         cache_.invalidations.accept_purged(what, wall_now());
@@ -98,9 +99,7 @@ public:
     void submit(cache::Invalidation const&, Told accepted, Told everywhere);
     void offer(Offer offer, Told accepted);
     std::function<void(std::string const& url)> fetch = {};   // called on the thread of the group; set before start()
-    bool is_offered(std::string_view url) const EXCLUDES(offers_mutex_);
-    std::vector<IpEndpoint> parents_of(std::string_view url) const EXCLUDES(offers_mutex_);
-    void note_fetch(std::string_view url, std::string state) EXCLUDES(offers_mutex_);
+    MemberOffers offers;
     void note_transfer(std::uint64_t Lines::*line, std::uint64_t bytes, microseconds took) EXCLUDES(lines_mutex_);
     std::size_t voters() const { return voters_.size(); }
     SubmissionResult not_accepted(std::string why) const {
@@ -134,9 +133,7 @@ private:
 
     void begin();
     void apply(cache::Invalidation const&);
-    void take(Offer const&) EXCLUDES(offers_mutex_);
-    void end_offers(cache::Invalidation const&) EXCLUDES(offers_mutex_);
-    std::vector<GroupState::OfferRow> take_offers(Time now) EXCLUDES(offers_mutex_);
+    void take(Offer const&);
     std::string refusal(Bytes bytes);
     void raise_watermark();
     void tell_of_failure(std::string const& why) EXCLUDES(reports_mutex_);
@@ -162,17 +159,9 @@ private:
     MemberSide member_;
     VoterSide voter_;
     bool is_submitting_ = false;   // the caller has applied it, or the offer is of this member
-    /// The state of one offer at this member.
-    struct OfferState {
-        bool is_own = false;
-        std::string text = {};
-    };
     Mutex lines_mutex_;
     LineRate sending_ GUARDED_BY(lines_mutex_), receiving_ GUARDED_BY(lines_mutex_);
     Lines told_ GUARDED_BY(lines_mutex_) = {settings_.uplink, settings_.downlink};
-    mutable Mutex offers_mutex_;
-    Offers<OfferState> offers_ GUARDED_BY(offers_mutex_);
-    std::atomic<std::size_t> offers_held_{0};
     bool is_settling_ = false;
     bool is_due_ = false;                               // a tick was posted
     std::map<std::uint64_t, Submission> submissions_;   // by NoticeId::number
@@ -346,64 +335,9 @@ void Group::Inside::note_transfer(std::uint64_t Lines::*line, std::uint64_t byte
 
 void Group::Inside::take(Offer const& offer) {
     bool const is_own = is_submitting_;
-    {
-        MutexLock const lock(offers_mutex_);
-        char const* const text = is_own ? "offered by this member" : "waits";
-        bool const is_new = offers_.add({.is_own = is_own, .text = text}, offer, boot_now());
-        offers_held_ = offers_.all().size();
-        if (!is_new) return;
-    }
+    if (!offers.add(offer, is_own)) return;
     ++(is_own ? totals_.offered : totals_.offers_taken);
     if (!is_own && fetch) fetch(offer.url);
-}
-
-void Group::Inside::end_offers(cache::Invalidation const& what) {
-    if (offers_held_ == 0) return;
-    MutexLock const lock(offers_mutex_);
-    offers_.end_concerned(what);
-    offers_held_ = offers_.all().size();
-}
-
-bool Group::Inside::is_offered(std::string_view url) const {
-    if (offers_held_ == 0) return false;
-    MutexLock const lock(offers_mutex_);
-    auto const* const held = offers_.find(url);
-    return held && boot_now() < held->ends;
-}
-
-std::vector<IpEndpoint> Group::Inside::parents_of(std::string_view url) const {
-    std::vector<IpEndpoint> parents;
-    if (offers_held_ == 0) return parents;
-    MutexLock const lock(offers_mutex_);
-    auto const* const held = offers_.find(url);
-    if (!held || boot_now() >= held->ends) return parents;
-    for (auto const& text : held->offer.parents)
-        if (auto const place = proxy_place_in(text)) parents.push_back(*place);
-    return parents;
-}
-
-void Group::Inside::note_fetch(std::string_view url, std::string state) {
-    MutexLock const lock(offers_mutex_);
-    if (auto* const held = offers_.find(url)) held->tag.text = std::move(state);
-}
-
-std::vector<GroupState::OfferRow> Group::Inside::take_offers(Time now) {
-    MutexLock const lock(offers_mutex_);
-    offers_.end_old(now);
-    offers_held_ = offers_.all().size();
-    std::vector<GroupState::OfferRow> rows;
-    for (auto const& held : offers_.all()) {
-        GroupState::OfferRow row{.url = shown(held.offer.url, offer_url_max),
-                                 .validator = shown(held.offer.validator),
-                                 .length = held.offer.length,
-                                 .left = held.ends - now,
-                                 .is_own = held.tag.is_own,
-                                 .parents = {},
-                                 .state = shown(held.tag.text, 300)};
-        for (auto const& parent : held.offer.parents) row.parents.push_back(shown(parent));
-        rows.push_back(std::move(row));
-    }
-    return rows;
 }
 
 void Group::Inside::raise_watermark() {
@@ -529,7 +463,7 @@ GroupState Group::Inside::take_state() {
     state.is_voter = voter_.is_running();
     if (state.is_voter) state.held = voter_.voter().held();
     state.members = voter_.members(now);
-    state.offers = take_offers(now);
+    state.offers = offers.rows(now);
     state.watermarks.assign(watermarks_.begin(), watermarks_.end());
     state.totals = totals_;
     state.totals.refused = refused_;
@@ -567,9 +501,9 @@ void Group::offer(Offer offer, Told accepted) { inside_->offer(std::move(offer),
 void Group::when_offered(std::function<void(std::string const& url)> fetch) { inside_->fetch = std::move(fetch); }
 void Group::note_sent(std::uint64_t bytes, microseconds took) { inside_->note_transfer(&Lines::uplink, bytes, took); }
 void Group::note_received(std::uint64_t bytes, microseconds took) { inside_->note_transfer(&Lines::downlink, bytes, took); }
-bool Group::is_offered(std::string_view url) const { return inside_->is_offered(url); }
-std::vector<IpEndpoint> Group::parents_of(std::string_view url) const { return inside_->parents_of(url); }
-void Group::note_fetch(std::string_view url, std::string state) { inside_->note_fetch(url, std::move(state)); }
+bool Group::is_offered(std::string_view url) const { return inside_->offers.has(url); }
+std::vector<IpEndpoint> Group::parents_of(std::string_view url) const { return inside_->offers.parents_of(url); }
+void Group::note_fetch(std::string_view url, std::string state) { inside_->offers.note_fetch(url, std::move(state)); }
 
 void Group::submit(cache::Invalidation const& what, Told accepted, Told everywhere) {
     inside_->apply_here(what);

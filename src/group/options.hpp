@@ -11,10 +11,10 @@
 namespace garner::group {
 
 struct Options {
-    cache::GroupOptions cache = {};   // this part may change while the proxy runs
-    std::string name = {};            // empty: the group is this proxy alone, and nothing is shared
-    std::string member = {};          // empty: the name of the host
-    IpEndpoint address = {};          // of a voter: one of `voters`; port 0: this member is none
+    cache::InvalidationOptions cache = {};   // this part may change while the proxy runs
+    std::string name = {};                   // empty: the group is this proxy alone, and nothing is shared
+    std::string member = {};                 // empty: the name of the host
+    IpEndpoint address = {};                 // of a voter: one of `voters`; port 0: this member is none
     std::vector<IpEndpoint> voters = {};
     std::string secret = {};
     milliseconds lease{2'000};

@@ -142,7 +142,6 @@ void CacheSide::note_miss() {
 // ---- collapsed requests ----
 
 net::awaitable<Step> CacheSide::follow() {
-    using Phase = cache::FillView::Phase;
     auto const fill = std::move(state_.found.follow);
     auto const& deadlines = request_.options->deadlines;
     auto& follower = state_.follower;
@@ -156,22 +155,8 @@ net::awaitable<Step> CacheSide::follow() {
     for (;;) {
         auto view = follower->view();
         if (follower->promoted()) co_return co_await lead_after(fill);
-        if (follower->dropped()) break;
-        if (view.phase == Phase::body || view.phase == Phase::complete) {
-            if (is_invalidated(view, *fill)) co_return look_anew();
-            if (!is_usable(view, *fill)) break;
-            co_return join(view);
-        }
-        bool const is_of_other = view.phase == Phase::failed && view.failure.kind == cache::FailureKind::quota;
-        if (view.phase == Phase::look_again || is_of_other) {   // the quotas of other clients have ended the fetch
-            follower.reset();
-            co_return look();
-        }
-        if (view.phase == Phase::refused) {
-            request_.record.texts.reason = view.reason;
-            break;
-        }
-        if (view.phase == Phase::failed) {
+        if (auto const step = step_after(view, *fill)) co_return *step;
+        if (view.phase == cache::FillView::Phase::failed) {
             request_.record.cache_status.collapsed = true;
             follower.reset();
             co_return co_await failed_.answer(std::move(view.failure));
@@ -195,6 +180,24 @@ net::awaitable<Step> CacheSide::follow() {
         if (!co_await delivery_.wait_for_growth(*follower, view.version, limit)) co_return Step::done;
     }
     co_return fetch_alone();
+}
+
+/// Nothing: there is no response yet, or the fetch has failed.
+std::optional<Step> CacheSide::step_after(cache::FillView const& view, cache::Fill const& fill) {
+    using Phase = cache::FillView::Phase;
+    if (state_.follower->dropped()) return fetch_alone();
+    if (view.phase == Phase::body || view.phase == Phase::complete) {
+        if (is_invalidated(view, fill)) return look_anew();
+        return is_usable(view, fill) ? join(view) : fetch_alone();
+    }
+    bool const is_of_other = view.phase == Phase::failed && view.failure.kind == cache::FailureKind::quota;
+    if (view.phase == Phase::look_again || is_of_other) {   // the quotas of other clients have ended the fetch
+        state_.follower.reset();
+        return look();
+    }
+    if (view.phase != Phase::refused) return std::nullopt;
+    request_.record.texts.reason = view.reason;
+    return fetch_alone();
 }
 
 /// The fetch began before an invalidation of its response.

@@ -1,5 +1,7 @@
 // The cache's part of a request: the lookup, and waiting for another request's fetch (collapsed forwarding).
 #pragma once
+#include <optional>
+
 #include "proxy/delivery.hpp"
 #include "proxy/failed_fetch.hpp"
 #include "proxy/fetch_state.hpp"
@@ -32,6 +34,7 @@ private:
     Step ask(Action action);
     void note_miss();
     void start_refresh();
+    std::optional<Step> step_after(cache::FillView const& view, cache::Fill const& fill);
     bool is_invalidated(cache::FillView const& view, cache::Fill const& fill) const;
     Step look_anew();
     bool is_usable(cache::FillView const& view, cache::Fill const& fill) const;

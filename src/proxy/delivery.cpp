@@ -26,8 +26,10 @@ bool is_plain(http::RequestHead const& request) {
            !request.fields.has(Name::if_modified_since);
 }
 
-/// The reason that the fetch of a body has failed.
-std::string why_incomplete(cache::Follower const* follower) {
+/// The reason that a body ends too early.
+std::string why_truncated(store::Object const& object, bool is_lost, bool is_dropped, cache::Follower const* follower) {
+    if (is_lost && object.body()->source()) return "the disk did not deliver the rest of the body";
+    if (is_dropped) return "the client read too slowly";
     auto const failure = follower ? follower->view().failure : cache::FetchFailure();
     return failure.kind == cache::FailureKind::quota ? failure.reason : "the response of the origin was truncated";
 }
@@ -168,13 +170,23 @@ net::awaitable<void> Delivery::send_ranges(store::ObjectPtr object, Pieces& piec
     co_await writer_.send(pieces.take(), gathered);
 }
 
+/// Adds one piece of the body, in the framing of the client's protocol. Returns its bytes.
+Bytes Delivery::add_piece(std::span<std::string_view const> read, Pieces& pieces) {
+    Bytes bytes = 0;
+    for (auto const part : read) bytes += part.size();
+    if (bytes == 0) return 0;
+    pieces.add(request_.client.before_piece(bytes));
+    for (auto const part : read) pieces.add(part);
+    pieces.add(request_.client.behind_piece());
+    return bytes;
+}
+
 /// Sends from a shared body, waiting while it grows. `pieces` already holds the head. False: the send was incomplete.
 net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, Pieces& pieces, cache::Follower* follower) {
     store::BodyReader reader(object->body(), slice.first);
     if (follower) follower->read_up_to(slice.first);
     auto left = slice.count.value_or(UINT64_MAX);
     std::array<std::string_view, write_pieces> read;
-    auto& client = request_.client;
     bool may_let_go = !follower && !multipart_;
     for (;;) {
         auto seen = follower ? follower->view().version : 0;
@@ -188,13 +200,9 @@ net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, P
             auto const here = request_.executor();
             if (co_await store::load(reader, here)) continue;
         }
-        Bytes bytes = 0;
-        for (std::size_t i = 0; i < count; ++i) bytes += read[i].size();
-        if (bytes > 0) pieces.add(client.before_piece(bytes));
-        for (std::size_t i = 0; i < count; ++i) pieces.add(read[i]);
-        if (bytes > 0) pieces.add(client.behind_piece());
+        auto const bytes = add_piece({read.data(), count}, pieces);
         bool over = left == 0 || (bytes == 0 && state == store::Body::State::complete && !reader.lost());
-        if (over) pieces.add(client.behind_body({}));
+        if (over) pieces.add(request_.client.behind_body({}));
         if (!pieces.empty() && !co_await writer_.send(pieces.take(), bytes)) co_return false;
         if (over) co_return true;
         reader.advance(bytes);
@@ -215,12 +223,8 @@ net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, P
         may_let_go = false;
         if (bytes > 0) continue;
         if (state == store::Body::State::failed || dropped || !follower) {
-            // The client must see that the response is truncated.
-            bool const on_disk = reader.lost() && object->body()->source();
-            request_.record.texts.reason = on_disk   ? "the disk did not deliver the rest of the body"
-                                           : dropped ? "the client read too slowly"
-                                                     : why_incomplete(follower);
-            writer_.show_truncation();
+            request_.record.texts.reason = why_truncated(*object, reader.lost(), dropped, follower);
+            writer_.show_truncation();   // the client must see it
             co_return false;
         }
         if (!co_await wait_for_growth(*follower, seen, request_.options->deadlines.fill)) co_return false;

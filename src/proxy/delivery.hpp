@@ -1,6 +1,7 @@
 // Sends responses from the store to the client: whole, by range or as 304; from complete or growing objects.
 #pragma once
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "cache/fill.hpp"
@@ -42,6 +43,7 @@ private:
     bool answer_conditions(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
     bool answer_ranges(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
     net::awaitable<void> send_ranges(store::ObjectPtr object, Pieces& pieces);
+    Bytes add_piece(std::span<std::string_view const> read, Pieces& pieces);
     net::awaitable<bool> send_body(store::ObjectPtr object, Slice slice, Pieces& pieces, cache::Follower* follower);
     net::awaitable<bool> keep_to_cap(cache::Follower& follower, Bytes bytes);
     net::awaitable<std::optional<bool>> send_rest(store::ObjectPtr& object, store::BodyReader& reader, Slice const& slice);

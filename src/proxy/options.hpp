@@ -135,7 +135,7 @@ struct Options {
     Http2 http2;
     Deadlines deadlines;
     Caching caching;
-    cache::GroupOptions group;
+    cache::InvalidationOptions group;
     http::AccessRules access;
     std::shared_ptr<RuleHits> rule_hits;   // of `access`; set by the server
     RefusalOptions refusals;

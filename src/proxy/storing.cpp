@@ -270,17 +270,13 @@ net::awaitable<Step> Storing::take_head() {
 
 net::awaitable<Step> Storing::freshen() {
     auto const stale = std::move(state_.stale);
-    auto& stored_head = request_.scratch.stored_head;
     auto& text_of_head = request_.scratch.head_text;
     auto& content_type = request_.record.texts.content_type;
     auto const targeted = request_.freshness_options({}).targeted;
     request_.record.answer = Answer::revalidated;
     request_.record.tag = ResultTag::tcp_refresh_unmodified;
     auto const arrived = request_.now = wall_now();
-    text_of_head.clear();
-    append_status_line(stale->status(), stored_head.reason, text_of_head);
-    text_of_head += http::merged_head_fields(stored_head, upstream_.head(), targeted);
-    std::string const merged = text_of_head + "\r\n";
+    auto const merged = merge_head(*stale, targeted);
     http::ResponseHead head;
     http::read_stored_head(merged, head);
     if (!head.fields.has(Name::date))
@@ -302,14 +298,8 @@ net::awaitable<Step> Storing::freshen() {
     parts.terms = http::terms_of(head, control, upstream_.asked_at(), arrived, request_.freshness_options(content_type));
     parts.terms.passed = upstream_.passed();
     upstream_.finish_exchange();
-    // The fields of the 304 may make the response private to this client; it is then neither stored nor shared.
-    if (auto why = why_not_stored(head, control, http::StoredAs::freshened); why != StoreRefusal::none) {
-        request_.services.counters.not_stored.add(why);
-        request_.record.say(text(why));
-        state_.lead.refuse(text(why));
-        cache.purge(request_.key);
-        co_await request_.outlives(store::Survives::process);
-        state_.object = store::Object::make(parts, nullptr);
+    if (auto const why = why_not_stored(head, control, http::StoredAs::freshened); why != StoreRefusal::none) {
+        co_await keep_private(parts, why);
         co_return Step::deliver;
     }
     state_.object = cache.memory().make_object(parts, request_.key.fingerprint);
@@ -318,6 +308,26 @@ net::awaitable<Step> Storing::freshen() {
     set_ttl(parts.terms, arrived);
     state_.lead.complete(state_.object, std::move(vary), std::move(variant));
     co_return Step::deliver;
+}
+
+/// Writes the stored head with the fields of the 304 to Scratch::head_text. Returns it with the empty line, for a parser.
+std::string Storing::merge_head(store::Object const& stale, std::span<std::string_view const> targeted) {
+    auto const& stored_head = request_.scratch.stored_head;
+    auto& merged = request_.scratch.head_text;
+    merged.clear();
+    append_status_line(stale.status(), stored_head.reason, merged);
+    merged += http::merged_head_fields(stored_head, upstream_.head(), targeted);
+    return merged + "\r\n";
+}
+
+/// The fields of the 304 have made the response private to this client: it is neither stored nor shared.
+net::awaitable<void> Storing::keep_private(store::Object::Parts const& parts, StoreRefusal why) {
+    request_.services.counters.not_stored.add(why);
+    request_.record.say(text(why));
+    state_.lead.refuse(text(why));
+    request_.services.cache.purge(request_.key);
+    co_await request_.outlives(store::Survives::process);
+    state_.object = store::Object::make(parts, nullptr);
 }
 
 /// The origin has a newer representation: the old object is kept for times when the origin is unreachable.

@@ -1,7 +1,9 @@
 // Stores a source's response: a new response, new fields of a stored one, or the rest of stored parts.
 #pragma once
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "cache/writer.hpp"
 #include "group/offer.hpp"
@@ -59,6 +61,8 @@ private:
     void offer_now(store::Object::Parts const& parts, std::optional<Bytes> length);
     void set_ttl(http::Terms const& terms, WallTime arrived);
     void ask_for_rest(store::ObjectPtr parts);
+    std::string merge_head(store::Object const& stale, std::span<std::string_view const> targeted);
+    net::awaitable<void> keep_private(store::Object::Parts const& parts, http::StoreRefusal why);
     void outdate(store::ObjectPtr stale);
 
     Request& request_;

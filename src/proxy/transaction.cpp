@@ -2,8 +2,7 @@
 // and returns the next step.
 #include "proxy/transaction.hpp"
 
-#include "group/group.hpp"
-#include "proxy/group_offer.hpp"
+#include "proxy/replica.hpp"
 
 namespace garner::proxy {
 
@@ -163,66 +162,19 @@ net::awaitable<std::string> Transaction::replicate(std::function<void(group::Sub
     make_fetching_parts();
     bool const allowed = co_await is_allowed();
     request_.in_group.offered = std::move(offered);
+    Replica replica(request_, state_, upstream_.get(), delivery_);
     auto const& refusal = check_.refusal();
-    if (!allowed) co_return end_of("not fetched: " + std::string(refusal.what) + " (" + std::string(refusal.rule) + ")");
-    request_.in_group.replicates = true;
-    step_ = first_step(Verdict::go_on);
-    while (step_ < Step::refuse) step_ = co_await take(step_);
-    auto state = state_without_wait();
-    if (state.empty() && state_.follower) {
-        bool const whole = co_await follow_to_end();
-        if (!whole) state = "failed: the body was truncated";
+    std::string end = "not fetched: " + std::string(refusal.what) + " (" + std::string(refusal.rule) + ")";
+    if (allowed) {
+        request_.in_group.replicates = true;
+        step_ = first_step(Verdict::go_on);
+        while (step_ < Step::refuse) step_ = co_await take(step_);
+        end = co_await replica.wait(step_);
+        state_.beside.drop();
+        upstream_->drop_exchange();
     }
-    state_.beside.drop();
-    upstream_->drop_exchange();
-    co_return end_of(state.empty() ? "stored" : std::move(state));
-}
-
-/// An offer is answered by the voters, also after the fetch has ended.
-std::string Transaction::end_of(std::string state) {
-    if (auto const offered = std::exchange(request_.in_group.offered, nullptr)) offered(not_offered(state));
-    return state;
-}
-
-/// Empty: the response is stored, or a follower shows its progress.
-std::string Transaction::state_without_wait() {
-    auto const& record = request_.record;
-    if (step_ == Step::stream) return std::string("not stored: ") + state_.why_not_stored;
-    bool const has_failed = step_ != Step::deliver || record.answer == Answer::stale || record.answer == Answer::negative;
-    if (has_failed) return "failed: " + upstream_->failure().told.reason;
-    bool const is_of_other = record.answer == Answer::collapsed;
-    bool const was_stored = record.answer == Answer::hit || record.answer == Answer::revalidated;
-    auto const refusal = request_.in_group.offered && (was_stored || is_of_other) ? offer_stored() : std::string();
-    if (!refusal.empty() || was_stored) return refusal.empty() ? "already stored" : refusal;
-    bool const is_stored = record.cache_status.stored || is_of_other;
-    return is_stored ? std::string() : "not stored: " + record.texts.reason;
-}
-
-/// The pump receives the body. False: it has failed, or nothing keeps it.
-net::awaitable<bool> Transaction::follow_to_end() {
-    using State = store::Body::State;
-    auto& follower = *state_.follower;
-    request_.head_sent = true;   // no error page follows
-    for (;;) {
-        auto const seen = follower.view().version;
-        auto const body = state_.object->body();
-        if (!body) co_return true;   // another fetch has stored it whole
-        auto const state = body->state();
-        if (state == State::complete) co_return true;
-        if (state == State::failed || follower.dropped()) co_return false;
-        follower.read_up_to(body->size());
-        bool const grows = co_await delivery_.wait_for_growth(follower, seen, request_.options->deadlines.fill);
-        if (!grows) co_return false;
-    }
-}
-
-/// Offers a response that was stored before, or that another request fetches. Empty, or the reason why not.
-std::string Transaction::offer_stored() {
-    auto const& object = *state_.object;
-    auto offer = offer_of(request_, {object.status(), object.head(), object.terms(), object.length()});
-    if (!offer) return "not offered: " + offer.fault().what;
-    request_.services.group->offer(*std::move(offer), std::exchange(request_.in_group.offered, nullptr));
-    return {};
+    replica.answer_offer(end);
+    co_return end;
 }
 
 net::awaitable<Rest> Transaction::find_rest(std::span<icp::Source const> sources, std::size_t& at, http::Remainder const& missing,

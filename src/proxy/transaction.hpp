@@ -69,10 +69,6 @@ private:
     Step first_step(Verdict verdict);
     net::awaitable<Step> check_further();
     net::awaitable<bool> is_allowed();
-    net::awaitable<bool> follow_to_end();
-    std::string offer_stored();
-    std::string end_of(std::string state);
-    std::string state_without_wait();
     net::awaitable<Step> take(Step step);
     net::awaitable<Step> fail();
     net::awaitable<void> end(Step step);

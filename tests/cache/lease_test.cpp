@@ -131,7 +131,7 @@ TEST_F(InGroup, says_that_it_held_a_response_back) {
 }
 
 TEST_F(InGroup, what_the_group_does_not_cover_needs_no_lease) {
-    GroupOptions options;
+    InvalidationOptions options;
     options.objects.emplace_back().url_contains = {"/y/"};
     cache.invalidations.configure(options);
     renew();
@@ -143,7 +143,7 @@ TEST_F(InGroup, what_the_group_does_not_cover_needs_no_lease) {
 }
 
 TEST_F(InGroup, cut_off_serve_uses_responses_all_the_same) {
-    GroupOptions options;
+    InvalidationOptions options;
     options.serves_cut_off = true;
     cache.invalidations.configure(options);
     renew();

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -127,6 +128,12 @@ TEST(House, no_class_of_the_proxy_or_the_cache_has_more_than_40_functions_or_25_
                 << "src/" << file << ":" << size.line << ": " << size.name << " has " << size.functions << " functions and "
                 << size.members << " members";
     }
+}
+
+TEST(House, no_file_has_more_than_600_lines) {
+    for (auto const* folder : {"src", "tests", "tools"})
+        for (auto const& [file, text] : sources_below(folder))
+            EXPECT_LE(std::ranges::count(text, '\n'), 600) << folder << "/" << file << ": divide it by subject";
 }
 
 TEST(House, a_file_is_found_by_its_name_alone) {

@@ -1,61 +1,15 @@
 // Invalidations by tag and prefix and of everything: garner purge, POST /purge, Cache-Group-Invalidation.
 #include <signal.h>
 
-#include <atomic>
 #include <sstream>
 
 #include "story/scene.hpp"
 #include "support/programs.hpp"
+#include "support/versioned_origin.hpp"
 
 namespace garner::test {
 
 namespace {
-
-/// An origin whose pages have their version as body, and the tags "all" and that of their first letter: "/ab" has "a".
-class Pages {
-public:
-    Pages() {
-        origin_.otherwise([this](Hand& hand) { answer(hand); });
-    }
-    Origin& origin() { return origin_; }
-    void renew() { ++version_; }
-    std::string version() const { return std::to_string(version_); }
-    Fields more;               // further fields of each response
-    std::string invalidates;   // Cache-Group-Invalidation in responses to POST
-    std::atomic<bool> fails{false};
-    bool validates = true;
-
-private:
-    void answer(Hand& hand) {
-        hand.read_body();
-        auto const& request = hand.request().head;
-        if (fails) return hand.answer({.status = 503});
-        if (request.method() == "POST") {
-            auto thanks = no_store("thanks");
-            if (!invalidates.empty()) thanks.fields.emplace_back("Cache-Group-Invalidation", invalidates);
-            return hand.answer(thanks);
-        }
-        auto path = request.target();
-        if (!path.starts_with('/')) path = path.substr(path.find('/', 7));
-        auto const etag = "\"" + version() + "\"";
-        auto reply = fresh("version " + version() + pattern(2'000), 600, {{"Surrogate-Key", std::string("all ") + path[1]}});
-        if (validates) reply.fields.emplace_back("ETag", etag);
-        reply.fields.insert(reply.fields.end(), more.begin(), more.end());
-        bool const is_same = validates && request.field("If-None-Match") == etag;
-        if (is_same) reply.status = 304;
-        auto const range = request.field("Range");
-        if (!is_same && range == "bytes=0-99") {
-            reply.status = 206;
-            reply.fields.emplace_back("Content-Range", "bytes 0-99/" + std::to_string(reply.body.size()));
-            reply.body = reply.body.substr(0, 100);
-        }
-        if (is_same) reply.body.clear();
-        hand.answer(reply);
-    }
-
-    Origin origin_;
-    std::atomic<int> version_{1};
-};
 
 struct Invalidating : ::testing::Test {
     Finished garner(std::vector<std::string> words) {
@@ -72,13 +26,8 @@ struct Invalidating : ::testing::Test {
     void start(std::string const& patch = "{}") { proxy = std::make_unique<Proxy>(patch); }
     Reply ask(std::string const& path, Fields const& fields = {}) { return get(*proxy, origin(), path, fields); }
     Origin& origin() { return pages.origin(); }
-    /// "version 2 hit"
-    std::string told(Reply const& reply) {
-        auto const body = reply.body();
-        return body.substr(0, body.find_first_not_of("version 0123456789")).substr(0, 9) + (reply.hit() ? " hit" : "");
-    }
 
-    Pages pages;
+    VersionedOrigin pages{503};
     std::unique_ptr<Proxy> proxy;
 };
 

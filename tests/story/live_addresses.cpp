@@ -28,37 +28,39 @@ int generation(std::uint16_t admin) {
     return nlohmann::json::parse(Client("127.0.0.1", admin).get("/stats.json").body())["config"]["generation"].get<int>();
 }
 
-/// A reload of the patch; the admin address may move to `admin`.
-void reload(Proxy& proxy, std::string const& patch, std::uint16_t admin = 0) {
+/// The reload of the patch was applied; the admin address may move to `admin`.
+bool is_reloaded(Proxy& proxy, std::string const& patch, std::uint16_t admin = 0) {
     auto const before = generation(proxy.admin());
     proxy.reconfigure(patch);
     proxy.signal(SIGHUP);
     auto const at = admin ? admin : proxy.admin();
     auto const is_applied = [&] { return listens(at) && generation(at) == before + 1; };
-    ASSERT_TRUE(eventually(is_applied)) << patch << proxy.errors();
+    return eventually(is_applied);
 }
 
-void refuse(Proxy& proxy, std::string const& patch, std::string const& text) {
+/// The reload of the patch is refused as a whole, and the log has the text.
+bool is_refused(Proxy& proxy, std::string const& patch, std::string const& text) {
     auto const before = generation(proxy.admin());
     proxy.reconfigure(patch);
     proxy.signal(SIGHUP);
-    EXPECT_TRUE(eventually([&] { return proxy.errors().find(text) != std::string::npos; })) << proxy.errors();
-    EXPECT_EQ(generation(proxy.admin()), before);
+    bool const is_told = eventually([&] { return proxy.errors().find(text) != std::string::npos; });
+    return is_told && generation(proxy.admin()) == before;
 }
 
 std::string log_patch(std::filesystem::path const& file, char const* format = "json") {
     return nlohmann::json{{"log", {{"access", file.string()}, {"format", format}}}}.dump();
 }
 
-/// Lines of a file that are whole JSON objects, by URL path.
-void count_urls(std::filesystem::path const& file, std::map<std::string, int>& into) {
+/// Counts the lines of a file by URL path. False: a line is torn.
+bool count_urls(std::filesystem::path const& file, std::map<std::string, int>& into) {
     std::istringstream text(read_file(file));
     for (std::string line; std::getline(text, line);) {
         auto const all = nlohmann::json::parse(line, nullptr, false);
-        ASSERT_TRUE(all.is_object()) << file << ": torn: " << line;
+        if (!all.is_object()) return false;
         auto const url = all["url"].get<std::string>();
         ++into[url.substr(url.rfind('/'))];
     }
+    return true;
 }
 
 }   // namespace
@@ -82,17 +84,19 @@ TEST(LiveLog, moves_under_load_and_loses_no_line) {
     auto const other = proxy.dir().path("other.log");
     int moves = 0;
     do {
-        reload(proxy, log_patch(moves % 2 ? proxy.log_file() : other));
+        ASSERT_TRUE(is_reloaded(proxy, log_patch(moves % 2 ? proxy.log_file() : other))) << proxy.errors();
         ++moves;
     } while (left > 0);
     threads.clear();
     std::map<std::string, int> urls;
+    int torn = 0;
     EXPECT_TRUE(eventually([&] {
         urls.clear();
-        count_urls(proxy.log_file(), urls);
-        count_urls(other, urls);
+        for (auto const& file : {proxy.log_file(), other})
+            if (!count_urls(file, urls)) ++torn;
         return urls.size() == clients * each;
     })) << urls.size();
+    EXPECT_EQ(torn, 0) << read_file(proxy.log_file()) << read_file(other);
     for (auto const& [url, count] : urls) EXPECT_EQ(count, 1) << url;
     EXPECT_GT(read_file(other).size(), 0u);
     EXPECT_GE(moves, 2);
@@ -104,11 +108,11 @@ TEST(LiveLog, changes_its_format_and_goes_off_and_on) {
     Proxy proxy;
     auto const other = proxy.dir().path("other.log");
     EXPECT_EQ(get(proxy, origin, "/first").body(), "x");
-    reload(proxy, log_patch(other, "squid"));
+    ASSERT_TRUE(is_reloaded(proxy, log_patch(other, "squid"))) << proxy.errors();
     EXPECT_EQ(get(proxy, origin, "/second").body(), "x");
-    reload(proxy, R"({"log": {"access": ""}})");
+    ASSERT_TRUE(is_reloaded(proxy, R"({"log": {"access": ""}})")) << proxy.errors();
     EXPECT_EQ(get(proxy, origin, "/third").body(), "x");
-    reload(proxy, log_patch(proxy.log_file()));
+    ASSERT_TRUE(is_reloaded(proxy, log_patch(proxy.log_file()))) << proxy.errors();
     EXPECT_EQ(get(proxy, origin, "/fourth").body(), "x");
     EXPECT_EQ(proxy.logged("/first").status, 200);
     EXPECT_EQ(proxy.logged("/fourth").status, 200);
@@ -121,8 +125,9 @@ TEST(LiveLog, a_file_that_cannot_be_opened_refuses_all) {
     Origin origin;
     origin.answer("/page", fresh("x"));
     Proxy proxy;
-    refuse(proxy, R"({"log": {"access": "/dev/null/access.log"}, "access": [{"deny": "all"}]})",
-           "log.access: cannot open /dev/null/access.log: Not a directory (check the path and its permissions)");
+    EXPECT_TRUE(is_refused(proxy, R"({"log": {"access": "/dev/null/access.log"}, "access": [{"deny": "all"}]})",
+                           "log.access: cannot open /dev/null/access.log: Not a directory (check the path and its permissions)"))
+        << proxy.errors();
     EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
     EXPECT_EQ(proxy.logged("/page").status, 200);
 }
@@ -133,7 +138,7 @@ TEST(LiveAdmin, moves_answers_what_was_connected_and_goes_off) {
     EXPECT_EQ(kept.get("/health.json").status(), 200);
     auto const port = free_port();
     auto const place = "127.0.0.1:" + std::to_string(port);
-    reload(proxy, nlohmann::json{{"admin", {{"address", place}}}}.dump(), port);
+    ASSERT_TRUE(is_reloaded(proxy, nlohmann::json{{"admin", {{"address", place}}}}.dump(), port)) << proxy.errors();
     EXPECT_TRUE(eventually([&] { return !listens(proxy.admin()); }));
     auto const last = kept.get("/health.json");
     EXPECT_EQ(last.status(), 200) << "a connection to the former address may send one more request";
@@ -154,7 +159,7 @@ TEST(LiveAdmin, follows_its_names_and_the_same_port_on_all_addresses) {
     auto const port = std::to_string(proxy.admin());
     auto const named = Fields{{"Host", "cache.example:" + port}};
     EXPECT_EQ(Client("127.0.0.1", proxy.admin()).get("/health.json", named).status(), 421);
-    reload(proxy, R"({"admin": {"names": ["cache.example"]}})");
+    ASSERT_TRUE(is_reloaded(proxy, R"({"admin": {"names": ["cache.example"]}})")) << proxy.errors();
     EXPECT_TRUE(eventually([&] { return Client("127.0.0.1", proxy.admin()).get("/health.json", named).status() == 200; }));
     nlohmann::json const token{{"name", "desk"}, {"role", "viewer"}, {"sha256", std::string(64, '0')}};
     proxy.reconfigure(nlohmann::json{{"admin", {{"address", ":" + port}, {"tokens", {token}}}}}.dump());
@@ -167,7 +172,9 @@ TEST(LiveAdmin, an_address_in_use_refuses_all) {
     origin.answer("/page", fresh("x"));
     Proxy proxy, other;
     auto const taken = "127.0.0.1:" + std::to_string(other.admin());
-    refuse(proxy, nlohmann::json{{"admin", {{"address", taken}}}, {"access", {{{"deny", "all"}}}}}.dump(), "admin.address: ");
+    EXPECT_TRUE(is_refused(proxy, nlohmann::json{{"admin", {{"address", taken}}}, {"access", {{{"deny", "all"}}}}}.dump(),
+                           "admin.address: "))
+        << proxy.errors();
     EXPECT_TRUE(proxy.says("Address already in use (stop the process that listens there, or choose another port)"))
         << proxy.errors();
     EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
@@ -193,14 +200,14 @@ TEST(LiveIcp, queries_and_answers_at_the_new_port) {
     send_datagram(IcpDatagram{.number = 1, .url = origin.url("/1")}.bytes(), first);
     EXPECT_TRUE(eventually([&] { return queries() == 1; })) << proxy.stats()["icp"].dump(1);
 
-    reload(proxy, nlohmann::json{{"icp", {{"address", place(second)}}}}.dump());
+    ASSERT_TRUE(is_reloaded(proxy, nlohmann::json{{"icp", {{"address", place(second)}}}}.dump())) << proxy.errors();
     EXPECT_EQ(get(proxy, origin, "/2").body(), "of the sibling");
     send_datagram(IcpDatagram{.number = 2, .url = origin.url("/1")}.bytes(), second);
     EXPECT_TRUE(eventually([&] { return queries() == 2; })) << proxy.stats()["icp"].dump(1);
 
-    reload(proxy, R"({"icp": {"address": ""}})");
+    ASSERT_TRUE(is_reloaded(proxy, R"({"icp": {"address": ""}})")) << proxy.errors();
     EXPECT_EQ(get(proxy, origin, "/3").body(), "of the sibling") << "queries leave from a port of their own";
-    reload(proxy, nlohmann::json{{"icp", {{"address", place(first)}}}}.dump());
+    ASSERT_TRUE(is_reloaded(proxy, nlohmann::json{{"icp", {{"address", place(first)}}}}.dump())) << proxy.errors();
     EXPECT_EQ(get(proxy, origin, "/4").body(), "of the sibling");
     send_datagram(IcpDatagram{.number = 3, .url = origin.url("/1")}.bytes(), first);
     EXPECT_TRUE(eventually([&] { return queries() == 3; })) << proxy.stats()["icp"].dump(1);
@@ -210,10 +217,10 @@ TEST(LiveIcp, a_port_in_use_refuses_all) {
     FakePeer other;
     Proxy proxy;
     auto const taken = nlohmann::json{{"icp", {{"address", "127.0.0.1:" + std::to_string(other.icp())}}}}.dump();
-    refuse(proxy, taken, "icp.address: UDP 127.0.0.1:" + std::to_string(other.icp()));
+    EXPECT_TRUE(is_refused(proxy, taken, "icp.address: UDP 127.0.0.1:" + std::to_string(other.icp()))) << proxy.errors();
     auto const as_htcp =
         nlohmann::json{{"icp", {{"address", ""}}}, {"htcp", {{"address", "127.0.0.1:" + std::to_string(other.icp())}}}}.dump();
-    refuse(proxy, as_htcp, "htcp.address: UDP 127.0.0.1:" + std::to_string(other.icp()));
+    EXPECT_TRUE(is_refused(proxy, as_htcp, "htcp.address: UDP 127.0.0.1:" + std::to_string(other.icp()))) << proxy.errors();
 }
 
 }   // namespace garner::test

@@ -16,7 +16,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -26,6 +25,8 @@
 #include <random>
 #include <string>
 #include <vector>
+
+#include "quantile.hpp"
 
 using Clock = std::chrono::steady_clock;
 
@@ -161,13 +162,6 @@ private:
     bool open_ = false, done_ = false;
 };
 
-int share_of(std::vector<int>& took, double share) {
-    if (took.empty()) return 0;
-    auto const at = took.begin() + static_cast<long>(share * static_cast<double>(took.size() - 1));
-    std::nth_element(took.begin(), at, took.end());
-    return *at;
-}
-
 int main(int count, char** words) {
     if (count < 9) return std::fprintf(stderr, "load: see the head of load.cpp\n"), 2;
     std::string const form = words[3];
@@ -217,5 +211,5 @@ int main(int count, char** words) {
     }
     auto const seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     std::printf("{\"good\": %ld, \"bad\": %ld, \"seconds\": %.3f, \"p50_us\": %d, \"p99_us\": %d}\n", work.good,
-                work.bad + static_cast<long>(alive), seconds, share_of(work.took_us, 0.5), share_of(work.took_us, 0.99));
+                work.bad + static_cast<long>(alive), seconds, quantile(work.took_us, 0.5), quantile(work.took_us, 0.99));
 }

@@ -33,6 +33,8 @@
 #include <string>
 #include <vector>
 
+#include "quantile.hpp"
+
 using Clock = std::chrono::steady_clock;
 
 struct Work {
@@ -272,13 +274,6 @@ void slow_readers(Work& work, long count, size_t bytes) {
     }
 }
 
-int share_of(std::vector<int>& took, double share) {
-    if (took.empty()) return 0;
-    auto const at = took.begin() + static_cast<long>(share * static_cast<double>(took.size() - 1));
-    std::nth_element(took.begin(), at, took.end());
-    return *at;
-}
-
 int main(int count, char** words) {
     if (count < 8) return std::fprintf(stderr, "many_load: see the head of many_load.cpp\n"), 2;
     Work work;
@@ -306,5 +301,5 @@ int main(int count, char** words) {
 
     auto const seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     std::printf("{\"good\": %ld, \"bad\": %ld, \"seconds\": %.3f, \"p50_us\": %d, \"p99_us\": %d, \"p999_us\": %d}\n", work.good,
-                work.bad, seconds, share_of(work.took_us, 0.5), share_of(work.took_us, 0.99), share_of(work.took_us, 0.999));
+                work.bad, seconds, quantile(work.took_us, 0.5), quantile(work.took_us, 0.99), quantile(work.took_us, 0.999));
 }

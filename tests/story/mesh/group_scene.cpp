@@ -6,37 +6,6 @@ namespace garner::test {
 
 using nlohmann::json;
 
-VersionedOrigin::VersionedOrigin() {
-    origin_.otherwise([this](Hand& hand) { answer(hand); });
-}
-
-void VersionedOrigin::answer(Hand& hand) {
-    hand.read_body();
-    if (fails) return hand.leave();
-    auto const& request = hand.request().head;
-    if (request.method() == "POST") {
-        auto thanks = no_store("thanks");
-        if (!invalidates.empty()) thanks.fields.emplace_back("Cache-Group-Invalidation", invalidates);
-        return hand.answer(thanks);
-    }
-    auto path = request.target();
-    if (!path.starts_with('/')) path = path.substr(path.find('/', 7));
-    auto const version = std::to_string(version_);
-    auto const etag = "\"" + version + "\"";
-    auto reply = fresh("version " + version + " " + pattern(2'000), 600, {{"Surrogate-Key", std::string("all ") + path[1]}});
-    reply.fields.emplace_back("ETag", etag);
-    reply.fields.insert(reply.fields.end(), more.begin(), more.end());
-    if (request.field("If-None-Match") == etag) {
-        reply.status = 304;
-        reply.body.clear();
-    } else if (request.field("Range") == "bytes=0-99") {
-        reply.status = 206;
-        reply.fields.emplace_back("Content-Range", "bytes 0-99/" + std::to_string(reply.body.size()));
-        reply.body = reply.body.substr(0, 100);
-    }
-    hand.answer(reply);
-}
-
 Lab::Lab(std::size_t members, std::size_t voters, std::string const& patch) : patch_(json::parse(patch)), members_(members) {
     for (std::size_t i = 0; i < voters; ++i) voters_.push_back("127.0.0.1:" + std::to_string(free_port()));
     for (std::size_t i = 0; i < members; ++i) restart(i);
@@ -92,12 +61,6 @@ std::string Lab::purge(std::size_t member, std::vector<std::string> words) {
     auto const done = garner(member, words);
     EXPECT_EQ(done.code, 0) << done.output << done.errors;
     return done.output;
-}
-
-std::string told(Reply const& reply) {
-    auto const body = reply.body();
-    if (reply.status() != 200) return std::to_string(reply.status());
-    return body.substr(0, body.find(' ', 8)) + (reply.hit() ? " hit" : "");
 }
 
 }   // namespace garner::test

@@ -1,29 +1,13 @@
-// Garners on loopback that share invalidations, and an origin whose pages have versions.
+// Garners on loopback that share invalidations.
 #pragma once
-#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "story/scene.hpp"
+#include "support/versioned_origin.hpp"
 
 namespace garner::test {
-
-/// "/ab" has the tags "all" and "a". Its body begins with "version N ", where N is the number of the version.
-class VersionedOrigin {
-public:
-    VersionedOrigin();
-    Origin& origin() { return origin_; }
-    void renew() { ++version_; }
-    Fields more;                      // further fields of each response
-    std::atomic<bool> fails{false};   // resets each connection
-    std::string invalidates;          // Cache-Group-Invalidation in responses to POST
-
-private:
-    void answer(Hand& hand);
-    Origin origin_;
-    std::atomic<int> version_{1};
-};
 
 class Lab {
 public:
@@ -57,8 +41,5 @@ private:
     nlohmann::json patch_;
     std::vector<std::unique_ptr<Proxy>> members_;
 };
-
-/// "version 2 hit": the begin of the body, and whether the cache has answered.
-std::string told(Reply const& reply);
 
 }   // namespace garner::test
