@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "share/subject.hpp"
+
 namespace garner::share {
 
 namespace {
