@@ -175,8 +175,8 @@ MemoryUse what_if(Sources const& from) {
 
 MemoryUse shares(Sources const& from) {
     auto const& figures = from.figures;
-    Bytes const limit = share::Subjects::most * share::Subjects::bytes_each + share::Caps::most * share::Caps::bytes_each;
-    return {figures.share.memory() + figures.cap_count * share::Caps::bytes_each, proxy::limits_line(*from.options) ? limit : 0};
+    Bytes const limit = share::Subjects::memory_max + share::Caps::most * share::Caps::bytes_each;
+    return {figures.share.memory + figures.cap_count * share::Caps::bytes_each, proxy::limits_line(*from.options) ? limit : 0};
 }
 
 MemoryUse quotas(Sources const& from) {
@@ -214,7 +214,7 @@ constexpr MemoryPart all_parts[]{
      "1 MiB for each UDP port and worker, 64 MiB for each digest, 22 MiB, and 4 MiB a worker", part::mesh},
     {"logins", "Remembered logins, and logins that wait for their check.", "auth.entries_max x 2 KiB, and 66 MiB", part::logins},
     {"refusals", "The last refused requests of each client.", "64 MiB", part::refusals},
-    {"shares", "Users of the line, and clients and connections with a cap.", "37 MiB with `share` or `caps`", part::shares},
+    {"shares", "Users of the line, and clients and connections with a cap.", "39 MiB with `share` or `caps`", part::shares},
     {"quotas", "Subjects of quotas, and their slow lanes.", "39 MiB with `quotas`", part::quotas},
     {"logs", "Lines that wait for the access log and for standard error.", "1 MiB a worker, and 1 MiB", part::logs},
     {"figures",

@@ -233,23 +233,28 @@ void try_control(Reader& reader, std::string const& path, Rights& rights) {
                       "create this directory before the start, and give the user that runs garner write access");
 }
 
-/// The proxy can run without the ledger: only a path that can never hold it is a fault.
+/// The path, or the last directory above it that exists.
+fs::path existing_part(fs::path path) {
+    std::error_code error;
+    while (!fs::exists(path, error) && path != folder_of(path)) path = folder_of(path);
+    return path;
+}
+
+/// The proxy can run without the ledger: only a path that can never hold it is a fault. The start makes missing directories.
 void try_state(Reader& reader, Config const& config, Rights& rights) {
     fs::path const given = config.state.path, path = given.has_filename() ? given : given.parent_path();
     if (path.empty()) return;
     Reader::Step const key(reader, Reader::Below{"state", "path"});
     std::error_code error;
-    if (fs::exists(path, error) && !fs::is_directory(path, error))
-        return void(reader.fault(in_quotes(path.string()) + " is no directory", "name a directory"));
-    auto const parent = folder_of(path);
-    if (!fs::is_directory(parent, error))
-        return void(reader.fault("no directory can be made there: " + in_quotes(parent.string()) +
-                                     (fs::exists(parent, error) ? " is no directory" : " does not exist"),
-                                 "create " + parent.string() + ", or name a directory below one that exists"));
-    if (rights.are_of_account() && can_give_state(config) && rights.have(X_OK, parent / ".")) return;
-    auto const place = fs::exists(path, error) ? path : parent;
-    if (!rights.have(W_OK | X_OK, place / "."))
-        reader.notice("no file can be created in " + in_quotes(place.string()) + ": " + rights.why(),
+    auto const place = existing_part(path);
+    if (fs::exists(place, error) && !fs::is_directory(place, error))
+        return void(reader.fault(in_quotes(place.string()) + " is no directory", "name a directory"));
+    if (rights.are_of_account() && can_give_state(config) && rights.have(X_OK, folder_of(path) / ".")) return;
+    if (rights.have(W_OK | X_OK, place / ".")) return;
+    bool const is_there = place == path;
+    reader.notice((is_there ? "no file can be created in " : "no directory can be created in ") + in_quotes(place.string()) + ": " +
+                      rights.why(),
+                  (is_there ? "" : "create " + path.string() + ", and ") +
                       "give the user that runs garner write access; until then a restart forgets the quotas");
 }
 

@@ -81,11 +81,12 @@ void check_access(Reader& reader, Config const& config) {
 /// Wider than the network of any single owner: more than an IPv4 /8, or an IPv6 /16.
 bool is_wide(IpNetwork const& network) { return network.prefix < (network.address.is_v4() ? 96 + 8 : 16); }
 
-void notice_wide(Reader& reader, char const* part, char const* key, std::vector<IpNetwork> const& networks, char const* text,
+void notice_wide(Reader& reader, Reader::Below list, std::vector<IpNetwork> const& networks, char const* text,
                  char const* suggestion) {
     auto const wide = std::ranges::find_if(networks, is_wide);
     if (wide == networks.end()) return;
-    reader.notice({part, key, static_cast<std::size_t>(wide - networks.begin())}, wide->text() + text, suggestion);
+    Reader::Step const at_list(reader, list);
+    reader.notice({static_cast<std::size_t>(wide - networks.begin())}, wide->text() + text, suggestion);
 }
 
 /// On loopback the programs and users of this machine are trusted.
@@ -102,12 +103,17 @@ void check_admin(Reader& reader, Json const& root, Admin const& admin) {
 /// Notices rights that are granted to almost any address.
 void check_rights(Reader& reader, Config const& config) {
     if (config.admin.enabled && config.admin.tokens.empty())
-        notice_wide(reader, "admin", "allow", config.admin.allow, " lets almost any address purge objects and read statistics",
+        notice_wide(reader, {"admin", "allow"}, config.admin.allow, " lets almost any address purge objects and read statistics",
                     R"(name the operators' networks: ["10.0.0.0/8"])");
     auto const& htcp = config.mesh.htcp;
     if (!htcp.address.empty() && htcp.secret.empty())
-        notice_wide(reader, "htcp", "clear_allow", htcp.clear_allow, " lets almost any address purge objects without a signature",
+        notice_wide(reader, {"htcp", "clear_allow"}, htcp.clear_allow, " lets almost any address purge objects without a signature",
                     "name the networks of the other caches, or set htcp.secret");
+    auto const* const claims = " lets almost any client claim the address of another one, with its rights and quotas";
+    auto const* const gateways = "name the networks of the gateways alone";
+    notice_wide(reader, {"forwarded_trust"}, config.proxy.forwarded_trust, claims, gateways);
+    for (std::size_t i = 0; i < config.proxy.listen.size(); ++i)
+        notice_wide(reader, {"listen", i, "proxy_protocol"}, config.proxy.listen[i].proxy_protocol, claims, gateways);
 }
 
 void check_peer_names(Reader& reader, std::vector<icp::PeerOptions> const& peers) {

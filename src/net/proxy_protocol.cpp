@@ -45,9 +45,10 @@ std::optional<std::uint16_t> port_of(std::string_view word) {
     return static_cast<std::uint16_t>(*number);
 }
 
+/// A sender that listens on :: for both families writes its IPv4 clients as TCP6 "::ffff:192.0.2.1".
 std::optional<IpAddress> address_of(std::string_view word, bool v4) {
-    auto const address = parse_ip(word);
-    return address && address->is_v4() == v4 && (word.find(':') == word.npos) == v4 ? address : std::nullopt;
+    bool const is_written_as_v4 = word.find(':') == word.npos;
+    return is_written_as_v4 == v4 ? parse_ip(word) : std::nullopt;
 }
 
 /// "TCP4 192.0.2.1 198.51.100.1 40000 443"

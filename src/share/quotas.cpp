@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "share/subject.hpp"
+
 namespace garner::share {
 
 namespace {
@@ -21,12 +23,6 @@ std::uint16_t id_in(std::string_view key) {
 }
 
 std::string_view subject_in(std::string_view key) { return key.substr(id_bytes); }
-
-/// The memory of a key outside its entry.
-Bytes outside(std::string const& key) {
-    constexpr Bytes of_allocator = 16;
-    return key.size() <= std::string().capacity() ? 0 : key.size() + 1 + of_allocator;
-}
 
 }   // namespace
 
@@ -159,7 +155,7 @@ QuotaSubject& Quotas::entry(Shard& shard, std::string_view key) {
         found = shard.all.try_emplace(std::string(key)).first;
         found->second.key_ = &found->first;
         found->second.home_ = this;
-        shard.long_keys += outside(found->first);
+        shard.long_keys += memory_outside(found->first);
     }
     auto& subject = found->second;
     subject.unlink();
@@ -187,7 +183,7 @@ void Quotas::make_room(Shard& shard) {
 
 void Quotas::erase(Shard& shard, QuotaSubject& subject) {
     auto const found = shard.all.find(*subject.key_);
-    shard.long_keys -= outside(found->first);
+    shard.long_keys -= memory_outside(found->first);
     shard.all.erase(found);
 }
 

@@ -35,6 +35,7 @@ Figures Shares::figures() const {
         figures.lines[index(direction)] = line(direction).figures();
     }
     figures.subjects = subjects_.size();
+    figures.memory = subjects_.memory();
     return figures;
 }
 

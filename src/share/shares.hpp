@@ -21,7 +21,7 @@ struct Figures {
     std::array<Bytes, 2> rates{};       // bytes a second, by direction; 0: not limited
     std::array<FlowFigures, 2> lines;   // the sum of all subjects, with those that have left
     std::size_t subjects = 0;
-    Bytes memory() const { return subjects * Subjects::bytes_each; }
+    Bytes memory = 0;   // of the subjects
 };
 
 /// Thread-safe.

@@ -11,6 +11,7 @@
 #include "share/kept.hpp"
 #include "share/line.hpp"
 #include "share/options.hpp"
+#include "util/bytes.hpp"
 #include "util/hash.hpp"
 #include "util/ip.hpp"
 #include "util/intrusive_list.hpp"
@@ -28,6 +29,8 @@ std::string subject_key(IpAddress const& network);
 std::string subject_name(std::string_view key);
 /// The keys that a text can name: both "user:anna" and "anna" name a user, "source:10.0.0.7" a network, "10.0.0.7" either.
 std::vector<std::string> subject_keys_of(std::string_view name);
+/// The memory of a key outside its entry of a table.
+Bytes memory_outside(std::string const& key);
 
 /// The use of one subject in both directions. Owned by its table.
 class Subject : public Link {
@@ -45,16 +48,18 @@ private:
 
 using SubjectRef = Kept<Subject>;
 
-/// All subjects. The one that was idle longest leaves for a new one: it would have had no more than its credit either way.
+/// All subjects. Those that were idle longest leave for new ones: they would have had no more than their credit either way.
 /// Thread-safe.
 class Subjects {
 public:
     static constexpr std::size_t most = 100'000;
-    static constexpr Bytes bytes_each = 184;   // with its part of the table
+    static constexpr Bytes memory_max = 20 * MiB;   // of all
+    static constexpr Bytes bytes_each = 184;        // with its part of the table
 
     /// Makes a missing one.
     SubjectRef find(std::string_view key);
     std::size_t size() const;
+    Bytes memory() const;
     /// Calls visit(key, subject) for each.
     template <class Visit>
     void for_each(Visit&& visit) const {
@@ -69,6 +74,8 @@ private:
         mutable Mutex mutex;
         List<Subject> by_use GUARDED_BY(mutex);   // the longest idle first
         std::unordered_map<std::string, Subject, KeyedHash, std::equal_to<>> all GUARDED_BY(mutex);
+        Bytes long_keys GUARDED_BY(mutex) = 0;   // their memory outside the table
+        Bytes memory() const REQUIRES(mutex) { return all.size() * bytes_each + long_keys; }
     };
     static constexpr std::size_t shard_count = 16;
     static void make_room(Shard& shard) REQUIRES(shard.mutex);

@@ -19,6 +19,18 @@ TEST(GatewayKeys, are_read) {
     EXPECT_EQ(loaded.config.mesh.peers.at(0).proxy_protocol, net::ProxyProtocol::v1);
 }
 
+TEST(GatewayKeys, trust_in_almost_any_client_is_noticed) {
+    auto const loaded = load(R"({"forwarded_trust": ["10.0.0.5", "0.0.0.0/0"],
+        "listen": [{"address": "127.0.0.1:3128"}, {"address": "127.0.0.1:3129", "proxy_protocol": ["::/0"]}]})");
+    EXPECT_EQ(told(loaded), "");
+    ASSERT_EQ(loaded.notices.size(), 2u);
+    EXPECT_EQ(text_of(loaded.notices[0]),
+              "test.json:1: forwarded_trust[1]: 0.0.0.0/0 lets almost any client claim the address of another one, with its "
+              "rights and quotas (name the networks of the gateways alone)");
+    EXPECT_EQ(loaded.notices[1].key, "listen[1].proxy_protocol[0]");
+    EXPECT_TRUE(load(R"({"forwarded_trust": ["10.0.0.0/8"]})").notices.empty());
+}
+
 TEST(GatewayKeys, an_earlier_name_is_read_with_a_notice) {
     auto const loaded = load(R"({"forwarded_trusted": ["10.0.0.5"]})");
     EXPECT_EQ(told(loaded), "");

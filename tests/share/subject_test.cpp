@@ -46,7 +46,16 @@ TEST(Subjects, the_longest_idle_leaves_and_those_in_use_stay) {
 TEST(Subjects, a_hundred_thousand_take_at_most_20_MiB) {
     constexpr Bytes node = sizeof(std::pair<std::string const, Subject>) + 2 * sizeof(void*);   // next, hash
     EXPECT_LE(heap_block(node) + sizeof(void*), Subjects::bytes_each);
-    EXPECT_LE(Subjects::most * Subjects::bytes_each, 20 * MiB);
+    EXPECT_LE(Subjects::most * Subjects::bytes_each, Subjects::memory_max);
+}
+
+TEST(Subjects, long_names_leave_room_for_fewer) {
+    Subjects subjects;
+    for (int i = 0; i < 100'000; ++i) subjects.find(subject_key(std::string(240, 'x') + std::to_string(i)));
+    EXPECT_LE(subjects.memory(), Subjects::memory_max + 16 * 500) << "16 parts of the table, each with one more";
+    EXPECT_GT(subjects.size(), 40'000u);
+    for (std::uint32_t i = 0; i < 2 * Subjects::most; ++i) subjects.find(subject_key(number(i)));
+    EXPECT_EQ(subjects.memory(), subjects.size() * Subjects::bytes_each) << "no long name is left";
 }
 
 TEST(Shares, the_largest_come_first) {

@@ -74,7 +74,7 @@ TEST_F(BehindBalancer, a_local_address_in_a_header_counts_as_the_balancer) {
         EXPECT_THAT(reply, StartsWith("HTTP/1.1 403 ")) << address;
         EXPECT_EQ(proxy.logged("/local").all["client"], "127.0.0.1");
     }
-    for (auto const* address : {"::1", "::"}) {
+    for (auto const* address : {"::1", "::", "::ffff:127.0.0.1"}) {
         auto const reply = exchange("PROXY TCP6 " + std::string(address) + " 2001:db8::1 40000 443\r\n" + request("/local6"));
         EXPECT_THAT(reply, StartsWith("HTTP/1.1 403 ")) << address;
         EXPECT_EQ(proxy.logged("/local6").all["client"], "127.0.0.1");
@@ -115,6 +115,10 @@ TEST_F(BehindBalancer, HAProxy_names_its_clients_by_both_versions) {
         four.send("PROXY TCP4 192.0.2.8 198.51.100.1 40000 443\r\n" + request("/four"));
         EXPECT_THAT(four.take_all(), StartsWith("HTTP/1.1 200 ")) << send;
         EXPECT_EQ(proxy.logged("/four").all["client"], "192.0.2.8") << send;
+        auto dual = Wire::connect("127.0.0.1", balancer.port);
+        dual.send("PROXY TCP6 ::ffff:192.0.2.9 ::ffff:198.51.100.1 40000 443\r\n" + request("/dual"));
+        EXPECT_THAT(dual.take_all(), StartsWith("HTTP/1.1 200 ")) << send << ": as from a socket of both families";
+        EXPECT_EQ(proxy.logged("/dual").all["client"], "192.0.2.9") << send;
     }
     EXPECT_EQ(headers("malformed") + headers("checksum"), 0);
 }

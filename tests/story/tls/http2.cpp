@@ -191,6 +191,18 @@ TEST_F(Http2, many_streams_through_the_forward_proxy_are_all_answered) {
     EXPECT_EQ(proxy.stats()["connections"]["protocols_total"]["http2"], 4);
 }
 
+TEST_F(Http2, each_stream_counts_for_a_quota) {
+    NEEDS("h2load");
+    origin.answer("/page", no_store("hello"));
+    auto setup = accelerator;
+    setup.patch = R"({"quotas": [{"name": "guests", "requests": 7}]})";
+    Proxy proxy(setup);
+    auto const told = run({"h2load", "-n", "40", "-c", "2", "-m", "20", secure_url(proxy, "/page")}, 60s).output;
+    EXPECT_THAT(told, HasSubstr("status codes: 7 2xx, 0 3xx, 33 4xx, 0 5xx"));
+    EXPECT_EQ(origin.requests("/page"), 7u);
+    EXPECT_EQ(proxy.stats()["quotas"][0]["used"], 7);
+}
+
 TEST_F(Http2, nghttp_gets_pages_from_an_accelerator_and_uploads_with_trailers) {
     NEEDS("nghttp");
     auto const film = pattern(3'000'000);
