@@ -1,4 +1,6 @@
 // Objects that one member of a group has stored are stored by all, with one request to the origin.
+#include <signal.h>
+
 #include <chrono>
 #include <numeric>
 #include <thread>
@@ -95,6 +97,29 @@ TEST(GroupReplication, an_invalidation_ends_the_offer_and_the_new_version_is_rep
     EXPECT_TRUE(stored_by_all(lab, "/film")) << offers_of_all(lab);
     for (std::size_t i = 0; i < lab.size(); ++i) EXPECT_EQ(lab.ask(i, "/film"), "version 2 hit") << i;
     EXPECT_EQ(lab.pages.origin().requests("/film"), 2u);
+}
+
+TEST(GroupReplication, a_reload_changes_which_objects_are_offered) {
+    Lab lab(3, 3);
+    lab.ask(0, "/before");
+    auto const reload = [&](json const& rules, int generation) {
+        lab[0].reconfigure(lab.patch_of(0, {{"replicate", rules}}));
+        lab[0].signal(SIGHUP);
+        return eventually([&] { return lab[0].stats()["config"]["generation"] == generation; });
+    };
+    ASSERT_TRUE(reload(json::array({"all"}), 2));
+    EXPECT_EQ(lab.ask(0, "/film"), "version 1");
+    EXPECT_TRUE(stored_by_all(lab, "/film")) << offers_of_all(lab);
+    EXPECT_EQ(lab.ask(0, "/before"), "version 1 hit");
+    EXPECT_EQ(offer_state(lab.state(0), lab.pages.origin().url("/before")), "") << "it was stored before the reload";
+
+    ASSERT_TRUE(reload(json::array(), 3));
+    EXPECT_EQ(lab.ask(0, "/later"), "version 1");
+    // Offers arrive in their order.
+    EXPECT_EQ(lab.garner(0, {"group", "fetch", lab.pages.origin().url("/last")}).code, 0);
+    EXPECT_TRUE(stored_by_all(lab, "/last")) << offers_of_all(lab);
+    for (std::size_t i = 0; i < lab.size(); ++i) EXPECT_EQ(offer_state(lab.state(i), lab.pages.origin().url("/later")), "") << i;
+    EXPECT_EQ(offer_state(lab.state(1), lab.pages.origin().url("/film")), "stored") << "offers outlive the rule";
 }
 
 TEST(GroupReplication, the_command_fetches_for_the_whole_group) {
