@@ -21,6 +21,7 @@
 #include "group/report_limit.hpp"
 #include "group/shown.hpp"
 #include "group/voter_side.hpp"
+#include "util/awaited.hpp"
 #include "util/boot_clock.hpp"
 #include "util/mutex.hpp"
 
@@ -34,6 +35,7 @@ namespace {
 constexpr Bytes submissions_max = 768 * KiB;
 constexpr Bytes around_notice = 32;   // in its frame
 constexpr milliseconds state_patience{1'000};
+constexpr auto shuts_down = "this proxy shuts down";
 
 std::string host_name() {
     std::array<char, 256> name{};
@@ -112,6 +114,8 @@ public:
                 .spread = {},
                 .why = std::move(why)};
     }
+    /// No result came.
+    std::string why_silent() const { return stopped_ ? shuts_down : "the group of this proxy does not respond"; }
     Times const& times() const { return settings_.times; }
     std::optional<GroupState> state();
 
@@ -420,7 +424,7 @@ void Group::Inside::raise_watermark() {
 
 /// Empty: the bytes wait for the voters from now on.
 std::string Group::Inside::refusal(Bytes bytes) {
-    if (stopped_) return "this proxy shuts down";
+    if (stopped_) return shuts_down;
     if (bytes > notice_bytes_max) return "it is longer than 64 KiB";
     if (waiting_.fetch_add(bytes) + bytes <= submissions_max) return {};
     waiting_ -= bytes;
@@ -506,11 +510,10 @@ void Group::Inside::report(NoticeId const& id, MemberSide::Progress progress, st
 
 std::optional<GroupState> Group::Inside::state() {
     if (stopped_ || !thread_.joinable()) return std::nullopt;
-    auto const answer = std::make_shared<std::promise<GroupState>>();
+    auto answer = std::make_shared<std::promise<GroupState>>();
     auto future = answer->get_future();
-    asio::post(io_, [this, answer] { answer->set_value(take_state()); });
-    if (future.wait_for(state_patience) != std::future_status::ready) return std::nullopt;
-    return future.get();
+    asio::post(io_, [this, answer = std::move(answer)] { answer->set_value(take_state()); });
+    return awaited(future, state_patience);
 }
 
 GroupState Group::Inside::take_state() {
@@ -539,6 +542,29 @@ GroupState Group::Inside::take_state() {
 }
 
 // ---- any thread ----
+
+namespace {
+
+/// Only the submission holds the promise, so that its end is seen.
+std::future<SubmissionResult> submit_for(Group& group, cache::Invalidation const& what, bool everywhere) {
+    auto const answer = std::make_shared<std::promise<SubmissionResult>>();
+    auto future = answer->get_future();
+    auto const tell = [answer](SubmissionResult const& outcome) { answer->set_value(outcome); };
+    if (everywhere)
+        group.submit(
+            what,
+            [tell](SubmissionResult const& outcome) {
+                if (!outcome.accepted) tell(outcome);
+            },
+            [tell](SubmissionResult const& outcome) {
+                if (outcome.accepted) tell(outcome);
+            });
+    else
+        group.submit(what, tell);
+    return future;
+}
+
+}   // namespace
 
 Group::Group(std::unique_ptr<Inside> inside) : inside_(std::move(inside)) {}
 
@@ -577,26 +603,11 @@ void Group::submit(cache::Invalidation const& what, Told accepted, Told everywhe
 }
 
 SubmissionResult Group::submit_and_wait(cache::Invalidation const& what, bool everywhere) {
-    auto const answer = std::make_shared<std::promise<SubmissionResult>>();
-    auto future = answer->get_future();
-    auto const tell = [answer](SubmissionResult const& outcome) { answer->set_value(outcome); };
-    if (everywhere)
-        submit(
-            what,
-            [tell](SubmissionResult const& outcome) {
-                if (!outcome.accepted) tell(outcome);
-            },
-            [tell](SubmissionResult const& outcome) {
-                if (outcome.accepted) tell(outcome);
-            });
-    else
-        submit(what, tell);
+    auto future = submit_for(*this, what, everywhere);
     auto const limit =
         patience() + (everywhere ? std::chrono::duration_cast<milliseconds>(2 * inside_->times().lease) : milliseconds(0));
-    if (future.wait_for(limit) == std::future_status::ready) return future.get();
-    SubmissionResult silent{.voters = inside_->voters()};
-    silent.why = "the group of this proxy does not respond";
-    return silent;
+    auto outcome = awaited(future, limit);
+    return outcome ? *std::move(outcome) : inside_->not_accepted(inside_->why_silent());
 }
 
 }   // namespace garner::group
