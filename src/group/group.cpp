@@ -584,6 +584,8 @@ int Group::descriptor() const { return inside_->descriptor(); }
 std::string Group::address() const { return inside_->address(); }
 std::optional<GroupState> Group::state() const { return inside_->state(); }
 
+milliseconds Group::lease() const { return std::chrono::duration_cast<milliseconds>(inside_->times().lease); }
+
 /// The longest wait for the voters, and the delays of threads.
 milliseconds Group::patience() const {
     return std::chrono::duration_cast<milliseconds>(inside_->times().to_store()) + milliseconds(1'000);
@@ -604,8 +606,7 @@ void Group::submit(cache::Invalidation const& what, Told accepted, Told everywhe
 
 SubmissionResult Group::submit_and_wait(cache::Invalidation const& what, bool everywhere) {
     auto future = submit_for(*this, what, everywhere);
-    auto const limit =
-        patience() + (everywhere ? std::chrono::duration_cast<milliseconds>(2 * inside_->times().lease) : milliseconds(0));
+    auto const limit = patience() + (everywhere ? 2 * lease() : milliseconds(0));
     auto outcome = awaited(future, limit);
     return outcome ? *std::move(outcome) : inside_->not_accepted(inside_->why_silent());
 }

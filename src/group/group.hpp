@@ -56,6 +56,7 @@ public:
     /// A body was sent to a client or received from another server: measures the lines, unless they are configured.
     void note_sent(std::uint64_t bytes, microseconds took);
     void note_received(std::uint64_t bytes, microseconds took);
+    milliseconds lease() const;
     /// The longest time until `accepted` is called.
     milliseconds patience() const;
 
