@@ -151,7 +151,7 @@ TEST_F(StoringAlone, a_body_without_length_that_becomes_too_large_reaches_the_cl
 }
 
 /// As Group applies it: a hard one of a URL removes the stored response at once.
-void apply(cache::Cache& cache, cache::Invalidation const& what) {
+void apply_for_group(cache::Cache& cache, cache::Invalidation const& what) {
     bool const is_purged = what.kind == cache::Invalidation::Kind::url && !what.soft;
     if (!is_purged) return cache.invalidate(what);
     cache.invalidations.accept_purged(what, wall_now());
@@ -169,7 +169,7 @@ TEST_F(StoringAlone, an_invalidation_during_a_fetch_for_the_group_concerns_the_r
             auto const one = request();
             one->request.in_group.replicates = true;
             ASSERT_TRUE(one->fetch());
-            apply(worker_.cache, what);
+            apply_for_group(worker_.cache, what);
             ASSERT_EQ(one->store(), Step::deliver);
             if (one->state.follower) one->deliver();
             worker_.run_until([this] { return worker_.services.background.pumps.empty(); });
