@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t megabyte = 1'000'000;
 
-/// Transfers of 10 megabyte at this rate.
+/// Transfers of 10 MB at this rate.
 void add_transfers(LineRate& line, std::uint64_t rate, std::size_t times) {
     for (std::size_t i = 0; i < times; ++i) line.add(10 * megabyte, microseconds(10 * megabyte * megabyte / rate));
 }
