@@ -150,7 +150,7 @@ TEST_F(StoringAlone, a_body_without_length_that_becomes_too_large_reaches_the_cl
     EXPECT_FALSE(peek().object);
 }
 
-/// As Group applies it: a hard one of a URL removes the stored response at once.
+/// Does the same as Group: a hard invalidation of a URL removes the stored response at once.
 void apply_for_group(cache::Cache& cache, cache::Invalidation const& what) {
     bool const is_purged = what.kind == cache::Invalidation::Kind::url && !what.soft;
     if (!is_purged) return cache.invalidate(what);
