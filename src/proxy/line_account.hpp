@@ -27,7 +27,7 @@ struct LinePlace {
 
 /// `network`: of the client's address. Pure.
 LinePlace place_on_line(Options const& options, http::RuleRequest const& facts, IpAddress const& network);
-/// The place of all fetches without a client that replicate objects of the group: clients go first, and no cap or quota counts them.
+/// The place of all fetches that replicate objects of the group: clients go first, and no cap or quota counts them.
 LinePlace place_of_replication();
 
 /// The part of a key that tells apart what a rule counts together; empty: all.

@@ -159,7 +159,7 @@ void apply_for_group(cache::Cache& cache, cache::Invalidation const& what) {
 }
 
 TEST_F(StoringAlone, an_invalidation_during_a_fetch_for_the_group_concerns_the_response) {
-    auto const url = request()->request.target.url;
+    std::string const url(request()->request.target.url);
     for (auto const delimited : {test::Delimited::by_length, test::Delimited::by_chunks})
         for (auto const& what :
              {*cache::url_invalidation(url, false), cache::invalidation_of_all(false), cache::invalidation_of_all(true)}) {
