@@ -5,6 +5,7 @@
 
 #include "admin/figures.hpp"
 #include "admin/group_json.hpp"
+#include "admin/json_members.hpp"
 #include "admin/quota_json.hpp"
 #include "http/dates.hpp"
 #include "icp/https.hpp"
@@ -215,7 +216,7 @@ Json line(Explanation const& explained) {
     auto const& share = explained.options->share;
     auto const* const cap = explained.line->cap;
     Json json{{"subject", share::subject_name(explained.line->subject)},
-              {"weight", explained.line->weight},
+              {"weight", weight_in_json(explained.line->weight)},
               {"down_bytes_per_second", share.down},
               {"up_bytes_per_second", share.up},
               {"cap", nullptr},

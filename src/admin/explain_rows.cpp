@@ -4,6 +4,7 @@
 
 #include "admin/health.hpp"
 #include "admin/human.hpp"
+#include "admin/json_members.hpp"
 #include "admin/metrics.hpp"
 #include "icp/peer_lookup.hpp"
 #include "policy/policies.hpp"
@@ -129,7 +130,7 @@ void explain_user(RowFacts const& facts, std::string const& name, Explained& out
     auto const waiting = down.waiting + up.waiting;
     auto const now = [](share::FlowFigures const& flow) { return static_cast<Bytes>(flow.bytes_per_second); };
     out.lines.push_back({"line", rates(line[0], line[1]) + "; users that wait for it get bytes in proportion to their weights"});
-    out.lines.push_back({"weight", std::to_string(static_cast<std::uint64_t>(down.weight))});
+    out.lines.push_back({"weight", weight_in_json(down.weight).dump()});
     out.lines.push_back({"waiting", waiting == 0 ? "no transfer: the line has enough for what this user takes"
                                                  : count(waiting, "transfer") + ": the line is full"});
     out.lines.push_back({"a second", volumes(now(down), now(up))});

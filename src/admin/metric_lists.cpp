@@ -87,7 +87,7 @@ Json rule_hits(Report const& report) {
 Json subjects(Report const& report) {
     Json rows = Json::array();
     for (auto const& subject : report.subjects) {
-        Json row{{"name", subject.name}, {"weight", static_cast<std::uint64_t>(subject.flows[0].weight)}};
+        Json row{{"name", subject.name}, {"weight", weight_in_json(subject.flows[0].weight)}};
         for (auto const direction : share::directions) {
             auto const& flow = subject.flows[share::index(direction)];
             row[std::string(share::text(direction)) + "_bytes"] = flow.bytes;

@@ -327,15 +327,15 @@ Reply Routes::purge_url(std::string_view url) {
     auto const peers = server_.mesh().agent(0).purge_and_wait(normal);
     // A peer may have sent the old object before its own purge.
     found |= !peers.empty() && server_.cache().purge(normal);
+    std::optional<group::SubmissionResult> of_group;
+    if (server_.group() && server_.cache().invalidations.covers_url(normal))
+        of_group = submit({.kind = cache::Invalidation::Kind::url, .soft = false, .origin = {}, .text = normal}, false);
     auto const disk = server_.cache().disk().store();
     if (disk && !disk->wait_until_settled(store::Survives::power))
         return refused(
             503, "Purged, but the disk did not confirm it in time: the object may be back after a crash.\n" + icp::text_of(peers));
     Json json{{"purged", found}};
-    if (server_.group() && server_.cache().invalidations.covers_url(normal)) {
-        auto const outcome = submit({.kind = cache::Invalidation::Kind::url, .soft = false, .origin = {}, .text = normal}, false);
-        json["group"] = {{"accepted", outcome.accepted}, {"text", outcome.text()}};
-    }
+    if (of_group) json["group"] = {{"accepted", of_group->accepted}, {"text", of_group->text()}};
     for (auto const& peer : peers) json["peers"].push_back({{"name", peer.name}, {"answer", icp::words_of(peer)}});
     return in_json(json);
 }

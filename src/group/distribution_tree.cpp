@@ -41,10 +41,12 @@ public:
         }
         return tree;
     }
-    /// The lowest rate at which a member receives.
-    std::uint64_t slowest() const {
-        auto const slowest = std::ranges::min_element(places_, {}, &Place::rate);
-        return slowest == places_.end() ? 0 : slowest->rate;
+    /// The lowest rate of a member that could receive more. One whose own line is slower says nothing about the tree.
+    std::uint64_t level() const {
+        auto level = UINT64_MAX;
+        for (std::size_t at = 0; at < places_.size(); ++at)
+            if (places_[at].rate < downlink(at)) level = std::min(level, places_[at].rate);
+        return level;
     }
 
 private:
@@ -135,19 +137,19 @@ std::vector<std::uint64_t> limits_to_try(std::span<PlanMember const> members) {
 }   // namespace
 
 /// If the uplinks do not suffice for all downlinks, fast members that reserve their whole downlink starve the last ones. So several
-/// limits are tried: the highest counts that lets the slowest member receive about as fast as any other limit does.
+/// limits are tried: the highest counts whose level is about as high as that of any other.
 std::vector<std::optional<std::size_t>> plan(std::span<PlanMember const> members, std::uint64_t root, std::uint64_t length) {
     constexpr double about = 1.05;
     bool const is_small = length != 0 && length <= plan_small_bytes;
     if (is_small || members.empty()) return Planner(members, true, UINT64_MAX).run(root);
     std::vector<std::optional<std::size_t>> best;
-    double slowest = -1;
+    double level = -1;
     for (auto const most : limits_to_try(members)) {
         Planner planner(members, false, most);
         auto tree = planner.run(root);
-        auto const rate = static_cast<double>(planner.slowest());
-        if (rate <= slowest * about && !best.empty()) continue;
-        slowest = rate;
+        auto const reached = static_cast<double>(planner.level());
+        if (reached <= level * about && !best.empty()) continue;
+        level = reached;
         best = std::move(tree);
     }
     return best;

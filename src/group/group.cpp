@@ -22,6 +22,7 @@
 #include "group/report_limit.hpp"
 #include "group/shown.hpp"
 #include "group/voter_side.hpp"
+#include "util/awaited.hpp"
 #include "util/boot_clock.hpp"
 #include "util/mutex.hpp"
 
@@ -35,6 +36,7 @@ namespace {
 constexpr Bytes submissions_max = 768 * KiB;
 constexpr Bytes around_notice = 32;   // in its frame
 constexpr milliseconds state_patience{1'000};
+constexpr auto shuts_down = "this proxy shuts down";
 
 std::string host_name() {
     std::array<char, 256> name{};
@@ -111,6 +113,8 @@ public:
                 .spread = {},
                 .why = std::move(why)};
     }
+    /// No result came.
+    std::string why_silent() const { return stopped_ ? shuts_down : "the group of this proxy does not respond"; }
     Times const& times() const { return settings_.times; }
     std::optional<GroupState> state();
 
@@ -354,7 +358,7 @@ void Group::Inside::raise_watermark() {
 
 /// Empty: the bytes wait for the voters from now on.
 std::string Group::Inside::refusal(Bytes bytes) {
-    if (stopped_) return "this proxy shuts down";
+    if (stopped_) return shuts_down;
     if (bytes > notice_bytes_max) return "it is longer than 64 KiB";
     if (waiting_.fetch_add(bytes) + bytes <= submissions_max) return {};
     waiting_ -= bytes;
@@ -440,11 +444,10 @@ void Group::Inside::report(NoticeId const& id, MemberSide::Progress progress, st
 
 std::optional<GroupState> Group::Inside::state() {
     if (stopped_ || !thread_.joinable()) return std::nullopt;
-    auto const answer = std::make_shared<std::promise<GroupState>>();
+    auto answer = std::make_shared<std::promise<GroupState>>();
     auto future = answer->get_future();
-    asio::post(io_, [this, answer] { answer->set_value(take_state()); });
-    if (future.wait_for(state_patience) != std::future_status::ready) return std::nullopt;
-    return future.get();
+    asio::post(io_, [this, answer = std::move(answer)] { answer->set_value(take_state()); });
+    return awaited(future, state_patience);
 }
 
 GroupState Group::Inside::take_state() {
@@ -474,6 +477,29 @@ GroupState Group::Inside::take_state() {
 
 // ---- any thread ----
 
+namespace {
+
+/// Only the submission holds the promise, so that its end is seen.
+std::future<SubmissionResult> submit_for(Group& group, cache::Invalidation const& what, bool everywhere) {
+    auto const answer = std::make_shared<std::promise<SubmissionResult>>();
+    auto future = answer->get_future();
+    auto const tell = [answer](SubmissionResult const& outcome) { answer->set_value(outcome); };
+    if (everywhere)
+        group.submit(
+            what,
+            [tell](SubmissionResult const& outcome) {
+                if (!outcome.accepted) tell(outcome);
+            },
+            [tell](SubmissionResult const& outcome) {
+                if (outcome.accepted) tell(outcome);
+            });
+    else
+        group.submit(what, tell);
+    return future;
+}
+
+}   // namespace
+
 Group::Group(std::unique_ptr<Inside> inside) : inside_(std::move(inside)) {}
 
 Group::~Group() { stop(); }
@@ -491,6 +517,8 @@ void Group::resume() { inside_->resume(); }
 int Group::descriptor() const { return inside_->descriptor(); }
 std::string Group::address() const { return inside_->address(); }
 std::optional<GroupState> Group::state() const { return inside_->state(); }
+
+milliseconds Group::lease() const { return std::chrono::duration_cast<milliseconds>(inside_->times().lease); }
 
 /// The longest wait for the voters, and the delays of threads.
 milliseconds Group::patience() const {
@@ -511,26 +539,10 @@ void Group::submit(cache::Invalidation const& what, Told accepted, Told everywhe
 }
 
 SubmissionResult Group::submit_and_wait(cache::Invalidation const& what, bool everywhere) {
-    auto const answer = std::make_shared<std::promise<SubmissionResult>>();
-    auto future = answer->get_future();
-    auto const tell = [answer](SubmissionResult const& outcome) { answer->set_value(outcome); };
-    if (everywhere)
-        submit(
-            what,
-            [tell](SubmissionResult const& outcome) {
-                if (!outcome.accepted) tell(outcome);
-            },
-            [tell](SubmissionResult const& outcome) {
-                if (outcome.accepted) tell(outcome);
-            });
-    else
-        submit(what, tell);
-    auto const limit =
-        patience() + (everywhere ? std::chrono::duration_cast<milliseconds>(2 * inside_->times().lease) : milliseconds(0));
-    if (future.wait_for(limit) == std::future_status::ready) return future.get();
-    SubmissionResult silent{.voters = inside_->voters()};
-    silent.why = "the group of this proxy does not respond";
-    return silent;
+    auto future = submit_for(*this, what, everywhere);
+    auto const limit = patience() + (everywhere ? 2 * lease() : milliseconds(0));
+    auto outcome = awaited(future, limit);
+    return outcome ? *std::move(outcome) : inside_->not_accepted(inside_->why_silent());
 }
 
 }   // namespace garner::group

@@ -41,7 +41,8 @@ public:
     /// Applies the invalidation in this cache before it returns, and tells the group. `accepted`: once a majority of the voters has
     /// stored it, or not in time. `everywhere`: once no member that is current uses what it covers; only after `accepted`.
     void submit(cache::Invalidation const&, Told accepted = {}, Told everywhere = {});
-    /// submit(), and waits; a worker must not. `everywhere`: for that, too.
+    /// submit(), and waits; a worker must not. `everywhere`: for that, too. If the group stops meanwhile, the result is that it was
+    /// not accepted.
     SubmissionResult submit_and_wait(cache::Invalidation const&, bool everywhere);
     /// Offers an object to the group. `accepted`: as of submit(). An offer of the same object is in force: it counts as accepted.
     void offer(Offer offer, Told accepted = {});
@@ -56,6 +57,7 @@ public:
     /// A body was sent to a client or received from another server: measures the lines, unless they are configured.
     void note_sent(std::uint64_t bytes, microseconds took);
     void note_received(std::uint64_t bytes, microseconds took);
+    milliseconds lease() const;
     /// The longest time until `accepted` is called.
     milliseconds patience() const;
 

@@ -14,11 +14,13 @@ class LineRate {
 public:
     static constexpr std::uint64_t bytes_least = 1 << 20;   // a shorter transfer says little about the line
     static constexpr std::size_t kept = 64, needed = 8;
+    static constexpr std::uint64_t fastest = 12'500'000'000;   // 100 Gbit/s: faster transfers ended in buffers of this machine
 
     void add(std::uint64_t bytes, microseconds took) {
         constexpr std::uint64_t micros = 1'000'000;
         if (bytes < bytes_least || bytes > UINT64_MAX / micros || took <= microseconds(0)) return;
-        rates_[count_++ % kept] = bytes * micros / static_cast<std::uint64_t>(took.count());
+        auto const rate = bytes * micros / static_cast<std::uint64_t>(took.count());
+        if (rate <= fastest) rates_[count_++ % kept] = rate;
     }
     /// Bytes a second; 0 until there are enough transfers.
     std::uint64_t p90() const {

@@ -92,7 +92,7 @@ milliseconds GroupFetch::time_for_news() const {
     if (order_.offered) return {};
     auto const levels = services_.group->parents_of(order_.url).size();
     constexpr int part_of_lease = 16;
-    return levels > 1 ? services_.group->patience() / part_of_lease * static_cast<int>(levels - 1) : milliseconds{};
+    return levels > 1 ? services_.group->lease() / part_of_lease * static_cast<int>(levels - 1) : milliseconds{};
 }
 
 net::awaitable<void> GroupFetch::wait_for(milliseconds time) {

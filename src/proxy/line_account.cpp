@@ -40,11 +40,16 @@ std::string counted_by(share::Each each, std::string const& subject, IpEndpoint 
 
 LinePlace place_on_line(Options const& options, http::RuleRequest const& facts, IpAddress const& network) {
     LinePlace place{.subject = subject_of(options.share.by, facts, network)};
-    if (auto const* rule = first_match(options.share.weights, facts)) place.weight = rule->weight;
+    if (auto const* rule = first_match(options.share.weights, facts)) place.weight = static_cast<float>(rule->weight);
     place.cap = first_match(options.caps, facts);
     place.quota = first_match(options.quotas, facts);
     if (place.quota && !place.quota->has_limit()) place.quota = nullptr;
     return place;
+}
+
+LinePlace place_of_replication() {
+    constexpr float part_of_client = 1.0F / 16;
+    return {.subject = share::replication_key(), .weight = part_of_client};
 }
 
 /// Rules of hosts do not match the request for the page itself. The first rule that matches it would count it.
@@ -67,7 +72,8 @@ std::vector<share::QuotaStanding> own_quotas(Request const& request) {
 
 std::unique_ptr<share::Account> open_account(Request const& request) {
     auto const& options = *request.options;
-    auto const place = place_on_line(options, request.facts(), request.client_network());
+    auto const place =
+        request.in_group.replicates ? place_of_replication() : place_on_line(options, request.facts(), request.client_network());
     // Without a cap or quota, too: others, which have one, may join the fetch and outlive the request.
     auto& services = request.services;
     std::shared_ptr<share::Cap> cap;

@@ -1,6 +1,5 @@
 // The subject that pays for a request that goes over the line, its cap, and its quota.
 #pragma once
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,7 +19,7 @@ inline bool limits_line(Options const& options) {
 
 struct LinePlace {
     std::string subject;   // share::subject_key
-    std::uint32_t weight = 1;
+    float weight = 1;
     // Of the options; nullptr: none applies.
     share::CapRule const* cap = nullptr;
     share::QuotaRule const* quota = nullptr;
@@ -28,6 +27,8 @@ struct LinePlace {
 
 /// `network`: of the client's address. Pure.
 LinePlace place_on_line(Options const& options, http::RuleRequest const& facts, IpAddress const& network);
+/// The place of all fetches that replicate objects of the group: clients go first, and no cap or quota counts them.
+LinePlace place_of_replication();
 
 /// The part of a key that tells apart what a rule counts together; empty: all.
 std::string counted_by(share::Each each, std::string const& subject, IpEndpoint const& connection);

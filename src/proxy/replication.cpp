@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "proxy/group_offer.hpp"
+#include "util/awaited.hpp"
 
 namespace garner::proxy {
 
@@ -21,12 +22,13 @@ void Replication::take(std::string const& url) {
 }
 
 group::SubmissionResult Replication::fetch_and_wait(std::string const& url) {
-    auto const answer = std::make_shared<std::promise<group::SubmissionResult>>();
+    auto answer = std::make_shared<std::promise<group::SubmissionResult>>();
     auto future = answer->get_future();
-    auto const tell = [answer](group::SubmissionResult const& result) { answer->set_value(result); };
-    add({.url = url, .offered = tell, .ended = {}});
-    if (future.wait_for(fetch_patience + group_.patience()) == std::future_status::ready) return future.get();
-    return not_offered("the head of the response has not arrived in time");
+    add({.url = url,
+         .offered = [answer = std::move(answer)](group::SubmissionResult const& result) { answer->set_value(result); },
+         .ended = {}});
+    auto result = awaited(future, fetch_patience + group_.patience());
+    return result ? *std::move(result) : not_offered("the head of the response has not arrived in time, or this proxy shuts down");
 }
 
 void Replication::add(GroupFetch::Order order) {

@@ -22,9 +22,9 @@ void Shares::configure(Options const& options) {
     }
 }
 
-SubjectRef Shares::subject(std::string_view key, std::uint32_t weight) {
+SubjectRef Shares::subject(std::string_view key, float weight) {
     auto subject = subjects_.find(key);
-    for (auto const direction : directions) line(direction).set_weight(subject->flow(direction), static_cast<float>(weight));
+    for (auto const direction : directions) line(direction).set_weight(subject->flow(direction), weight);
     return subject;
 }
 

@@ -31,7 +31,7 @@ public:
     void configure(Options const& options);
     Line& line(Direction direction) { return lines_[index(direction)]; }
     Line const& line(Direction direction) const { return lines_[index(direction)]; }
-    SubjectRef subject(std::string_view key, std::uint32_t weight);
+    SubjectRef subject(std::string_view key, float weight);
 
     Figures figures() const;
     /// The `most` subjects with most bytes, most bytes first.

@@ -8,10 +8,12 @@ namespace {
 
 constexpr char user_mark = 'u';
 constexpr char network_mark = 'n';
+constexpr char replication_mark = 'r';
 constexpr std::string_view of_user = "user:", of_source = "source:";
 
 bool is_doubtful(std::string_view user) {
-    return user == all_subjects || user.starts_with(of_user) || user.starts_with(of_source) || parse_ip(user);
+    return user == all_subjects || user == replication_subject || user.starts_with(of_user) || user.starts_with(of_source) ||
+           parse_ip(user);
 }
 
 }   // namespace
@@ -29,9 +31,12 @@ std::string subject_key(IpAddress const& network) {
     return key;
 }
 
+std::string replication_key() { return std::string(1, replication_mark); }
+
 std::string subject_name(std::string_view key) {
     auto const mark = key.front();
     key.remove_prefix(1);
+    if (mark == replication_mark) return std::string(replication_subject);
     if (mark == user_mark) return std::string(is_doubtful(key) ? of_user : "").append(key);
     IpAddress address = mark == '4' ? IpAddress::v4(0, 0, 0, 0) : IpAddress();
     std::copy(key.begin(), key.end(), reinterpret_cast<char*>(address.bytes.data()) + (mark == '4' ? 12 : 0));

@@ -21,10 +21,13 @@ namespace garner::share {
 
 /// The name of all clients of a rule together.
 inline constexpr std::string_view all_subjects = "all";
+/// The name of all fetches that replicate objects of the group, which are one subject.
+inline constexpr std::string_view replication_subject = "replication of the group";
 
 /// The key of a user, and of a network: short, since there may be 100,000 of them.
 std::string subject_key(std::string_view user);
 std::string subject_key(IpAddress const& network);
+std::string replication_key();
 /// "anna", "10.0.0.7", "2001:db8::"; "user:10.0.0.7" for a user whose name could be taken for another subject.
 std::string subject_name(std::string_view key);
 /// The keys that a text can name: both "user:anna" and "anna" name a user, "source:10.0.0.7" a network, "10.0.0.7" either.

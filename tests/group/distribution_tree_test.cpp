@@ -95,6 +95,33 @@ TEST(GroupPlan, the_last_of_a_hundred_has_a_gigabyte_in_little_more_than_the_tim
     }
 }
 
+TEST(GroupPlan, a_member_with_a_very_slow_line_takes_nothing_from_the_others) {
+    auto members = mixed_lines(1);
+    double slowest_line = 0;
+    for (auto const& one : members)
+        slowest_line = std::max(slowest_line, static_cast<double>(GB) / static_cast<double>(one.downlink));
+    members.push_back({.member = 101, .uplink = MB / 2, .downlink = MB / 2});
+    auto const at = times(members, plan(members, 1, GB), GB);
+    for (std::size_t i = 0; i + 1 < members.size(); ++i) {
+        EXPECT_GE(at[i], 0) << i;
+        EXPECT_LE(at[i], 1.25 * slowest_line) << i;
+    }
+}
+
+TEST(GroupPlan, absurd_lines_exceed_no_limit) {
+    for (auto const absurd : {std::uint64_t{1}, UINT64_MAX}) {
+        auto members = mixed_lines(2);
+        for (std::size_t i : {1, 50}) members[i].uplink = members[i].downlink = absurd;
+        auto const tree = plan(members, 1, GB);
+        EXPECT_EQ(std::ranges::count(tree, std::optional<std::size_t>()), 1);
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            EXPECT_LE(children_of(tree, i), plan_children_max);
+            EXPECT_LT(depth_of(tree, i), members.size());
+        }
+        for (std::size_t i : {1, 50}) EXPECT_EQ(children_of(tree, i) > 0, absurd != 1) << i;
+    }
+}
+
 TEST(GroupPlan, a_blind_tree_takes_longer) {
     auto const members = mixed_lines(1);
     Tree blind(members.size());

@@ -129,6 +129,26 @@ TEST(GroupOffers, a_voter_tells_each_member_whom_to_ask) {
     EXPECT_EQ(last.life, 60u);
 }
 
+TEST(GroupOffers, measured_lines_change_the_tree) {
+    constexpr std::uint64_t slow = 1'000'000, usual = 10'000'000, fast = 90'000'000;
+    OneVoter scene;
+    scene.join(1, usual), scene.join(2, fast), scene.join(3, usual);
+    using Parents = std::vector<std::string>;
+    std::uint64_t number = 0;
+    auto const parents_of = [&](Voter::Link member) {
+        for (Voter::Link link = 1; link <= 3; ++link) scene.messages(link);
+        scene.offer(1, ++number, offer_of("http://a/" + std::to_string(number)));
+        return offers_in(scene.messages(member)).at(0).parents;
+    };
+    EXPECT_EQ(parents_of(3), (Parents{"10.0.0.2:3128", "10.0.0.1:3128"}));
+    EXPECT_TRUE(scene.voter.receive(2, Lines{.uplink = slow, .downlink = fast}, scene.now));
+    EXPECT_TRUE(scene.voter.receive(3, Lines{.uplink = fast, .downlink = fast}, scene.now));
+    EXPECT_EQ(parents_of(3), Parents{"10.0.0.1:3128"});
+    EXPECT_EQ(parents_of(2), (Parents{"10.0.0.3:3128", "10.0.0.1:3128"}));
+    EXPECT_TRUE(scene.voter.receive(3, Lines{.uplink = 0, .downlink = 0}, scene.now)) << "unknown again: faster than slow";
+    EXPECT_EQ(parents_of(2), (Parents{"10.0.0.3:3128", "10.0.0.1:3128"}));
+}
+
 TEST(GroupOffers, a_newcomer_gets_those_in_force) {
     OneVoter scene;
     scene.join(1);

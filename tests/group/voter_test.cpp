@@ -222,6 +222,22 @@ TEST(Group, a_majority_that_restarts_costs_a_watermark) {
     EXPECT_EQ(group.watermarks, 2);
 }
 
+TEST(Group, voters_hear_of_measured_lines_and_again_with_a_new_connection) {
+    Group group(3);
+    group.member->set_lines({.uplink = 5, .downlink = 6});
+    group.run();
+    group.start(0);
+    group.member->disconnected(0, group.now);
+    group.pass(seconds(3));
+    for (std::size_t seat = 0; seat < 3; ++seat) {
+        auto const members = group.voters[seat]->members();
+        ASSERT_EQ(members.size(), 1u) << seat;
+        EXPECT_EQ(members[0].uplink, 5u) << seat;
+        EXPECT_EQ(members[0].downlink, 6u) << seat;
+    }
+    EXPECT_TRUE(group.good);
+}
+
 TEST(Group, a_voter_names_the_reason_of_a_refusal) {
     struct Case {
         Hello hello;

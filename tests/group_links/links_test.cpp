@@ -138,6 +138,27 @@ TEST_F(Links, a_member_without_voters_is_cut_off_and_comes_back_when_they_do) {
     EXPECT_EQ(members[1]->state().totals.cut_off, 1u);
 }
 
+TEST_F(Links, a_submission_that_waits_while_the_group_stops_is_not_accepted) {
+    places.push_back(free_place());
+    for (std::size_t i = 0; i < 2; ++i) {
+        auto one = options(i);
+        one.lease = seconds(60);   // the voters would have that long to answer
+        members.push_back(std::make_unique<Member>(one));
+    }
+    ASSERT_TRUE(eventually([&] { return members[1]->is_current(); })) << members[1]->state().why;
+    members[0] = nullptr;   // the only voter
+    std::optional<SubmissionResult> outcome;
+    std::thread waiting([&] { outcome = members[1]->group->submit_and_wait(cache::invalidation_of_all(false), true); });
+    EXPECT_TRUE(eventually([&] { return members[1]->accepted() == 1; })) << "it holds here";
+    members[1]->group->stop();
+    waiting.join();
+    ASSERT_TRUE(outcome);
+    EXPECT_FALSE(outcome->accepted);
+    EXPECT_EQ(outcome->why, "this proxy shuts down");
+    EXPECT_EQ(members[1]->group->submit_and_wait(cache::invalidation_of_all(false), false).why, "this proxy shuts down");
+    EXPECT_FALSE(members[1]->group->state());
+}
+
 TEST_F(Links, a_voter_that_pauses_for_another_process_is_followed_by_it) {
     begin(1, 2);
     EXPECT_TRUE(members[0]->group->pause());

@@ -5,6 +5,8 @@
 
 #include <tuple>
 
+#include "proxy/request_scene.hpp"
+
 namespace garner::proxy {
 namespace {
 
@@ -56,7 +58,7 @@ TEST(LineAccount, the_first_rule_that_matches_applies) {
     EXPECT_TRUE(limits_line(options));
     struct Row {
         char const* client;
-        unsigned weight;
+        float weight;
         char const* cap;
     };
     for (auto const& row : {Row{"10.1.0.1", 2, "others"}, Row{"10.9.0.1", 3, "guests"}, Row{"192.0.2.1", 1, "others"}}) {
@@ -66,6 +68,41 @@ TEST(LineAccount, the_first_rule_that_matches_applies) {
         ASSERT_NE(place.cap, nullptr);
         EXPECT_EQ(place.cap->name, row.cap) << row.client;
     }
+}
+
+TEST(LineAccount, fetches_for_the_group_have_a_sixteenth_of_a_weight_and_no_cap_or_quota) {
+    test::Origin const origin;
+    OneWorker worker(origin);
+    auto options = OneWorker::options_of_tests();
+    options.share.down = 1'000'000;
+    options.share.weights = {{.weight = 3, .match = {}}};
+    share::CapRule cap;
+    cap.name = "all";
+    cap.down = 1'000;
+    options.caps = {cap};
+    share::QuotaRule quota;
+    quota.name = "all";
+    quota.bytes = 1;
+    options.quotas = {quota};
+    worker.options = std::make_shared<Options const>(options);
+    worker.shared.caps.configure(options.caps);
+    worker.shared.quotas.configure(options.quotas);
+
+    OneRequest of_client(worker, "GET /a HTTP/1.1\r\nHost: site.example");
+    auto const* const usual = of_client.request.line_account();
+    EXPECT_TRUE(usual->own_cap());
+    EXPECT_TRUE(usual->own().quota);
+    OneRequest of_group(worker, "GET /a HTTP/1.1\r\nHost: site.example");
+    of_group.request.in_group.replicates = true;
+    auto* const account = of_group.request.line_account();
+    EXPECT_FALSE(account->own_cap());
+    EXPECT_FALSE(account->own().quota);
+    account->charge(share::Direction::down, 1'000);
+    auto const largest = worker.shared.shares.largest(1);
+    ASSERT_EQ(largest.size(), 1u);
+    EXPECT_EQ(largest[0].name, share::replication_subject);
+    EXPECT_EQ(largest[0].flows[0].weight * 16, 1);
+    EXPECT_EQ(usual->own().subject->flow(share::Direction::down).weight(), 3);
 }
 
 TEST(LineAccount, an_escaped_URL_evades_no_limit_and_uses_no_exemption) {

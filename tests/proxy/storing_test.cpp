@@ -150,6 +150,34 @@ TEST_F(StoringAlone, a_body_without_length_that_becomes_too_large_reaches_the_cl
     EXPECT_FALSE(peek().object);
 }
 
+/// Does the same as Group: a hard invalidation of a URL removes the stored response at once.
+void apply_for_group(cache::Cache& cache, cache::Invalidation const& what) {
+    bool const is_purged = what.kind == cache::Invalidation::Kind::url && !what.soft;
+    if (!is_purged) return cache.invalidate(what);
+    cache.invalidations.accept_purged(what, wall_now());
+    cache.purge(what.text);
+}
+
+TEST_F(StoringAlone, an_invalidation_during_a_fetch_for_the_group_concerns_the_response) {
+    std::string const url(request()->request.target.url);
+    for (auto const delimited : {test::Delimited::by_length, test::Delimited::by_chunks})
+        for (auto const& what :
+             {*cache::url_invalidation(url, false), cache::invalidation_of_all(false), cache::invalidation_of_all(true)}) {
+            auto answer = test::fresh("of before");
+            answer.delimited = delimited;
+            origin_.answer("/a", answer);
+            auto const one = request();
+            one->request.in_group.replicates = true;
+            ASSERT_TRUE(one->fetch());
+            apply_for_group(worker_.cache, what);
+            ASSERT_EQ(one->store(), Step::deliver);
+            if (one->state.follower) one->deliver();
+            worker_.run_until([this] { return worker_.services.background.pumps.empty(); });
+            EXPECT_NE(peek().kind, Kind::fresh) << cache::text_of(what);
+            worker_.cache.purge(one->request.key);
+        }
+}
+
 TEST_F(StoringAlone, a_304_gives_the_stored_body_a_new_head) {
     store_stale("body");
     auto const one = validate(unchanged);

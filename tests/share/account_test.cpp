@@ -83,6 +83,25 @@ TEST(Account, connections_of_a_subject_share_its_part) {
     EXPECT_LT(of_many + of_one, rate * 13 / 10 + 17 * 64 * KiB);
 }
 
+TEST(Account, replication_leaves_the_line_to_clients_and_takes_it_without_them) {
+    AWorker worker(20'000'000);
+    auto const replication = worker.shares.subject(replication_key(), 1.0F / 16);
+    auto const begun = steady_now();
+    std::deque<Account> fetches;
+    Bytes of_fetches = 0, of_client = 0;
+    for (int i = 0; i < 4; ++i) {
+        fetches.emplace_back(worker.shares, worker.clock, replication, nullptr);
+        worker.start(transfer(fetches.back(), of_fetches, begun + 2 * for_a_second));
+    }
+    auto client = worker.account("client");
+    worker.start(transfer(client, of_client, begun + for_a_second));
+    while (steady_now() < begun + for_a_second) worker.io.run_one_for(milliseconds{10});
+    auto const beside_the_client = of_fetches;
+    EXPECT_LT(beside_the_client, of_client / 4) << "a sixteenth, and the pieces that had begun";
+    worker.io.run();
+    EXPECT_GT(of_fetches, beside_the_client + 5'000'000);
+}
+
 TEST(Account, a_fill_is_paid_by_the_follower_with_least) {
     AWorker worker(1'000'000);
     auto debtor = worker.account("heavy");

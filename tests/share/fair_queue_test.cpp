@@ -149,6 +149,17 @@ TEST(FairQueue, shares_are_in_proportion_to_the_weights) {
     EXPECT_NEAR(static_cast<double>(server.served(2)), 4e6, 8e3);
 }
 
+TEST(FairQueue, a_weight_below_one_leaves_nearly_all_to_the_others) {
+    constexpr Bytes piece = 1'000;
+    Server server({1, 1, 1.0 / 16}, 4 * piece);
+    for (int i = 0; i < 4; ++i) server.add(2, piece);   // it was alone until the others came
+    for (std::size_t flow : {0, 1}) server.add(flow, piece);
+    for (int i = 0; i < 33'000; ++i) server.add(server.serve(), piece);
+    EXPECT_NEAR(static_cast<double>(server.served(0)), 16e6, 1e5);
+    EXPECT_NEAR(static_cast<double>(server.served(1)), 16e6, 1e5);
+    EXPECT_NEAR(static_cast<double>(server.served(2)), 1e6, 1e4);
+}
+
 TEST(FairQueue, who_took_less_goes_first_by_the_credit_at_most) {
     constexpr Bytes credit = 10'000;
     Server server({1, 1}, credit);

@@ -16,8 +16,9 @@ TEST(Subjects, have_their_name_as_key) {
     for (char const* text : {"10.0.0.7", "10.0.0.0", "0.0.0.0", "2001:db8::", "2001:db8:1:2::", "::", "fe80::1", "::1"})
         EXPECT_EQ(subject_name(subject_key(*parse_ip(text))), text);
     EXPECT_NE(subject_key("10.0.0.7"), subject_key(*parse_ip("10.0.0.7"))) << "a user may have any name";
-    for (char const* user : {"10.0.0.7", "2001:db8::", "all", "user:anna", "source:10.0.0.7"})
+    for (char const* user : {"10.0.0.7", "2001:db8::", "all", "user:anna", "source:10.0.0.7", "replication of the group"})
         EXPECT_EQ(subject_name(subject_key(user)), "user:" + std::string(user));
+    EXPECT_EQ(subject_name(replication_key()), "replication of the group");
     EXPECT_LE(subject_key(*parse_ip("2001:db8:1:2::")).size(), 15u) << "the key of a network needs no block of its own";
 }
 

@@ -1,4 +1,6 @@
 // Objects that one member of a group has stored are stored by all, with one request to the origin.
+#include <signal.h>
+
 #include <chrono>
 #include <numeric>
 #include <thread>
@@ -40,6 +42,16 @@ std::string offers_of_all(Lab& lab) {
     std::string all;
     for (std::size_t i = 0; i < lab.size(); ++i) all += lab.state(i)["offers"].dump() + "\n";
     return all;
+}
+
+/// Bytes that a member has received of offered objects.
+std::uint64_t replicated_bytes(json const& stats) {
+    auto const bytes = stats["group"]["replicated_bytes"];
+    return bytes["parent"].get<std::uint64_t>() + bytes["sibling"].get<std::uint64_t>() + bytes["origin"].get<std::uint64_t>();
+}
+
+bool fetch_for_all(Lab& lab, std::string const& path) {
+    return lab.garner(0, {"group", "fetch", lab.pages.origin().url(path)}).code == 0 && stored_by_all(lab, path);
 }
 
 }   // namespace
@@ -97,6 +109,29 @@ TEST(GroupReplication, an_invalidation_ends_the_offer_and_the_new_version_is_rep
     EXPECT_EQ(lab.pages.origin().requests("/film"), 2u);
 }
 
+TEST(GroupReplication, a_reload_changes_which_objects_are_offered) {
+    Lab lab(3, 3);
+    lab.ask(0, "/before");
+    auto const reload = [&](json const& rules, int generation) {
+        lab[0].reconfigure(lab.patch_of(0, {{"replicate", rules}}));
+        lab[0].signal(SIGHUP);
+        return eventually([&] { return lab[0].stats()["config"]["generation"] == generation; });
+    };
+    ASSERT_TRUE(reload(json::array({"all"}), 2));
+    EXPECT_EQ(lab.ask(0, "/film"), "version 1");
+    EXPECT_TRUE(stored_by_all(lab, "/film")) << offers_of_all(lab);
+    EXPECT_EQ(lab.ask(0, "/before"), "version 1 hit");
+    EXPECT_EQ(offer_state(lab.state(0), lab.pages.origin().url("/before")), "") << "it was stored before the reload";
+
+    ASSERT_TRUE(reload(json::array(), 3));
+    EXPECT_EQ(lab.ask(0, "/later"), "version 1");
+    // Offers arrive in their order.
+    EXPECT_EQ(lab.garner(0, {"group", "fetch", lab.pages.origin().url("/last")}).code, 0);
+    EXPECT_TRUE(stored_by_all(lab, "/last")) << offers_of_all(lab);
+    for (std::size_t i = 0; i < lab.size(); ++i) EXPECT_EQ(offer_state(lab.state(i), lab.pages.origin().url("/later")), "") << i;
+    EXPECT_EQ(offer_state(lab.state(1), lab.pages.origin().url("/film")), "stored") << "offers outlive the rule";
+}
+
 TEST(GroupReplication, the_command_fetches_for_the_whole_group) {
     Lab lab(3, 3);
     auto const film = lab.pages.origin().url("/film"), book = lab.pages.origin().url("/book");
@@ -115,6 +150,28 @@ TEST(GroupReplication, the_command_fetches_for_the_whole_group) {
                                       HasSubstr("Only http:// URLs are replicated")));
     EXPECT_EQ(lab.garner(0, {"group", "fetch", "nonsense"}).code, 2);
     EXPECT_EQ(lab.garner(0, {"group", "fetch"}).code, 2);
+}
+
+TEST(GroupReplication, an_invalidation_during_the_fetches_leaves_the_old_version_at_no_member) {
+    Lab lab(4, 3);
+    ASSERT_TRUE(fetch_for_all(lab, "/first")) << offers_of_all(lab);   // the watermark of the start no longer delays fetches
+    auto const body = pattern(2'000'000);
+    auto slow = lab.pages.origin().hold("/film");
+    Finished done;
+    std::jthread command([&] { done = lab.garner(0, {"group", "fetch", lab.pages.origin().url("/film")}); });
+    std::string const version_1 = "version 1 " + body;
+    slow.head(fresh("", 600, {{"ETag", "\"1\""}}), version_1.size());
+    slow.piece(version_1.substr(0, body.size() / 2));
+    command.join();
+    EXPECT_EQ(done.code, 0) << done.output << done.errors;
+    for (std::size_t i = 1; i < lab.size(); ++i)
+        EXPECT_TRUE(eventually([&] { return replicated_bytes(lab[i].stats()) > body.size() / 4; }, after_start)) << i;
+
+    lab.pages.origin().answer("/film", fresh("version 2 " + body, 600, {{"ETag", "\"2\""}}));
+    lab.purge(3, {"--group", lab.pages.origin().url("/film"), "--wait"});
+    slow.piece(version_1.substr(body.size() / 2));
+    slow.finish();
+    for (std::size_t i = 0; i < lab.size(); ++i) EXPECT_EQ(lab.ask(i, "/film"), "version 2") << i;
 }
 
 // ---- lines ----
@@ -192,11 +249,7 @@ public:
         });
     }
     std::string state_of(std::size_t i, std::string const& path) { return offer_state(state(i), origin_->url(path)); }
-    /// Bytes that a member has received of offered objects.
-    std::uint64_t received(std::size_t i) {
-        auto const bytes = stats(i)["group"]["replicated_bytes"];
-        return bytes["parent"].get<std::uint64_t>() + bytes["sibling"].get<std::uint64_t>() + bytes["origin"].get<std::uint64_t>();
-    }
+    std::uint64_t received(std::size_t i) { return replicated_bytes(stats(i)); }
     std::string parent_of(std::size_t i, std::string const& path) {
         auto const all = state(i)["offers"];
         for (auto const& offer : all)
