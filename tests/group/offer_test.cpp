@@ -137,7 +137,8 @@ TEST(GroupOffers, measured_lines_change_the_tree) {
     std::uint64_t number = 0;
     auto const parents_of = [&](Voter::Link member) {
         for (Voter::Link link = 1; link <= 3; ++link) scene.messages(link);
-        scene.offer(1, ++number, offer_of("http://a/" + std::to_string(number)));
+        ++number;
+        scene.offer(1, number, offer_of("http://a/" + std::to_string(number)));
         return offers_in(scene.messages(member)).at(0).parents;
     };
     EXPECT_EQ(parents_of(3), (Parents{"10.0.0.2:3128", "10.0.0.1:3128"}));
