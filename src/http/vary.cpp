@@ -98,10 +98,10 @@ void add_names(VaryNames& vary, std::string_view list) {
 }
 
 // A longer list would only cost time for every request of the URL.
-constexpr std::size_t names_max = 32;
+constexpr std::size_t vary_names_max = 32;
 
 VaryNames in_order(VaryNames vary) {
-    if (!vary.star && vary.names.size() > names_max) never_selects(vary, VaryNames::Never::too_long);
+    if (!vary.star && vary.names.size() > vary_names_max) never_selects(vary, VaryNames::Never::too_long);
     if (vary.star) vary.names.clear();
     std::ranges::sort(vary.names);
     vary.names.erase(std::ranges::unique(vary.names).begin(), vary.names.end());
