@@ -7,6 +7,7 @@
 
 #include <future>
 
+#include "util/awaited.hpp"
 #include "web/http_service.hpp"
 
 namespace garner::admin {
@@ -79,8 +80,7 @@ std::optional<Past> AdminServer::past() {
     auto const promise = std::make_shared<std::promise<Past>>();
     auto answer = promise->get_future();
     asio::post(http_->io(), [this, promise] { promise->set_value(routes_.past()); });
-    if (answer.wait_for(patience) != std::future_status::ready) return std::nullopt;
-    return answer.get();
+    return awaited(answer, patience);
 }
 
 void AdminServer::stop() {

@@ -5,8 +5,8 @@
 
 #include "admin/figures.hpp"
 #include "admin/group_json.hpp"
-#include "admin/json_members.hpp"
 #include "admin/quota_json.hpp"
+#include "admin/share_json.hpp"
 #include "http/dates.hpp"
 #include "icp/https.hpp"
 #include "icp/peer.hpp"

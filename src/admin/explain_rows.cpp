@@ -4,8 +4,8 @@
 
 #include "admin/health.hpp"
 #include "admin/human.hpp"
-#include "admin/json_members.hpp"
 #include "admin/metrics.hpp"
+#include "admin/share_json.hpp"
 #include "icp/peer_lookup.hpp"
 #include "policy/policies.hpp"
 #include "proxy/moment.hpp"

@@ -1,7 +1,6 @@
 // Access to members of a JSON object by path: they may be absent, null, or of another type.
 #pragma once
 #include <algorithm>
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -36,12 +35,6 @@ inline std::string text_at(Json const& json, std::string_view path) {
 inline std::int64_t number_at(Json const& json, std::string_view path) {
     auto const& value = at(json, path);
     return value.is_number() ? value.get<std::int64_t>() : 0;
-}
-
-/// The weight of a subject of the line: whole for clients, less than 1 for the replication of a group.
-inline Json weight_in_json(float weight) {
-    auto const whole = static_cast<std::uint64_t>(weight);
-    return static_cast<float>(whole) == weight ? Json(whole) : Json(weight);
 }
 
 }   // namespace garner::admin

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "admin/quota_json.hpp"
+#include "admin/share_json.hpp"
 #include "proxy/moment.hpp"
 #include "proxy/rule_hits.hpp"
 

@@ -46,7 +46,7 @@ private:
 
 struct Executed {
     int code = 0;          // the exit code
-    std::string version;   // of the running proxy; empty: unknown
+    std::string version;   // that of the running proxy; empty: unknown
     std::string build;     // build_id() of the running proxy; empty: unknown
 };
 /// The side of a command: prints the lines of the answer. The fault: no proxy answers.

@@ -13,6 +13,7 @@
 #include "icp/icp_message.hpp"
 #include "icp/srv_peers.hpp"
 #include "net/waiter.hpp"
+#include "util/awaited.hpp"
 #include "util/counted.hpp"
 #include "util/one_of.hpp"
 #include "util/random_bits.hpp"
@@ -283,8 +284,7 @@ std::vector<PurgeResult> Agent::purge_and_wait(std::string url) {
     constexpr seconds longest{5};   // for a busy worker, in addition to the retries
     auto purging = purge(std::move(url));
     auto result = net::asio::co_spawn(worker_.io.get_executor(), std::move(purging), net::asio::use_future);
-    if (result.wait_for(longest) != std::future_status::ready) return {};
-    return result.get();
+    return awaited(result, longest).value_or(std::vector<PurgeResult>());
 }
 
 void Agent::heard(Reply const& reply) {

@@ -9,6 +9,7 @@
 #include "icp/digest_fetcher.hpp"
 #include "icp/digest_publisher.hpp"
 #include "icp/service_monitor.hpp"
+#include "util/awaited.hpp"
 #include "util/check.hpp"
 
 namespace garner::icp {
@@ -176,8 +177,9 @@ Result<std::vector<net::NamedSocket>> Mesh::sockets() {
         auto const answer = std::make_shared<std::promise<Sockets>>();
         auto future = answer->get_future();
         net::asio::post(agent->io(), [agent = agent.get(), answer] { answer->set_value(agent->sockets()); });
-        if (future.wait_for(patience) != std::future_status::ready) return Fault{"a worker does not respond"};
-        std::ranges::move(future.get(), std::back_inserter(all));
+        auto sockets = awaited(future, patience);
+        if (!sockets) return Fault{"a worker does not respond"};
+        std::ranges::move(*sockets, std::back_inserter(all));
     }
     return all;
 }

@@ -14,7 +14,7 @@ namespace garner {
 std::optional<Bytes> parse_size(std::string_view text);
 
 /// "900 Mbit/s", "12 MiB/s", "64 KB/s", "4096": bytes a second. Bits have the units bit/s, kbit/s, Mbit/s and Gbit/s; bytes have an
-/// upper-case B. "Mb/s" and "Mbps" are refused as ambiguous. Rounded up to whole bytes, since 0 means no limit.
+/// upper-case B. "Mb/s" and "Mbps" are refused as ambiguous. Rounded up to whole bytes; less than a bit is 0.
 std::optional<Bytes> parse_rate(std::string_view text);
 
 /// "300ms", "2s", "5m", "1h", "7d", "1.5h"; only "0" needs no unit. At most 100 years.

@@ -104,7 +104,7 @@ TEST(Metrics, every_name_of_the_JSON_is_in_the_table_once) {
 }
 
 TEST(Metrics, every_answer_is_documented) {
-    auto const rows = test::documented_rows(metrics_page, "What counts as a hit");
+    auto const rows = test::documented_rows(metrics_page, "Hits");
     ASSERT_EQ(rows.size(), answer_count);
     for (std::size_t i = 0; i < answer_count; ++i)
         EXPECT_THAT(rows[i], HasSubstr("`" + std::string(name_of(static_cast<proxy::Answer>(i))) + "`"));

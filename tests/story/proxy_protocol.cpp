@@ -117,7 +117,7 @@ TEST_F(BehindBalancer, HAProxy_names_its_clients_by_both_versions) {
         EXPECT_EQ(proxy.logged("/four").all["client"], "192.0.2.8") << send;
         auto dual = Wire::connect("127.0.0.1", balancer.port);
         dual.send("PROXY TCP6 ::ffff:192.0.2.9 ::ffff:198.51.100.1 40000 443\r\n" + request("/dual"));
-        EXPECT_THAT(dual.take_all(), StartsWith("HTTP/1.1 200 ")) << send << ": as from a socket of both families";
+        EXPECT_THAT(dual.take_all(), StartsWith("HTTP/1.1 200 ")) << send << ": the sender listens for both families";
         EXPECT_EQ(proxy.logged("/dual").all["client"], "192.0.2.9") << send;
     }
     EXPECT_EQ(headers("malformed") + headers("checksum"), 0);
