@@ -15,13 +15,21 @@ using namespace garner;
 
 namespace {
 
+bool ends_with_port(std::string_view text, std::string_view port) {
+    auto const colon = text.rfind(':');
+    if (colon == text.npos) return false;
+    auto const digits = text.substr(colon + 1);
+    return digits.substr(std::min(digits.find_first_not_of('0'), digits.size())) ==
+           port;   // RFC 3986 3.2.3: leading zeros are valid
+}
+
 /// Only the address with its port, or the name with or without a port. An address may be written in several ways.
 void check_host(std::string_view text) {
     static std::vector<std::string> const names{"gate.example"};
     IpEndpoint const own{IpAddress::v4(127, 0, 0, 1), 3131};
     if (!admin::is_own_name(text, own, names)) return;
     auto const name = lower_case(text.substr(0, text.rfind(':')));
-    bool const is_address = text.ends_with(":3131") && name.find_first_not_of("0123456789abcdef.:[]") == name.npos;
+    bool const is_address = ends_with_port(text, "3131") && name.find_first_not_of("0123456789abcdef.:[]") == name.npos;
     check(is_address || name == names.front() || lower_case(text) == names.front());
 }
 
