@@ -6,10 +6,11 @@ Each --name begins a run: programs with an environment, filters and a report of 
 divided into packets of about `packet_seconds`, by the times of an earlier run, or by tests/times.json without one. A fuzzer is a
 packet by itself. The packets of all runs share one queue, the longest first: while the tests of one run wait, those of another
 work. Scenes mostly wait, so more packets are started as long as the processors have time. A failed test runs again alone after all
-others, and both logs are kept and printed. If it passes then, it counts as flaky (test_summary.py limits their number).
+others, and both logs are kept and printed. If it passes then, it counts as flaky (test_summary.py limits their number), or as
+disturbed if the whole machine stood still during its first run: this process, which looks every 30 ms, did not run for seconds.
 
-For each run FOLDER/NAME.json gets {"tests": {"program": {"Suite.test": {"result", "seconds"}}}, "flaky": [...], "seconds": ...,
-"processor": {"program": seconds}}.
+For each run FOLDER/NAME.json gets {"tests": {"program": {"Suite.test": {"result", "seconds"}}}, "flaky": [...], "disturbed": [...],
+"seconds": ..., "processor": {"program": seconds}}.
 """
 
 import argparse
@@ -30,6 +31,7 @@ tests_most = 60                       # of a packet: so many names fit in a comm
 wanted_threads = 1.8                  # that run or could run, for each processor: above it nothing more is begun
 time_limit = 600.0                    # seconds of a packet
 progress_every = 15.0
+standstill = 3.0                      # seconds without a look; a scene waits 20 s at most, a unit test may measure 1 s
 
 
 class TestRun:
@@ -37,7 +39,7 @@ class TestRun:
 
     def __init__(self, name, environment):
         self.name, self.environment = name, environment
-        self.results, self.flaky, self.processor = {}, [], {}
+        self.results, self.flaky, self.disturbed, self.processor = {}, [], [], {}
         self.begun = self.ended = None
 
     def failed_packets(self):
@@ -48,8 +50,8 @@ class TestRun:
 
     def write(self, file):
         seconds = self.ended - self.begun if self.ended else 0.0
-        file.write_text(json.dumps({"tests": self.results, "flaky": self.flaky, "seconds": seconds, "processor": self.processor},
-                                   indent=1))
+        file.write_text(json.dumps({"tests": self.results, "flaky": self.flaky, "disturbed": self.disturbed, "seconds": seconds,
+                                    "processor": self.processor}, indent=1))
 
 
 class Packet:
@@ -198,7 +200,7 @@ class Queue:
         self.running = []
         self.load = Load()
         self.done = self.total = 0
-        self.spoke = time.monotonic()
+        self.spoke = self.looked = self.stood_still = time.monotonic()   # the last: the end of the last standstill
 
     def all(self, runs, packets):
         self.total = sum(len(packet.tests) for packet in packets)
@@ -211,6 +213,7 @@ class Queue:
         waiting = list(waiting)
         try:
             while waiting or self.running:
+                self.note_standstill()
                 self.load.look()
                 processors = os.cpu_count() or 1
                 if waiting and (len(self.running) < min(jobs, processors) or len(self.running) < jobs and self.load.has_room()):
@@ -225,6 +228,12 @@ class Queue:
             for one in self.running:
                 one.end()
 
+    def note_standstill(self):
+        before, self.looked = self.looked, time.monotonic()
+        if self.looked - before >= standstill:
+            self.stood_still = self.looked
+            self.say(f"the machine stood still for {self.looked - before:.1f} s")
+
     def take(self, one):
         packet, results = one.packet, one.results()
         one.end()   # what the program left behind
@@ -235,11 +244,11 @@ class Queue:
         for test, (result, seconds) in results.items():
             if packet.again and result != "failed":
                 first = kept[test]["log"]
-                run.flaky.append(f"{packet.program.name} {test}")
+                (run.disturbed if kept[test]["disturbed"] else run.flaky).append(f"{packet.program.name} {test}")
                 print(f"== {run.name}: {test} failed, and passed when it ran again by itself; the log of the first run:\n"
                       f"{first}\n== the log of the second run:\n{one.text()}", flush=True)
             elif result == "failed" and not packet.again:
-                kept[test] = {"log": one.text()[-30_000:]}
+                kept[test] = {"log": one.text()[-30_000:], "disturbed": self.stood_still > one.begun}
             entry = kept.setdefault(test, {})
             entry |= {"result": result, "seconds": round(seconds, 3), "path": str(packet.program)}
         self.done += 0 if packet.again else len(packet.tests)

@@ -3,7 +3,7 @@
 --write-times writes the times of the long tests to a file, by which a first run orders them.
 
 A test that failed and then passed alone counts as passed and as flaky. More than `flaky_most` flaky tests in a run are a
-failure. --units prints the slowest units, too: each argument is a ninja log and the line at which this run began.
+failure; disturbed ones are only named. --units prints the slowest units, too: each argument is a ninja log and the line at which this run began.
 """
 
 import argparse
@@ -71,6 +71,8 @@ def main():
               f"{sum(run['processor'].values()):.0f} s of processor time")
         for test in run["flaky"]:
             print(f"  flaky (failed, then passed by itself; both logs are above): {test}")
+        for test in run["disturbed"]:
+            print(f"  disturbed (failed while the machine stood still, then passed; both logs are above): {test}")
         for program, tests in run["tests"].items():
             for test, one in tests.items():
                 if one["result"] in ("failed", "skipped"):

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 // Imitates GoogleTest: lists its tests, runs those of the filter, writes a report.
 constexpr char const* program = R"(#!/usr/bin/env python3
-import json, os, pathlib, sys
+import json, os, pathlib, signal, sys, time
 here = pathlib.Path(sys.argv[0]).parent
 if sys.argv[1] == "--gtest_list_tests":
     print("Suite.\n  passes\n  fails\n  dies\n" + "".join(f"  once{i}\n" for i in range(int(os.environ["ONCE"]))) + "  DISABLED_x")
@@ -32,6 +32,10 @@ for test in (one.removeprefix("Suite.") for one in chosen):
     mark = here / test
     wrong = test == "fails" and os.environ["BAD"] or test.startswith("once") and not mark.exists()
     if test.startswith("once"): mark.touch()
+    if wrong and "STILL" in os.environ:
+        os.kill(os.getppid(), signal.SIGSTOP)
+        time.sleep(3.5)
+        os.kill(os.getppid(), signal.SIGCONT)
     if test == "dies" and os.environ["BAD"]: os.abort()
     print("said by " + test)
     cases.append({"name": test, "status": "RUN", "result": "COMPLETED", "time": "0.01s"} | ({"failures": [1]} if wrong else {}))
@@ -92,6 +96,18 @@ TEST_F(RunTests, more_than_three_flaky_ones_fail_the_run) {
     auto const sums = summary();
     EXPECT_NE(sums.find("4 flaky tests in one run; at most 3 are accepted"), std::string::npos) << sums;
     EXPECT_TRUE(ends(sums, "7 passed, 1 failed\nexit 1")) << sums;
+}
+
+TEST_F(RunTests, tests_that_fail_while_the_machine_stands_still_count_apart) {
+    auto const said = tests("ONCE=1 BAD= STILL=1");
+    EXPECT_NE(said.find("the machine stood still for 3."), std::string::npos) << said;
+    auto const sums = summary();
+    EXPECT_EQ(sums.find("flaky"), std::string::npos) << sums;
+    EXPECT_NE(
+        sums.find("disturbed (failed while the machine stood still, then passed; both logs are above): made_test Suite.once0"),
+        std::string::npos)
+        << sums;
+    EXPECT_TRUE(ends(sums, "4 passed, 0 failed\nexit 0")) << sums;
 }
 
 TEST_F(RunTests, two_runs_in_one_queue_have_environments_and_reports_of_their_own) {
