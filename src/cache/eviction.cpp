@@ -22,7 +22,7 @@ bool MemoryTier::admits(store::Object::Parts const& parts, Fingerprint primary, 
     return false;
 }
 
-store::ObjectPtr MemoryTier::make_object(store::Object::Parts parts, Fingerprint primary) {
+store::ObjectPtr MemoryTier::make_object(store::Object::Parts const& parts, Fingerprint primary) {
     if (!reserve(store::Object::cost_of(parts), primary)) return nullptr;
     return store::Object::make(parts, &budget_);
 }

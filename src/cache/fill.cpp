@@ -137,7 +137,11 @@ void Fill::change(FillView::Phase phase, store::ObjectPtr object, FetchFailure f
     std::vector<net::WakeHandle> handles;
     {
         MutexLock const lock(mutex_);
-        view_ = {phase, object ? std::move(object) : view_.object, std::move(failure), reason, view_.version + 1};
+        view_.phase = phase;
+        if (object) view_.object = std::move(object);
+        view_.failure = std::move(failure);
+        view_.reason = reason;
+        ++view_.version;
         handles = take_waiting();
     }
     net::wake_all(std::move(handles), net::Wake::ready);

@@ -17,8 +17,9 @@ std::string_view plain_url_of(std::string_view key) {
 }
 
 std::string parts_text(std::string_view key) {
-    std::string text(key);
-    text += '\x02';   // invalid in a URI or in a variant's text
+    std::string text;
+    text.reserve(key.size() + 1);
+    text.append(key) += '\x02';   // invalid in a URI or in a variant's text
     return text;
 }
 

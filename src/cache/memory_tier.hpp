@@ -71,7 +71,7 @@ public:
     /// victims. Call before anything is reserved; `growing` body bytes are still to be received.
     bool admits(store::Object::Parts const&, Fingerprint primary, Bytes growing = 0);
     /// A charged object, or nullptr when the budget has no room for it.
-    store::ObjectPtr make_object(store::Object::Parts parts, Fingerprint primary);
+    store::ObjectPtr make_object(store::Object::Parts const& parts, Fingerprint primary);
     /// A body that may grow within the fill share.
     store::BodyPtr make_body(std::optional<Bytes> expected);
     /// Room in a growing body; empty when the fill share or the budget is used up. A body whose source takes its

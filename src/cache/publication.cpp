@@ -20,6 +20,7 @@ private:
     store::ObjectPtr make_marker(std::uint64_t sequence) const;
     bool admit(Shard& shard) REQUIRES(shard.mutex);
     void find_marker(Shard const& shard) REQUIRES(shard.mutex);
+    Shard::Found find_other(Shard const& shard) const REQUIRES(shard.mutex);
     bool has_newer(Shard const& shard) const REQUIRES(shard.mutex);
     bool grows_newer(Shard const& shard) const REQUIRES(shard.mutex);
     void put_in_memory(Shard& shard) REQUIRES(shard.mutex);
@@ -39,9 +40,11 @@ private:
     bool marked_on_disk_ = false;   // by a marker on disk with the Vary of this response
     std::string names_;             // names of its Vary, as http::to_string
     store::ObjectPtr marker_;       // for a URL with variants
-    std::string whole_;             // the key of its whole
+    std::string variant_key_;       // empty: the URL has no variants
+    std::string_view whole_;        // the key of its whole: `variant_key_`, or the fill's
     // Either the whole response or its parts are stored, never both.
-    std::string key_, other_key_;
+    std::string parts_key_;   // empty until it is needed
+    std::string_view key_;    // `whole_` or `parts_key_`
     Fingerprint of_key_ = 0;
     // Valid under the lock: the object at the URL's own key.
     Shard::Found at_primary_;
@@ -60,12 +63,12 @@ Publication::Publication(Fetches& fetches, Fill& fill, FetchResult const& result
     // A 206 without a known position cannot be stored.
     storable_ = object && (to_memory_ || to_disk_) && !vary.star && object->status() != 206;
     names_ = http::to_string(vary);
-    whole_ = vary.empty() ? fill.key() : variant_text(fill.key(), variant);
+    if (!vary.empty()) variant_key_ = variant_text(fill.key(), variant);
+    whole_ = vary.empty() ? fill.key() : variant_key_;
     if (!storable_) return;
     incomplete_ = is_incomplete(*object);
-    key_ = whole_;
-    other_key_ = parts_text(whole_);
-    if (incomplete_) key_.swap(other_key_);
+    if (incomplete_ || to_disk_) parts_key_ = parts_text(whole_);
+    key_ = incomplete_ ? parts_key_ : whole_;
     of_key_ = vary.empty() && !incomplete_ ? fill.primary() : memory_.fingerprint_of(key_);
     // If memory evicted the marker meanwhile, Vary is unchanged: the variants on disk stay valid.
     marked_on_disk_ = fill.marker_ && fill.marker_->head() == names_;
@@ -123,6 +126,12 @@ void Publication::find_marker(Shard const& shard) {
     same_vary_ = marker_ && is_marker_of(at_primary_.object, marker_->head());
 }
 
+/// The stored whole of parts, or the stored parts of a whole.
+Shard::Found Publication::find_other(Shard const& shard) const {
+    if (incomplete_) return memory_.find(shard, whole_);
+    return shard.has_parts() ? memory_.find(shard, parts_text(whole_)) : Shard::Found();
+}
+
 /// True if a stored object, or a response already sent, is newer.
 bool Publication::has_newer(Shard const& shard) const {
     auto const& object = *result_.object;
@@ -133,7 +142,7 @@ bool Publication::has_newer(Shard const& shard) const {
     if (is_fetched() && Supersession::contradicts_given(shard, newcomer())) return true;
     if (grows_newer(shard)) return true;
     // The whole is preferred to its own parts, whichever began first.
-    auto const other = memory_.find(shard, other_key_);
+    auto const other = find_other(shard);
     if (!other) return false;
     if (incomplete_) return is_newer(other) || outranks_parts(*other.object, object, wall_now());
     return is_newer(other) && !is_same_representation(*other.object, object, wall_now());
@@ -158,7 +167,7 @@ void Publication::put_in_memory(Shard& shard) {
         if (marker_) freed_.push_back(shard.put(primary, marker_));
         if (marker_) freed_.push_back(memory_.drop_parts(shard, fill_.key(), policy::Left::replaced));
     }
-    auto const other = memory_.find(shard, other_key_);
+    auto const other = find_other(shard);
     if (other) freed_.push_back(shard.remove(other.slot, policy::Left::replaced));
     auto const there = shard.find(of_key_, key_);
     if (there && to_memory_ && fill_.stale().get() == there.object)
@@ -179,7 +188,7 @@ bool Publication::put_on_disk() {
         disk_.store(same_vary_ ? at_primary_.object->parts() : marker_->parts());
         if (!marked) disk_.forget(parts_text(url));
     }
-    return to_disk_ && disk_.keep(*result_.object, other_key_, result_.on_disk);
+    return to_disk_ && disk_.keep(*result_.object, incomplete_ ? whole_ : parts_key_, result_.on_disk);
 }
 
 }   // namespace garner::cache

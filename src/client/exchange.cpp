@@ -59,32 +59,32 @@ Trouble Exchange::note_received(net::IoResult const& read) {
 net::awaitable<Trouble> Exchange::read_head(http::Method request, milliseconds limit) {
     scanned_ = 0;
     auto const until = steady_now() + limit;   // for the whole head: a slowly sent head times out, too
-    for (;;) {
-        std::string_view bytes(buffer_.get() + begin_, end_ - begin_);
-        auto parsed = http::parse_response_head(bytes, limits_, scanned_, head_);
-        if (parsed.kind == http::HeadParse::Kind::refused) {
-            fault_ = parsed.refusal;
-            co_return Trouble::malformed;
-        }
-        if (parsed.kind == http::HeadParse::Kind::complete) {
-            begin_ += parsed.bytes;
-            framing_ = http::response_framing(head_, request);
-            if (framing_.refusal) {
-                fault_ = framing_.refusal;
-                co_return Trouble::malformed;
-            }
-            decoder_ = http::BodyDecoder(framing_);
-            keeps_alive_ = http::keeps_alive(head_);
-            co_return Trouble::none;
-        }
-        auto const left = std::chrono::ceil<milliseconds>(until - steady_now());
-        if (left <= milliseconds{0}) co_return Trouble::timed_out;
+    if (begin_ != end_)
+        if (auto const ended = take_head(request)) co_return *ended;
+    for (auto left = limit; left > milliseconds{0}; left = std::chrono::ceil<milliseconds>(until - steady_now())) {
         auto trouble = make_room();
         if (trouble != Trouble::none) co_return trouble;
         auto const read = co_await receive(left);
         trouble = note_received(read);
         if (trouble != Trouble::none) co_return trouble;
+        if (auto const ended = take_head(request)) co_return *ended;
     }
+    co_return Trouble::timed_out;
+}
+
+/// Nothing: the head is incomplete.
+std::optional<Trouble> Exchange::take_head(http::Method request) {
+    auto const parsed = http::parse_response_head({buffer_.get() + begin_, end_ - begin_}, limits_, scanned_, head_);
+    if (parsed.kind == http::HeadParse::Kind::incomplete) return std::nullopt;
+    auto const* refusal = parsed.refusal;
+    if (!refusal) {
+        begin_ += parsed.bytes;
+        decoder_.begin(http::response_framing(head_, request));
+        keeps_alive_ = http::keeps_alive(head_);
+        refusal = framing().refusal;
+    }
+    if (refusal) fault_ = refusal;
+    return refusal ? Trouble::malformed : Trouble::none;
 }
 
 Exchange::Piece Exchange::step() {
@@ -162,7 +162,7 @@ Exchange::Traffic Exchange::take_traffic() {
 
 bool Exchange::reusable() const {
     return transport_ && head_.status >= 200 && decoder_.done() && begin_ == end_ && !cancelled_ &&
-           framing_.kind != http::Framing::Kind::until_close && keeps_alive_;
+           framing().kind != http::Framing::Kind::until_close && keeps_alive_;
 }
 
 }   // namespace garner::client

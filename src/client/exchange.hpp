@@ -23,17 +23,12 @@ enum class Trouble : std::uint8_t {
 };
 
 /// Sends one request and reads its response. Belongs to one worker; one coroutine may write while another reads.
-class Exchange {
+class Exchange : public Recycled {
 public:
     Exchange(std::unique_ptr<net::Transport> transport, net::Buffer buffer, bool reused, http::HeadLimits const& limits)
         : transport_(std::move(transport)), buffer_(std::move(buffer)), limits_(limits), reused_(reused),
           received_before_(transport_->received()), sent_before_(transport_->sent()) {
         head_.fields.reserve(24);   // most responses: one allocation instead of five
-    }
-
-    static void* operator new(std::size_t bytes) { return RecyclingAllocator<std::byte>().allocate(bytes); }
-    static void operator delete(void* place, std::size_t bytes) {
-        RecyclingAllocator<std::byte>().deallocate(static_cast<std::byte*>(place), bytes);
     }
 
     /// Sends without waiting. std::nullopt when the socket is full; `parts` then holds the bytes that send() must send.
@@ -45,7 +40,7 @@ public:
     /// head.
     net::awaitable<Trouble> read_head(http::Method request, milliseconds limit);
     http::ResponseHead const& head() const { return head_; }
-    http::Framing const& framing() const { return framing_; }
+    http::Framing const& framing() const { return decoder_.framing(); }
 
     /// The next piece of the body: a view that lives until the next call; empty with Trouble::none at the end. The piece
     /// may be at the beginning of `into`, which spares the caller a copy.
@@ -73,7 +68,7 @@ public:
     bool reused() const { return reused_; }
     /// The next read_body() reads directly into the given buffer: the body has no transfer coding, and is not complete.
     bool reads_straight() const {
-        return framing_.kind == http::Framing::Kind::length && begin_ == end_ && to_skip_ == 0 && !left_ && !decoder_.done();
+        return framing().kind == http::Framing::Kind::length && begin_ == end_ && to_skip_ == 0 && !left_ && !decoder_.done();
     }
     /// True once any byte of a response was received.
     bool answered() const { return answered_; }
@@ -98,6 +93,7 @@ public:
     }
 
 private:
+    std::optional<Trouble> take_head(http::Method request);
     // A read into the buffer, in three parts: one coroutine less for each response.
     Trouble make_room();
     net::awaitable<net::IoResult> receive(milliseconds limit);
@@ -114,7 +110,6 @@ private:
     std::size_t scanned_ = 0;
     http::HeadLimits limits_;
     http::ResponseHead head_;
-    http::Framing framing_;
     http::BodyDecoder decoder_;
     char const* fault_ = "";
     bool reused_;

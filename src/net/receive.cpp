@@ -52,4 +52,10 @@ Received receive(int descriptor, std::span<char> into) {
     return {Error(), static_cast<std::size_t>(n), is_drained(message)};
 }
 
+bool is_readable(int descriptor) {
+    char byte;
+    auto const n = ::recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return n >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+}
+
 }   // namespace garner::net

@@ -18,17 +18,21 @@ struct Received {
 };
 /// Never waits.
 Received receive(int descriptor, std::span<char> into);
+/// True if receive() would find bytes, the end or an error. Takes nothing from the socket.
+bool is_readable(int descriptor);
 
 /// Result of an asynchronous read, known before its handler runs.
 struct Reading {
-    HeadBuffer* late = nullptr;   // takes memory when there is something to read, instead of the buffer
+    HeadBuffer* late = nullptr;   // takes memory when there is something to read, instead of `into`
+    std::span<char> into = {};    // empty: nobody reads yet, and the read is done when the socket is readable
     bool done = false;
     bool drained = false;   // see Received
 };
 /// The buffer of an asynchronous read. Asio then reads by receive(), and after a read that drained the socket the next one waits
 /// for an event before it tries. Asio's own reads cannot know this, and try once more.
 struct DrainingBuffer : asio::mutable_buffer {
-    DrainingBuffer(std::span<char> into, Reading& reading) : asio::mutable_buffer(into.data(), into.size()), reading(&reading) {}
+    /// Asio would complete a read into an empty buffer at once.
+    explicit DrainingBuffer(Reading& reading) : asio::mutable_buffer(&reading, 1), reading(&reading) {}
     Reading* reading;
 };
 
@@ -41,8 +45,12 @@ boost::asio::detail::reactive_socket_recv_op_base<garner::net::DrainingBuffer>::
     auto& reading = *read.buffers_.reading;
     auto* const late = reading.late;
     if (late) late->take();
-    auto* const into = late ? late->data() : static_cast<char*>(read.buffers_.data());
-    auto const received = garner::net::receive(read.socket_, {into, late ? late->size() : read.buffers_.size()});
+    auto const into = late ? std::span(late->data(), late->size()) : reading.into;
+    if (into.empty()) {
+        reading.done = garner::net::is_readable(read.socket_);
+        return reading.done ? done : not_done;
+    }
+    auto const received = garner::net::receive(read.socket_, into);
     if (received.error == boost::asio::error::would_block) {
         if (late) late->release();
         return not_done;

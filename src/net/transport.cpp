@@ -10,9 +10,11 @@
 #include <boost/asio/error.hpp>
 #include <cerrno>
 #include <cstring>
+#include <tuple>
 #include <utility>
 
 #include "net/carrier.hpp"
+#include "net/early_read.hpp"
 #include "net/iovecs.hpp"
 #include "net/receive.hpp"
 #include "net/tls_session.hpp"
@@ -51,20 +53,33 @@ awaitable<IoResult> Transport::read_carrier(std::span<char> into, milliseconds l
 
 awaitable<IoResult> Transport::read_socket(std::span<char> into, HeadBuffer* late, milliseconds limit) {
     auto cancels = cancels_;
-    Reading reading{.late = late};
-    DrainingBuffer const buffer(into, reading);
+    Reading reading{.late = late, .into = into};
+    DrainingBuffer const buffer(reading);
+    auto* early = take_early_read();
     read_deadline_.arm(limit);
     for (;;) {
-        auto [error, bytes] = co_await socket_.async_read_some(buffer, as_values);
+        std::tuple<Error, std::size_t> ended;
+        if (early)
+            ended = co_await early->join(into);
+        else
+            ended = co_await socket_.async_read_some(buffer, as_values);
+        auto const [error, bytes] = ended;
         if (sat_out(error, cancels)) {
             if (read_deadline_.expired()) co_return IoResult{asio::error::timed_out, 0};
+            early = nullptr;
             continue;
         }
         read_deadline_.disarm();
         received_ += bytes;
-        drained_ = reading.drained;
+        drained_ = early ? early->drained() : reading.drained;
         co_return IoResult{error, bytes};
     }
+}
+
+/// The read of watch_idle(), if nothing has come before. It lives until it completes.
+EarlyRead* Transport::take_early_read() {
+    auto const early = std::exchange(early_, {}).lock();
+    return early && early->is_open() ? early.get() : nullptr;
 }
 
 /// A reset that came together with the last bytes gives no event of its own.
@@ -150,10 +165,7 @@ awaitable<IoResult> Transport::read_first(std::span<char> into, milliseconds lim
 }
 
 awaitable<IoResult> Transport::read_first(HeadBuffer& into, milliseconds limit) {
-    if (!tls_ && !carrier_) {
-        static char nothing;   // Asio completes reads into an empty buffer at once
-        return read_socket({&nothing, 1}, &into, limit);
-    }
+    if (!tls_ && !carrier_) return read_socket({}, &into, limit);
     into.take();
     return read_first(std::span<char>(into.data(), into.size()), limit);
 }
@@ -260,24 +272,17 @@ Transport::Arrived Transport::arrived() {
     return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? Arrived::nothing : Arrived::end;
 }
 
-struct Transport::IdleWatch {
-    char byte = 0;
-    Reading reading;
-};
-
-/// A read that an event makes. Without a drained socket it would read at once; with TLS, session tickets may come.
+/// Without a drained socket it would end at once; with TLS, session tickets may come.
 void Transport::watch_idle() {
     if (tls_ || carrier_ || !drained_) return;
-    if (idle_watch_.use_count() != 1) idle_watch_ = std::make_shared<IdleWatch>();
+    early_ = EarlyRead::start(socket_);
     is_watched_ = true;
-    DrainingBuffer const buffer({&idle_watch_->byte, 1}, idle_watch_->reading);
-    socket_.async_read_some(buffer, [watch = idle_watch_](Error const&, std::size_t) {});
 }
 
 bool Transport::stale() {
     if (!std::exchange(is_watched_, false)) return arrived() != Arrived::nothing;
-    end_operations();
-    return idle_watch_->reading.done;
+    auto const early = early_.lock();
+    return !early || !early->is_open();
 }
 
 std::string Transport::tls_fault() const { return tls_fault_; }

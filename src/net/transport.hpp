@@ -17,6 +17,7 @@
 namespace garner::net {
 
 class Carrier;
+class EarlyRead;
 class HeadBuffer;
 class TlsBuffer;
 class TlsContext;
@@ -89,9 +90,10 @@ public:
     /// Tells what an idle connection has received, and does not consume it. Takes one system call; with TLS one more for each
     /// batch of session tickets, which are processed.
     Arrived arrived();
-    /// The peer has closed an idle connection or sent unexpected bytes. Ends watch_idle().
+    /// The peer has closed an idle connection or sent unexpected bytes. The first call after watch_idle() usually needs no system
+    /// call: the worker's events tell.
     bool stale();
-    /// Until stale(), which then usually needs no system call: the worker's events tell. Nothing else may use the connection.
+    /// The connection is idle: the read of its next message begins, and read_first() joins it.
     void watch_idle();
 
     /// The kernel's estimate of the round-trip time; nothing if it has none. One system call.
@@ -152,9 +154,9 @@ private:
     IoResult try_receive(std::span<char> into);
     awaitable<IoResult> read_carrier(std::span<char> into, milliseconds limit);
     awaitable<IoResult> read_socket(std::span<char> into, HeadBuffer* late, milliseconds limit);
+    EarlyRead* take_early_read();
     awaitable<IoResult> read_drained(std::span<char> into, milliseconds limit);
 
-    struct IdleWatch;
     TcpSocket socket_;
     Carrier* carrier_ = nullptr;
     IpAddress remote_;
@@ -163,13 +165,13 @@ private:
     std::unique_ptr<TlsSession> tls_;
     std::unique_ptr<TlsSession> outer_;   // TLS in TLS: the session that carries tls_
     bool drained_ = false;                // the last read of the socket has left nothing in it
-    bool is_watched_ = false;             // by watch_idle()
+    bool is_watched_ = false;             // since watch_idle(), and stale() was not asked
     bool much_arrives_ = false;           // the last ciphertext received was more than a wait can take
     std::string tls_fault_;
     std::uint64_t cancels_ = 0;   // calls of cancel(), to distinguish them from deadlines
     Bytes received_ = 0;
     Bytes sent_ = 0;
-    std::shared_ptr<IdleWatch> idle_watch_;   // shared with the handler, which a cancelled read calls later
+    std::weak_ptr<EarlyRead> early_;   // of watch_idle(), until a reader joins it
 };
 
 }   // namespace garner::net

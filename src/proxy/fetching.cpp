@@ -181,8 +181,8 @@ Step Fetching::ask_for_range() {
 Step Fetching::take() {
     auto const& response = upstream_.head();
     if (is_nonsense()) return Step::fail;
-    if (!http::is_stale_if_error_status(response.status))
-        request_.services.cache.memory().failures().forget(request_.key, steady_now());
+    auto& failures = request_.services.cache.memory().failures();
+    if (!http::is_stale_if_error_status(response.status) && !failures.empty()) failures.forget(request_.key, steady_now());
     state_.changes.range_lines.clear();
     if (state_.parts && storing_.completes(*state_.parts)) return Step::complete;
     auto const parts = std::exchange(state_.parts, nullptr);

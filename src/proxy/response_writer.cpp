@@ -87,16 +87,15 @@ bool ResponseWriter::pass_interim(http::ResponseHead const& interim) {
     return false;
 }
 
-std::string_view ResponseWriter::patch_of(Patch const& patch) {
-    auto with_close = patch;
+std::string_view ResponseWriter::patch_of(Patch& patch) {
     auto& client = request_.client;
     // A request that was pipelined before the client reads the response must be answered, too.
     bool const moves = request_.services.drain.departures && client.may_move() && !client.client()->identity &&
                        client.client()->own_connections == 0;
     if (request_.services.drain.begun && !moves && !client.more_received()) request_.close = true;
     if (!client.body_done() && !request_.uploading) request_.close = true;
-    with_close.close = request_.close;
-    return write_patch(request_.scratch.patch, with_close, request_.scratch.signature);
+    patch.close = request_.close;
+    return write_patch(request_.scratch.patch, patch, request_.scratch.signature);
 }
 
 void ResponseWriter::begin_without_length(Patch& patch) {

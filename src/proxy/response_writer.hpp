@@ -22,8 +22,8 @@ public:
     net::awaitable<bool> send(std::span<iovec> parts, Bytes body = 0);
     /// Like send(), without waiting. False when some bytes are left for send().
     bool try_send(std::span<iovec>& parts, Bytes body);
-    /// The end of a response head. Decides whether the connection closes, so that the head announces it correctly.
-    std::string_view patch_of(Patch const& patch);
+    /// The end of a response head. Decides whether the connection closes, so that the head announces it correctly: `patch.close`.
+    std::string_view patch_of(Patch& patch);
     /// The body's length is unknown: ClientStream frames it. Before patch_of().
     void begin_without_length(Patch& patch);
     /// The client must see that the response is truncated.

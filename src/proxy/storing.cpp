@@ -78,9 +78,10 @@ std::string Storing::variant_of(http::VaryNames const& vary) const {
     return vary.empty() || vary.star ? std::string() : http::variant_key(vary, request_.head().fields);
 }
 
-std::string Storing::key_of(http::VaryNames const& vary, std::string const& variant) const {
-    bool const is_variant = !vary.empty() && !vary.star;
-    return is_variant ? cache::variant_text(request_.key.text, variant) : std::string(request_.key.text);
+/// Valid until the next call.
+std::string_view Storing::key_of(http::VaryNames const& vary, std::string const& variant) {
+    if (vary.empty() || vary.star) return request_.key.text;
+    return variant_key_ = cache::variant_text(request_.key.text, variant);
 }
 
 // ---- a new response ----
@@ -236,10 +237,11 @@ Step Storing::refuse_for_room(store::Object::Parts const& parts, http::VaryNames
 }
 
 /// The object for this client: the unmodified response, if some of its fields are not stored (RFC 9111 5.2.2.4, 5.2.2.7).
-store::ObjectPtr Storing::as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const {
+store::ObjectPtr Storing::as_it_came(store::Object::Parts const& parts, store::ObjectPtr kept) const {
     if (own_head_.empty()) return kept;
-    parts.head = own_head_;
-    return store::Object::make(parts, nullptr);
+    auto own = parts;
+    own.head = own_head_;
+    return store::Object::make(own, nullptr);
 }
 
 // ---- HEAD and 304 ----
@@ -285,7 +287,7 @@ net::awaitable<Step> Storing::freshen() {
     auto control = http::parse_response_cache_control(head.fields, targeted);
     auto vary = vary_of(head);
     auto variant = variant_of(vary);
-    auto key = key_of(vary, variant);
+    std::string key(key_of(vary, variant));
     if (cache::is_incomplete(*stale)) key = cache::parts_text(key);
     auto parts = stale->parts();
     parts.kind = store::Object::Kind::response;

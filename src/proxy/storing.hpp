@@ -48,7 +48,7 @@ private:
     net::awaitable<Step> store(http::ResponseHead const& response, http::ResponseCacheControl const& control, store::BodyPtr begun);
     http::VaryNames vary_of(http::ResponseHead const& response) const;
     std::string variant_of(http::VaryNames const& vary) const;
-    std::string key_of(http::VaryNames const& vary, std::string const& variant) const;
+    std::string_view key_of(http::VaryNames const& vary, std::string const& variant);
     bool is_combinable(http::ResponseHead const& response) const;
     bool is_too_large() const;
     Step store_whole(store::Object::Parts const& parts, http::VaryNames vary, std::string variant);
@@ -56,7 +56,7 @@ private:
     void start_pump(std::unique_ptr<cache::Writer> writer, std::optional<Bytes> expected);
     Step refuse_for_room(store::Object::Parts const& parts, http::VaryNames const& vary);
     std::string_view whole_body_at_hand();
-    store::ObjectPtr as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const;
+    store::ObjectPtr as_it_came(store::Object::Parts const& parts, store::ObjectPtr kept) const;
     std::optional<group::Offer> offer_for_later(store::Object const& growing) const;
     void offer_now(store::Object::Parts const& parts, std::optional<Bytes> length);
     void set_ttl(http::Terms const& terms, WallTime arrived);
@@ -69,7 +69,8 @@ private:
     Upstream& upstream_;
     RestOfBody& rest_;
     FetchState& state_;
-    std::string own_head_;   // set for a response with fields for this client only; otherwise empty
+    std::string own_head_;      // set for a response with fields for this client only; otherwise empty
+    std::string variant_key_;   // see key_of()
 };
 
 }   // namespace garner::proxy

@@ -90,8 +90,14 @@ bool source_is_gone(Trouble trouble, client::Exchange const& exchange, Request c
 
 }   // namespace
 
+/// No coroutine for the usual case: the origin is the only source, and its answer is final.
 net::awaitable<bool> Upstream::ask(RequestChanges const& changes) {
-    if (sources_.needs_choice()) co_await sources_.choose();
+    bool const is_only_origin = !sources_.needs_choice() && !sources_.peer() && !sources_.has_next();
+    return is_only_origin ? ask_current(changes) : ask_in_turn(changes);
+}
+
+net::awaitable<bool> Upstream::ask_in_turn(RequestChanges const& changes) {
+    co_await sources_.choose();
     for (;;) {
         bool const answered = co_await ask_current(changes);
         auto demand = answered && !sources_.is_tunnelled() ? demand_for_login(request_, sources_, head()) : std::nullopt;
@@ -163,7 +169,6 @@ net::awaitable<bool> Upstream::ask_current(RequestChanges const& changes) {
     }
     write_upstream_head(request_, sources_, changes, text_);
     write_pool_key(request_, sources_, pool_key_);
-    auto const begun = steady_now();
     for (bool again = false;; again = true) {
         drop_exchange();
         failure_ = {};
@@ -179,11 +184,19 @@ net::awaitable<bool> Upstream::ask_current(RequestChanges const& changes) {
         bool const is_origin = !sources_.peer() || sources_.is_tunnelled();
         if (!reused && is_origin && request_.is_https()) note_verified(request_, *transport);
         begin_exchange(std::move(transport), reused);
-        auto const trouble = co_await send_request(changes);
-        if (trouble == Trouble::none) co_return true;
+        iovec part{text_.data(), text_.size()};
+        std::span<iovec> parts(&part, 1);
+        auto sent = try_send_request(parts);   // usually all of it: send() would cost a coroutine frame
+        if (!sent) sent = co_await exchange_->send(parts, request_.options->deadlines.body);
+        auto trouble = *sent;
+        if (trouble == Trouble::none) trouble = co_await read_answer(changes);
+        if (trouble == Trouble::none) {
+            note_answer();
+            co_return true;
+        }
         if (upload_.running()) co_await upload_.join();
         note_failure(trouble);
-        if (again || !may_repeat(trouble, begun)) co_return false;
+        if (again || !may_repeat(trouble)) co_return false;
         request_.services.counters.origin_retries.add();
     }
 }
@@ -201,19 +214,19 @@ void Upstream::begin_exchange(std::unique_ptr<net::Transport> transport, bool re
     if (request_.account) exchange_->read_at_most(request_.account->piece(share::Direction::down));
 }
 
-/// Returns when the final head has arrived; the request's body is sent meanwhile.
-net::awaitable<Trouble> Upstream::send_request(RequestChanges const& changes) {
+/// Nothing: `parts` is left to be sent.
+std::optional<Trouble> Upstream::try_send_request(std::span<iovec>& parts) {
     asked_at_ = wall_now();
+    sent_at_ = steady_now();
     passed_ = request_.passes_caches ? cache::Lease::step_of(boot_now()) : 0;
     went_out_ = true;
     bool const patient = sources_.peer() && request_.sends_body();
     if (patient) exchange_->transport().limit_unacknowledged(milliseconds{0});
-    iovec part{text_.data(), text_.size()};
-    std::span<iovec> parts(&part, 1);
-    auto sent = exchange_->try_send(parts);   // usually all of it: send() would cost a coroutine frame
-    if (!sent) sent = co_await exchange_->send(parts, request_.options->deadlines.body);
-    if (*sent != Trouble::none) co_return *sent;
-    auto const asked = steady_now();
+    return exchange_->try_send(parts);
+}
+
+/// Returns when the final head has arrived; the request's body is sent meanwhile.
+net::awaitable<Trouble> Upstream::read_answer(RequestChanges const& changes) {
     auto const faulty = [this](Upload::Fault fault) {
         if (fault.status == 429)
             failure_ = over_quota(request_.account->standing());
@@ -228,11 +241,7 @@ net::awaitable<Trouble> Upstream::send_request(RequestChanges const& changes) {
     bool const owes_end = request_.client.body_framing().kind == http::Framing::Kind::chunked && !upload_.started();
     if (owes_end || !request_.client.body_done()) upload_.start(*exchange_, faulty, moved);
     FinalHead::Terms const terms{request_.head().method, changes.of_rest, changes.first_byte_max};
-    auto const answered = co_await final_head_.read(*exchange_, terms);
-    if (answered != Trouble::none) co_return answered;
-    note_first_byte(asked);
-    use_.head_came();
-    co_return answered;
+    return final_head_.read(*exchange_, terms);
 }
 
 void Upstream::note_failure(Trouble trouble) {
@@ -246,12 +255,12 @@ void Upstream::note_failure(Trouble trouble) {
 }
 
 /// RFC 9110 9.2.2, RFC 9112 9.3.1: one retry, if an idle connection had died under a repeatable request.
-bool Upstream::may_repeat(Trouble trouble, SteadyTime begun) {
+bool Upstream::may_repeat(Trouble trouble) {
     bool const died = is_cut(trouble) && exchange_->reused() && !exchange_->answered() && !request_.aborted;
     if (!died) return false;
     // A peer whose connection took this long to fail is unreachable: a new connection would only cost a second wait.
     constexpr milliseconds cut_off{1'000};
-    if (sources_.peer() && steady_now() - begun > cut_off) {
+    if (sources_.peer() && steady_now() - sent_at_ > cut_off) {
         sources_.peer()->connect_failed(failure_.told.reason, steady_now());
         return false;
     }
@@ -321,9 +330,10 @@ void Upstream::note_connected(net::Transport& transport) {
     if (sources_.peer()) transport.expect_life(sources_.peer()->options.connect_timeout);
 }
 
-void Upstream::note_first_byte(SteadyTime asked) {
+void Upstream::note_answer() {
+    use_.head_came();
     if (sources_.peer() || upload_.started()) return;
-    request_.services.first_bytes.add(request_.origin(), std::chrono::duration_cast<milliseconds>(steady_now() - asked));
+    request_.services.first_bytes.add(request_.origin(), std::chrono::duration_cast<milliseconds>(steady_now() - sent_at_));
 }
 
 void Upstream::finish_exchange() {

@@ -29,7 +29,6 @@ public:
     Upstream(Request& request, ResponseWriter& writer) : request_(request), writer_(writer), sources_(request), upload_(request) {}
 
     Sources& sources() { return sources_; }
-    Sources const& sources() const { return sources_; }
     Upload& upload() { return upload_; }
 
     /// Asks the sources in turn. True when a final head (or a 101) has arrived; otherwise failure() has the reason.
@@ -47,7 +46,6 @@ public:
     net::awaitable<net::Connected> secure(std::unique_ptr<net::Transport> transport, net::ConnectTarget const& where);
 
     client::Exchange& exchange() { return *exchange_; }
-    client::Exchange const& exchange() const { return *exchange_; }
     http::ResponseHead const& head() const { return exchange_->head(); }
     /// A connection is open.
     bool has_connection() const { return exchange_ && exchange_->connected(); }
@@ -85,7 +83,7 @@ private:
     net::awaitable<void> wait_for_turn();
     void begin_exchange(std::unique_ptr<net::Transport> transport, bool reused);
     void note_failure(client::Trouble trouble);
-    bool may_repeat(client::Trouble trouble, SteadyTime begun);
+    bool may_repeat(client::Trouble trouble);
     std::unique_ptr<net::Transport> take_pooled();
     net::awaitable<std::unique_ptr<net::Transport>> connect();
     net::awaitable<net::Connected> connect_to(net::ConnectTarget const& where, net::AddressFilter const& filter);
@@ -93,8 +91,10 @@ private:
     net::awaitable<std::unique_ptr<net::Transport>> connect_through_peer(std::unique_ptr<net::Transport> transport,
                                                                          std::string& early);
     net::awaitable<std::unique_ptr<net::Transport>> secure_through_peer(std::unique_ptr<net::Transport> transport);
-    net::awaitable<client::Trouble> send_request(RequestChanges const& changes);
-    void note_first_byte(SteadyTime asked);
+    net::awaitable<bool> ask_in_turn(RequestChanges const& changes);
+    std::optional<client::Trouble> try_send_request(std::span<iovec>& parts);
+    net::awaitable<client::Trouble> read_answer(RequestChanges const& changes);
+    void note_answer();
 
     Request& request_;
     ResponseWriter& writer_;
@@ -105,6 +105,7 @@ private:
     FetchTurns::Turn turn_;
     std::unique_ptr<client::Exchange> exchange_;
     WallTime asked_at_{};
+    SteadyTime sent_at_{};   // the same time, for durations
     std::uint32_t passed_ = 0;
     bool went_out_ = false;
     net::ConnectStop* connecting_ = nullptr;

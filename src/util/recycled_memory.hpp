@@ -101,4 +101,12 @@ struct RecyclingAllocator {
     friend bool operator==(RecyclingAllocator const&, RecyclingAllocator const&) { return true; }
 };
 
+/// For classes whose objects are made by `new` for each request.
+struct Recycled {
+    static void* operator new(std::size_t bytes) { return RecyclingAllocator<std::byte>().allocate(bytes); }
+    static void operator delete(void* place, std::size_t bytes) {
+        RecyclingAllocator<std::byte>().deallocate(static_cast<std::byte*>(place), bytes);
+    }
+};
+
 }   // namespace garner

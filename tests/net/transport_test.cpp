@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <boost/asio/detached.hpp>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -249,6 +251,60 @@ TEST(Transport, a_watched_idle_connection_is_stale_once_anything_comes) {
     closed.ours.watch_idle();
     closed.close_theirs();
     EXPECT_TRUE(closed.ours.stale());
+}
+
+TEST(Transport, a_reader_joins_the_read_of_an_idle_connection) {
+    DrainedScene scene;
+    auto const is_idle = [&] {
+        scene.tell("message");
+        EXPECT_EQ(scene.first().bytes, 7u);
+        scene.ours.watch_idle();
+        scene.loop.run_for(milliseconds{10});
+        return !scene.ours.stale();
+    };
+    EXPECT_TRUE(is_idle());
+    scene.tell("answer");
+    EXPECT_EQ(scene.first().bytes, 6u);
+    EXPECT_EQ(std::string_view(scene.buffer.data(), 6), "answer");
+    EXPECT_TRUE(is_idle());
+    scene.tell_and_wait("early");   // before the reader joins
+    EXPECT_EQ(scene.first().bytes, 5u);
+    EXPECT_EQ(std::string_view(scene.buffer.data(), 5), "early");
+    EXPECT_TRUE(is_idle());
+    EXPECT_EQ(scene.loop.run(scene.ours.read_first(scene.buffer, milliseconds{200})).error, asio::error::timed_out);
+    scene.tell("late");
+    EXPECT_EQ(scene.first().bytes, 4u);
+    EXPECT_TRUE(is_idle());
+    scene.ours.cancel();   // concerns operations that run
+    scene.tell("on");
+    EXPECT_EQ(scene.first().bytes, 2u);
+    EXPECT_TRUE(is_idle());
+    scene.close_theirs();
+    EXPECT_EQ(scene.first().error, asio::error::eof);
+}
+
+awaitable<void> read_and_own(std::unique_ptr<Transport> transport) {
+    std::array<char, 16> buffer;
+    co_await transport->read_first(std::span<char>(buffer), seconds{5});
+}
+
+TEST(Transport, a_joined_read_ends_with_a_cancel_and_with_the_loop) {
+    DrainedScene scene;
+    scene.tell("message");
+    EXPECT_EQ(scene.first().bytes, 7u);
+    scene.ours.watch_idle();
+    EXPECT_FALSE(scene.ours.stale());
+    Timer timer(scene.loop.io.get_executor(), milliseconds{20});
+    timer.async_wait([&](Error const&) { scene.ours.cancel(); });
+    EXPECT_EQ(scene.first().error, asio::error::operation_aborted);
+
+    DrainedScene left;   // LeakSanitizer sees what it leaves
+    left.tell("message");
+    EXPECT_EQ(left.first().bytes, 7u);
+    left.ours.watch_idle();
+    auto reading = read_and_own(std::move(left.pair.ours));
+    asio::co_spawn(left.loop.io, std::move(reading), asio::detached);
+    left.loop.run_for(milliseconds{10});
 }
 
 TEST(Transport, bytes_that_came_before_the_watch_make_a_connection_stale) {
