@@ -162,8 +162,10 @@ Form<std::vector<V>> list_of(Form<V> item) {
         for (auto& note : notes) note.path.insert(0, "[].");
         return {is_object ? array : either_schema(std::move(schema), array), std::move(notes)};
     };
-    bool const needs_word = item.is_object || item.written == "matchers";
-    auto const plural = item.written + (item.written.ends_with("ss") ? "es" : item.written.ends_with('s') ? "" : "s");
+    bool const is_choice = item.written.find(", ") != item.written.npos;
+    bool const needs_word = item.is_object || item.written == "matchers" || is_choice;
+    bool const is_plural = is_choice || (item.written.ends_with('s') && !item.written.ends_with("ss"));
+    auto const plural = item.written + (is_plural ? "" : item.written.ends_with("ss") ? "es" : "s");
     return {(needs_word ? "list of " : "") + plural, std::move(describe), std::move(read), std::move(show)};
 }
 

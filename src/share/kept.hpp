@@ -4,7 +4,7 @@
 
 namespace garner::share {
 
-/// Keeps an entry in its table, which outlives the reference. `T` has a counter `users_`, which its table reads, too.
+/// Keeps an entry in its table, which outlives the reference. `T` derives from TableEntry.
 template <class T>
 class Kept {
 public:

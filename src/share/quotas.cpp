@@ -36,13 +36,13 @@ QuotaStanding QuotaSubject::standing(WallTime now) { return home_->standing(*thi
 
 /// A subject whose rule is gone has no limit.
 QuotaState Quotas::judge(QuotaSubject& subject, WallTime now, Asks asks, Bytes moved, bool counts_request) {
-    auto& shard = shard_of(*subject.key_);
+    auto& shard = shard_of(subject.key());
     auto const time = unix_seconds(now);
     MutexLock const lock(shard.mutex);
-    auto const* const rule = rule_of(shard, *subject.key_);
+    auto const* const rule = rule_of(shard, subject.key());
     if (!rule) return QuotaState::within;
     auto& usage = subject.usage_;
-    auto& totals = shard.totals[id_in(*subject.key_)];
+    auto& totals = shard.totals[id_in(subject.key())];
     usage.enter(window(shard, rule->per, time));
     if (counts_request && state_of(*rule, usage, time, asks) == QuotaState::over) {
         ++totals.refused;
@@ -63,7 +63,7 @@ QuotaState Quotas::judge(QuotaSubject& subject, WallTime now, Asks asks, Bytes m
 
 void Quotas::note_counted(Shard& shard, QuotaSubject const& subject, Usage const& more) {
     if (!shard.counts) return;
-    auto& counted = shard.counted[*subject.key_];
+    auto& counted = shard.counted[subject.key()];
     if (counted.is_empty())
         counted = more;
     else
@@ -71,12 +71,12 @@ void Quotas::note_counted(Shard& shard, QuotaSubject const& subject, Usage const
 }
 
 std::shared_ptr<Cap> Quotas::lane_of(QuotaSubject const& subject) {
-    std::string const key = *subject.key_;
+    std::string const key = subject.key();
     return lanes_.find(name_of(key), subject_in(key));
 }
 
 QuotaStanding Quotas::standing(QuotaSubject const& subject, WallTime now) const {
-    std::string const& key = *subject.key_;
+    std::string const& key = subject.key();
     auto found = look_up(name_of(key), subject_in(key), now);
     return found ? *std::move(found) : QuotaStanding();
 }
@@ -149,42 +149,9 @@ QuotaRef Quotas::find(std::string_view rule, std::string_view whose) {
 }
 
 QuotaSubject& Quotas::entry(Shard& shard, std::string_view key) {
-    auto found = shard.all.find(key);
-    if (found == shard.all.end()) {
-        make_room(shard);
-        found = shard.all.try_emplace(std::string(key)).first;
-        found->second.key_ = &found->first;
-        found->second.home_ = this;
-        shard.long_keys += memory_outside(found->first);
-    }
-    auto& subject = found->second;
-    subject.unlink();
-    shard.by_use.push_back(subject);
+    auto& subject = shard.table.get(key);
+    if (!subject.home_) subject.home_ = this;   // others read it without the lock
     return subject;
-}
-
-/// Subjects in use are looked at again later.
-void Quotas::make_room(Shard& shard) {
-    constexpr std::size_t most_of_shard = most / shard_count;
-    constexpr Bytes memory_of_shard = memory_max / shard_count;
-    constexpr int looks = 8;
-    auto const is_full = [&shard] {
-        shard.mutex.assert_held();
-        return shard.all.size() >= most_of_shard || shard.all.size() * bytes_each + shard.long_keys >= memory_of_shard;
-    };
-    for (int i = 0; i < looks && !shard.all.empty() && is_full(); ++i) {
-        auto& oldest = *shard.by_use.pop_front();
-        if (oldest.users_ > 0)
-            shard.by_use.push_back(oldest);
-        else
-            erase(shard, oldest);
-    }
-}
-
-void Quotas::erase(Shard& shard, QuotaSubject& subject) {
-    auto const found = shard.all.find(*subject.key_);
-    shard.long_keys -= memory_outside(found->first);
-    shard.all.erase(found);
 }
 
 QuotaStanding Quotas::standing_of(QuotaRule const& rule, std::string_view key, Usage usage, Window const& window,
@@ -205,8 +172,8 @@ std::optional<QuotaStanding> Quotas::look_up(std::string_view rule, std::string_
     MutexLock const lock(shard.mutex);
     auto const* const known = rule_of(shard, key);
     if (!known) return std::nullopt;
-    auto const found = shard.all.find(key);
-    auto const usage = found == shard.all.end() ? Usage() : found->second.usage_;
+    auto const* const found = shard.table.find(key);
+    auto const usage = found ? found->usage_ : Usage();
     return standing_of(*known, key, usage, window(shard, known->per, time), time);
 }
 
@@ -214,7 +181,7 @@ bool Quotas::has_subject(Id id, std::string_view whose) const {
     auto const key = entry_key(id, whose);
     auto const& shard = shard_of(key);
     MutexLock const lock(shard.mutex);
-    return shard.all.contains(key);
+    return shard.table.find(key) != nullptr;
 }
 
 Quotas::Reset Quotas::reset(std::string_view rule, std::optional<std::string_view> whose, WallTime now) {
@@ -229,7 +196,7 @@ Quotas::Reset Quotas::reset(std::string_view rule, std::optional<std::string_vie
         MutexLock const lock(shard.mutex);
         auto const* const known = rule_of(shard, entry_key(*id, {}));
         if (!known) return Reset::no_rule;
-        for (auto& [key, subject] : shard.all) {
+        for (auto& [key, subject] : shard.table) {
             if (id_in(key) != *id) continue;
             if (whose && std::ranges::find(named, subject_in(key)) == named.end()) continue;
             subject.usage_ = {};
@@ -251,8 +218,8 @@ QuotasFigures Quotas::figures() const {
     for (auto const id : order_) figures.rules.push_back({.name = names_[id]});
     for (auto const& shard : shards_) {
         MutexLock const also(shard.mutex);
-        figures.subjects += shard.all.size();
-        figures.memory += shard.all.size() * bytes_each + shard.long_keys;
+        figures.subjects += shard.table.size();
+        figures.memory += shard.table.memory();
         for (std::size_t i = 0; i < order_.size(); ++i) {
             auto const& totals = shard.totals[order_[i]];
             figures.rules[i].bytes += totals.bytes;
@@ -269,7 +236,7 @@ std::vector<QuotaStanding> Quotas::largest(std::size_t most, WallTime now) const
     std::vector<std::pair<double, QuotaStanding>> rows;   // a heap, the least first
     for (auto const& shard : shards_) {
         MutexLock const lock(shard.mutex);
-        for (auto const& [key, subject] : shard.all) {
+        for (auto const& [key, subject] : shard.table) {
             auto const* const rule = rule_of(shard, key);
             if (!rule || !is_live(shard, subject, time)) continue;
             auto const part = nearest_limit(*rule, subject.usage_).part();
@@ -296,7 +263,7 @@ LedgerRow Quotas::row_of(std::string_view key, Usage const& usage) const {
 /// False if its window has ended.
 bool Quotas::is_live(Shard const& shard, QuotaSubject const& subject, std::int64_t now) {
     auto const& usage = subject.usage_;
-    auto const* const rule = rule_of(shard, *subject.key_);
+    auto const* const rule = rule_of(shard, subject.key());
     if (!rule) return !usage.is_empty() && usage.begin + longest_window > now;
     return usage.begin >= window(shard, rule->per, now).begin && !usage.is_empty();
 }
@@ -322,7 +289,7 @@ std::vector<LedgerRow> Quotas::take_changes(WallTime now) {
     std::vector<std::pair<std::string, Usage>> changed;
     for (auto& shard : shards_) {
         MutexLock const lock(shard.mutex);
-        for (auto& [key, subject] : shard.all) {
+        for (auto& [key, subject] : shard.table) {
             if (!std::exchange(subject.changed_, false)) continue;
             // An empty one was reset: its row replaces the former one.
             if (subject.usage_.is_empty() || is_live(shard, subject, time)) changed.emplace_back(key, subject.usage_);
@@ -335,7 +302,7 @@ std::vector<LedgerRow> Quotas::take_changes(WallTime now) {
 void Quotas::mark_all() {
     for (auto& shard : shards_) {
         MutexLock const lock(shard.mutex);
-        for (auto& [key, subject] : shard.all) subject.changed_ = true;
+        for (auto& [key, subject] : shard.table) subject.changed_ = true;
     }
 }
 
@@ -345,7 +312,7 @@ std::vector<LedgerRow> Quotas::all_rows(WallTime now) {
     std::vector<std::pair<std::string, Usage>> live;
     for (auto& shard : shards_) {
         MutexLock const lock(shard.mutex);
-        for (auto& [key, subject] : shard.all) {
+        for (auto& [key, subject] : shard.table) {
             subject.changed_ = false;
             if (is_live(shard, subject, time)) live.emplace_back(key, subject.usage_);
         }
@@ -361,7 +328,7 @@ std::vector<LedgerRow> Quotas::begin_counting(WallTime now) {
         MutexLock const lock(shard.mutex);
         shard.counts = true;
         shard.counted.clear();
-        for (auto const& [key, subject] : shard.all)
+        for (auto const& [key, subject] : shard.table)
             if (is_live(shard, subject, time)) live.emplace_back(key, subject.usage_);
     }
     std::vector<LedgerRow> rows;

@@ -1,7 +1,6 @@
 // All quotas and their subjects.
 #pragma once
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,20 +9,19 @@
 #include <unordered_map>
 #include <vector>
 
+#include "share/bounded_table.hpp"
 #include "share/cap.hpp"
-#include "share/kept.hpp"
 #include "share/ledger.hpp"
 #include "share/quota.hpp"
 #include "util/hash.hpp"
-#include "util/intrusive_list.hpp"
 #include "util/mutex.hpp"
 
 namespace garner::share {
 
 class Quotas;
 
-/// The use of one quota by one subject. Owned by its table. Thread-safe.
-class QuotaSubject : public Link {
+/// The use of one quota by one subject. Thread-safe.
+class QuotaSubject : public TableEntry {
 public:
     /// Counts one request, unless the quota is used up.
     QuotaState begin(WallTime now);
@@ -36,14 +34,11 @@ public:
     QuotaStanding standing(WallTime now);
 
 private:
-    friend class Kept<QuotaSubject>;
     friend class Quotas;
     Quotas* home_ = nullptr;
-    std::string const* key_ = nullptr;
     // Guarded by the mutex of its shard:
     Usage usage_;
     bool changed_ = false;   // since the ledger was written
-    std::atomic<std::uint32_t> users_{0};
 };
 using QuotaRef = Kept<QuotaSubject>;
 
@@ -71,7 +66,7 @@ struct QuotasFigures {
     LedgerFigures ledger;
 };
 
-/// The subjects that were idle longest leave for new ones. Thread-safe.
+/// Thread-safe.
 class Quotas {
 public:
     static constexpr std::size_t most = 100'000;    // subjects
@@ -118,18 +113,16 @@ private:
         Bytes bytes = 0;
         std::uint64_t requests = 0, refused = 0;
     };
+    static constexpr std::size_t shard_count = 16;
     struct Shard {
         mutable Mutex mutex;
-        List<QuotaSubject> by_use GUARDED_BY(mutex);   // the longest idle first
-        std::unordered_map<std::string, QuotaSubject, KeyedHash, std::equal_to<>> all GUARDED_BY(mutex);
-        Bytes long_keys GUARDED_BY(mutex) = 0;   // their memory outside the table
+        BoundedTable<QuotaSubject> table GUARDED_BY(mutex){{most / shard_count, memory_max / shard_count, bytes_each}};
         Rules rules GUARDED_BY(mutex);
         mutable std::array<Window, 3> windows GUARDED_BY(mutex){};   // by Per, as they were last needed
         std::vector<Totals> totals GUARDED_BY(mutex);                // by id
         std::unordered_map<std::string, Usage> counted GUARDED_BY(mutex);
         bool counts GUARDED_BY(mutex) = false;
     };
-    static constexpr std::size_t shard_count = 16;
 
     Shard& shard_of(std::string_view key) { return shards_[hash_(key) % shard_count]; }
     Shard const& shard_of(std::string_view key) const { return shards_[hash_(key) % shard_count]; }
@@ -139,8 +132,6 @@ private:
     std::string name_of(std::string_view key) const;
     static QuotaRule const* rule_of(Shard const& shard, std::string_view key) REQUIRES(shard.mutex);
     static Window const& window(Shard const& shard, Per per, std::int64_t now) REQUIRES(shard.mutex);
-    static void make_room(Shard& shard) REQUIRES(shard.mutex);
-    static void erase(Shard& shard, QuotaSubject& subject) REQUIRES(shard.mutex);
     QuotaSubject& entry(Shard& shard, std::string_view key) REQUIRES(shard.mutex);
     static bool is_live(Shard const& shard, QuotaSubject const& subject, std::int64_t now) REQUIRES(shard.mutex);
     LedgerRow row_of(std::string_view key, Usage const& usage) const;

@@ -53,53 +53,17 @@ std::vector<std::string> subject_keys_of(std::string_view name) {
     return keys;
 }
 
-Bytes memory_outside(std::string const& key) {
-    constexpr Bytes of_allocator = 16;
-    return key.size() <= std::string().capacity() ? 0 : key.size() + 1 + of_allocator;
-}
-
 SubjectRef Subjects::find(std::string_view key) {
     auto& shard = shards_[hash_(key) % shard_count];
     MutexLock const lock(shard.mutex);
-    auto found = shard.all.find(key);
-    if (found == shard.all.end()) {
-        make_room(shard);
-        found = shard.all.try_emplace(std::string(key)).first;
-        found->second.key_ = &found->first;
-        shard.long_keys += memory_outside(found->first);
-    }
-    auto& subject = found->second;
-    subject.unlink();
-    shard.by_use.push_back(subject);
-    return SubjectRef(subject);
-}
-
-/// Subjects in use are looked at again later. Each is used by a connection, so there are few of them beyond the limit.
-void Subjects::make_room(Shard& shard) {
-    constexpr std::size_t most_of_shard = most / shard_count;
-    constexpr Bytes memory_of_shard = memory_max / shard_count;
-    constexpr int looks = 8;
-    auto const is_full = [&shard] {
-        shard.mutex.assert_held();
-        return shard.all.size() >= most_of_shard || shard.memory() >= memory_of_shard;
-    };
-    for (int i = 0; i < looks && !shard.all.empty() && is_full(); ++i) {
-        auto& oldest = *shard.by_use.pop_front();
-        if (oldest.users_ > 0) {
-            shard.by_use.push_back(oldest);
-            continue;
-        }
-        auto const found = shard.all.find(*oldest.key_);
-        shard.long_keys -= memory_outside(found->first);
-        shard.all.erase(found);
-    }
+    return SubjectRef(shard.table.get(key));
 }
 
 std::size_t Subjects::size() const {
     std::size_t sum = 0;
     for (auto const& shard : shards_) {
         MutexLock const lock(shard.mutex);
-        sum += shard.all.size();
+        sum += shard.table.size();
     }
     return sum;
 }
@@ -108,7 +72,7 @@ Bytes Subjects::memory() const {
     Bytes sum = 0;
     for (auto const& shard : shards_) {
         MutexLock const lock(shard.mutex);
-        sum += shard.memory();
+        sum += shard.table.memory();
     }
     return sum;
 }

@@ -1,20 +1,17 @@
 // Subjects of the line: users or networks, by name.
 #pragma once
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
-#include "share/kept.hpp"
+#include "share/bounded_table.hpp"
 #include "share/line.hpp"
 #include "share/options.hpp"
 #include "util/bytes.hpp"
 #include "util/hash.hpp"
 #include "util/ip.hpp"
-#include "util/intrusive_list.hpp"
 #include "util/mutex.hpp"
 
 namespace garner::share {
@@ -32,27 +29,19 @@ std::string replication_key();
 std::string subject_name(std::string_view key);
 /// The keys that a text can name: both "user:anna" and "anna" name a user, "source:10.0.0.7" a network, "10.0.0.7" either.
 std::vector<std::string> subject_keys_of(std::string_view name);
-/// The memory of a key outside its entry of a table.
-Bytes memory_outside(std::string const& key);
-
-/// The use of one subject in both directions. Owned by its table.
-class Subject : public Link {
+/// The use of one subject in both directions.
+class Subject : public TableEntry {
 public:
     LineFlow& flow(Direction direction) { return flows_[index(direction)]; }
     LineFlow const& flow(Direction direction) const { return flows_[index(direction)]; }
 
 private:
-    friend class Kept<Subject>;
-    friend class Subjects;
     std::array<LineFlow, 2> flows_;
-    std::string const* key_ = nullptr;
-    std::atomic<std::uint32_t> users_{0};
 };
 
 using SubjectRef = Kept<Subject>;
 
-/// All subjects. Those that were idle longest leave for new ones: they would have had no more than their credit either way.
-/// Thread-safe.
+/// All subjects. One that left would have had no more than its credit either way. Thread-safe.
 class Subjects {
 public:
     static constexpr std::size_t most = 100'000;
@@ -68,20 +57,16 @@ public:
     void for_each(Visit&& visit) const {
         for (auto const& shard : shards_) {
             MutexLock const lock(shard.mutex);
-            for (auto const& [key, subject] : shard.all) visit(key, subject);
+            for (auto const& [key, subject] : shard.table) visit(key, subject);
         }
     }
 
 private:
+    static constexpr std::size_t shard_count = 16;
     struct Shard {
         mutable Mutex mutex;
-        List<Subject> by_use GUARDED_BY(mutex);   // the longest idle first
-        std::unordered_map<std::string, Subject, KeyedHash, std::equal_to<>> all GUARDED_BY(mutex);
-        Bytes long_keys GUARDED_BY(mutex) = 0;   // their memory outside the table
-        Bytes memory() const REQUIRES(mutex) { return all.size() * bytes_each + long_keys; }
+        BoundedTable<Subject> table GUARDED_BY(mutex){{most / shard_count, memory_max / shard_count, bytes_each}};
     };
-    static constexpr std::size_t shard_count = 16;
-    static void make_room(Shard& shard) REQUIRES(shard.mutex);
 
     KeyedHash const hash_;
     std::array<Shard, shard_count> shards_;

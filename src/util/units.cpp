@@ -1,6 +1,7 @@
 // Sizes and times: numbers with a unit.
 #include "util/units.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -103,7 +104,8 @@ std::optional<Bytes> parse_rate(std::string_view text) {
     if (!unit) return std::nullopt;
     auto const bits = scaled(number, unit->factor, size_max);
     if (!bits) return std::nullopt;
-    return (*bits + 7) / 8;   // 0 would be no limit
+    bool const is_zero = number.find_first_of("123456789") == npos;
+    return is_zero ? 0 : std::max<Bytes>((*bits + 7) / 8, 1);   // 0 would be no limit
 }
 
 std::optional<milliseconds> parse_time(std::string_view text) {

@@ -49,7 +49,8 @@ TEST(Units, rates) {
     EXPECT_EQ(parse_rate("1.5MB/s"), 1'500'000u);
     EXPECT_EQ(parse_rate("4096"), 4096u);
     EXPECT_EQ(parse_rate("0"), 0u);
-    EXPECT_EQ(parse_rate("1 bit/s"), 1u) << "not 0, which is no limit";
+    for (char const* least : {"1 bit/s", "0.5 bit/s", "0.000001 B/s"})
+        EXPECT_EQ(parse_rate(least), 1u) << least << ", not 0, which is no limit";
     for (char const* text : {"", "900 Mb/s", "900 Mbps", "900 Mbit", "12 MiB", "fast", "-1 Mbit/s", "12 mb/s", "1 Mbit/h"})
         EXPECT_FALSE(parse_rate(text)) << text;
     EXPECT_EQ(rate_text(112'500'000), "900 Mbit/s");

@@ -124,6 +124,31 @@ TEST_F(Interception, requests_inside_have_the_certificate_of_their_client) {
     EXPECT_EQ(origin.requests("/secret"), 0u);
 }
 
+TEST_F(Interception, quotas_count_and_refuse_requests_inside) {
+    auto const certificate = issued("DNS:bumped.test");
+    Origin origin({.certificate = &certificate});
+    origin.answer("/kept", fresh(pattern(100'000)));
+    origin.answer("/large", no_store(pattern(1'200'000)));
+    origin.answer("/small", no_store("small"));
+    Proxy proxy(patch(bump_all, R"({"quotas": [{"name": "guests", "bytes": "1 MB", "per": "month"}]})"));
+    auto const asked = [&](std::string const& path, std::string const& version) {
+        return curl(proxy,
+                    {version, "-o", "/dev/null", "-w", "%{http_code} %{size_download}", url_of("bumped.test", origin, path)});
+    };
+    EXPECT_EQ(asked("/kept", "--http2").output, "200 100000");
+    auto const cut = asked("/large", "--http1.1");
+    EXPECT_NE(cut.code, 0) << "a running body is ended: " << cut.output;
+    for (auto const* version : {"--http1.1", "--http2"}) {
+        EXPECT_THAT(asked("/small", version).output, StartsWith("429 ")) << version;
+        EXPECT_EQ(asked("/kept", version).output, "200 100000") << version << ": what is stored is served";
+    }
+    EXPECT_EQ(origin.requests("/small"), 0u);
+    auto const rows = proxy.stats()["quotas"];
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_GT(rows[0]["bytes"], 1'000'000);
+    EXPECT_LT(rows[0]["bytes"], 2'000'000);
+}
+
 TEST_F(Interception, a_login_that_belongs_to_a_connection_is_of_no_use_to_another_client) {
     auto const certificate = issued("DNS:bumped.test");
     Origin origin({.certificate = &certificate});
