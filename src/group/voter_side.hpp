@@ -1,6 +1,5 @@
 // The voter of this process: its listening socket, and the connections of the members.
 #pragma once
-#include <boost/asio/basic_socket_acceptor.hpp>
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,6 +9,7 @@
 #include "group/report_limit.hpp"
 #include "group/state.hpp"
 #include "group/voter.hpp"
+#include "net/acceptor.hpp"
 #include "util/result.hpp"
 
 namespace garner::group {
@@ -50,7 +50,6 @@ private:
         Time heard{};
         std::string name = {};
     };
-    using Acceptor = net::asio::basic_socket_acceptor<net::asio::ip::tcp, net::Executor>;
 
     void begin();
     net::awaitable<void> accept();
@@ -65,7 +64,7 @@ private:
     std::string const secret_;
     GroupState::Totals& totals_;
     std::function<void()> const settle_;
-    Acceptor acceptor_;
+    net::Acceptor acceptor_;
     net::Timer pause_;
     bool is_v4_ = true;
     int descriptor_ = -1;

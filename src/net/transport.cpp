@@ -222,6 +222,10 @@ void Transport::shutdown_send() {
     socket_.shutdown(TcpSocket::shutdown_send, ignored);
 }
 
+void Transport::end_sending() {
+    if (tls_ || carrier_) shutdown_send();
+}
+
 void Transport::close_with_reset() {
     if (carrier_) return carrier_->close_with_reset();
     Error ignored;

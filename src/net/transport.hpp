@@ -83,6 +83,8 @@ public:
     void cancel();
     /// Half-close: no more bytes will be sent (TLS: close_notify first).
     void shutdown_send();
+    /// Like shutdown_send(), if this object is destroyed next: that alone ends the sending of a plain socket.
+    void end_sending();
     /// Closes with a reset, so that the peer cannot take the received bytes for complete.
     void close_with_reset();
 

@@ -115,7 +115,7 @@ net::awaitable<void> Http1Connection::refuse(Arrival arrival) {
     else if (arrival == Arrival::timed_out && stream_.begun())
         co_await refuse_head(408, "The head of the request did not arrive in time.");
     else
-        co_return transport().shutdown_send();
+        co_return transport().end_sending();
     co_await linger();
 }
 

@@ -50,6 +50,8 @@ Listener::~Listener() {
 
 void Listener::start() {
     net::report_drained(acceptor_.native_handle());
+    net::Error ignored;
+    acceptor_.set_option(asio::ip::tcp::no_delay(true), ignored);   // accepted sockets inherit both
     auto running = run(shared_from_this());
     asio::co_spawn(services_.worker.io.get_executor(), std::move(running), asio::detached);
 }
@@ -125,8 +127,9 @@ void Listener::close_now() {
     stopped_ = true;
     net::Error error;
     acceptor_.non_blocking(true, error);
+    net::TcpEndpoint remote;
     while (!error && !inherited_)
-        if (auto socket = acceptor_.accept(error); !error) admit(std::move(socket));
+        if (auto socket = acceptor_.accept(remote, error); !error) admit(std::move(socket), remote);
     // Not close(): see pause(). A former process or the service manager may have the socket, too.
     int const descriptor = acceptor_.is_open() ? acceptor_.release(error) : std::exchange(kept_, -1);
     if (descriptor >= 0) ::close(descriptor);
@@ -149,9 +152,11 @@ net::awaitable<void> Listener::run(std::shared_ptr<Listener>) {
             co_await pause(at_limit_pause);
             continue;
         }
-        auto [error, socket] = co_await acceptor_.async_accept(net::as_values);
+        net::TcpEndpoint remote;
+        auto [error, socket] = co_await acceptor_.async_accept(remote, net::as_values);
         if (!error) {   // also after close_now(): the connection was accepted before
-            admit(std::move(socket));
+            net::note_sole_owner(socket);
+            admit(std::move(socket), remote);
         } else if (error == asio::error::no_descriptors || error.value() == ENFILE || error == asio::error::no_memory) {
             co_await find_descriptors();
         }
@@ -170,10 +175,7 @@ net::awaitable<void> Listener::find_descriptors() {
     }
 }
 
-void Listener::admit(net::TcpSocket socket) {
-    net::Error error;
-    auto remote = socket.remote_endpoint(error);
-    if (error) return;   // disconnected already
+void Listener::admit(net::TcpSocket socket, net::TcpEndpoint const& remote) {
     IpEndpoint peer{net::to_ip(remote.address()), remote.port()};
     bool const has_header = is_among(peer.address, point_->proxy_protocol);
     auto const client = counted_client(services_, peer.address);
@@ -183,7 +185,6 @@ void Listener::admit(net::TcpSocket socket) {
     } else if (!enter_client(services_, peer.address)) {
         return log_refused_client(services_, peer.address, speaks_clear() ? refuse_in_clear(socket) : 0, limit_of_client);
     }
-    socket.set_option(asio::ip::tcp::no_delay(true), error);
     services_.counters.connections.add();
     Accepted accepted{std::make_unique<net::Transport>(std::move(socket), services_.worker.wheel), peer,
                       Seat(services_.shared, client), point_};

@@ -1,16 +1,15 @@
 // Listening sockets: opened in one place, each accepting on one worker.
 #pragma once
-#include <boost/asio/basic_socket_acceptor.hpp>
 #include <memory>
 #include <string>
 
-#include "net/asio.hpp"
+#include "net/acceptor.hpp"
 #include "proxy/accepted.hpp"
 #include "util/result.hpp"
 
 namespace garner::proxy {
 
-using Acceptor = net::asio::basic_socket_acceptor<net::asio::ip::tcp, net::Executor>;
+using net::Acceptor;
 
 /// Accepts clients on one worker. Functions are for any thread. Without an owner it runs until close().
 class Listener : public std::enable_shared_from_this<Listener> {
@@ -51,7 +50,7 @@ private:
     bool accepts() const { return !stopped_ && kept_ < 0; }
     net::awaitable<void> pause(milliseconds time);
     net::awaitable<void> find_descriptors();
-    void admit(net::TcpSocket socket);
+    void admit(net::TcpSocket socket, net::TcpEndpoint const& remote);
     /// Each client of this address speaks HTTP.
     bool speaks_clear() const { return !point_->tls && point_->intercept == net::Intercept::off; }
     Bytes refuse_in_clear(net::TcpSocket& socket) const;

@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/v6_only.hpp>
@@ -12,6 +11,7 @@
 #include <map>
 #include <utility>
 
+#include "net/acceptor.hpp"
 #include "net/address.hpp"
 #include "net/listen_error.hpp"
 
@@ -33,7 +33,7 @@ IpEndpoint plain(net::TcpEndpoint const& endpoint) { return {net::to_ip(endpoint
 
 struct HttpService::OpenAddress {
     OpenAddress(asio::io_context& io, HttpConnection::Limits const& limits) : acceptor(io), limits(limits) {}
-    asio::basic_socket_acceptor<asio::ip::tcp, net::Executor> acceptor;
+    net::Acceptor acceptor;
     OpenAddress(OpenAddress const&) = delete;
     ~OpenAddress() {
         if (kept >= 0) ::close(kept);
@@ -53,7 +53,7 @@ namespace {
 using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
 
 /// `shares`: beside other sockets of this user.
-net::Error bind_to(asio::basic_socket_acceptor<asio::ip::tcp, net::Executor>& acceptor, net::TcpEndpoint const& endpoint,
+net::Error bind_to(net::Acceptor& acceptor, net::TcpEndpoint const& endpoint,
                    bool shares) {
     net::Error error;
     acceptor.open(endpoint.protocol(), error);
