@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <memory>
 #include <string_view>
 #include <thread>
 
@@ -22,13 +23,13 @@ struct AcceptorScene {
     asio::ip::tcp::socket client{other};
     TcpEndpoint remote;
 
-    awaitable<TcpSocket> next() {
+    awaitable<std::unique_ptr<TcpSocket>> next() {
         auto [error, socket] = co_await acceptor.async_accept(remote, as_values);
         EXPECT_FALSE(error) << error.message();
         note_sole_owner(socket);
-        co_return std::move(socket);
+        co_return std::make_unique<TcpSocket>(std::move(socket));
     }
-    TcpSocket accept() {
+    std::unique_ptr<TcpSocket> accept() {
         client = asio::ip::tcp::socket(other);
         client.connect(acceptor.local_endpoint());
         return loop.run(next());
@@ -43,10 +44,10 @@ struct AcceptorScene {
 TEST(Acceptor, a_socket_does_not_block_and_is_closed_on_exec) {
     AcceptorScene scene;
     auto socket = scene.accept();
-    EXPECT_TRUE(::fcntl(socket.native_handle(), F_GETFL) & O_NONBLOCK);
-    EXPECT_TRUE(::fcntl(socket.native_handle(), F_GETFD) & FD_CLOEXEC);
+    EXPECT_TRUE(::fcntl(socket->native_handle(), F_GETFL) & O_NONBLOCK);
+    EXPECT_TRUE(::fcntl(socket->native_handle(), F_GETFD) & FD_CLOEXEC);
     EXPECT_EQ(scene.remote, scene.client.local_endpoint());
-    EXPECT_EQ(socket.remote_endpoint(), scene.client.local_endpoint());
+    EXPECT_EQ(socket->remote_endpoint(), scene.client.local_endpoint());
 }
 
 TEST(Acceptor, sockets_that_follow_each_other_under_one_number_read_their_own_bytes) {
@@ -54,11 +55,11 @@ TEST(Acceptor, sockets_that_follow_each_other_under_one_number_read_their_own_by
     int number = -1;
     for (auto const* text : {"first", "second", "third"}) {
         auto socket = scene.accept();
-        if (number < 0) number = socket.native_handle();
-        EXPECT_EQ(socket.native_handle(), number) << "the number of the closed one";
+        if (number < 0) number = socket->native_handle();
+        EXPECT_EQ(socket->native_handle(), number) << "the number of the closed one";
         scene.client.send(asio::buffer(text, std::string_view(text).size()));
         std::array<char, 16> bytes{};
-        auto const count = scene.loop.run(scene.read(socket, bytes));
+        auto const count = scene.loop.run(scene.read(*socket, bytes));
         EXPECT_EQ(std::string_view(bytes.data(), count), text);
     }
 }
@@ -70,7 +71,7 @@ TEST(Acceptor, waits_for_a_client) {
         scene.client.connect(scene.acceptor.local_endpoint());
     });
     auto const socket = scene.loop.run(scene.next());
-    EXPECT_TRUE(socket.is_open());
+    EXPECT_TRUE(socket->is_open());
 }
 
 }   // namespace
