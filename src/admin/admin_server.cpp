@@ -131,7 +131,7 @@ net::awaitable<web::Reply> AdminServer::answer(web::Request const& request, std:
     co_return *std::move(reply);
 }
 
-/// Who changed what.
+/// The token and the client of a change, for the log.
 void AdminServer::log_change(web::Request const& request, std::string_view body, Visitor const& visitor, unsigned status) {
     auto const change = Routes::change(request, body);
     if (change.empty()) return;

@@ -79,11 +79,9 @@ Form<Admin> admin() {
                 "`admin.tokens`."),
             key<Admin>("allow", &Admin::allow, list_of(network()),
                        "Networks that may use the admin address, in addition to loopback."),
-            key<Admin>(
-                "names", &Admin::names, list_of(host_name()),
-                "Names and addresses that Host may have in addition to the admin address itself, such as a DNS name, or "
-                "`localhost` behind an ssh forward. Other requests are rejected, because a web site could point its own name at "
-                "this address (DNS rebinding)."),
+            key<Admin>("names", &Admin::names, list_of(host_name()),
+                       "Names and addresses that Host may have in addition to the admin address itself, such as a DNS name, or "
+                       "`localhost` behind an ssh forward. Requests with others are rejected."),
             key<Admin>(
                 "tokens", &Admin::tokens, list_of(token()),
                 "Tokens of the viewers and operators of the admin address. Without tokens each client that reaches it may do "

@@ -62,8 +62,7 @@ Table<Config> keys() {
                     "Groups of users for `group` in rules, by name."),
         key<Config>("purge", [](Config& c) -> auto& { return c.proxy.purge; }, purge_rules(),
                     "Access rules for PURGE, as for `access`, but a request that no rule matches is denied. Without rules, clients "
-                    "on loopback may purge, except at an accelerator: behind a TLS terminator on this machine every client has a "
-                    "loopback address."),
+                    "on loopback may purge, except at an accelerator."),
         key<Config>("refusals", [](Config& c) -> auto& { return c.proxy.refusals; }, refusals, "Requests that the rules refused."),
         key<Config>("pac", [](Config& c) -> auto& { return c.proxy.pac; }, pac,
                     "The proxy auto-configuration file (PAC), which each forward listener offers at `/proxy.pac`."),
@@ -90,7 +89,7 @@ Table<Config> keys() {
                     "without matchers, a rule matches every request."),
         key<Config>("quotas", [](Config& c) -> auto& { return c.proxy.quotas; }, line_quotas(),
                     "Limits of the traffic of clients in a day, week or month. The first rule that matches a request counts it; "
-                    "without matchers, a rule matches every request. Stored responses are free."),
+                    "stored responses are free."),
         key<Config>("state", &Config::state, lazy(state), "State that outlives the process."),
         key<Config>("bump", &Config::bump, interception, "Interception of TLS tunnels, only by explicit rules."),
         key<Config>("limits", [](Config& c) -> auto& { return c.proxy.limits; }, limits,
@@ -104,9 +103,8 @@ Table<Config> keys() {
         key<Config>("forwarded_received", [](Config& c) -> auto& { return c.proxy.forwarded_received; }, forwarded_received(),
                     "Treatment of request fields that only gateways should send, or that override the request line: Forwarded, "
                     "X-Forwarded-*, X-Real-IP, X-Host, X-Original-URL, X-Rewrite-URL, X-HTTP-Method-Override and similar ones. "
-                    "`delete` prevents clients from claiming another address or changing the responses of other clients. `auto`: "
-                    "accelerators delete the fields, forward proxies keep them. Proxy is always deleted, and a response to a "
-                    "request with a method override is never stored."),
+                    "`auto`: accelerators delete the fields, forward proxies keep them. Proxy is always deleted, and a response to "
+                    "a request with a method override is never stored."),
         key<Config>("forwarded_trust", [](Config& c) -> auto& { return c.proxy.forwarded_trust; }, list_of(network()),
                     "Networks of gateways that name the client of each request in X-Forwarded-For or, if that is missing, in "
                     "Forwarded. The client is the last address there that is not in these networks; rules, logins, limits of "

@@ -158,8 +158,7 @@ Form<icp::PeerOptions> peer() {
             key<T>(
                 "srv", &T::srv, service_name(),
                 "Instead of `host` and `http_port`: a service such as `_http._tcp.caches.example`, whose servers are in DNS (SRV "
-                "records, "
-                "RFC 2782). Each server is a peer with these options, named `NAME/HOST:PORT`. Priority and weight of the records "
+                "records). Each server is a peer with these options, named `NAME/HOST:PORT`. Priority and weight of the records "
                 "decide between them; DNS is asked again after their TTL (1 s to 1 min)."),
             key<T>("srv_local", &T::srv_local, flag(),
                    "`true`: the records of `srv` may name loopback and link-local addresses, and addresses of this machine: for "
@@ -199,8 +198,7 @@ Form<icp::PeerOptions> peer() {
                 "login", &T::login, text(),
                 "`user:password`: Basic authentication of this proxy. `pass`: the client's Proxy-Authorization goes to the peer, "
                 "and the peer's 407 to the client (Squid: `login=PASS`). If the rules here ask for a login, too, both proxies "
-                "must accept the same credentials, because a request has only one Proxy-Authorization. Negotiate and NTLM are "
-                "not passed: they authenticate a connection. Requests inside a decrypted tunnel have no login to pass. A response "
+                "must accept the same credentials. Negotiate, NTLM and the logins of decrypted tunnels are not passed. A response "
                 "to one client is stored for all clients that the rules here allow."),
             key<T>(
                 "group", &T::group, text(),

@@ -42,8 +42,7 @@ Form<proxy::Listen> listen() {
             key<proxy::Listen>(
                 "origin", &proxy::Listen::origin, origin(),
                 "Makes this an accelerator (reverse proxy) for `http://host:port` or `https://host:port`. The origin receives its "
-                "own name in Host, and the other request fields except those of gateways (`forwarded_received`). Fields are not "
-                "part of the cache key: if a response depends on one, name it in Vary or in `caching.key_fields`. All clients are "
+                "own name in Host, and the other request fields except those of gateways (`forwarded_received`). All clients are "
                 "allowed unless a rule of `access` denies them (`listener` matches the port)."),
             key<proxy::Listen>("http2", &proxy::Listen::http2, flag(), "With `tls`: `true` offers HTTP/2 to clients (ALPN h2)."),
             key<proxy::Listen>("tls", &proxy::Listen::tls, listen_tls, "Accepts TLS connections instead of clear ones."),
@@ -56,10 +55,7 @@ Form<proxy::Listen> listen() {
                 "`limits.connections_max`."),
             key<proxy::Listen>("intercept", &proxy::Listen::intercept, way_of_interception(),
                                "Takes connections to other servers that nftables diverts here, by `redirect` or `tproxy`, and only "
-                               "these. HTTP is handled like that of a forward proxy. TLS is passed on without decryption, under "
-                               "the access rules for CONNECT to its server name (SNI). Always connects to the address that the "
-                               "client has connected to. A host that DNS does not lead to this address matches no rule that "
-                               "allows, and bypasses the cache. `garner intercept --print` prints the rules of the firewall."),
+                               "these. `garner intercept --print` prints the rules of the firewall."),
             key<proxy::Listen>("origin_proxy_protocol", &proxy::Listen::origin_proxy_protocol, proxy_protocol_out(),
                                "With `origin`: version of the PROXY protocol that tells the origin the client's address. Such "
                                "connections are not kept for other requests."),

@@ -171,8 +171,7 @@ Form<share::Options> line_share() {
     using enum share::By;
     return object_of<T>({
         key<T>("down", &T::down, rate(0, rate_max),
-               "Rate of the line from origins and parents: what is divided. Write a little less than the line has, about 95 %, so "
-               "that its queue is here and not at the provider. 0: not divided."),
+               "Rate of the line from origins and parents, about 95 % of what it has. 0: not divided."),
         key<T>("up", &T::up, rate(0, rate_max), "Rate of the line to origins and parents; 0: not divided."),
         key<T>("by", &T::by, one_of<share::By>({{"user", user}, {"source", source}}),
                "Subject of a share. `user`: each user by login, if the rules ask for one, otherwise each client address. `source`: "

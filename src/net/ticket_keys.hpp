@@ -43,7 +43,7 @@ public:
     /// The key with this name, or nothing: the ticket is too old or of another process.
     std::optional<Found> find(std::span<std::uint8_t const, 16> name, SteadyTime now);
 
-    /// All keys, for a process that takes over: 80 bytes each, the current one first.
+    /// All keys, for a process that takes over: 80 bytes each (name 16, AES-256 key 32, HMAC key 32), the current one first.
     struct State {
         std::string bytes;
         milliseconds age{0};   // of the current key's period

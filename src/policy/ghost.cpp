@@ -11,7 +11,7 @@ void Ghost::count(std::uint64_t count) {
 
 void Ghost::put(Tag tag) {
     auto& tags = row_of(tag).tags;
-    std::fill(tags.begin() + used_places_, tags.end(), nobody);
+    std::fill(tags.begin() + used_places_, tags.end(), no_tag);
     if (used_places_ == 0) return;
     // Shifts from the key's old place, if it is there: a row must not contain a key twice.
     auto last = std::find(tags.begin(), tags.begin() + used_places_ - 1, tag);
@@ -25,7 +25,7 @@ bool Ghost::take(Tag tag) {
     auto found = std::find(tags.begin(), end, tag);
     if (found == end) return false;
     std::copy(found + 1, tags.end(), found);
-    tags.back() = nobody;
+    tags.back() = no_tag;
     return true;
 }
 
@@ -39,7 +39,7 @@ void Ghost::double_rows() {
         std::swap(both, rows_[i]);
         std::array<std::uint32_t, 2> filled{};
         for (Tag tag : both.tags) {
-            if (tag == nobody) break;
+            if (tag == no_tag) break;
             auto high = (tag & half) != 0;
             rows_[i + high * half].tags[filled[high]++] = tag;
         }

@@ -35,10 +35,10 @@ public:
 
 private:
     static constexpr std::uint32_t places = 16;
-    static constexpr Tag nobody = UINT32_MAX;
+    static constexpr Tag no_tag = UINT32_MAX;
     struct alignas(64) Row {
         std::array<Tag, places> tags;   // the newest first, then unused places
-        Row() { tags.fill(nobody); }
+        Row() { tags.fill(no_tag); }
     };
     Row& row_of(Tag tag) { return rows_[tag & (rows_.size() - 1)]; }
     void double_rows();

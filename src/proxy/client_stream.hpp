@@ -1,5 +1,5 @@
 // The client of a request: its head and body, the response to it, and its connection state. Implementations:
-// Http1Stream, Http2Stream and Nobody (no client).
+// Http1Stream, Http2Stream and NoClient (background requests).
 #pragma once
 #include <functional>
 #include <memory>
@@ -31,7 +31,7 @@ public:
     /// The local address that the client connected to.
     virtual IpAddress own_address() const = 0;
     /// True for a request without a connected client: it runs in the name of `peer`, and its response is discarded.
-    virtual bool nobody() const { return false; }
+    virtual bool is_absent() const { return false; }
 
     // ---- the request ----
 

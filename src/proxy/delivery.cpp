@@ -38,7 +38,7 @@ std::string why_truncated(store::Object const& object, bool is_lost, bool is_dro
 
 /// A plain hit allocates nothing: a small patch is written, and head, patch and body go out in one gather write.
 net::awaitable<void> Delivery::deliver(store::ObjectPtr object, cache::Follower* follower) {
-    if (request_.client.nobody()) co_return;
+    if (request_.client.is_absent()) co_return;
     bool const tried = begun_;
     if (!begun_) begin(object, follower != nullptr);
     SlowClientGuard::Sending const sending(writer_.pace(), *object);

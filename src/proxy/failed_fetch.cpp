@@ -120,7 +120,7 @@ void FailedFetch::note_held_back() {
 }
 
 Step FailedFetch::serve_stale(StaleUse why) {
-    if (request_.client.nobody()) return Step::done;
+    if (request_.client.is_absent()) return Step::done;
     auto& record = request_.record;
     request_.services.counters.stale_used.add(why);
     record.answer = Answer::stale;

@@ -36,7 +36,8 @@ bool is_replicable(std::string const& url) {
 }
 
 GroupFetch::GroupFetch(Services& services, Order order)
-    : services_(services), order_(std::move(order)), options_(services.options), nobody_(request_for(order_.url), this_machine()) {
+    : services_(services), order_(std::move(order)), options_(services.options),
+      no_client_(request_for(order_.url), this_machine()) {
     services_.background.group_fetches.push_back(*this);
 }
 
@@ -67,7 +68,7 @@ net::awaitable<std::string> GroupFetch::fetch() {
         if (order_.offered) order_.offered(not_offered(why));
         co_return why;
     }
-    Transaction transaction(services_, nobody_, nullptr, scratch_, options_);
+    Transaction transaction(services_, no_client_, nullptr, scratch_, options_);
     transaction_ = &transaction;
     auto state = co_await transaction.replicate(order_.offered);
     transaction_ = nullptr;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "group/state.hpp"
-#include "proxy/nobody.hpp"
+#include "proxy/no_client.hpp"
 #include "proxy/services.hpp"
 #include "proxy/transaction.hpp"
 
@@ -44,7 +44,7 @@ private:
     Services& services_;
     Order const order_;
     std::shared_ptr<Options const> const options_;
-    Nobody nobody_;
+    NoClient no_client_;
     Scratch scratch_;
     net::WakeHandle waiting_;
     Transaction* transaction_ = nullptr;   // set while it runs

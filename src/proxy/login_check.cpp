@@ -35,7 +35,7 @@ std::shared_ptr<http::Identity const> const& no_user() {
 
 State LoginCheck::look() {
     auto* logins = request_.services.logins;
-    if (!logins || request_.client.nobody() || request_.bumped_origin) {
+    if (!logins || request_.client.is_absent() || request_.bumped_origin) {
         request_.identity = no_user();
         return State::known;
     }

@@ -13,7 +13,7 @@ using client::Trouble;
 using http::Name;
 
 net::awaitable<void> PassThrough::stream(std::string_view why_not_stored) {
-    if (request_.client.nobody()) co_return;   // the exchange is dropped
+    if (request_.client.is_absent()) co_return;   // the exchange is dropped
     auto& record = request_.record;
     record.texts.reason = why_not_stored;
     record.cache_status.detail = why_not_stored;

@@ -9,7 +9,7 @@
 namespace garner::proxy {
 
 Refresh::Refresh(Request const& request)
-    : services_(request.services), nobody_(whole_request(request.head(), request.target.host_field), request.kept_client()),
+    : services_(request.services), no_client_(whole_request(request.head(), request.target.host_field), request.kept_client()),
       origin_(request.only_origin()), kept_(origin_ ? origin_->weak_from_this().lock() : nullptr) {
     auto& services = services_;
     services.background.refreshes.push_back(*this);
@@ -29,7 +29,7 @@ void Refresh::start(Request const& request, cache::FillLease lead, store::Object
 
 net::awaitable<void> Refresh::run(std::unique_ptr<Refresh> refresh, std::shared_ptr<Options const> options, cache::FillLease lead,
                                   store::ObjectPtr stale) {
-    Transaction transaction(refresh->services_, refresh->nobody_, refresh->origin_, refresh->scratch_, options);
+    Transaction transaction(refresh->services_, refresh->no_client_, refresh->origin_, refresh->scratch_, options);
     refresh->transaction_ = &transaction;
     co_await transaction.refresh(std::move(lead), std::move(stale));
     refresh->transaction_ = nullptr;

@@ -2,7 +2,7 @@
 #pragma once
 #include <memory>
 
-#include "proxy/nobody.hpp"
+#include "proxy/no_client.hpp"
 #include "proxy/services.hpp"
 #include "proxy/transaction.hpp"
 
@@ -28,7 +28,7 @@ private:
                                     store::ObjectPtr stale);
 
     Services& services_;
-    Nobody nobody_;
+    NoClient no_client_;
     FixedOrigin const* origin_;
     std::shared_ptr<FixedOrigin const> kept_;   // origin_: its listener or tunnel may end before the refresh
     Scratch scratch_;

@@ -50,10 +50,10 @@ Request::Request(Services& services, ClientStream& client, FixedOrigin const* on
       bumped_origin(if_kind(only_origin, FixedOrigin::Kind::bumped)),
       intercepted_origin(if_kind(only_origin, FixedOrigin::Kind::intercepted)), scratch(scratch), options(options),
       target(scratch.target), record(scratch.record, options->via_name), close(!http::keeps_alive(client.head())) {
-    bool const may_be_named = !options->forwarded_trust.empty() && !bumped_origin && !intercepted_origin && !client.nobody();
+    bool const may_be_named = !options->forwarded_trust.empty() && !bumped_origin && !intercepted_origin && !client.is_absent();
     if (may_be_named) client.set_client(client_of_request(client.client(), client.head().fields, *options, services.own.get()));
     if (authenticates_connection(client.head().fields)) client.set_client(with_own_connections(client.client()));
-    identity = bound_identity(services, client, bumped_origin || client.nobody());
+    identity = bound_identity(services, client, bumped_origin || client.is_absent());
     target.clear();
     target.secure = client.client()->secure;
     if (scratch.made_for == options) return;

@@ -15,8 +15,8 @@ net::awaitable<Rest> Resumption::find(std::shared_ptr<Options const> const& opti
     auto broken = body_;
     broken.done = growing.body()->size() - body_.first;
     http::Remainder missing(growing.head(), broken);
-    if (!nobody_) nobody_ = std::make_unique<Nobody>(request_, client_);
-    Transaction transaction(services_, *nobody_, nullptr, scratch_, options);
+    if (!no_client_) no_client_ = std::make_unique<NoClient>(request_, client_);
+    Transaction transaction(services_, *no_client_, nullptr, scratch_, options);
     asking_ = &transaction;
     auto rest = co_await transaction.find_rest(sources_, at_, missing, trouble);
     asking_ = nullptr;

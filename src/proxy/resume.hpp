@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "http/remainder.hpp"
-#include "proxy/nobody.hpp"
+#include "proxy/no_client.hpp"
 #include "proxy/transaction.hpp"
 
 namespace garner::proxy {
@@ -33,7 +33,7 @@ private:
     std::vector<icp::Source> sources_;
     std::size_t at_;
     http::BrokenBody body_;
-    std::unique_ptr<Nobody> nobody_;   // created when a body is truncated
+    std::unique_ptr<NoClient> no_client_;   // created when a body is truncated
     Scratch scratch_;
     Transaction* asking_ = nullptr;
 };

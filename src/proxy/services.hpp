@@ -88,7 +88,7 @@ struct Services {
     std::shared_ptr<Options const> options;
     std::shared_ptr<http::OwnAddresses const> own{};      // swapped by post, too
     std::shared_ptr<Interception const> interception{};   // swapped by post, too; null until it was opened
-    auth::Authenticator* logins = nullptr;                // null: nobody logs in
+    auth::Authenticator* logins = nullptr;                // null: no logins
     Sampler* sampler = nullptr;                           // null: nothing is sampled
     group::Group* group = nullptr;                        // null: this proxy shares no invalidations
     icp::Mesh* mesh = nullptr;

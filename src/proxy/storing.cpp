@@ -220,7 +220,7 @@ void Storing::start_pump(std::unique_ptr<cache::Writer> writer, std::optional<By
                                            std::move(fetch.use), std::move(fetch.pool_key));
     auto const& sources = upstream_.sources();
     if (rest_.may_go_on()) pump->may_resume(std::make_unique<Resumption>(request_, sources.all(), sources.at(), coming));
-    if (request_.client.nobody()) pump->keep_until(steady_now() + request_.options->deadlines.fill);
+    if (request_.client.is_absent()) pump->keep_until(steady_now() + request_.options->deadlines.fill);
     if (request_.in_group.of_offer || request_.in_group.replicates) pump->counts_as_replicated();
     if (auto offer = is_stored ? offer_for_later(*growing) : std::nullopt) pump->offer_when_whole(*std::move(offer));
     if (request_.account) pump->pay_by(request_.account->another());
@@ -230,7 +230,7 @@ void Storing::start_pump(std::unique_ptr<cache::Writer> writer, std::optional<By
 Step Storing::refuse_for_room(store::Object::Parts const& parts, http::VaryNames const& vary) {
     request_.services.counters.not_stored.add(StoreRefusal::no_room);
     request_.record.note_use(request_, store::Object::make(parts, nullptr));   // another policy might have stored it
-    if (!request_.client.nobody()) state_.lead.give_unstored(parts, vary);
+    if (!request_.client.is_absent()) state_.lead.give_unstored(parts, vary);
     state_.why_not_stored = text(StoreRefusal::no_room);
     state_.lead.refuse(state_.why_not_stored);
     return Step::stream;

@@ -120,7 +120,7 @@ net::ProxyProtocol proxy_protocol(Request const& request, Sources const& sources
 std::string proxy_header(Request const& request, Sources const& sources) {
     auto const version = proxy_protocol(request, sources);
     auto const& client = *request.client.client();
-    if (request.client.nobody()) return net::proxy_header(version, std::nullopt, {});
+    if (request.client.is_absent()) return net::proxy_header(version, std::nullopt, {});
     return net::proxy_header(version, client.peer, {request.client.own_address(), client.listener});
 }
 

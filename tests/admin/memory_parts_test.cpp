@@ -54,7 +54,7 @@ TEST(MemoryParts, each_that_is_used_is_within_its_limit) {
     EXPECT_EQ(use_of(stats, "objects").limit, 8 * MiB);
     EXPECT_EQ(use_of(stats, "fills").limit, 4 * MiB) << "memory.object_max";
     EXPECT_EQ(use_of(stats, "what_if").limit, 0u) << "memory.what_if is off";
-    EXPECT_EQ(use_of(stats, "logins").limit, 0u) << "nobody logs in";
+    EXPECT_EQ(use_of(stats, "logins").limit, 0u) << "no logins";
     EXPECT_GT(stats["resident_bytes"].get<Bytes>(), stats["memory_sum"]["bytes"].get<Bytes>());
 }
 

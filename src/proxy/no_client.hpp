@@ -5,12 +5,12 @@
 namespace garner::proxy {
 
 /// Runs in the name of the client whose request it was.
-class Nobody : public ClientStream {
+class NoClient : public ClientStream {
 public:
     /// `request`: a complete head.
-    Nobody(std::string_view request, std::shared_ptr<Client const> client);
+    NoClient(std::string_view request, std::shared_ptr<Client const> client);
 
-    bool nobody() const override { return true; }
+    bool is_absent() const override { return true; }
     IpAddress own_address() const override { return {}; }
     bool body_done() const override { return true; }
     net::awaitable<Piece> read_body(milliseconds) override { co_return Piece{}; }
