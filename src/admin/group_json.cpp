@@ -102,6 +102,7 @@ Json group_json(group::GroupState const& state) {
               {"address", state.address},
               {"since", proxy::moment_text(state.since)},
               {"why", state.why},
+              {"while_cut_off", state.serves_cut_off ? "serve" : "validate"},
               {"lease_seconds", in_seconds(state.lease)},
               {"lease_left_seconds", in_seconds(state.left)}};
     json["voters"] = Json::array();
@@ -128,6 +129,7 @@ std::string group_text(Json const& json) {
     auto out = "group " + word_at(json, "name") + ", member " + word_at(json, "member") + ": " + state + " since " +
                word_at(json, "since");
     if (state == "current") out += ", lease for " + time_shown(at(json, "lease_left_seconds"));
+    if (state == "cut off" && word_at(json, "while_cut_off") == "serve") out += ", serves responses that may be outdated";
     if (auto const why = word_at(json, "why"); !why.empty()) out += ": " + why;
     out += "\n";
     append_voters(json, out);

@@ -61,8 +61,9 @@ void check_disk(Checked const& in) {
 void check_group(Checked const& in) {
     auto const& group = in.figures.group;
     if (!group || group->current) return;
-    in.attention("this proxy is cut off from group " + group->name + ", and validates what the group covers",
-                 "check the voters: " + group->why, "group");
+    auto const begin = "this proxy is cut off from group " + group->name + ", and ", fix = "check the voters: " + group->why;
+    if (group->serves_cut_off) return in.trouble(begin + "serves responses that may be outdated (group.cut_off)", fix, "group");
+    in.attention(begin + "validates what the group covers", fix, "group");
 }
 
 /// Without a usual number, a third of all requests is many.

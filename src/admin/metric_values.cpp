@@ -47,6 +47,10 @@ Json group_state(Report const& report) {
     auto const& group = report.figures.group;
     return group ? Json(group->current ? "current" : "cut off") : Json(nullptr);
 }
+Json group_while_cut_off(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? group_json(*group)["while_cut_off"] : Json(nullptr);
+}
 Json group_voters(Report const& report) {
     auto const& group = report.figures.group;
     return group ? group_json(*group)["voters"] : Json(nullptr);

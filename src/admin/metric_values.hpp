@@ -43,6 +43,7 @@ template <auto Member> Json config(Report const& report) { return report.figures
 // ---- the group: null without one ----
 
 Json group_state(Report const& report);
+Json group_while_cut_off(Report const& report);
 Json group_voters(Report const& report);
 Json group_members(Report const& report);
 Json group_current(Report const& report);

@@ -52,6 +52,8 @@ constexpr Metric all_metrics[]{
     {"invalidations.watermark", "garner_invalidations_watermark", "number", invalidations<&Invalidations::watermark>,
      "Number of the newest invalidation that was forgotten because of the limit, or 0: responses stored before it are outdated."},
     {"group.state", "", "text", group_state, "current or cut off; null without a group."},
+    {"group.while_cut_off", "", "text", group_while_cut_off,
+     "Use of stored responses while this member is cut off: validate or serve (`group.cut_off` of the configuration)."},
     {"group.voters", "", "list", group_voters, "The voters, as `/group` has them."},
     {"group.members", "", "list", group_members, "The members, as `/group` has them; null at a member that is no voter."},
     {"group.current", "garner_group_current", "0 or 1", group_current,

@@ -31,12 +31,15 @@ PageLines lines(Json const& stats) {
         lines.lines.push_back({name, {figure_at(stats, path, unit)}, false, why_of_figure(path)});
     };
     add("state", "group.state", "text");
+    add("while cut off", "group.while_cut_off", "text");
     add("accepted", "group.submissions.accepted", "invalidations");
     add("not accepted", "group.submissions.not accepted", "invalidations");
     add("watermarks", "group.watermarks", "watermarks");
     add("replicated from members", "group.replicated_bytes.parent", "bytes");
     add("replicated from origins", "group.replicated_bytes.origin", "bytes");
-    lines.lines.front().is_trouble = text_at(stats, "group.state") == "cut off";
+    bool const is_cut_off = text_at(stats, "group.state") == "cut off";
+    lines.lines[0].is_trouble = is_cut_off;
+    lines.lines[1].is_trouble = is_cut_off && text_at(stats, "group.while_cut_off") == "serve";
     return lines;
 }
 

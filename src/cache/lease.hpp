@@ -27,11 +27,12 @@ public:
     Time until() const { return Time(until_.load(std::memory_order_acquire)); }
     /// `cut_off: "serve"`: the cache counts as current although its lease is over.
     void set_ignored(bool ignored) { ignored_.store(ignored, std::memory_order_relaxed); }
+    bool is_ignored() const { return ignored_.load(std::memory_order_relaxed); }
 
     /// Reads the clock after the lease: the process may have been stopped in between.
     bool is_current() const {
         auto const until = this->until();
-        return until == Time::max() || boot_now() <= until || ignored_.load(std::memory_order_relaxed);
+        return until == Time::max() || boot_now() <= until || is_ignored();
     }
     Time spread() const { return spread_; }
 

@@ -291,7 +291,9 @@ void Group::Inside::look_at_lease(Time now) {
     ++totals_.cut_off;
     GroupState state;
     state.voters = member_.voters(now);
-    spdlog::warn("group {}: this member is cut off, and validates what the group covers: no lease of {}", name_, state.silent());
+    auto const* const does =
+        lease().is_ignored() ? "serves responses that may be outdated (group.cut_off)" : "validates what the group covers";
+    spdlog::warn("group {}: this member is cut off, and {}: no lease of {}", name_, does, state.silent());
 }
 
 void Group::Inside::set_timer() {
@@ -463,6 +465,7 @@ GroupState Group::Inside::take_state() {
     state.left = state.current ? until - now : Time(0);
     state.voters = member_.voters(now);
     if (!state.current) state.why = "no lease of " + state.silent();
+    state.serves_cut_off = lease().is_ignored();
     state.is_voter = voter_.is_running();
     if (state.is_voter) state.held = voter_.voter().held();
     state.members = voter_.members(now);

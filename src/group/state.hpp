@@ -61,9 +61,10 @@ struct GroupState {
     std::string name = {}, member = {}, address = {};
     milliseconds lease{0};
     bool current = false;
-    WallTime since{};       // it became so
-    std::string why = {};   // it is cut off: "no lease of 10.0.0.2:3133 (connection refused)"
-    Time left{0};           // until the lease ends
+    WallTime since{};              // it became so
+    std::string why = {};          // it is cut off: "no lease of 10.0.0.2:3133 (connection refused)"
+    bool serves_cut_off = false;   // group.cut_off: then it uses stored responses all the same
+    Time left{0};                  // until the lease ends
     std::vector<VoterRow> voters = {};
     bool is_voter = false;
     std::size_t held = 0;   // notices in the list of the voter in this process

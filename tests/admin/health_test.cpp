@@ -60,6 +60,21 @@ TEST(Health, a_failing_disk_is_trouble) {
     EXPECT_THAT(scene.health().items[0].fix, HasSubstr("no space left on device"));
 }
 
+TEST(Health, a_member_that_is_cut_off_needs_attention_and_one_that_serves_all_the_same_is_trouble) {
+    Scene scene;
+    auto& group = scene.figures.group.emplace();
+    group.name = "lab";
+    group.why = "no lease of 10.0.0.2:3133";
+    group.serves_cut_off = true;
+    group.current = true;
+    expect_ok(scene);
+    group.current = false;
+    expect_one(scene, HealthState::trouble, "cut off from group lab, and serves responses that may be outdated");
+    EXPECT_THAT(scene.health().items[0].fix, HasSubstr("10.0.0.2:3133"));
+    group.serves_cut_off = false;
+    expect_one(scene, HealthState::attention, "cut off from group lab, and validates what the group covers");
+}
+
 TEST(Health, a_dead_peer_needs_attention_and_a_silent_one_does_not) {
     Scene scene;
     scene.figures.peers = {a_peer("campus", icp::PeerOptions::Type::parent)};

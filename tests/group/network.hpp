@@ -1,9 +1,11 @@
 // The connections between members and voters: ordered, with delays, lost segments, cuts, and bytes that arrive after the other end
 // has given up.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -86,23 +88,14 @@ public:
     }
     void cut(std::uint32_t from, std::uint32_t to, Moment until) {
         if (from == to) return;
-        for (auto& one : cuts_[from])
-            if (one.to == to) {
-                one.until = std::max(one.until, until);
-                return;
-            }
-        cuts_[from].push_back({to, until});
+        auto& known = cuts_[from][to];
+        known = std::max(known, until);
     }
     Place place(std::uint32_t node) const { return places_[node]; }
 
     std::uint64_t messages = 0;
 
 private:
-    struct Cut {
-        std::uint32_t to = 0;
-        Moment until = 0;
-    };
-
     /// TCP sends again, with a growing pause: after a cut the bytes come late.
     Moment arrival(std::uint32_t from, std::uint32_t to, Moment now) {
         auto at = now + delay(from, to);
@@ -110,13 +103,11 @@ private:
         constexpr Moment retransmission = 200 * ms;
         while (random_.below(1'000'000) < options_.loss_ppm)
             at += retransmission + random_.below(2 * distance(places_[from], places_[to]) + 1);
-        for (auto const& one : cuts_[from]) {
-            if (one.to != to || one.until <= now) continue;
-            auto const again = one.until + delay(from, to);
-            auto const pause = options_.backoff ? random_.below((one.until - now) / 2 + 1) : 0;
-            at = std::max(at, again + pause);
-        }
-        return at;
+        auto const cut = cuts_[from].find(to);
+        if (cut == cuts_[from].end() || cut->second <= now) return at;
+        auto const again = cut->second + delay(from, to);
+        auto const pause = options_.backoff ? random_.below((cut->second - now) / 2 + 1) : 0;
+        return std::max(at, again + pause);
     }
 
     NetworkOptions const options_;
@@ -124,7 +115,7 @@ private:
     Random& random_;
     Events& events_;
     std::deque<Connection> connections_;
-    std::vector<std::vector<Cut>> cuts_;   // by sender
+    std::vector<std::unordered_map<std::uint32_t, Moment>> cuts_;   // by sender and receiver: until when
 };
 
 }   // namespace garner::group::simulated

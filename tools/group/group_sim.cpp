@@ -1,12 +1,17 @@
 // Simulates groups by the code of the product. tools/group_sim builds and starts it.
 #include <algorithm>
+#include <atomic>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "group/scenes.hpp"
 #include "group/voter.hpp"
@@ -21,13 +26,13 @@ using namespace garner::group::simulated;
 
 struct Arguments {
     Options options;
-    std::uint64_t first = 1, seeds = 200;
+    std::uint64_t first = 1, seeds = 200, jobs = 1;
     bool trace = false, healthy = false, load = false;
 };
 
 [[noreturn]] void usage() {
-    std::fputs("options: --first N --seeds N --members N --seconds N --voters N --mutant N --trace --healthy --loss PPM --central "
-               "--load\n",
+    std::fputs("options: --first N --seeds N --members N --seconds N --voters N --jobs N --mutant N --trace --healthy --loss PPM "
+               "--central --load\n",
                stderr);
     std::exit(2);
 }
@@ -49,6 +54,8 @@ Arguments parse(int count, char** words) {
             all.first = static_cast<std::uint64_t>(number(at));
         else if (word == "--seeds")
             all.seeds = static_cast<std::uint64_t>(number(at));
+        else if (word == "--jobs")
+            all.jobs = static_cast<std::uint64_t>(std::clamp<std::int64_t>(number(at), 1, 256));
         else if (word == "--members")
             all.options.members = static_cast<unsigned>(std::max<std::int64_t>(5, number(at)));
         else if (word == "--seconds")
@@ -70,8 +77,50 @@ Arguments parse(int count, char** words) {
         else
             usage();
     }
+    if (all.trace) all.jobs = 1;
     return all;
 }
+
+/// One seed. `done`: the thread that has run it writes nothing more.
+struct Run {
+    std::atomic<bool> done{false};
+    std::string violation;
+    Figures figures;
+};
+
+void run(Arguments const& all, std::uint64_t seed, Run& run) {
+    auto options = all.options;
+    options.seed = seed;
+    if (all.healthy) options.fault_every = options.client_every = 0;
+    if (all.trace) options.trace = [](std::string const& line) { std::puts(line.c_str()); };
+    World world(options);
+    run.violation = world.run();
+    run.figures = world.figures();
+    run.done = true;
+    run.done.notify_all();
+}
+
+/// One line on standard error each ten seconds.
+class Progress {
+public:
+    explicit Progress(std::uint64_t seeds) : seeds_(seeds) {}
+    void show(std::uint64_t done, std::uint64_t violations) {
+        auto const now = Clock::now();
+        if (now - shown_ < std::chrono::seconds(10)) return;
+        shown_ = now;
+        auto const hours = std::chrono::duration<double, std::ratio<3600>>(now - begun_).count();
+        std::fprintf(stderr, "%llu of %llu seeds, %llu violations, %.2f h, about %.2f h left\n",
+                     static_cast<unsigned long long>(done), static_cast<unsigned long long>(seeds_),
+                     static_cast<unsigned long long>(violations), hours,
+                     hours / static_cast<double>(done) * static_cast<double>(seeds_ - done));
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    std::uint64_t const seeds_;
+    Clock::time_point const begun_ = Clock::now();
+    Clock::time_point shown_ = begun_;
+};
 
 double in_ms(std::vector<Moment> all, std::size_t percent) {
     std::ranges::sort(all);
@@ -82,14 +131,21 @@ double in_ms(std::vector<Moment> all, std::size_t percent) {
 int simulate(Arguments const& all) {
     Figures sum;
     std::uint64_t violations = 0;
-    for (auto seed = all.first; seed < all.first + all.seeds; ++seed) {
-        auto options = all.options;
-        options.seed = seed;
-        if (all.healthy) options.fault_every = options.client_every = 0;
-        if (all.trace) options.trace = [](std::string const& line) { std::puts(line.c_str()); };
-        World world(options);
-        auto const violation = world.run();
-        auto const& figures = world.figures();
+    std::vector<Run> runs(all.seeds);
+    std::atomic<std::uint64_t> next{0};
+    std::vector<std::jthread> threads;
+    for (std::uint64_t i = 0; i < all.jobs; ++i)
+        threads.emplace_back([&] {
+            for (auto number = next++; number < all.seeds; number = next++) run(all, all.first + number, runs[number]);
+        });
+    Progress progress(all.seeds);
+    // In the order of the seeds, so that the hash does not depend on the number of threads.
+    for (std::uint64_t number = 0; number < all.seeds; ++number) {
+        runs[number].done.wait(false);
+        auto const seed = all.first + number;
+        auto const violation = std::move(runs[number].violation);
+        auto const figures = std::move(runs[number].figures);
+        progress.show(number + 1, violations);
         if (!violation.empty()) {
             ++violations;
             std::printf("seed %llu: %s\n  tools/group_sim --first %llu --seeds 1 --members %u --seconds %lld --trace\n",

@@ -100,6 +100,13 @@ TEST(GroupCutOff, cut_off_serve_goes_on_as_usual_and_changes_with_a_reload) {
     EXPECT_EQ(lab.ask(0, "/a"), "version 1 hit");
     lab.pages.fails = true;
     EXPECT_EQ(lab.ask(0, "/a"), "version 1 hit");
+    EXPECT_THAT(lab.garner(0, {"group"}).output, HasSubstr("cut off since "));
+    EXPECT_THAT(lab.garner(0, {"group"}).output, HasSubstr(", serves responses that may be outdated: no lease of "));
+    auto const health = lab[0].stats()["health"];
+    EXPECT_EQ(health["state"], "trouble") << health;
+    EXPECT_THAT(health["sentence"].get<std::string>(), HasSubstr("and serves responses that may be outdated"));
+    EXPECT_THAT(Client("127.0.0.1", lab[0].admin()).get("/").body(),
+                ::testing::ContainsRegex("<tr class=\"trouble\"><th[^>]*><a[^>]*>while cut off<"));
 }
 
 TEST(GroupCutOff, a_purge_without_a_majority_is_not_accepted) {
