@@ -150,7 +150,7 @@ int simulate(Arguments const& all) {
             ++violations;
             std::printf("seed %llu: %s\n  tools/group_sim --first %llu --seeds 1 --members %u --seconds %lld --trace\n",
                         static_cast<unsigned long long>(seed), violation.c_str(), static_cast<unsigned long long>(seed),
-                        options.members, static_cast<long long>(options.length / second));
+                        all.options.members, static_cast<long long>(all.options.length / second));
             std::fflush(stdout);
         }
         sum.events += figures.events;
