@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "net/head_buffer.hpp"
 #include "net/listener.hpp"
 #include "net/loop.hpp"
 #include "net/receive.hpp"
@@ -281,6 +282,29 @@ TEST(Transport, a_reader_joins_the_read_of_an_idle_connection) {
     EXPECT_TRUE(is_idle());
     scene.close_theirs();
     EXPECT_EQ(scene.first().error, asio::error::eof);
+}
+
+TEST(Transport, a_head_joins_the_read_of_an_idle_connection) {
+    HeadBufferPool pool;
+    HeadBuffer head(pool);
+    DrainedScene scene;
+    scene.tell("message");
+    EXPECT_EQ(scene.first().bytes, 7u);
+    scene.ours.watch_idle();
+    EXPECT_FALSE(scene.ours.stale());
+    scene.tell("head");
+    EXPECT_EQ(scene.loop.run(scene.ours.read_first(head, seconds{1})).bytes, 4u);
+    EXPECT_EQ(std::string_view(head.data(), 4), "head");
+}
+
+TEST(Transport, the_next_read_of_an_idle_connection_gets_its_reset) {
+    DrainedScene scene;
+    scene.tell("message");
+    EXPECT_EQ(scene.first().bytes, 7u);
+    scene.ours.watch_idle();
+    EXPECT_FALSE(scene.ours.stale());
+    scene.reset_theirs();
+    EXPECT_EQ(scene.first().error, asio::error::connection_reset);
 }
 
 awaitable<void> read_and_own(std::unique_ptr<Transport> transport) {
