@@ -53,8 +53,7 @@ namespace {
 using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
 
 /// `shares`: beside other sockets of this user.
-net::Error bind_to(net::Acceptor& acceptor, net::TcpEndpoint const& endpoint,
-                   bool shares) {
+net::Error bind_to(net::Acceptor& acceptor, net::TcpEndpoint const& endpoint, bool shares) {
     net::Error error;
     acceptor.open(endpoint.protocol(), error);
     if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
