@@ -1,7 +1,5 @@
 // Tables of Markdown documents, for comparison with the program's tables.
 #pragma once
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <fstream>
 #include <set>
