@@ -221,6 +221,7 @@ class Queue:
                 self.speak_now_and_then()
                 ended = [one for one in self.running if one.has_ended()]
                 self.running = [one for one in self.running if one not in ended]
+                self.note_standstill()   # they may have failed in it
                 for one in ended:
                     self.take(one)
                 time.sleep(0.03)

@@ -3,7 +3,8 @@
 --write-times writes the times of the long tests to a file, by which a first run orders them.
 
 A test that failed and then passed alone counts as passed and as flaky. More than `flaky_most` flaky tests in a run are a
-failure; disturbed ones are only named. --units prints the slowest units, too: each argument is a ninja log and the line at which this run began.
+failure; disturbed ones are only named. --units prints the slowest units, too: each argument is a ninja log and the line at which
+this run began.
 """
 
 import argparse
@@ -90,7 +91,8 @@ def main():
         logs = [one.rpartition(":") for one in chosen.units]
         print_slowest("units", slowest_units([(pathlib.Path(log), int(line)) for log, _, line in logs]))
         print_slowest("tests", slowest_tests(runs))
-    print(f"{all_results['passed']} passed, {all_results['failed']} failed" + (f", {all_results['skipped']} skipped" if all_results["skipped"] else ""))
+    skipped = f", {all_results['skipped']} skipped" if all_results["skipped"] else ""
+    print(f"{all_results['passed']} passed, {all_results['failed']} failed{skipped}")
     sys.exit(1 if all_results["failed"] or not all_results["passed"] else 0)
 
 

@@ -77,9 +77,9 @@ Result<Prepared> AdminServer::prepare(Options const& fresh) {
 
 std::optional<Past> AdminServer::past() {
     constexpr milliseconds patience{500};   // requests wait meanwhile
-    auto const promise = std::make_shared<std::promise<Past>>();
+    auto promise = std::make_shared<std::promise<Past>>();
     auto answer = promise->get_future();
-    asio::post(http_->io(), [this, promise] { promise->set_value(routes_.past()); });
+    asio::post(http_->io(), [this, promise = std::move(promise)] { promise->set_value(routes_.past()); });
     return awaited(answer, patience);
 }
 

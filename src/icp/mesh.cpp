@@ -174,9 +174,9 @@ Result<std::vector<net::NamedSocket>> Mesh::sockets() {
     using Sockets = std::vector<net::NamedSocket>;
     Sockets all;
     for (auto& agent : agents_) {
-        auto const answer = std::make_shared<std::promise<Sockets>>();
+        auto answer = std::make_shared<std::promise<Sockets>>();
         auto future = answer->get_future();
-        net::asio::post(agent->io(), [agent = agent.get(), answer] { answer->set_value(agent->sockets()); });
+        net::asio::post(agent->io(), [agent = agent.get(), answer = std::move(answer)] { answer->set_value(agent->sockets()); });
         auto sockets = awaited(future, patience);
         if (!sockets) return Fault{"a worker does not respond"};
         std::ranges::move(*sockets, std::back_inserter(all));

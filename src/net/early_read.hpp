@@ -1,6 +1,7 @@
 // A read that begins while its connection is idle, and that the reader of the next message joins.
 #pragma once
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "net/receive.hpp"
@@ -25,9 +26,11 @@ public:
 
     /// Nothing has come: join() is possible.
     bool is_open() const { return !reading_.done; }
-    /// Once, if is_open(): completes like the socket's async_read_some(). While the reader handles the result, this object lives.
-    auto join(std::span<char> into) {
+    /// Once, if is_open(): completes like the socket's async_read_some(), see Reading. While the reader handles the result, this
+    /// object lives.
+    auto join(std::span<char> into, HeadBuffer* late) {
         reading_.into = into;
+        reading_.late = late;
         auto token = as_values;
         auto const keep = [this](auto reader) { reader_ = std::make_unique<Joined<decltype(reader)>>(std::move(reader)); };
         return asio::async_initiate<decltype(token), void(Error, std::size_t)>(keep, token);

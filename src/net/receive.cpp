@@ -2,6 +2,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -53,9 +54,8 @@ Received receive(int descriptor, std::span<char> into) {
 }
 
 bool is_readable(int descriptor) {
-    char byte;
-    auto const n = ::recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return n >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+    pollfd polled{descriptor, POLLIN, 0};   // recv() would take the error of a reset, even with MSG_PEEK
+    return ::poll(&polled, 1, 0) != 0;
 }
 
 }   // namespace garner::net

@@ -24,7 +24,7 @@ bool is_readable(int descriptor);
 /// Result of an asynchronous read, known before its handler runs.
 struct Reading {
     HeadBuffer* late = nullptr;   // takes memory when there is something to read, instead of `into`
-    std::span<char> into = {};    // empty: nobody reads yet, and the read is done when the socket is readable
+    std::span<char> into = {};    // empty without `late`: the read has no reader yet, and is done when the socket is readable
     bool done = false;
     bool drained = false;   // see Received
 };

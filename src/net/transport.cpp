@@ -60,7 +60,7 @@ awaitable<IoResult> Transport::read_socket(std::span<char> into, HeadBuffer* lat
     for (;;) {
         std::tuple<Error, std::size_t> ended;
         if (early)
-            ended = co_await early->join(into);
+            ended = co_await early->join(into, late);
         else
             ended = co_await socket_.async_read_some(buffer, as_values);
         auto const [error, bytes] = ended;

@@ -29,6 +29,7 @@ std::string replication_key();
 std::string subject_name(std::string_view key);
 /// The keys that a text can name: both "user:anna" and "anna" name a user, "source:10.0.0.7" a network, "10.0.0.7" either.
 std::vector<std::string> subject_keys_of(std::string_view name);
+
 /// The use of one subject in both directions.
 class Subject : public TableEntry {
 public:

@@ -134,6 +134,9 @@ TEST(House, no_file_has_more_than_600_lines) {
     for (auto const* folder : {"src", "tests", "tools"})
         for (auto const& [file, text] : sources_below(folder))
             EXPECT_LE(std::ranges::count(text, '\n'), 600) << folder << "/" << file << ": divide it by subject";
+    for (auto const& tool : fs::directory_iterator(test::source("tools")))   // scripts
+        if (tool.is_regular_file())
+            EXPECT_LE(std::ranges::count(text_of(tool.path()), '\n'), 600) << tool.path() << ": divide it by subject";
 }
 
 TEST(House, a_file_is_found_by_its_name_alone) {

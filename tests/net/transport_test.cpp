@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "net/head_buffer.hpp"
 #include "net/listener.hpp"
 #include "net/loop.hpp"
 #include "net/receive.hpp"
@@ -190,6 +191,14 @@ struct DrainedScene : TransportScene {
         tell(bytes);
         loop.run_for(milliseconds{10});   // the event finds no reader
     }
+    /// False: the message did not arrive.
+    bool watch_after_message() {
+        tell("message");
+        bool const is_read = first().bytes == 7;
+        ours.watch_idle();
+        loop.run_for(milliseconds{10});
+        return is_read;
+    }
     void reset_theirs() {
         linger at_once{1, 0};
         ::setsockopt(pair.theirs, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
@@ -230,38 +239,24 @@ TEST(Transport, a_reset_that_comes_with_bytes_is_noticed_within_a_message) {
 
 TEST(Transport, a_watched_idle_connection_is_stale_once_anything_comes) {
     DrainedScene scene;
-    auto const idle_again = [&] {
-        scene.tell("message");
-        EXPECT_EQ(scene.first().bytes, 7u);
-        scene.ours.watch_idle();
-        scene.loop.run_for(milliseconds{10});
-    };
-    idle_again();
+    EXPECT_TRUE(scene.watch_after_message());
     EXPECT_FALSE(scene.ours.stale());
-    idle_again();   // goes on as before
+    EXPECT_TRUE(scene.watch_after_message());   // goes on as before
     EXPECT_FALSE(scene.ours.stale());
     EXPECT_FALSE(scene.ours.stale());
-    idle_again();
+    EXPECT_TRUE(scene.watch_after_message());
     scene.tell_and_wait("x");
     EXPECT_TRUE(scene.ours.stale());
 
     DrainedScene closed;
-    closed.tell("message");
-    EXPECT_EQ(closed.first().bytes, 7u);
-    closed.ours.watch_idle();
+    EXPECT_TRUE(closed.watch_after_message());
     closed.close_theirs();
     EXPECT_TRUE(closed.ours.stale());
 }
 
 TEST(Transport, a_reader_joins_the_read_of_an_idle_connection) {
     DrainedScene scene;
-    auto const is_idle = [&] {
-        scene.tell("message");
-        EXPECT_EQ(scene.first().bytes, 7u);
-        scene.ours.watch_idle();
-        scene.loop.run_for(milliseconds{10});
-        return !scene.ours.stale();
-    };
+    auto const is_idle = [&] { return scene.watch_after_message() && !scene.ours.stale(); };
     EXPECT_TRUE(is_idle());
     scene.tell("answer");
     EXPECT_EQ(scene.first().bytes, 6u);
@@ -283,6 +278,25 @@ TEST(Transport, a_reader_joins_the_read_of_an_idle_connection) {
     EXPECT_EQ(scene.first().error, asio::error::eof);
 }
 
+TEST(Transport, a_head_joins_the_read_of_an_idle_connection) {
+    HeadBufferPool pool;
+    HeadBuffer head(pool);
+    DrainedScene scene;
+    EXPECT_TRUE(scene.watch_after_message());
+    EXPECT_FALSE(scene.ours.stale());
+    scene.tell("head");
+    EXPECT_EQ(scene.loop.run(scene.ours.read_first(head, seconds{1})).bytes, 4u);
+    EXPECT_EQ(std::string_view(head.data(), 4), "head");
+}
+
+TEST(Transport, the_next_read_of_an_idle_connection_gets_its_reset) {
+    DrainedScene scene;
+    EXPECT_TRUE(scene.watch_after_message());
+    EXPECT_FALSE(scene.ours.stale());
+    scene.reset_theirs();
+    EXPECT_EQ(scene.first().error, asio::error::connection_reset);
+}
+
 awaitable<void> read_and_own(std::unique_ptr<Transport> transport) {
     std::array<char, 16> buffer;
     co_await transport->read_first(std::span<char>(buffer), seconds{5});
@@ -290,18 +304,14 @@ awaitable<void> read_and_own(std::unique_ptr<Transport> transport) {
 
 TEST(Transport, a_joined_read_ends_with_a_cancel_and_with_the_loop) {
     DrainedScene scene;
-    scene.tell("message");
-    EXPECT_EQ(scene.first().bytes, 7u);
-    scene.ours.watch_idle();
+    EXPECT_TRUE(scene.watch_after_message());
     EXPECT_FALSE(scene.ours.stale());
     Timer timer(scene.loop.io.get_executor(), milliseconds{20});
     timer.async_wait([&](Error const&) { scene.ours.cancel(); });
     EXPECT_EQ(scene.first().error, asio::error::operation_aborted);
 
     DrainedScene left;   // LeakSanitizer sees what it leaves
-    left.tell("message");
-    EXPECT_EQ(left.first().bytes, 7u);
-    left.ours.watch_idle();
+    EXPECT_TRUE(left.watch_after_message());
     auto reading = read_and_own(std::move(left.pair.ours));
     asio::co_spawn(left.loop.io, std::move(reading), asio::detached);
     left.loop.run_for(milliseconds{10});

@@ -1,7 +1,5 @@
 // Tables of Markdown documents, for comparison with the program's tables.
 #pragma once
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -28,8 +26,10 @@ inline std::vector<std::string> documented_rows(std::string_view file, std::stri
     return rows;
 }
 
-/// Compares these rows with those below a heading. GARNER_WRITE=1 in the environment writes them to the file before.
-inline void expect_rows(std::string_view file, std::string_view heading, std::string const& rows, std::string_view tests) {
+/// Compares these rows with those below a heading. Returns the difference in words; empty: there is none. With GARNER_WRITE=1 in
+/// the environment it writes other rows to the file instead.
+inline std::string difference_of_rows(std::string_view file, std::string_view heading, std::string const& rows,
+                                      std::string_view tests) {
     std::string documented, text;
     std::ifstream in(source(file));
     bool below = false;
@@ -40,12 +40,14 @@ inline void expect_rows(std::string_view file, std::string_view heading, std::st
         if (replaced && documented.empty()) text += rows;
         if (replaced) documented += line + "\n";
     }
-    ASSERT_NE(documented, "") << file << " has no table below " << heading;
-    if (documented == rows) return;
+    auto const table = "the table below \"" + std::string(heading) + "\" in " + std::string(file);
+    if (documented.empty()) return table + " is missing";
+    if (documented == rows) return {};
     if (!std::getenv("GARNER_WRITE"))
-        FAIL() << "The table below \"" << heading << "\" in " << file << " is not up to date. Write it again with:\n"
-               << "  GARNER_WRITE=1 build/asan/admin_test --gtest_filter='" << tests << "'";
+        return table + " is not up to date. Write it again with:\n  GARNER_WRITE=1 build/asan/admin_test --gtest_filter='" +
+               std::string(tests) + "'";
     std::ofstream(source(file), std::ios::binary) << text;
+    return {};
 }
 
 /// The names in backquotes in the first cells of these rows.

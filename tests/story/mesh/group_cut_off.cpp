@@ -34,7 +34,7 @@ bool becomes(Lab& lab, std::size_t member, std::string const& state) {
     return eventually([&] { return lab.state(member)["state"] == state; });
 }
 
-/// What the first member fetched just before the voters fell silent is good for a lease; then it has to validate.
+/// The first member uses a response that it fetched just before the voters fell silent for a lease; then it has to validate.
 bool is_cut_off_for_a_lease(Lab& lab) {
     bool const is_cut_off = becomes(lab, 0, "cut off");
     std::this_thread::sleep_for(2s);
@@ -170,7 +170,7 @@ TEST(GroupCutOff, a_voter_with_a_disk_comes_back_and_validates_what_it_has) {
     with_disk = start();
     ASSERT_TRUE(eventually(is_current));
     EXPECT_EQ(ask("/a"), "version 2") << "the purge came while it was down";
-    EXPECT_EQ(ask("/b"), "version 2") << "validated: nobody knows what it has missed";
+    EXPECT_EQ(ask("/b"), "version 2") << "validated: it may have missed invalidations";
     with_disk->stop();
 }
 

@@ -277,7 +277,7 @@ std::vector<Lines::Line> twelve_lines() {
     return lines;
 }
 
-/// Who asked the origin, and for which part.
+/// The heads of the requests that the origin has received for this path.
 std::string seen_by(Origin& origin, std::string const& path) {
     std::string all;
     for (auto const& request : origin.seen(path)) all += request.head.text() + "\n";
