@@ -95,6 +95,8 @@ std::string offer_text(Json const& offer) {
     return text + ", for " + time_shown(at(offer, "left_seconds")) + " more";
 }
 
+char const* while_cut_off(group::GroupState const& state) { return state.serves_cut_off ? "serve" : "validate"; }
+
 Json group_json(group::GroupState const& state) {
     Json json{{"state", state.current ? "current" : "cut off"},
               {"name", state.name},
@@ -102,7 +104,7 @@ Json group_json(group::GroupState const& state) {
               {"address", state.address},
               {"since", proxy::moment_text(state.since)},
               {"why", state.why},
-              {"while_cut_off", state.serves_cut_off ? "serve" : "validate"},
+              {"while_cut_off", while_cut_off(state)},
               {"lease_seconds", in_seconds(state.lease)},
               {"lease_left_seconds", in_seconds(state.left)}};
     json["voters"] = Json::array();

@@ -1,6 +1,7 @@
 // Access to members of a JSON object by path: they may be absent, null, or of another type.
 #pragma once
 #include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>

@@ -49,7 +49,7 @@ Json group_state(Report const& report) {
 }
 Json group_while_cut_off(Report const& report) {
     auto const& group = report.figures.group;
-    return group ? group_json(*group)["while_cut_off"] : Json(nullptr);
+    return group ? Json(while_cut_off(*group)) : Json(nullptr);
 }
 Json group_voters(Report const& report) {
     auto const& group = report.figures.group;

@@ -173,7 +173,7 @@ private:
     std::uint64_t cancels_ = 0;   // calls of cancel(), to distinguish them from deadlines
     Bytes received_ = 0;
     Bytes sent_ = 0;
-    std::weak_ptr<EarlyRead> early_;   // of watch_idle(), until a reader joins it
+    std::weak_ptr<EarlyRead> early_;   // begun by watch_idle(); a reader joins it
 };
 
 }   // namespace garner::net

@@ -105,7 +105,7 @@ private:
     FetchTurns::Turn turn_;
     std::unique_ptr<client::Exchange> exchange_;
     WallTime asked_at_{};
-    SteadyTime sent_at_{};   // the same time, for durations
+    SteadyTime sent_at_{};   // asked_at_ by the steady clock
     std::uint32_t passed_ = 0;
     bool went_out_ = false;
     net::ConnectStop* connecting_ = nullptr;

@@ -65,7 +65,7 @@ TEST(Quotas, refuse_what_goes_over_the_line_and_serve_what_is_stored) {
     EXPECT_THAT(refused.body(), HasSubstr(R"(The quota \"guests\" is used up: )"));
     EXPECT_THAT(refused.body(), HasSubstr("It begins anew at 20"));
     EXPECT_EQ(refused.detail(), "quotas");
-    EXPECT_TRUE(get(proxy, origin, "/kept").hit()) << "what is stored is served";
+    EXPECT_TRUE(get(proxy, origin, "/kept").hit()) << "a stored response is sent";
     EXPECT_EQ(row(proxy)["state"], "over");
     EXPECT_EQ(proxy.logged("/small").status, 429);
     EXPECT_THAT(proxy.metrics(), HasSubstr("garner_quota_refused_total{quota=\"guests\"} 1"));
@@ -380,7 +380,7 @@ private:
     std::mt19937 random_;
     TempDir state_;
     std::size_t least_ = 0;   // what must be there after a kill
-    std::size_t left_ = 0;    // what is there after the last one
+    std::size_t left_ = 0;    // bytes in the ledger after the last kill
 };
 
 }   // namespace

@@ -140,7 +140,7 @@ TEST_F(Interception, quotas_count_and_refuse_requests_inside) {
     EXPECT_NE(cut.code, 0) << "a running body is ended: " << cut.output;
     for (auto const* version : {"--http1.1", "--http2"}) {
         EXPECT_THAT(asked("/small", version).output, StartsWith("429 ")) << version;
-        EXPECT_EQ(asked("/kept", version).output, "200 100000") << version << ": what is stored is served";
+        EXPECT_EQ(asked("/kept", version).output, "200 100000") << version << ": a stored response is sent";
     }
     EXPECT_EQ(origin.requests("/small"), 0u);
     auto const rows = proxy.stats()["quotas"];
