@@ -1,5 +1,4 @@
 // Members that submit invalidations as fast as the voters of their group accept them. tools/group_speed builds and starts it.
-#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
@@ -26,7 +25,7 @@ struct Arguments {
     group::Options group;
     std::size_t members = 2;
     std::uint64_t count = 100'000;    // invalidations, of all members together
-    std::ptrdiff_t waiting = 1'000;   // for voters, of each member
+    std::ptrdiff_t waiting = 4'000;   // of each member, until they are everywhere: a member refuses more than about 8,000
 };
 
 [[noreturn]] void usage() {
@@ -82,22 +81,23 @@ public:
         return false;
     }
 
-    /// Returns when all have been accepted or not.
+    /// Returns when all are everywhere. The program ends at the first one that is not accepted.
     void submit(std::uint64_t first, std::uint64_t count) {
         for (auto one = first; one < first + count; ++one) {
             auto const what = cache::url_invalidation("http://www.example.com/articles/" + std::to_string(one), false);
             free_.acquire();
-            group_->submit(*what, [this](group::SubmissionResult const& result) {
-                accepted += result.accepted ? 1 : 0;
-                free_.release();
-            });
+            group_->submit(*what, &Member::end_unless_accepted, [this](group::SubmissionResult const&) { free_.release(); });
         }
         for (std::ptrdiff_t i = 0; i < all_.waiting; ++i) free_.acquire();
     }
 
-    std::atomic<std::uint64_t> accepted{0};
-
 private:
+    static void end_unless_accepted(group::SubmissionResult const& result) {
+        if (result.accepted) return;
+        std::fprintf(stderr, "group_load: %s\n", result.text().c_str());
+        std::_Exit(1);
+    }
+
     static cache::Options small_cache() {
         cache::Options options;
         options.size = 1 * MiB;
@@ -127,10 +127,6 @@ int main(int count, char** words) {
         for (std::size_t i = 0; i < all.members; ++i) threads.emplace_back([&, i] { members[i]->submit(i * each, each); });
     }
     auto const took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-    std::uint64_t accepted = 0;
-    for (auto const& member : members) accepted += member->accepted;
-    auto const submitted = all.count / all.members * all.members;
-    std::printf("{\"submitted\": %llu, \"accepted\": %llu, \"seconds\": %.3f}\n", static_cast<unsigned long long>(submitted),
-                static_cast<unsigned long long>(accepted), took);
-    return accepted == submitted ? 0 : 1;
+    auto const accepted = all.count / all.members * all.members;
+    std::printf("{\"accepted\": %llu, \"seconds\": %.3f}\n", static_cast<unsigned long long>(accepted), took);
 }
