@@ -37,8 +37,10 @@ Fingerprint Invalidations::hash_of(Key key, std::string_view origin, std::string
     return fingerprint(whole, seed_);
 }
 
-Invalidations::Entry const* Invalidations::find(Key key, std::string_view origin, std::string_view text) const {
-    auto const found = table_.find(hash_of(key, origin, text));
+Invalidations::Entry const* Invalidations::find(Key key, std::string_view origin, std::string_view text, Number after) const {
+    auto const hash = hash_of(key, origin, text);
+    if (newest_in_slot_[hash % newest_in_slot_.size()] <= after) return nullptr;
+    auto const found = table_.find(hash);
     return found == table_.end() ? nullptr : &found->second;
 }
 
@@ -51,11 +53,12 @@ void Invalidations::raise(Entry& entry, bool soft, Number number, WallTime at, L
 
 void Invalidations::add(Key key, std::string_view origin, std::string_view text, Noted const& noted, Lease::Time applied) {
     auto const hash = hash_of(key, origin, text);
-    auto const [at, is_new] = table_.try_emplace(hash);
-    held_[index_of(key)] += is_new;
-    raise(at->second, noted.what.soft, noted.number, noted.at, applied);
+    auto& entry = table_[hash];
+    raise(entry, noted.what.soft, noted.number, noted.at, applied);
+    for (auto* const newest : {&newest_of_[index_of(key)], &newest_in_slot_[hash % newest_in_slot_.size()]})
+        *newest = std::max(*newest, noted.number);
     auto& order = key == Key::purged_url ? purged_ : order_;
-    order.push_back({hash, at->second.newest(), key});
+    order.push_back({hash, entry.newest()});
     while (order_.size() > most_) forget_oldest();
     while (purged_.size() > purged_most_) forget_oldest_purged();
 }
@@ -69,7 +72,6 @@ void Invalidations::forget_oldest() {
     if (entry.hard) raise(forgotten_, false, entry.hard, entry.at, entry.applied);
     if (entry.soft) raise(forgotten_, true, entry.soft, entry.at, entry.applied);
     table_.erase(found);
-    --held_[index_of(oldest.key)];
 }
 
 /// Its stored responses were removed, and a fetch from before it is not stored. Only requests that are to pass caches miss it.
@@ -80,7 +82,6 @@ void Invalidations::forget_oldest_purged() {
     if (found == table_.end() || found->second.newest() != oldest.number) return;   // renewed since
     forgotten_purge_ = std::max(forgotten_purge_, found->second.applied);
     table_.erase(found);
-    --held_[index_of(oldest.key)];
 }
 
 void Invalidations::put(Noted const& noted, Lease::Time applied) {
@@ -149,7 +150,10 @@ void Invalidations::configure(InvalidationOptions const& options) {
 }
 
 /// No response has been compared with this number.
-void Invalidations::check_all_again() { last_.store(numbers_.next(), std::memory_order_release); }
+void Invalidations::check_all_again() {
+    compare_from_ = numbers_.next();
+    last_.store(compare_from_, std::memory_order_release);
+}
 
 Invalidations::Stats Invalidations::stats() const {
     MutexLock const lock(mutex_);
@@ -211,25 +215,31 @@ void Invalidations::for_each_prefix(std::string_view url, Use use) const {
     }
 }
 
+Invalidations::Number Invalidations::compared(store::Object const& object, Number as_of) const {
+    bool const counts = as_of == object.sequence() && object.checked() >= compare_from_;
+    return counts ? std::max(as_of, object.checked()) : as_of;
+}
+
 Invalidations::Found Invalidations::find_newest(store::Object const& object, Number as_of) const {
     using enum http::ReuseReason;
     auto const url = plain_url_of(object.key());
     auto const origin = origin_of(url);
-    Search search(as_of);
+    auto const after = compared(object, as_of);
+    Search search(after);
     search.consider(&all_, invalidated_all);
     search.consider(&forgotten_, invalidated_oldest);
     search.consider_watermark(watermark_);
     for (auto const key : {Key::url, Key::purged_url})
-        if (has(key)) search.consider(find(key, {}, url), invalidated_url, url);
-    if (has(Key::prefix))
+        if (has(key, after)) search.consider(find(key, {}, url, after), invalidated_url, url);
+    if (has(Key::prefix, after))
         for_each_prefix(url, [&](std::string_view prefix) NO_THREAD_SAFETY_ANALYSIS {
-            search.consider(find(Key::prefix, {}, prefix), invalidated_prefix, prefix);
+            search.consider(find(Key::prefix, {}, prefix, after), invalidated_prefix, prefix);
         });
-    if (has(Key::tag)) {
+    if (has(Key::tag, after)) {
         auto const tags = http::tags_of(object.head(), options_.tag_fields);
         for (auto const of : {origin, std::string_view()}) {
-            for (auto const& tag : tags.names) search.consider(find(Key::tag, of, tag), invalidated_tag, tag, of);
-            if (tags.unreadable) search.consider(find(Key::any_tag, of, {}), invalidated_tag, "(unreadable tags)", of);
+            for (auto const& tag : tags.names) search.consider(find(Key::tag, of, tag, after), invalidated_tag, tag, of);
+            if (tags.unreadable) search.consider(find(Key::any_tag, of, {}, after), invalidated_tag, "(unreadable tags)", of);
         }
     }
     auto found = std::move(search).result();
@@ -306,12 +316,13 @@ Lease::Time Invalidations::last_match(std::string_view url) const {
     auto const consider = [&](Entry const* entry) {
         if (entry) last = std::max(last, entry->applied);
     };
-    consider(find(Key::url, {}, url));
-    consider(find(Key::purged_url, {}, url));
-    consider(find(Key::any_tag, origin_of(url), {}));
-    consider(find(Key::any_tag, {}, {}));
-    if (has(Key::prefix))
-        for_each_prefix(url, [&](std::string_view prefix) NO_THREAD_SAFETY_ANALYSIS { consider(find(Key::prefix, {}, prefix)); });
+    consider(find(Key::url, {}, url, 0));
+    consider(find(Key::purged_url, {}, url, 0));
+    consider(find(Key::any_tag, origin_of(url), {}, 0));
+    consider(find(Key::any_tag, {}, {}, 0));
+    if (has(Key::prefix, 0))
+        for_each_prefix(url,
+                        [&](std::string_view prefix) NO_THREAD_SAFETY_ANALYSIS { consider(find(Key::prefix, {}, prefix, 0)); });
     return last;
 }
 

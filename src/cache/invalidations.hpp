@@ -119,7 +119,6 @@ private:
     struct Held {
         Fingerprint hash = 0;
         Number number = 0;
-        Key key = Key::url;
     };
     struct Found {
         Verdict verdict;
@@ -138,9 +137,13 @@ private:
     void forget_oldest() REQUIRES(mutex_);
     void forget_oldest_purged() REQUIRES(mutex_);
     Fingerprint hash_of(Key, std::string_view origin, std::string_view text) const;
-    Entry const* find(Key, std::string_view origin, std::string_view text) const REQUIRES(mutex_);
-    bool has(Key key) const REQUIRES(mutex_) { return held_[index_of(key)] > 0; }
+    /// Nothing also for an entry that is not newer than `after`.
+    Entry const* find(Key, std::string_view origin, std::string_view text, Number after) const REQUIRES(mutex_);
+    /// Entries of this kind came after the number.
+    bool has(Key key, Number after) const REQUIRES(mutex_) { return newest_of_[index_of(key)] > after; }
     static std::size_t index_of(Key key);
+    /// The numbers up to this one that are newer than `as_of` do not concern the response, as an earlier call found.
+    Number compared(store::Object const& object, Number as_of) const REQUIRES(mutex_);
     Found look(store::Object const& object, Number as_of) const;
     Found find_newest(store::Object const& object, Number as_of) const REQUIRES(mutex_);
     bool covers(std::string_view url) const REQUIRES(mutex_);
@@ -157,7 +160,10 @@ private:
     std::unordered_map<Fingerprint, Entry> table_ GUARDED_BY(mutex_);
     std::deque<Held> order_ GUARDED_BY(mutex_);              // oldest first
     std::deque<Held> purged_ GUARDED_BY(mutex_);             // Key::purged_url, oldest first
-    std::array<std::size_t, 5> held_ GUARDED_BY(mutex_){};   // entries of each key
+    std::array<Number, 5> newest_of_ GUARDED_BY(mutex_){};   // of the entries of each kind
+    /// Of the entries whose hash has this remainder: a response that was compared lately needs no look into a large table.
+    std::array<Number, 8'192> newest_in_slot_ GUARDED_BY(mutex_){};
+    Number compare_from_ GUARDED_BY(mutex_) = 0;   // Object::checked() of a lower number says nothing
     Entry all_ GUARDED_BY(mutex_);
     Entry forgotten_ GUARDED_BY(mutex_);
     Lease::Time forgotten_purge_ GUARDED_BY(mutex_) = Lease::never;      // Entry::applied of the newest one
