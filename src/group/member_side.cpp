@@ -68,41 +68,56 @@ void MemberSide::connect_own() {
 void MemberSide::drop(Outgoing& one) {
     ++one.attempt;
     net::Error ignored;
-    if (one.connecting) one.connecting->close(ignored);
-    one.connecting = nullptr;
+    for (auto const& socket : one.connecting) socket->close(ignored);
+    one.connecting.clear();
+    if (one.next_try) one.next_try->cancel();
+    one.next_try = nullptr;
     if (one.link) one.link->drop();
     one.link = nullptr;
 }
 
 void MemberSide::connect(std::size_t voter) {
     auto& one = outgoing_[voter];
-    if (one.link || one.connecting) one.trouble = "no answer";
+    if (one.link || !one.connecting.empty()) one.trouble = "no answer";
     drop(one);
     if (own_ == voter) return connect_own();
-    one.connecting = std::make_shared<net::TcpSocket>(io_);
-    auto connecting = connect(voter, one.attempt, one.connecting);
-    asio::co_spawn(io_.get_executor(), std::move(connecting), asio::detached);
+    one.next_try = std::make_shared<asio::steady_timer>(io_);
+    auto trying = try_to_connect(voter, one.attempt, one.next_try);
+    asio::co_spawn(io_.get_executor(), std::move(trying), asio::detached);
 }
 
-/// A silent address is given up by Member, which connects anew.
+/// The kernel sends a lost SYN again after a second, so another socket tries beside the first: a member is back sooner once its
+/// cable is. A silent address is given up by Member, which connects anew.
+net::awaitable<void> MemberSide::try_to_connect(std::size_t voter, std::uint64_t attempt,
+                                                std::shared_ptr<asio::steady_timer> timer) {
+    while (!stopped_ && outgoing_[voter].attempt == attempt) {
+        auto const socket = std::make_shared<net::TcpSocket>(io_);
+        outgoing_[voter].connecting.push_back(socket);
+        auto connecting = connect(voter, attempt, socket);
+        asio::co_spawn(io_.get_executor(), std::move(connecting), asio::detached);
+        timer->expires_after(settings_.times.retry());
+        (void)co_await timer->async_wait(net::as_values);
+    }
+}
+
 net::awaitable<void> MemberSide::connect(std::size_t voter, std::uint64_t attempt, std::shared_ptr<net::TcpSocket> socket) {
     net::TcpEndpoint const endpoint(net::to_asio(outgoing_[voter].place.address), outgoing_[voter].place.port);
     auto [error] = co_await socket->async_connect(endpoint, net::as_values);
     if (stopped_ || outgoing_[voter].attempt != attempt) co_return;
     if (error) {
-        outgoing_[voter].connecting = nullptr;
+        drop(outgoing_[voter]);
         note_trouble(voter, lower_case(error.message()), false);
         member_->disconnected(voter, boot_now());
     } else {
-        opened(voter, socket);
+        opened(voter, std::move(*socket));
     }
     calls_.settle();
 }
 
-void MemberSide::opened(std::size_t voter, std::shared_ptr<net::TcpSocket> const& socket) {
+void MemberSide::opened(std::size_t voter, net::TcpSocket socket) {
     auto& one = outgoing_[voter];
-    one.connecting = nullptr;
-    one.link = std::make_shared<Link>(std::move(*socket), Channel::Side::member, secret_, one.place);
+    drop(one);
+    one.link = std::make_shared<Link>(std::move(socket), Channel::Side::member, secret_, one.place);
     auto const attempt = one.attempt;
     Link::Events events;
     events.received = [this, voter, attempt](Message const& message) { return received(voter, attempt, message); };

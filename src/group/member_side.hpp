@@ -1,5 +1,6 @@
 // The member of this process: its connections to the voters.
 #pragma once
+#include <boost/asio/steady_timer.hpp>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -44,8 +45,9 @@ public:
 private:
     struct Outgoing {
         IpEndpoint place;
-        std::uint64_t attempt = 0;   // a connection of an earlier one is not used
-        std::shared_ptr<net::TcpSocket> connecting = nullptr;
+        std::uint64_t attempt = 0;                                      // a connection of an earlier one is not used
+        std::vector<std::shared_ptr<net::TcpSocket>> connecting = {};   // the first that opens is used
+        std::shared_ptr<net::asio::steady_timer> next_try = nullptr;
         std::shared_ptr<Link> link = nullptr;
         std::string trouble = {};
     };
@@ -60,8 +62,9 @@ private:
     }
 
     void drop(Outgoing&);
+    net::awaitable<void> try_to_connect(std::size_t voter, std::uint64_t attempt, std::shared_ptr<net::asio::steady_timer> timer);
     net::awaitable<void> connect(std::size_t voter, std::uint64_t attempt, std::shared_ptr<net::TcpSocket> socket);
-    void opened(std::size_t voter, std::shared_ptr<net::TcpSocket> const& socket);
+    void opened(std::size_t voter, net::TcpSocket socket);
     bool received(std::size_t voter, std::uint64_t attempt, Message const&);
     void ended(std::size_t voter, std::uint64_t attempt, Link::End how, std::string const& why);
     void note_trouble(std::size_t voter, std::string why, bool is_refusal);
