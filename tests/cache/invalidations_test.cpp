@@ -140,6 +140,21 @@ TEST(Invalidations, hold_a_bounded_number_and_their_watermark_rises) {
     EXPECT_EQ(table.stats().accepted[0], 25u);
 }
 
+TEST(Invalidations, compare_a_response_again_with_other_tag_fields) {
+    Numbers numbers;
+    Invalidations table(numbers);
+    store::Object::Parts parts;
+    parts.key = "fhttp://a.example/x";
+    parts.head = "HTTP/1.1 200 OK\r\nX-Tags: one\r\n";
+    parts.sequence = numbers.next();
+    auto const object = store::Object::make(parts, nullptr);
+    table.accept(*tag_invalidation("one", "", false), wall_now());
+    EXPECT_FALSE(table.judge(*object));
+    EXPECT_EQ(object->checked(), numbers.last());
+    table.configure({.tag_fields = {"X-Tags"}});
+    EXPECT_TRUE(table.judge(*object).is_hard());
+}
+
 /// Clients cause these by POST requests.
 TEST(Invalidations, of_purged_urls_push_out_no_others) {
     Numbers numbers;
