@@ -191,7 +191,7 @@ constexpr MemoryPart all_parts[]{
      "memory.size", part::objects},
     {"fills", "Bodies being received for the cache.",
      "memory.size x memory.fill_share_max, or memory.object_max if it is larger; inside the limit of objects", part::fills, true},
-    {"invalidations", "Purges by tag and prefix, and soft ones.", "103 MiB", part::invalidations},
+    {"invalidations", "Purges by tag and prefix, and soft ones.", "95 MiB", part::invalidations},
     {"disk_index", "Index and policy of the disk tier.",
      "disk.size / (128 bytes + disk.object_min) x 11 bytes, or 51 bytes with a disk.policy other than fifo-reinsertion; and 4 MiB",
      part::disk_index},

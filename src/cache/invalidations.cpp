@@ -160,8 +160,8 @@ Invalidations::Stats Invalidations::stats() const {
     return {.held = table_.size(),
             .accepted = accepted_,
             .watermark = forgotten_.newest(),
-            .bytes = table_.size() * node_bytes + (order_.size() + purged_.size()) * sizeof(Held),
-            .bytes_max = (most_ + purged_most_) * (node_bytes + sizeof(Held))};
+            .bytes = sizeof newest_in_slot_ + table_.size() * node_bytes + (order_.size() + purged_.size()) * sizeof(Held),
+            .bytes_max = sizeof newest_in_slot_ + (most_ + purged_most_) * (node_bytes + sizeof(Held))};
 }
 
 // ---- judgements ----

@@ -29,7 +29,7 @@ public:
     using Number = std::uint64_t;
     static constexpr std::size_t most_default = 1'000'000;
     /// `most`: this many are held, and an eighth of it of those of purged URLs. The oldest go, and all responses that are older
-    /// than they count as outdated.
+    /// than they count as outdated, unless they were compared with them before.
     explicit Invalidations(Numbers& numbers, std::size_t most = most_default)
         : numbers_(numbers), most_(most), purged_most_(std::max<std::size_t>(most / 8, 1)) {}
 
@@ -137,9 +137,9 @@ private:
     void forget_oldest() REQUIRES(mutex_);
     void forget_oldest_purged() REQUIRES(mutex_);
     Fingerprint hash_of(Key, std::string_view origin, std::string_view text) const;
-    /// Nothing also for an entry that is not newer than `after`.
+    /// nullptr also if the entry is not newer than `after`.
     Entry const* find(Key, std::string_view origin, std::string_view text, Number after) const REQUIRES(mutex_);
-    /// Entries of this kind came after the number.
+    /// An entry of this kind newer than `after` was added.
     bool has(Key key, Number after) const REQUIRES(mutex_) { return newest_of_[index_of(key)] > after; }
     static std::size_t index_of(Key key);
     /// The numbers up to this one that are newer than `as_of` do not concern the response, as an earlier call found.
@@ -160,8 +160,8 @@ private:
     std::unordered_map<Fingerprint, Entry> table_ GUARDED_BY(mutex_);
     std::deque<Held> order_ GUARDED_BY(mutex_);              // oldest first
     std::deque<Held> purged_ GUARDED_BY(mutex_);             // Key::purged_url, oldest first
-    std::array<Number, 5> newest_of_ GUARDED_BY(mutex_){};   // of the entries of each kind
-    /// Of the entries whose hash has this remainder: a response that was compared lately needs no look into a large table.
+    std::array<Number, 5> newest_of_ GUARDED_BY(mutex_){};   // number of each kind of key
+    /// The newest number of the entries whose hash has this remainder: a response that was compared lately needs no look-up.
     std::array<Number, 8'192> newest_in_slot_ GUARDED_BY(mutex_){};
     Number compare_from_ GUARDED_BY(mutex_) = 0;   // Object::checked() of a lower number says nothing
     Entry all_ GUARDED_BY(mutex_);

@@ -36,6 +36,7 @@ void MemberSide::stop() {
 
 void MemberSide::set_own(std::optional<std::size_t> own, Time now) {
     auto const former = std::exchange(own_, own);
+    if (own_) drop(outgoing_[*own_]);
     for_own_.clear();
     if (member_ && former != own)
         for (auto const& which : {former, own})
@@ -81,18 +82,23 @@ void MemberSide::connect(std::size_t voter) {
     if (one.link || !one.connecting.empty()) one.trouble = "no answer";
     drop(one);
     if (own_ == voter) return connect_own();
-    one.next_try = std::make_shared<asio::steady_timer>(io_);
+    one.next_try = std::make_shared<net::Timer>(io_);
     auto trying = try_to_connect(voter, one.attempt, one.next_try);
     asio::co_spawn(io_.get_executor(), std::move(trying), asio::detached);
 }
 
-/// The kernel sends a lost SYN again after a second, so another socket tries beside the first: a member is back sooner once its
-/// cable is. A silent address is given up by Member, which connects anew.
-net::awaitable<void> MemberSide::try_to_connect(std::size_t voter, std::uint64_t attempt,
-                                                std::shared_ptr<asio::steady_timer> timer) {
+/// The kernel sends a lost SYN again only after a second, so a second socket tries each L/8 beside the first, which serves a slow
+/// line. A silent address is given up by Member, which connects anew.
+net::awaitable<void> MemberSide::try_to_connect(std::size_t voter, std::uint64_t attempt, std::shared_ptr<net::Timer> timer) {
     while (!stopped_ && outgoing_[voter].attempt == attempt) {
         auto const socket = std::make_shared<net::TcpSocket>(io_);
-        outgoing_[voter].connecting.push_back(socket);
+        auto& tries = outgoing_[voter].connecting;
+        net::Error ignored;
+        if (tries.size() == 2) {
+            tries.back()->close(ignored);
+            tries.pop_back();
+        }
+        tries.push_back(socket);
         auto connecting = connect(voter, attempt, socket);
         asio::co_spawn(io_.get_executor(), std::move(connecting), asio::detached);
         timer->expires_after(settings_.times.retry());
@@ -105,6 +111,9 @@ net::awaitable<void> MemberSide::connect(std::size_t voter, std::uint64_t attemp
     auto [error] = co_await socket->async_connect(endpoint, net::as_values);
     if (stopped_ || outgoing_[voter].attempt != attempt) co_return;
     if (error) {
+        auto& tries = outgoing_[voter].connecting;
+        std::erase(tries, socket);
+        if (!tries.empty()) co_return;
         drop(outgoing_[voter]);
         note_trouble(voter, lower_case(error.message()), false);
         member_->disconnected(voter, boot_now());

@@ -1,6 +1,5 @@
 // The member of this process: its connections to the voters.
 #pragma once
-#include <boost/asio/steady_timer.hpp>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -46,8 +45,8 @@ private:
     struct Outgoing {
         IpEndpoint place;
         std::uint64_t attempt = 0;                                      // a connection of an earlier one is not used
-        std::vector<std::shared_ptr<net::TcpSocket>> connecting = {};   // the first that opens is used
-        std::shared_ptr<net::asio::steady_timer> next_try = nullptr;
+        std::vector<std::shared_ptr<net::TcpSocket>> connecting = {};   // at most two; the first that opens is used
+        std::shared_ptr<net::Timer> next_try = nullptr;
         std::shared_ptr<Link> link = nullptr;
         std::string trouble = {};
     };
@@ -62,7 +61,7 @@ private:
     }
 
     void drop(Outgoing&);
-    net::awaitable<void> try_to_connect(std::size_t voter, std::uint64_t attempt, std::shared_ptr<net::asio::steady_timer> timer);
+    net::awaitable<void> try_to_connect(std::size_t voter, std::uint64_t attempt, std::shared_ptr<net::Timer> timer);
     net::awaitable<void> connect(std::size_t voter, std::uint64_t attempt, std::shared_ptr<net::TcpSocket> socket);
     void opened(std::size_t voter, net::TcpSocket socket);
     bool received(std::size_t voter, std::uint64_t attempt, Message const&);

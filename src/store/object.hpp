@@ -67,7 +67,7 @@ public:
     std::optional<Bytes> cost_at_rest() const;
     /// True when the object or its body has more than one owner.
     bool is_held() const { return references_.load(std::memory_order_relaxed) > 1 || (body_ && body_->use_count() > 1); }
-    /// The number of the last invalidation that was found not to concern it; 0: none. Any thread may set it.
+    /// No invalidation up to this number, and newer than its sequence, concerns it; 0: not compared yet. Any thread may set it.
     std::uint64_t checked() const { return checked_.load(std::memory_order_relaxed); }
     void set_checked(std::uint64_t number) const { checked_.store(number, std::memory_order_relaxed); }
     /// Its budget charge, including its shared body.

@@ -46,7 +46,7 @@ std::vector<store::ObjectPtr> make_responses() {
 using Kind = cache::Invalidation::Kind;
 constexpr Kind kinds[]{Kind::url, Kind::prefix, Kind::tag};
 
-/// Of an object with this number, which has no response here.
+/// An invalidation of an object with this number, which has no response here.
 cache::Invalidation invalidation(Kind kind, int number) {
     switch (kind) {
     case Kind::url: return *cache::url_invalidation(url(number), false);

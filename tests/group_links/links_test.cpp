@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
@@ -104,6 +105,30 @@ struct Links : ::testing::Test {
 };
 
 }   // namespace
+
+/// The queue of the listening socket is full, so that the kernel drops each SYN.
+TEST_F(Links, a_member_tries_a_silent_voter_again) {
+    Tcp::acceptor silent(io, Tcp::v4());
+    silent.bind({asio::ip::address_v4::loopback(), 0});
+    silent.listen(0);
+    places.push_back({IpAddress::v4(127, 0, 0, 1), silent.local_endpoint().port()});
+    Tcp::socket fills_the_queue = connect(0);
+    auto member = std::make_unique<Member>(options(1));
+    std::this_thread::sleep_for(3 * lease / 8);
+
+    silent.accept();
+    silent.non_blocking(true);
+    std::vector<Tcp::socket> accepted;
+    auto const has_hello = [&] {
+        boost::system::error_code none;
+        if (auto socket = silent.accept(none); !none) accepted.push_back(std::move(socket));
+        return std::ranges::any_of(accepted, [&](auto& socket) { return socket.available(none) > 0; });
+    };
+    EXPECT_TRUE(eventually(has_hello));
+    member = nullptr;
+    auto const greeted = std::ranges::count_if(accepted, [](auto& socket) { return !read_all(socket).empty(); });
+    EXPECT_GE(greeted, 1) << "and every connection has ended";
+}
 
 TEST_F(Links, an_invalidation_reaches_all_members) {
     begin(3, 5);

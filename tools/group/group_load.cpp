@@ -1,4 +1,4 @@
-// Members that submit invalidations as fast as the voters of their group accept them. tools/group_speed builds and starts it.
+// Members that submit invalidations as fast as the group takes them. tools/group_speed builds and starts it.
 #include <charconv>
 #include <chrono>
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Arguments {
     group::Options group;
     std::size_t members = 2;
     std::uint64_t count = 100'000;    // invalidations, of all members together
-    std::ptrdiff_t waiting = 4'000;   // of each member, until they are everywhere: a member refuses more than about 8,000
+    std::ptrdiff_t waiting = 4'000;   // each member has at most so many that are not everywhere yet
 };
 
 [[noreturn]] void usage() {

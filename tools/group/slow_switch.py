@@ -16,13 +16,14 @@ FRAME_MAX = 65536
 
 class SlowSwitch:
     """Replaces the eth0 of each host by a tap device. A frame arrives `delay` seconds after it was sent. A process of its own
-    forwards, so that it does not wait for the interpreter of the caller."""
+    forwards, so that it does not wait for the interpreter of the caller. Host.cut() and heal() need the former eth0."""
 
     def __init__(self, hosts, stack):
         self.delay_shared, self.ports = multiprocessing.Value("d", 0.0), {}
         for host in hosts:
             mac, port = host.run(make_tap, host.address)
             self.ports[mac] = port
+            stack.callback(os.close, port)
         process = multiprocessing.get_context("fork").Process(target=self.forward_all, daemon=True)
         process.start()
         stack.callback(process.kill)
