@@ -50,7 +50,8 @@ constexpr Metric all_metrics[]{
     {"invalidations.accepted", "garner_invalidations_accepted_total{kind}", "invalidations", accepted_invalidations,
      "Invalidations accepted, by kind."},
     {"invalidations.watermark", "garner_invalidations_watermark", "number", invalidations<&Invalidations::watermark>,
-     "Number of the newest invalidation that was forgotten because of the limit, or 0: responses stored before it are outdated."},
+     "Number of the newest invalidation that was forgotten because of the limit, or 0: responses stored before it are "
+     "outdated, unless they were compared with it."},
     {"group.state", "", "text", group_state, "current or cut off; null without a group."},
     {"group.while_cut_off", "", "text", group_while_cut_off,
      "Use of stored responses while this member is cut off: validate or serve (`group.cut_off` of the configuration)."},
