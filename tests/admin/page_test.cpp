@@ -304,6 +304,19 @@ TEST(PageChanges, are_the_parts_that_differ) {
     EXPECT_EQ(nlohmann::json::parse(changes({}, after)).size(), after.size());
 }
 
+TEST(PageChanges, have_the_trouble_of_a_line_whose_figure_stays_the_same) {
+    auto model = page_model(stats_json(full_report()));
+    auto const before = parts_of(model);
+    EXPECT_EQ(before.at("l:"), R"(["group.state"])");
+    auto const group = std::ranges::find(model.sections, "group", &PageSection::id);
+    ASSERT_NE(group, model.sections.end());
+    auto& lines = group->lines.front().lines;
+    lines[1].is_trouble = true;
+    EXPECT_EQ(changes(before, parts_of(model)), R"({"l:":["group.state","group.while_cut_off"]})");
+    lines[0].is_trouble = lines[1].is_trouble = false;
+    EXPECT_EQ(changes(before, parts_of(model)), R"({"l:":[]})");
+}
+
 TEST(PageChanges, have_a_part_for_each_figure_of_the_page) {
     auto const model = page_model(stats_json(full_report()));
     auto const html = page(model);
