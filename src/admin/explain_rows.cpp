@@ -183,6 +183,15 @@ void explain_member(RowFacts const& facts, std::string const& name, Explained& o
                                     : "it has not acknowledged the last " + count(member.lag, "invalidation") + " yet"});
 }
 
+/// Watermarks of one second have the same name.
+void explain_watermark(RowFacts const& facts, std::string const& at, Explained& out) {
+    auto const& group = facts.figures.group;
+    if (!group) return;
+    for (auto const& one : group->watermarks)
+        if (proxy::moment_text(one.at) == at) out.lines.push_back({"cause", one.reason});
+    if (!out.lines.empty()) out.lines.push_back({"effect", "responses stored before it are validated before they are used again"});
+}
+
 // ---- quotas ----
 
 /// "2 GB, 100 requests in a month"
@@ -267,6 +276,7 @@ constexpr Kind kinds[]{{of_peer, "Peer ", explain_peer},
                        {"quota ", "Quota ", explain_quota},
                        {"voter ", "Voter ", explain_voter},
                        {"member ", "Member of the group: ", explain_member},
+                       {"watermark ", "Watermark of the group: ", explain_watermark},
                        {"policy ", "Policy ", explain_policy},
                        {"figure ", "The figure ", explain_figure}};
 

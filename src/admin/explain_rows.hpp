@@ -16,7 +16,8 @@ struct RowFacts {
 };
 
 /// Adds lines to `out` if `out.asked` is "peer NAME", "rule LABEL", "certificate NAME", "user NAME" (of the line), "cap NAME",
-/// "quota NAME", "voter ADDRESS", "member NAME", "policy NAME" or "figure PATH"; false for any other text. No URL has a space there. Pure.
+/// "quota NAME", "voter ADDRESS", "member NAME", "watermark TIME", "policy NAME" or "figure PATH"; false for any other text. No URL
+/// has a space there. Pure.
 bool explain_row(RowFacts const& facts, Explained& out);
 /// With the present figures.
 bool explain_row(proxy::Server& server, Explained& out);

@@ -6,6 +6,7 @@
 
 #include "admin/human.hpp"
 #include "admin/json_members.hpp"
+#include "admin/summary.hpp"
 #include "proxy/moment.hpp"
 #include "util/text.hpp"
 
@@ -44,7 +45,7 @@ std::string word_at(Json const& json, std::string_view path) {
     return text;
 }
 
-std::string time_shown(Json const& value) { return human_micros(static_cast<std::uint64_t>(value.get<double>() * 1e6 + 0.5)); }
+std::string time_shown(Json const& value) { return shown(value, "short time"); }
 
 void append_voters(Json const& json, std::string& out) {
     out += "voters:\n";
@@ -95,6 +96,12 @@ std::string offer_text(Json const& offer) {
     return text + ", for " + time_shown(at(offer, "left_seconds")) + " more";
 }
 
+Json watermarks_json(group::GroupState const& state) {
+    auto json = Json::array();
+    for (auto const& one : state.watermarks) json.push_back({{"at", proxy::moment_text(one.at)}, {"reason", one.reason}});
+    return json;
+}
+
 char const* while_cut_off(group::GroupState const& state) { return state.serves_cut_off ? "serve" : "validate"; }
 
 Json group_json(group::GroupState const& state) {
@@ -119,9 +126,7 @@ Json group_json(group::GroupState const& state) {
                              {"received", totals.received}};
     json["offers"] = Json::array();
     for (auto const& one : state.offers) json["offers"].push_back(offer_json(one));
-    json["watermarks"] = Json::array();
-    for (auto const& one : state.watermarks)
-        json["watermarks"].push_back({{"at", proxy::moment_text(one.at)}, {"reason", one.reason}});
+    json["watermarks"] = watermarks_json(state);
     return json;
 }
 

@@ -10,6 +10,7 @@ namespace garner::admin {
 nlohmann::ordered_json group_json(group::GroupState const&);
 /// The use of stored responses while the member is cut off, as `group.cut_off` names it.
 char const* while_cut_off(group::GroupState const&);
+nlohmann::ordered_json watermarks_json(group::GroupState const&);
 nlohmann::ordered_json offer_json(group::GroupState::OfferRow const&);
 /// "stored, first from 10.0.0.3:3128, for 5 m more", made from that JSON.
 std::string offer_text(nlohmann::ordered_json const&);

@@ -1,6 +1,7 @@
 #include "admin/metric_values.hpp"
 
 #include "admin/group_json.hpp"
+#include "proxy/moment.hpp"
 #include "util/version.hpp"
 
 namespace garner::admin::values {
@@ -51,6 +52,14 @@ Json group_while_cut_off(Report const& report) {
     auto const& group = report.figures.group;
     return group ? Json(while_cut_off(*group)) : Json(nullptr);
 }
+Json group_since(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? Json(proxy::moment_text(group->since)) : Json(nullptr);
+}
+Json group_why(Report const& report) {
+    auto const& group = report.figures.group;
+    return group && !group->why.empty() ? Json(group->why) : Json(nullptr);
+}
 Json group_voters(Report const& report) {
     auto const& group = report.figures.group;
     return group ? group_json(*group)["voters"] : Json(nullptr);
@@ -84,6 +93,10 @@ Json group_submissions(Report const& report) {
         json["not accepted"] = group.totals.not_accepted;
         json["refused"] = group.totals.refused;
     });
+}
+Json group_watermarks(Report const& report) {
+    auto const& group = report.figures.group;
+    return group ? watermarks_json(*group) : Json(nullptr);
 }
 Json group_offers(Report const& report) {
     auto const& group = report.figures.group;

@@ -44,6 +44,8 @@ template <auto Member> Json config(Report const& report) { return report.figures
 
 Json group_state(Report const& report);
 Json group_while_cut_off(Report const& report);
+Json group_since(Report const& report);
+Json group_why(Report const& report);
 Json group_voters(Report const& report);
 Json group_members(Report const& report);
 Json group_current(Report const& report);
@@ -51,6 +53,7 @@ Json group_lease_left(Report const& report);
 Json group_lease_ages(Report const& report);
 Json group_lags(Report const& report);
 Json group_submissions(Report const& report);
+Json group_watermarks(Report const& report);
 Json group_offers(Report const& report);
 Json group_offers_held(Report const& report);
 Json group_offers_total(Report const& report);

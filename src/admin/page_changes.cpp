@@ -68,12 +68,24 @@ void add(PageParts& parts, PageSection const& section) {
     for (auto const& table : section.tables) add(parts, table);
 }
 
+/// The figures of the lines that are trouble.
+Json troubles(PageModel const& model) {
+    auto stats = Json::array();
+    for (auto const& section : model.sections)
+        for (auto const& lines : section.lines)
+            for (auto const& line : lines.lines)
+                for (auto const& figure : line.figures)
+                    if (line.is_trouble && !figure.stat.empty()) stats.push_back(figure.stat);
+    return stats;
+}
+
 }   // namespace changes_part
 
 PageParts parts_of(PageModel const& model) {
     PageParts parts;
     parts["w:title"] = changes_part::text_of(model.title);
     parts["w:at"] = changes_part::text_of(model.at);
+    parts["l:"] = changes_part::text_of(changes_part::troubles(model));
     changes_part::add(parts, model.health);
     for (auto const& section : model.sections) changes_part::add(parts, section);
     return parts;

@@ -8,16 +8,19 @@ namespace garner::admin {
 namespace group_part {
 
 constexpr PageColumn of_voters[]{{"voter", "address", "text"},
-                                 {"lease left", "lease_left_seconds", "seconds"},
+                                 {"instance", "instance", "text"},
+                                 {"lease left", "lease_left_seconds", "short time"},
                                  {"sequence", "sequence", "invalidations"},
                                  {"trouble", "trouble", "text"}};
 constexpr PageColumn of_members[]{{"member", "name", "text"},
                                   {"proxy", "address", "text"},
                                   {"acknowledged", "acknowledged", "invalidations"},
-                                  {"lag", "lag", "invalidations"}};
+                                  {"lag", "lag", "invalidations"},
+                                  {"last heard", "heard_seconds_ago", "short time"}};
 
 constexpr PageColumn of_offers[]{
     {"object", "url", "text"}, {"size", "bytes", "bytes"}, {"state", "state", "text"}, {"ends in", "left_seconds", "seconds"}};
+constexpr PageColumn of_watermarks[]{{"time", "at", "text"}, {"reason", "reason", "text"}};
 
 /// The first column has the name.
 PageTable table(Json const& list, std::string const& path, PageTable table, std::span<PageColumn const> columns) {
@@ -32,6 +35,9 @@ PageLines lines(Json const& stats) {
     };
     add("state", "group.state", "text");
     add("while cut off", "group.while_cut_off", "text");
+    add("in this state since", "group.since", "text");
+    add("cause of the cut-off", "group.why", "text");
+    add("lease left", "group.lease_left_seconds", "short time");
     add("accepted", "group.submissions.accepted", "invalidations");
     add("not accepted", "group.submissions.not accepted", "invalidations");
     add("watermarks", "group.watermarks", "watermarks");
@@ -61,7 +67,14 @@ PageSection group_section(Json const& stats) {
     PageTable offers{
         .id = "group-offers", .title = "Offered objects", .none = "No object is offered.", .columns = {}, .why_kind = {}};
     if (auto const& all = at(stats, "group.offers"); all.is_array() && !all.empty())
-        section.tables.push_back(with_rows(std::move(offers), all, "group.offers", group_part::of_offers, 50));
+        section.tables.push_back(group_part::table(all, "group.offers", offers, group_part::of_offers));
+    PageTable watermarks{.id = "group-watermarks",
+                         .title = "Last watermarks",
+                         .none = "No watermark was set.",
+                         .columns = {},
+                         .why_kind = "watermark "};
+    section.tables.push_back(
+        group_part::table(at(stats, "group.last_watermarks"), "group.last_watermarks", watermarks, group_part::of_watermarks));
     return section;
 }
 

@@ -18,6 +18,7 @@ std::string shown(Json const& value, std::string_view unit) {
     if (unit == "text") return value.is_string() ? value.get<std::string>() : "-";
     if (!value.is_number()) return "-";
     if (unit == "0 to 1") return human_share(value.get<double>());
+    if (unit == "short time") return human_micros(static_cast<std::uint64_t>(std::max(value.get<double>(), 0.0) * 1e6 + 0.5));
     if (unit == "seconds") return human_seconds(value.get<double>());
     if (unit == "ms") return human_micros(static_cast<std::uint64_t>(std::max(value.get<double>(), 0.0) * 1e3 + 0.5));
     if (!value.is_number_unsigned()) return with_decimals(value.get<double>(), 2);

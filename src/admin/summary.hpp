@@ -10,8 +10,8 @@
 
 namespace garner::admin {
 
-/// A value in its unit (see Metric; also "µs" and "short count"). A value that is missing, or has another type because
-/// another version answers, is "-".
+/// A value in its unit (see Metric; also "µs", "short count", and "short time": seconds as "340 ms"). A value that is missing, or
+/// has another type because another version answers, is "-".
 std::string shown(nlohmann::ordered_json const& value, std::string_view unit);
 
 /// The path of a value in /stats.json, and the value there.

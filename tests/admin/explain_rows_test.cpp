@@ -169,6 +169,10 @@ TEST(ExplainRows, voters_and_members_of_the_group_have_what_is_missing) {
     EXPECT_THAT(rows.of("voter 10.0.0.3:3133"), HasSubstr("\ncause: connection refused\nconnection: none"));
     EXPECT_EQ(rows.of("member cache4"), "Member of the group: cache4\naddress: 10.0.0.4:3128\nheard: 250 ms ago\n"
                                         "lag: it has not acknowledged the last 2 invalidations yet");
+    group.watermarks.push_back({.at = rows.now, .reason = "the start of this member"});
+    EXPECT_EQ(rows.of("watermark 2025-11-24T16:00:00Z"),
+              "Watermark of the group: 2025-11-24T16:00:00Z\ncause: the start of this member\n"
+              "effect: responses stored before it are validated before they are used again");
 }
 
 TEST(ExplainRows, a_figure_has_its_meaning_and_its_names) {
@@ -181,7 +185,7 @@ TEST(ExplainRows, other_texts_are_no_rows_and_unknown_names_are_errors) {
     EXPECT_EQ(Rows().of("http://peer.example/"), "no row");
     EXPECT_EQ(Rows().of("peer.example"), "no row");
     for (auto const* asked : {"peer nobody", "rule none", "certificate none", "peer ", "user none", "cap none", "quota none",
-                              "policy none", "voter none", "member none", "figure none", "figure "})
+                              "policy none", "voter none", "member none", "watermark none", "figure none", "figure "})
         EXPECT_THAT(Rows().of(asked), HasSubstr("error: the configuration in use has none of this name; ")) << asked;
     EXPECT_THAT(Rows().of("peer nobody"), HasSubstr("; garner peers prints the names"));
     EXPECT_THAT(Rows().of("rule none"), HasSubstr("; the page has a link with the name in each row"));

@@ -45,8 +45,20 @@ Report full_report() {
     group::GroupState group;
     group.name = "lab";
     group.is_voter = true;
-    group.voters.push_back({.address = "10.0.0.2:3133", .is_own = true, .connected = true, .trusted = true, .sequence = 17});
-    group.members.push_back({.name = "cache4", .address = "10.0.0.4:3128", .acknowledged = 16, .lag = 1, .heard_before = {}});
+    group.since = from_unix_seconds(1'764'000'060);
+    group.why = "no lease of 10.0.0.3:3133";
+    group.voters.push_back({.address = "10.0.0.2:3133",
+                            .is_own = true,
+                            .connected = true,
+                            .trusted = true,
+                            .instance = 0x9f3a0c1d5e6f7a8b,
+                            .sequence = 17,
+                            .left = milliseconds{1'500}});
+    group.members.push_back(
+        {.name = "cache4", .address = "10.0.0.4:3128", .acknowledged = 16, .lag = 1, .heard_before = milliseconds{250}});
+    group.offers.push_back(
+        {.url = "http://often.example/film", .validator = "\"5\"", .length = 20'000, .left = seconds{60}, .state = "stored"});
+    group.watermarks.push_back({.at = from_unix_seconds(1'764'000'000), .reason = "the start of this member"});
     report.figures.group = group;
     report.figures.certificates = {{"CN = gate.example", wall_now() + std::chrono::hours(24 * 3)}};
     report.top.hosts = {{"often.example", 9, 1'536, 8}, {"seldom.example", 1, 7, 0}};
@@ -107,6 +119,14 @@ TEST(Page, names_each_figure_by_its_path_with_its_value) {
                                R"(data-stat="share.limit_bytes.down" data-value="1000000" class="number">8 Mbit/s<)",
                                R"(data-stat="share.subjects.0.down_bytes" data-value="2048" class="number">2.00 KiB<)",
                                R"(data-stat="group.state" data-value="cut off" class="number">cut off<)",
+                               R"(data-stat="group.since" data-value="2025-11-24T16:01:00Z" class="number">2025-11-24T16:01:00Z<)",
+                               R"(data-stat="group.why" data-value="no lease of 10.0.0.3:3133">no lease of 10.0.0.3:3133<)",
+                               R"(data-stat="group.lease_left_seconds" data-value="0.0" class="number">0 µs<)",
+                               R"(data-stat="group.voters.0.instance" data-value="9f3a0c1d5e6f7a8b">9f3a0c1d5e6f7a8b<)",
+                               R"(data-stat="group.voters.0.lease_left_seconds" data-value="1.5" class="number">1.50 s<)",
+                               R"(data-stat="group.members.0.heard_seconds_ago" data-value="0.25" class="number">250 ms<)",
+                               R"(data-stat="group.last_watermarks.0.at" data-value="2025-11-24T16:00:00Z" scope="row"><a )",
+                               R"(data-stat="group.last_watermarks.0.reason" data-value="the start of this member">the start )",
                                R"(data-stat="group.voters.0.address" data-value="10.0.0.2:3133" scope="row"><a )",
                                R"(data-stat="failures.0.reason" data-value="502 The server cannot be reached">502 The server)",
                                R"(data-stat="group.members.0.lag" data-value="1" class="number">1<)",
@@ -149,6 +169,8 @@ TEST(Page, takes_no_markup_from_figures) {
     report.failures[0].user = report.failures[0].url = report.failures[0].rule = report.failures[0].id = hostile;
     report.refusals[0].user = report.refusals[0].url = report.refusals[0].rule = report.refusals[0].id = hostile;
     report.figures.certificates = {{hostile, wall_now()}};
+    auto& group = *report.figures.group;
+    group.why = group.voters[0].trouble = group.members[0].name = group.offers[0].url = group.watermarks[0].reason = hostile;
     report.health = {HealthState::trouble, hostile, {{HealthState::trouble, hostile, hostile, hostile}}};
     Explained const explained{hostile, hostile, {{hostile, hostile}}};
     auto const html = page(page_model(stats_json(report)), &explained);
@@ -243,6 +265,7 @@ TEST(Page, gives_each_row_its_reason) {
           "/?url=certificate%20CN%20%3D%20gate.example#explanation", "/?url=often.example#explanation",
           "/?url=user%20anna#explanation", "/?url=cap%20guests#explanation", "/?url=quota%20guests#explanation",
           "/?url=policy%20lru#explanation", "/?url=figure%20disk.hits#explanation", "/?url=figure%20config.since#explanation",
+          "/?url=watermark%202025-11-24T16%3A00%3A00Z#explanation", "/?url=http%3A%2F%2Foften.example%2Ffilm#explanation",
           "/?url=voter%2010.0.0.2%3A3133#explanation", "/?url=member%20cache4#explanation"})
         EXPECT_THAT(html, HasSubstr("href=\"" + std::string(link) + "\""));
     for (auto const& section : page_model(stats_json(report)).sections) {
@@ -302,6 +325,19 @@ TEST(PageChanges, are_the_parts_that_differ) {
     EXPECT_EQ(changed["f:requests.total"], nlohmann::json::parse(R"(["1,234,568","1234568"])"));
     EXPECT_EQ(changed["t:top-hosts-table"][1], nlohmann::json::parse(R"([1,0,["seldom.example","2","0",["7 B","7"]]])"));
     EXPECT_EQ(nlohmann::json::parse(changes({}, after)).size(), after.size());
+}
+
+TEST(PageChanges, have_the_trouble_of_a_line_whose_figure_stays_the_same) {
+    auto model = page_model(stats_json(full_report()));
+    auto const before = parts_of(model);
+    EXPECT_EQ(before.at("l:"), R"(["group.state"])");
+    auto const group = std::ranges::find(model.sections, "group", &PageSection::id);
+    ASSERT_NE(group, model.sections.end());
+    auto& lines = group->lines.front().lines;
+    lines[1].is_trouble = true;
+    EXPECT_EQ(changes(before, parts_of(model)), R"({"l:":["group.state","group.while_cut_off"]})");
+    lines[0].is_trouble = lines[1].is_trouble = false;
+    EXPECT_EQ(changes(before, parts_of(model)), R"({"l:":[]})");
 }
 
 TEST(PageChanges, have_a_part_for_each_figure_of_the_page) {

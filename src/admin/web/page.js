@@ -87,6 +87,12 @@ function writeFigure(stat, [text, value = text]) {
   }
 }
 
+// A line is trouble if its figures are among these.
+function writeTroubles(stats) {
+  for (const [stat, elements] of figures)
+    for (const element of elements) element.closest("tr")?.classList.toggle("trouble", stats.includes(stat));
+}
+
 function writeCurve(id, path) {
   document.getElementById(id)?.setAttribute("d", path);
 }
@@ -101,7 +107,10 @@ function showMore() {
   find("#more").hidden = false;
 }
 
-const writers = { f: writeFigure, t: writeRows, h: (_, health) => writeHealth(health), c: writeCurve, w: writeWords };
+const writers = {
+  f: writeFigure, t: writeRows, c: writeCurve, w: writeWords,
+  h: (_, health) => writeHealth(health), l: (_, stats) => writeTroubles(stats),
+};
 
 let source = null, paused = false, retry = 0;
 
