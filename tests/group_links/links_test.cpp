@@ -343,6 +343,38 @@ TEST_F(Links, a_member_that_reads_no_answers_is_closed_as_a_slow_reader) {
     EXPECT_TRUE(members[1]->group->submit_and_wait(cache::invalidation_of_all(false), false).accepted);
 }
 
+/// The other end may be a voter that has stopped. A member does not wait before it sends.
+TEST_F(Links, a_link_ends_once_more_than_its_bound_waits_for_the_other_end) {
+    constexpr int kernel_bytes = 8 << 10;
+    asio::socket_base::receive_buffer_size const small(kernel_bytes);
+    Tcp::acceptor acceptor(io, Tcp::v4());
+    acceptor.set_option(small);
+    acceptor.bind({asio::ip::address_v4::loopback(), 0});
+    acceptor.listen();
+    net::TcpSocket socket(io);
+    socket.connect(acceptor.local_endpoint());
+    socket.set_option(asio::socket_base::send_buffer_size(kernel_bytes));
+    auto const never_reads = acceptor.accept();
+
+    auto const link = std::make_shared<Link>(std::move(socket), Channel::Side::member, "secret", IpEndpoint{});
+    std::optional<Link::End> end;
+    link->start({.received = [](Message const&) { return true; },
+                 .next = {},
+                 .ended = [&](Link::End how, std::string const&) { end = how; }});
+    Append const append{
+        .notice = {
+            .id = {.process = 9, .number = 1},
+            .what = {.kind = cache::Invalidation::Kind::tag, .soft = false, .origin = {}, .text = std::string(60'000, 't')}}};
+    std::size_t sent = 0;
+    for (; sent < 1'000 && !end; ++sent) {
+        link->send(append);
+        io.poll();
+    }
+    EXPECT_EQ(end, Link::End::slow_reader);
+    EXPECT_GT(sent * 60'000, Link::waiting_max);
+    EXPECT_LT(sent * 60'000, 2 * Link::waiting_max) << "the link and the kernel keep no more";
+}
+
 TEST_F(Links, a_submission_that_is_refused_is_counted) {
     begin(1, 1);
     auto const& group = *members[0]->group;
