@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "group/raw_frames.hpp"
 #include "group/signed_frames.hpp"
 
 namespace garner::group {
@@ -72,6 +73,11 @@ TEST(GroupMessage, a_body_that_is_too_short_or_too_long_is_refused) {
     }
     EXPECT_FALSE(message_in(0, ""));
     EXPECT_FALSE(message_in(12, ""));
+}
+
+TEST(GroupMessage, an_unknown_type_is_refused_with_any_body) {
+    for (auto const& message : one_of_each())
+        for (int const type : {0, 12, 13, 255}) EXPECT_FALSE(message_in(static_cast<std::uint8_t>(type), body_of(message))) << type;
 }
 
 TEST(GroupMessage, a_HELLO_of_another_version_is_read_for_its_version_and_nonce) {
@@ -257,6 +263,20 @@ TEST(GroupChannel, messages_at_a_wrong_place_end_it) {
     second.voter.receive(second.member.seal(hello()));
     EXPECT_FALSE(second.voter.next());
     EXPECT_NE(second.voter.trouble(), Channel::Trouble::none);
+}
+
+TEST(GroupChannel, a_signed_frame_of_unknown_type_is_malformed) {
+    auto const body = body_of(Poll{.number = 1, .applied = 0});
+    for (int const type : {0, 12, 255}) {
+        Ends ends;
+        ends.greet();
+        RawFrames frames("secret", hello().nonce, welcome().nonce);
+        ends.voter.receive(frames.next(3, body));
+        EXPECT_EQ(ends.voter.next(), Message(Poll{.number = 1, .applied = 0})) << "the signatures are right";
+        ends.voter.receive(frames.next(static_cast<std::uint8_t>(type), body));
+        EXPECT_FALSE(ends.voter.next()) << type;
+        EXPECT_EQ(ends.voter.trouble(), Channel::Trouble::malformed) << type;
+    }
 }
 
 TEST(GroupChannel, the_length_has_a_bound_that_is_lower_before_the_first_message) {

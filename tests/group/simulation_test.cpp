@@ -5,6 +5,7 @@
 
 #include "group/scenes.hpp"
 #include "group/world.hpp"
+#include "support/rounds.hpp"
 
 namespace garner::group::simulated {
 namespace {
@@ -27,7 +28,7 @@ Moment percentile(std::vector<Moment> all, std::size_t percent) {
 
 TEST(GroupSimulation, no_answer_is_older_than_the_lease_permits) {
     std::uint64_t hits = 0, accepted = 0, cut_off = 0;
-    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    for (std::uint64_t seed = 1; seed <= test::rounds(8); ++seed) {
         World world(options_of(seed));
         EXPECT_EQ(world.run(), "") << "tools/group_sim --first " << seed << " --seeds 1 --members 64 --seconds 60 --trace";
         hits += world.figures().hits;
@@ -41,7 +42,7 @@ TEST(GroupSimulation, no_answer_is_older_than_the_lease_permits) {
 
 TEST(GroupSimulation, offers_beside_invalidations_bring_nothing_older) {
     std::uint64_t objects = 0, taken = 0;
-    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    for (std::uint64_t seed = 1; seed <= test::rounds(4); ++seed) {
         auto options = options_of(seed);
         options.offer_one_in = 5;
         World world(options);

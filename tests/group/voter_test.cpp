@@ -26,7 +26,7 @@ cache::Invalidation tag(std::string text) {
 
 /// A member and its voters, connected without delay. A voter that is cut off takes nothing and sends nothing.
 struct Group final : MemberActions {
-    explicit Group(std::size_t voters = 1, std::size_t most = Voter::log_default) : most(most), cut(voters) {
+    explicit Group(std::size_t voters = 1, std::size_t most = Voter::log_default) : most(most), cut(voters), polls(voters) {
         for (std::size_t seat = 0; seat < voters; ++seat) start(seat);
         member = std::make_unique<Member>(settings(voters), 77, *this, now);
         run();
@@ -36,7 +36,10 @@ struct Group final : MemberActions {
         this->voters[seat] = std::make_unique<Voter>(settings(cut.size()), ++instances, now, most);
     }
     void connect(std::size_t seat) override { pending.push_back({seat, std::nullopt}); }
-    void send(std::size_t seat, Message const& message) override { pending.push_back({seat, message}); }
+    void send(std::size_t seat, Message const& message) override {
+        if (std::holds_alternative<Poll>(message)) ++polls[seat];
+        pending.push_back({seat, message});
+    }
     void apply(cache::Invalidation const& what) override { applied.push_back(what.text); }
     void take(Offer const& offer) override { offers.push_back(offer); }
     void raise_watermark() override { ++watermarks; }
@@ -93,6 +96,7 @@ struct Group final : MemberActions {
     std::uint64_t instances = 0;
     std::size_t most;
     std::vector<bool> cut;
+    std::vector<std::size_t> polls;   // by voter
     std::vector<std::unique_ptr<Voter>> voters;
     std::unique_ptr<Member> member;
     std::vector<std::pair<std::size_t, std::optional<Message>>> pending;
@@ -323,7 +327,11 @@ TEST(Group, a_member_that_reads_no_replies_loses_its_connection) {
 
 TEST(Group, an_idle_member_sends_four_polls_a_second_to_each_voter) {
     Group group(3);
+    group.polls.assign(3, 0);   // one follows WELCOME
     group.pass(seconds(1));
+    EXPECT_EQ(group.polls, (std::vector<std::size_t>{4, 4, 4}));
+    group.pass(seconds(9));
+    EXPECT_EQ(group.polls, (std::vector<std::size_t>{40, 40, 40}));
     auto const before = group.voters[0]->members().at(0).heard;
     EXPECT_GE(before, group.now - milliseconds(250));
     EXPECT_EQ(group.voters[0]->members().at(0).process, 77U);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -10,11 +11,13 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "group/signed_frames.hpp"
 #include "group/group.hpp"
 #include "group/link.hpp"
+#include "group/raw_frames.hpp"
 #include "group/report_limit.hpp"
 #include "group/voter_side.hpp"
 
@@ -90,6 +93,33 @@ struct Links : ::testing::Test {
         Tcp::socket socket(io);
         socket.connect({asio::ip::address_v4::loopback(), places[voter].port});
         return socket;
+    }
+    /// A HELLO that the only voter accepts.
+    Hello hello() const {
+        Hello one;
+        one.nonce = random_nonce();
+        one.identity = identity_of("lab", {places[0].text()}, lease);
+        one.process = 9;
+        return one;
+    }
+    /// Nothing: the voter has closed the connection.
+    static std::optional<Message> next_message(Tcp::socket& socket, Channel& channel) {
+        std::array<char, 1'000> bytes{};
+        boost::system::error_code ended;
+        auto message = channel.next();
+        while (!message && !ended) {
+            auto const size = socket.read_some(asio::buffer(bytes), ended);
+            channel.receive({bytes.data(), size});
+            message = channel.next();
+        }
+        return message;
+    }
+    /// Sends HELLO, and returns the WELCOME.
+    static std::optional<Welcome> greet(Tcp::socket& socket, Channel& channel, Hello const& hello) {
+        asio::write(socket, asio::buffer(channel.seal(hello)));
+        auto const answer = next_message(socket, channel);
+        if (!answer || !std::holds_alternative<Welcome>(*answer)) return std::nullopt;
+        return std::get<Welcome>(*answer);
     }
     /// Everything until the voter closes the connection.
     static std::string read_all(Tcp::socket& socket) {
@@ -241,12 +271,9 @@ TEST_F(Links, a_recorded_HELLO_makes_no_member) {
     begin(1, 1);
     auto const& voter = *members[0];
     Channel channel(Channel::Side::member, "secret");
-    Hello hello;
-    hello.nonce = random_nonce();
-    hello.identity = identity_of("lab", {places[0].text()}, lease);
-    hello.process = 9;
-    hello.member = "line\nfeed \xff";
-    auto const recorded = channel.seal(hello);
+    auto named = hello();
+    named.member = "line\nfeed \xff";
+    auto const recorded = channel.seal(named);
     std::vector<Tcp::socket> replays;
     for (std::size_t i = 0; i < 3 * VoterSide::strangers_max; ++i) {
         replays.push_back(connect(0));
@@ -259,17 +286,93 @@ TEST_F(Links, a_recorded_HELLO_makes_no_member) {
 
     auto socket = connect(0);
     asio::write(socket, asio::buffer(recorded));
-    std::optional<Message> welcome;
-    std::array<char, 1'000> bytes{};
-    while (!welcome) {
-        auto const size = socket.read_some(asio::buffer(bytes));
-        channel.receive({bytes.data(), size});
-        welcome = channel.next();
-    }
-    ASSERT_TRUE(std::holds_alternative<Welcome>(*welcome));
+    auto const welcome = next_message(socket, channel);
+    ASSERT_TRUE(welcome && std::holds_alternative<Welcome>(*welcome));
     asio::write(socket, asio::buffer(channel.seal(Poll{.number = 1, .applied = std::get<Welcome>(*welcome).sequence})));
     ASSERT_TRUE(eventually([&] { return voter.state().members.size() == 2; }));
     EXPECT_EQ(voter.state().members.back().name, "line?feed ?") << "for people, JSON and metrics";
+}
+
+TEST_F(Links, a_signed_message_of_unknown_type_closes_the_connection) {
+    begin(1, 2);
+    std::uint64_t closed = 0;
+    for (auto const type : {std::size_t{0}, std::variant_size_v<Message> + 1}) {
+        Channel channel(Channel::Side::member, "secret");
+        auto socket = connect(0);
+        auto const greeting = hello();
+        auto const welcome = greet(socket, channel, greeting);
+        ASSERT_TRUE(welcome);
+        RawFrames frames("secret", greeting.nonce, welcome->nonce);
+        Message const poll = Poll{.number = 1, .applied = welcome->sequence};
+        asio::write(socket, asio::buffer(frames.next(type_of(poll), body_of(poll))));
+        auto const answer = next_message(socket, channel);
+        ASSERT_TRUE(answer && std::holds_alternative<State>(*answer)) << "the signatures are right";
+        asio::write(socket, asio::buffer(frames.next(static_cast<std::uint8_t>(type), body_of(poll))));
+        EXPECT_FALSE(next_message(socket, channel));
+        ++closed;
+        EXPECT_TRUE(eventually([&] { return members[0]->state().totals.bad_frames == closed; })) << type;
+    }
+    EXPECT_EQ(members[0]->state().members.size(), 2u);
+    EXPECT_TRUE(members[1]->is_current());
+}
+
+/// It is never silent, and the voter keeps the answers up to a bound.
+TEST_F(Links, a_member_that_reads_no_answers_is_closed_as_a_slow_reader) {
+    begin(1, 2);
+    // The kernel would take megabytes more. An accepted socket has the size of the listening one.
+    constexpr int kernel_bytes = 8 << 10;
+    auto const listening = members[0]->group->descriptor();
+    ASSERT_EQ(::setsockopt(listening, SOL_SOCKET, SO_SNDBUF, &kernel_bytes, sizeof kernel_bytes), 0);
+    Tcp::socket socket(io, Tcp::v4());
+    socket.set_option(asio::socket_base::receive_buffer_size(kernel_bytes));
+    socket.connect({asio::ip::address_v4::loopback(), places[0].port});
+    Channel channel(Channel::Side::member, "secret");
+    ASSERT_TRUE(greet(socket, channel, hello()));
+
+    Append const append{.notice = {.id = {.process = 9, .number = 1}, .what = *cache::url_invalidation(url, false)}};
+    boost::system::error_code ended;
+    for (int i = 0; i < 1'000 && !ended; ++i) {
+        std::string frames;
+        for (int k = 0; k < 100; ++k) frames += channel.seal(append);
+        asio::write(socket, asio::buffer(frames), ended);
+    }
+    EXPECT_TRUE(eventually([&] { return members[0]->state().totals.slow_readers == 1; }));
+    EXPECT_EQ(members[0]->state().members.size(), 2u);
+    EXPECT_EQ(members[0]->state().totals.bad_frames, 0u);
+    EXPECT_TRUE(members[1]->is_current());
+    EXPECT_TRUE(members[1]->group->submit_and_wait(cache::invalidation_of_all(false), false).accepted);
+}
+
+/// The other end may be a voter that has stopped. A member does not wait before it sends.
+TEST_F(Links, a_link_ends_once_more_than_its_bound_waits_for_the_other_end) {
+    constexpr int kernel_bytes = 8 << 10;
+    asio::socket_base::receive_buffer_size const small(kernel_bytes);
+    Tcp::acceptor acceptor(io, Tcp::v4());
+    acceptor.set_option(small);
+    acceptor.bind({asio::ip::address_v4::loopback(), 0});
+    acceptor.listen();
+    net::TcpSocket socket(io);
+    socket.connect(acceptor.local_endpoint());
+    socket.set_option(asio::socket_base::send_buffer_size(kernel_bytes));
+    auto const never_reads = acceptor.accept();
+
+    auto const link = std::make_shared<Link>(std::move(socket), Channel::Side::member, "secret", IpEndpoint{});
+    std::optional<Link::End> end;
+    link->start({.received = [](Message const&) { return true; },
+                 .next = {},
+                 .ended = [&](Link::End how, std::string const&) { end = how; }});
+    Append const append{
+        .notice = {
+            .id = {.process = 9, .number = 1},
+            .what = {.kind = cache::Invalidation::Kind::tag, .soft = false, .origin = {}, .text = std::string(60'000, 't')}}};
+    std::size_t sent = 0;
+    for (; sent < 1'000 && !end; ++sent) {
+        link->send(append);
+        io.poll();
+    }
+    EXPECT_EQ(end, Link::End::slow_reader);
+    EXPECT_GT(sent * 60'000, Link::waiting_max);
+    EXPECT_LT(sent * 60'000, 2 * Link::waiting_max) << "the link and the kernel keep no more";
 }
 
 TEST_F(Links, a_submission_that_is_refused_is_counted) {

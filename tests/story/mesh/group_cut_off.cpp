@@ -1,6 +1,7 @@
 // Members of a group without a majority of the voters: they validate what is covered, and come back by themselves.
 #include <signal.h>
 
+#include <regex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -29,6 +30,16 @@ public:
 private:
     std::vector<Proxy*> voters_;
 };
+
+/// True as soon as its log has the pattern behind the last `before`.
+bool logs_after(Proxy const& proxy, std::string const& before, std::string const& pattern) {
+    std::regex const wanted(pattern);
+    return eventually([&] {
+        auto const log = proxy.errors();
+        auto const from = log.rfind(before);
+        return from != log.npos && std::regex_search(log.substr(from), wanted);
+    });
+}
 
 bool becomes(Lab& lab, std::size_t member, std::string const& state) {
     return eventually([&] { return lab.state(member)["state"] == state; });
@@ -61,8 +72,12 @@ TEST(GroupCutOff, validates_about_once_per_lease_and_comes_back) {
     EXPECT_EQ(text.code, 1);
     EXPECT_THAT(text.output, AllOf(HasSubstr("cut off since "), HasSubstr(lab.voter(1)), HasSubstr(lab.voter(2))));
     EXPECT_TRUE(lab[0].says("this member is cut off"));
+    EXPECT_TRUE(logs_after(lab[0], "this member is cut off", "group: member cache1 at [^ ]+ is gone: it was silent"))
+        << "as a voter";
     frozen.thaw();
     ASSERT_TRUE(lab.become_current());
+    EXPECT_TRUE(logs_after(lab[0], "this member is cut off", "group lab: this member is current \\(after [0-9.]+ s\\)"));
+    EXPECT_TRUE(logs_after(lab[0], "is gone: it was silent", "group: member cache1 at [^ ]+ is connected"));
     EXPECT_TRUE(eventually([&] { return lab.ask(0, "/a") == "version 1 hit" && lab.ask(0, "/a") == "version 1 hit"; }));
     EXPECT_THAT(lab[0].metrics(), HasSubstr("garner_not_fresh_total{reason=\"held back: lease expired\"}"));
 }
