@@ -1,4 +1,5 @@
 // A hierarchy fetches once, remembers failures and detects loops, and serves its content when its uplink is down.
+#include <algorithm>
 #include <fstream>
 
 #include "story/mesh/mesh.hpp"
@@ -98,7 +99,11 @@ TEST(MeshHierarchy, parents_of_one_group_share_the_urls_and_each_is_fetched_once
         for (auto const& seen : ask_all_at_once(mesh.clients, mesh.children, mesh.origin, path, 2)) EXPECT_EQ(seen.wrong, "");
         EXPECT_EQ(mesh.origin.origin().requests(path), 1u) << path;
     }
-    for (auto const& parent : mesh.parents) EXPECT_GT(parent.requests(), 0u) << "one parent got all requests";
+    // The port of the origin is part of the URLs, so in one run of 128 all of these belong to the same parent.
+    auto const is_idle = [](auto const& parent) { return parent.requests() == 0; };
+    for (int i = 8; i < 40 && std::ranges::any_of(mesh.parents, is_idle); ++i)
+        ask_all_at_once(mesh.clients, mesh.children, mesh.origin, "/film/" + std::to_string(i), 1);
+    EXPECT_TRUE(std::ranges::none_of(mesh.parents, is_idle)) << "one parent got all requests";
 }
 
 TEST(MeshHierarchy, a_name_that_is_not_known_is_asked_for_once_at_each_level) {
