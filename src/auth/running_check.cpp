@@ -18,7 +18,7 @@ void RunningCheck::wake_when_done(net::WakeHandle handle) {
 }
 
 void RunningCheck::finish(LoginAnswer answer) {
-    std::vector<net::WakeHandle> waiting;
+    net::WakeHandles waiting;
     {
         MutexLock const lock(mutex_);
         answer_ = std::move(answer);

@@ -26,7 +26,7 @@ public:
 private:
     mutable Mutex mutex_;
     std::optional<LoginAnswer> answer_ GUARDED_BY(mutex_);
-    std::vector<net::WakeHandle> waiting_ GUARDED_BY(mutex_);
+    net::WakeHandles waiting_ GUARDED_BY(mutex_);
 };
 
 }   // namespace garner::auth

@@ -8,8 +8,8 @@
 namespace garner::cache {
 
 FillLease Fetches::start(Shard& shard, Key const& key, store::ObjectPtr stale, bool leads_others) {
-    auto fill = std::allocate_shared<Fill>(RecyclingAllocator<Fill>(), *this, std::string(key.text), key.fingerprint,
-                                           std::move(stale), memory_.numbers.next());
+    auto fill = std::allocate_shared<Fill>(RecyclingAllocator<Fill>(), *this, key.text, key.fingerprint, std::move(stale),
+                                           memory_.numbers.next());
     fill->leads_others_ = leads_others;
     shard.add_fill(fill);
     return FillLease(std::move(fill));

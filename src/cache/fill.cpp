@@ -39,8 +39,8 @@ bool Fill::is_given() const {
     return begun_ || follower_count_ > 0;
 }
 
-std::vector<net::WakeHandle> Fill::take_waiting() {
-    std::vector<net::WakeHandle> handles;
+net::WakeHandles Fill::take_waiting() {
+    net::WakeHandles handles;
     for (auto* follower : followers_) {
         follower->assert_held();
         if (follower->waiting_) handles.push_back(std::exchange(follower->waiting_, {}));
@@ -49,7 +49,7 @@ std::vector<net::WakeHandle> Fill::take_waiting() {
 }
 
 void Fill::grown() {
-    std::vector<net::WakeHandle> handles;
+    net::WakeHandles handles;
     {
         MutexLock const lock(mutex_);
         ++view_.version;
@@ -99,7 +99,7 @@ Bytes Fill::slowest_follower() const {
 }
 
 void Fill::charge_laggards(Bytes size, SteadyTime::duration waited, milliseconds allowance) {
-    std::vector<net::WakeHandle> handles;
+    net::WakeHandles handles;
     {
         MutexLock const lock(mutex_);
         bool others_keep_up = false;
@@ -134,7 +134,7 @@ void Fill::set_variant(http::VaryNames vary, std::string variant) {
 }
 
 void Fill::change(FillView::Phase phase, store::ObjectPtr object, FetchFailure failure, char const* reason) {
-    std::vector<net::WakeHandle> handles;
+    net::WakeHandles handles;
     {
         MutexLock const lock(mutex_);
         view_.phase = phase;

@@ -18,6 +18,7 @@
 #include "util/ip.hpp"
 #include "util/intrusive_list.hpp"
 #include "util/mutex.hpp"
+#include "util/recycled_memory.hpp"
 
 namespace garner::cache {
 
@@ -104,10 +105,10 @@ private:
 class Fill : public share::Payers {
 public:
     /// `asked`: the event number at which the request is sent (see UrlHistory).
-    Fill(Fetches& home, std::string key, Fingerprint primary, store::ObjectPtr stale, std::uint64_t asked)
-        : home_(home), key_(std::move(key)), primary_(primary), stale_(std::move(stale)), asked_(asked) {}
+    Fill(Fetches& home, std::string_view key, Fingerprint primary, store::ObjectPtr stale, std::uint64_t asked)
+        : home_(home), key_(key), primary_(primary), stale_(std::move(stale)), asked_(asked) {}
 
-    std::string const& key() const { return key_; }
+    std::string_view key() const { return key_; }
     Fingerprint primary() const { return primary_; }
     /// The stored object that this fetch validates; nullptr when there is none.
     store::ObjectPtr const& stale() const { return stale_; }
@@ -173,10 +174,10 @@ private:
     void set_variant(http::VaryNames vary, std::string variant);
     bool promote_next();
     bool is_second_to_fail(FetchFailure const&, Witness const&);
-    std::vector<net::WakeHandle> take_waiting() REQUIRES(mutex_);
+    net::WakeHandles take_waiting() REQUIRES(mutex_);
 
     Fetches& home_;
-    std::string const key_;   // the primary cache key
+    RecycledString const key_;   // the primary cache key
     Fingerprint const primary_;
     store::ObjectPtr const stale_;
     std::uint64_t const asked_;

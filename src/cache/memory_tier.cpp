@@ -92,7 +92,7 @@ std::vector<std::string> MemoryTier::fetches() const {
     for (auto const& shard : shards_) {
         MutexLock const lock(shard->mutex);
         for (auto const& [primary, url] : shard->urls)
-            for (auto const& fill : url.fills) keys.push_back(fill->key());
+            for (auto const& fill : url.fills) keys.emplace_back(fill->key());
     }
     return keys;
 }

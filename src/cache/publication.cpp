@@ -27,6 +27,9 @@ private:
     bool put_on_disk();
     bool is_fetched() const { return result_.from == ResultFrom::origin; }
     Supersession::Newcomer newcomer() const { return {fill_, *result_.object, whole_, names_}; }
+    void free(store::ObjectPtr object) {
+        if (object) freed_.push_back(std::move(object));
+    }
 
     MemoryTier& memory_;
     DiskTier& disk_;
@@ -48,8 +51,8 @@ private:
     Fingerprint of_key_ = 0;
     // Valid under the lock: the object at the URL's own key.
     Shard::Found at_primary_;
-    bool same_vary_ = false;                // at_primary_ is a marker with the Vary of this response
-    std::vector<store::ObjectPtr> freed_;   // freed after the lock
+    bool same_vary_ = false;   // at_primary_ is a marker with the Vary of this response
+    std::vector<store::ObjectPtr> freed_;   // after the lock
 };
 
 bool Fetches::publish(Fill& fill, FetchResult const& result) { return Publication(*this, fill, result).run(); }
@@ -164,19 +167,19 @@ void Publication::put_in_memory(Shard& shard) {
     if (!incomplete_) shard.clear_hit_for_pass(primary);   // parts say nothing about the whole
     if (!same_vary_) {
         shard.drop_variants(primary, freed_);
-        if (marker_) freed_.push_back(shard.put(primary, marker_));
-        if (marker_) freed_.push_back(memory_.drop_parts(shard, fill_.key(), policy::Left::replaced));
+        if (marker_) free(shard.put(primary, marker_));
+        if (marker_) free(memory_.drop_parts(shard, fill_.key(), policy::Left::replaced));
     }
     auto const other = find_other(shard);
-    if (other) freed_.push_back(shard.remove(other.slot, policy::Left::replaced));
+    if (other) free(shard.remove(other.slot, policy::Left::replaced));
     auto const there = shard.find(of_key_, key_);
     if (there && to_memory_ && fill_.stale().get() == there.object)
-        freed_.push_back(shard.freshen(there.slot, result_.object));
+        free(shard.freshen(there.slot, result_.object));
     else if (to_memory_)
-        freed_.push_back(shard.put(of_key_, result_.object));
+        free(shard.put(of_key_, result_.object));
     else if (there)
-        freed_.push_back(shard.remove(there.slot, policy::Left::replaced));
-    if (marker_ && to_memory_) freed_.push_back(shard.add_variant(primary, of_key_));
+        free(shard.remove(there.slot, policy::Left::replaced));
+    if (marker_ && to_memory_) free(shard.add_variant(primary, of_key_));
 }
 
 /// True when it is stored on disk. The marker is stored even if the variant is not: a variant demoted from memory

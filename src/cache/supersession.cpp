@@ -194,7 +194,7 @@ void Supersession::outdate_older(Fill const& fill) {
     bool const for_nobody = fill.refreshes_ && !fill.is_given();   // changes nothing
     if (!newer || newer->status() == 206 || for_nobody) return;
     drop_other_variants(fill, *newer);
-    for (auto const& text : {std::string(newer->key()), fill.key()}) {
+    for (auto const text : {newer->key(), fill.key()}) {
         outdate(text, fill.primary(), *newer);
         outdate(parts_text(text), fill.primary(), *newer);
     }

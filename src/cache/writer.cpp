@@ -23,12 +23,12 @@ constexpr milliseconds disk_pause{5};
 // Between two tries to get memory for the next window.
 constexpr milliseconds memory_pause{20};
 
-/// For a complete body in memory.
-std::string text_of(Body const& body) {
-    std::string bytes;
-    bytes.reserve(body.size());
+/// For a complete body in memory. The result lives as long as the body and `bytes`, which only a body of several pieces needs.
+std::string_view text_of(Body const& body, std::string& bytes) {
     store::BodyReader reader(&body);
     std::array<std::string_view, 16> pieces;
+    if (reader.next(pieces, body.size()) == 1 && pieces[0].size() == body.size()) return pieces[0];
+    bytes.reserve(body.size());
     while (auto count = reader.next(pieces, body.size()))
         for (std::size_t i = 0; i < count; ++i) {
             bytes.append(pieces[i]);
@@ -323,9 +323,9 @@ store::ObjectPtr Writer::in_one_piece(store::Object::Parts const& parts) {
     if (!admitted) return store::Object::make(parts, nullptr);
     bool const lies_well = body->size() > store::Object::dense_body_max && body->charged() == body->size();
     if (lies_well) return growing_;
-    auto const bytes = text_of(*body);
+    std::string pieces;
     auto in_one = parts;
-    in_one.bytes = bytes;
+    in_one.bytes = text_of(*body, pieces);
     in_one.body = nullptr;
     auto object = memory.make_object(in_one, primary());
     return object ? object : store::Object::make(parts, nullptr);

@@ -12,11 +12,12 @@
 #include "http/cacheability.hpp"
 #include "http/partial.hpp"
 #include "net/wake.hpp"
+#include "util/recycled_memory.hpp"
 
 namespace garner::cache {
 
 /// Belongs to one worker; every wait resumes there. Destroying it without finish() or fail() fails the fetch.
-class Writer {
+class Writer : public Recycled {
 public:
     struct Response {
         store::Object::Parts parts;   // `body`: stored parts to complete; or nullptr. Borrows key and head

@@ -47,7 +47,7 @@ std::unique_ptr<Transport> OriginPool::take(std::string_view key) {
 void OriginPool::give(std::string_view key, std::unique_ptr<Transport> transport) {
     if (options_.idle_per_origin == 0 || options_.idle_total == 0 || !is_shared(key)) return;
     auto origin = origins_.find(key);
-    if (origin == origins_.end()) origin = origins_.try_emplace(std::string(key)).first;
+    if (origin == origins_.end()) origin = origins_.try_emplace(RecycledString(key)).first;
     transport->watch_idle();
     idle_.push_back(Idle{std::move(transport), steady_now(), &*origin});
     origin->second.push_back(std::prev(idle_.end()));

@@ -65,7 +65,8 @@ private:
     struct Idle;
     using Idles = std::list<Idle, RecyclingAllocator<Idle>>;
     // Both are ordered by age, so that the oldest connection of all is also the first of its origin.
-    using Origins = std::unordered_map<std::string, std::vector<Idles::iterator>, KeyedHash, std::equal_to<>>;
+    using Origins = std::unordered_map<RecycledString, RecycledVector<Idles::iterator>, KeyedHash, std::equal_to<>,
+                                       RecyclingAllocator<std::pair<RecycledString const, RecycledVector<Idles::iterator>>>>;
     struct Idle {
         std::unique_ptr<Transport> transport;
         SteadyTime since;

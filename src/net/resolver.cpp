@@ -43,7 +43,7 @@ struct Resolver::Lookup {
     SteadyTime give_up;
     NamesPtr names;      // set when c-ares has answered
     NamesPtr too_late;   // the failure returned since give_up
-    std::vector<WakeHandle> waiting;
+    WakeHandles waiting;
 };
 
 /// Shared by c-ares and the waiting coroutine.

@@ -23,7 +23,8 @@ void WakeHandle::wake(Wake reason) const {
     asio::post(executor, [state = std::move(state)] { end_wait(*state); });
 }
 
-void wake_all(std::vector<WakeHandle> handles, Wake reason) {
+void wake_all(WakeHandles handles, Wake reason) {
+    if (handles.size() == 1) return handles.front().wake(reason);
     std::erase_if(handles, [&](WakeHandle const& handle) { return !handle.state_ || !claim(*handle.state_, reason); });
     auto worker = [](WakeHandle const& handle) { return &handle.state_->timer.get_executor().context(); };
     std::sort(handles.begin(), handles.end(),
@@ -31,7 +32,7 @@ void wake_all(std::vector<WakeHandle> handles, Wake reason) {
     for (auto first = handles.begin(); first != handles.end();) {
         auto last = std::find_if(first, handles.end(), [&](WakeHandle const& h) { return worker(h) != worker(*first); });
         auto executor = first->state_->timer.get_executor();
-        std::vector<std::shared_ptr<WaitState>> group;
+        RecycledVector<std::shared_ptr<WaitState>> group;
         for (; first != last; ++first) group.push_back(std::move(first->state_));
         asio::post(executor, [group = std::move(group)] {
             for (auto const& state : group) end_wait(*state);

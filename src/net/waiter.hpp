@@ -20,11 +20,11 @@ struct WaitState {
     std::atomic<int> result{pending};   // a Wake, once decided
 };
 
-/// One wait of one coroutine on one worker. Create one per wait (it allocates, so never on the hit path), pass its handles on,
-/// then await wait() once.
+/// One wait of one coroutine on one worker. Create one per wait, pass its handles on, then await wait() once. It takes
+/// recycled memory, and its handles may allocate: none is on the path of a hit.
 class Waiter {
 public:
-    explicit Waiter(Executor executor) : state_(std::make_shared<WaitState>(executor)) {}
+    explicit Waiter(Executor executor) : state_(std::allocate_shared<WaitState>(RecyclingAllocator<WaitState>(), executor)) {}
     WakeHandle handle() const { return WakeHandle{state_}; }
 
     /// Suspends until woken, or until `limit` has passed (1 ms resolution).

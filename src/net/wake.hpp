@@ -2,7 +2,8 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <vector>
+
+#include "util/recycled_memory.hpp"
 
 namespace garner::net {
 
@@ -10,6 +11,8 @@ namespace garner::net {
 enum class Wake : std::uint8_t { ready, deadline, client_gone, shutdown };
 
 struct WaitState;
+class WakeHandle;
+using WakeHandles = RecycledVector<WakeHandle>;
 
 /// Wakes one wait of one coroutine, from any thread, before, during or after it. Only the first wake has an effect.
 /// Copyable; an empty handle does nothing.
@@ -21,11 +24,11 @@ public:
     explicit operator bool() const { return state_ != nullptr; }
 
 private:
-    friend void wake_all(std::vector<WakeHandle> handles, Wake reason);
+    friend void wake_all(WakeHandles handles, Wake reason);
     std::shared_ptr<WaitState> state_;
 };
 
 /// Wakes many handles with one post per worker.
-void wake_all(std::vector<WakeHandle> handles, Wake reason);
+void wake_all(WakeHandles handles, Wake reason);
 
 }   // namespace garner::net

@@ -261,7 +261,7 @@ net::awaitable<bool> Delivery::wait_for_growth(cache::Follower& follower, std::u
     net::Waiter waiter(request_.executor());
     request_.waiting = waiter.handle();
     follower.wake_on_change(seen, waiter.handle());
-    request_.client.watch([handle = waiter.handle()] { handle.wake(net::Wake::client_gone); });
+    request_.client.watch([this] { request_.waiting.wake(net::Wake::client_gone); });
     auto wake = co_await waiter.wait(limit);
     request_.client.unwatch();
     request_.waiting = {};

@@ -14,13 +14,14 @@
 #include "proxy/source_use.hpp"
 #include "share/account.hpp"
 #include "util/least_rate.hpp"
+#include "util/recycled_memory.hpp"
 
 namespace garner::proxy {
 
-class FillPump : public Link {
+class FillPump : public Link, public Recycled {
 public:
     FillPump(Services& services, std::shared_ptr<Options const> options, std::unique_ptr<cache::Writer> writer,
-             std::unique_ptr<client::Exchange> exchange, SourceUse use, std::string pool_key)
+             std::unique_ptr<client::Exchange> exchange, SourceUse use, RecycledString pool_key)
         : services_(services), options_(std::move(options)), exchange_(std::move(exchange)), use_(std::move(use)),
           pool_key_(std::move(pool_key)), writer_(std::move(writer)) {
         services_.background.pumps.push_back(*this);
@@ -80,7 +81,7 @@ private:
     std::shared_ptr<Options const> options_;
     std::unique_ptr<client::Exchange> exchange_;
     SourceUse use_;
-    std::string pool_key_;
+    RecycledString pool_key_;
     std::unique_ptr<cache::Writer> writer_;
     SteadyTime abandoned_at_{};   // since when there is no follower
     SteadyTime keep_until_{};

@@ -20,7 +20,7 @@ namespace garner::proxy {
 struct Rest {
     std::unique_ptr<client::Exchange> exchange;   // null: no source continues it
     SourceUse use;
-    std::string pool_key;
+    RecycledString pool_key;
 };
 
 /// Belongs to one request.
@@ -50,7 +50,7 @@ public:
     /// A connection is open.
     bool has_connection() const { return exchange_ && exchange_->connected(); }
     /// Moves the exchange out, to a new owner.
-    Rest hand_over() { return {std::move(exchange_), std::move(use_), pool_key_}; }
+    Rest hand_over() { return {std::move(exchange_), std::move(use_), RecycledString(pool_key_)}; }
     /// The response was read to its end, or will not be: the connection returns to the pool if it can be reused.
     void finish_exchange();
     /// Closes the connection, unless it was returned to the pool.

@@ -46,7 +46,7 @@ void Line::set_weight(LineFlow& flow, float weight) {
 }
 
 bool Line::charge(LineFlow& flow, Bytes bytes, SteadyTime now) {
-    std::vector<net::WakeHandle> woken;
+    net::WakeHandles woken;
     bool is_paid;
     {
         MutexLock const lock(mutex_);
@@ -121,7 +121,7 @@ bool Line::leave(LineFlow& flow, Place& place) {
 }
 
 void Line::serve(SteadyTime now) {
-    std::vector<net::WakeHandle> woken;
+    net::WakeHandles woken;
     {
         MutexLock const lock(mutex_);
         bucket_.refill(now);
@@ -130,7 +130,7 @@ void Line::serve(SteadyTime now) {
     if (!woken.empty()) net::wake_all(std::move(woken), net::Wake::ready);
 }
 
-void Line::serve_all(std::vector<net::WakeHandle>& woken) {
+void Line::serve_all(net::WakeHandles& woken) {
     while (!queue_.empty() && bucket_.is_free()) {
         auto& place = static_cast<Place&>(queue_.serve());
         bucket_.take(place.bytes);

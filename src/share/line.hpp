@@ -95,7 +95,7 @@ private:
     bool may_pass(LineFlow const& flow, Bytes bytes) const REQUIRES(mutex_);
     void note(LineFlow& flow, Bytes bytes, SteadyTime now) REQUIRES(mutex_);
     void add_debt(LineFlow& flow, Bytes bytes) REQUIRES(mutex_);
-    void serve_all(std::vector<net::WakeHandle>& woken) REQUIRES(mutex_);
+    void serve_all(net::WakeHandles& woken) REQUIRES(mutex_);
 
     std::atomic<Bytes> rate_{0};
     std::atomic<Bytes> piece_{64 * KiB};

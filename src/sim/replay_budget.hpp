@@ -5,13 +5,14 @@
 
 namespace garner::sim {
 
-/// A token bucket: each request and each second allow a part of a replay. Savings let a proxy with little traffic replay its
-/// first requests completely. Pure.
+/// A token bucket: each request and each second allow a part of a replay. Savings let a proxy with little traffic replay all of
+/// its requests. A replay costs about as much as two hits, so 256 of them once are not noticed. Pure.
 class ReplayBudget {
 public:
-    static constexpr double per_request = 1.0 / 128;   // a replay runs more than fifty miniatures
+    static constexpr double per_request = 1.0 / 256;   // a replay runs more than fifty miniatures
     static constexpr double per_second = 4;
-    static constexpr double saved_max = 2'048;
+    static constexpr double saved_max = 256;
+    static constexpr double saved_at_start = 16;
 
     void earn(std::uint64_t requests, double seconds) { saved_ = std::min(saved_ + allowed(requests, seconds), saved_max); }
     /// False: this sample must not be replayed.
@@ -29,7 +30,7 @@ public:
     }
 
 private:
-    double saved_ = saved_max;
+    double saved_ = saved_at_start;
 };
 
 }   // namespace garner::sim

@@ -35,7 +35,7 @@ Budget& nothing() {
 }
 }   // namespace
 
-Body::Body(Budget& budget, Bytes length, std::vector<Segment> segments)
+Body::Body(Budget& budget, Bytes length, Segments segments)
     : budget_(budget), expected_(length), own_end_(length),
       bookkeeping_(segments.size() * (sizeof(Segment) + sizeof(Block) + segment_allocations)), size_(length),
       state_(State::complete), segments_(std::move(segments)) {
@@ -206,7 +206,7 @@ BodyPtr Body::join(Body const& a, Body const& b) {
     auto all = a.settled();
     all.insert(all.end(), b.settled().begin(), b.settled().end());
     std::ranges::stable_sort(all, {}, &Segment::offset);
-    std::vector<Segment> segments;
+    Segments segments;
     for (auto& segment : all) {
         if (!segments.empty() && segment.end() <= segments.back().end()) continue;
         if (!segments.empty() && segment.offset == segments.back().offset) segments.pop_back();
@@ -309,8 +309,8 @@ std::size_t BodyReader::next(std::span<std::string_view> pieces, Bytes limit) {
     return collect(body_->segments_, pieces, limit, end, Pin::yes);
 }
 
-std::size_t BodyReader::collect(std::vector<Body::Segment> const& segments, std::span<std::string_view> pieces, Bytes limit,
-                                Bytes end, Pin pin) {
+std::size_t BodyReader::collect(Body::Segments const& segments, std::span<std::string_view> pieces, Bytes limit, Bytes end,
+                                Pin pin) {
     if (segment_ >= segments.size() || segments[segment_].offset > offset_) segment_ = 0;
     while (segment_ < segments.size() && segments[segment_].end() <= offset_) ++segment_;
     if (segment_ == segments.size() || segments[segment_].offset > offset_) {

@@ -12,13 +12,14 @@
 #include "store/budget.hpp"
 #include "store/lent.hpp"
 #include "util/mutex.hpp"
+#include "util/recycled_memory.hpp"
 
 namespace garner::store {
 
 class BodySource;
 
 /// One producer and many readers, on any threads. Readers never see a byte that may still change.
-class Body : public boost::intrusive_ref_counter<Body> {
+class Body : public boost::intrusive_ref_counter<Body>, public Recycled {
 public:
     enum class State : std::uint8_t { growing, complete, failed };
 
@@ -111,7 +112,8 @@ private:
     /// dropped.
     struct Block {
         Block(Budget& budget, Bytes capacity)
-            : budget(&budget), charged(capacity), capacity(capacity), bytes(std::make_shared_for_overwrite<char[]>(capacity)) {}
+            : budget(&budget), charged(capacity), capacity(capacity),
+              bytes(std::allocate_shared_for_overwrite<char[]>(RecyclingAllocator<char>(), capacity)) {}
         Block(Budget& budget, Loaded const& taken_over)
             : budget(&budget), charged(taken_over.owner->capacity()), capacity(taken_over.bytes.size()),
               bytes(bytes_of(taken_over)) {}
@@ -135,10 +137,11 @@ private:
         Bytes cut = 0;   // bytes at the block's end beyond the body: a reused block may be too long
         Bytes end() const { return offset + block->capacity - cut; }
     };
-    Body(Budget& budget, Bytes length, std::vector<Segment> segments);
+    using Segments = RecycledVector<Segment>;
+    Body(Budget& budget, Bytes length, Segments segments);
     /// Segments that no thread changes: for the producer of a growing body, and for readers of a complete one.
     /// Neither needs the lock; the thread safety analysis cannot see that.
-    std::vector<Segment> const& settled() const NO_THREAD_SAFETY_ANALYSIS { return segments_; }
+    Segments const& settled() const NO_THREAD_SAFETY_ANALYSIS { return segments_; }
     Bytes next_capacity() const;
     bool segments_have(Bytes first, Bytes last) const;
     std::span<char> open_room();
@@ -159,8 +162,8 @@ private:
     std::atomic<Bytes> charged_{0};
     std::atomic<Bytes> filling_{0};
     mutable Mutex mutex_;
-    std::vector<Segment> rest_;                          // becomes part of segments_ at the end
-    std::vector<Segment> segments_ GUARDED_BY(mutex_);   // by offset, each ending behind the one before; joined: overlaps, gaps
+    Segments rest_;                          // becomes part of segments_ at the end
+    Segments segments_ GUARDED_BY(mutex_);   // by offset, each ending behind the one before; joined: overlaps, gaps
     std::shared_ptr<BodySource> source_;
     std::vector<Span> on_source_;   // ranges that exist, for a body with gaps and a source
 };
@@ -201,13 +204,12 @@ public:
 private:
     enum class Pin : bool { no, yes };
     std::size_t from_loaded(std::span<std::string_view> pieces, Bytes limit);
-    std::size_t collect(std::vector<Body::Segment> const& segments, std::span<std::string_view> pieces, Bytes limit, Bytes end,
-                        Pin pin);
+    std::size_t collect(Body::Segments const& segments, std::span<std::string_view> pieces, Bytes limit, Bytes end, Pin pin);
     void unpin();
     boost::intrusive_ptr<Body const> body_;
     Bytes offset_;
-    std::vector<std::shared_ptr<Body::Block>> pins_;   // blocks of the last result, for a growing body
-    std::size_t segment_ = 0;                          // a hint: the segment of the last offset_
+    RecycledVector<std::shared_ptr<Body::Block>> pins_;   // blocks of the last result, for a growing body
+    std::size_t segment_ = 0;                             // a hint: the segment of the last offset_
     bool lost_ = false;
     bool needs_load_ = false;
     Loaded loaded_;   // no owner: nothing is loaded
@@ -221,7 +223,7 @@ std::span<char> Body::room(Reserve&& reserve) {
     if (auto open = open_room(); !open.empty()) return open;
     auto capacity = next_capacity();
     if (capacity == 0 || !reserve(capacity)) return {};
-    add_segment(std::make_shared<Block>(budget_, capacity));
+    add_segment(std::allocate_shared<Block>(RecyclingAllocator<Block>(), budget_, capacity));
     return open_room();
 }
 

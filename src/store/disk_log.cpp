@@ -361,7 +361,7 @@ bool Log::write_some() {
     failed_in_a_row_ = 0;
     if (!counts) return true;
     if (turn.is_last) close(buffer);
-    std::vector<net::WakeHandle> wake;
+    net::WakeHandles wake;
     take_settled(wake);
     if (wake.empty()) return true;
     MutexUnlock const unlocked(mutex_);
@@ -466,7 +466,7 @@ void Log::sync() {
     }
     if (newest_wiped && !wipes_are_synced(newest_wiped, error)) until.wipes = synced_.wipes;
     synced_ = until;   // only after the tombstones for the lost records are pending
-    std::vector<net::WakeHandle> wake;
+    net::WakeHandles wake;
     take_settled(wake);
     MutexUnlock const unlocked(mutex_);
     net::wake_all(std::move(wake), net::Wake::ready);
@@ -494,7 +494,7 @@ bool Log::wipes_are_synced(std::uint64_t newest, int error) {
     return are_void;
 }
 
-void Log::take_settled(std::vector<net::WakeHandle>& into) {
+void Log::take_settled(net::WakeHandles& into) {
     settled_.notify_all();
     auto const now = steady_now();
     auto const done = [&](Waiting& waiting) REQUIRES(mutex_) {

@@ -188,7 +188,7 @@ private:
     void sync_loop();
     void sync() REQUIRES(mutex_);
     void write_again() REQUIRES(mutex_);
-    void take_settled(std::vector<net::WakeHandle>& into) REQUIRES(mutex_);
+    void take_settled(net::WakeHandles& into) REQUIRES(mutex_);
     bool to_sync() const REQUIRES(mutex_) { return written_position_ > synced_.position || wipes_ > synced_.wipes; }
     bool is_sync_wanted() const REQUIRES(mutex_) {
         return !has_reached(wanted_on_disk_, Reaches::disk) && to_sync() && !wipes_lost_;

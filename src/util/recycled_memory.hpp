@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <limits>
 #include <new>
+#include <string>
+#include <vector>
 
 namespace garner {
 
@@ -100,6 +102,10 @@ struct RecyclingAllocator {
     }
     friend bool operator==(RecyclingAllocator const&, RecyclingAllocator const&) { return true; }
 };
+
+template <class T>
+using RecycledVector = std::vector<T, RecyclingAllocator<T>>;
+using RecycledString = std::basic_string<char, std::char_traits<char>, RecyclingAllocator<char>>;
 
 /// For classes whose objects are made by `new` for each request.
 struct Recycled {
