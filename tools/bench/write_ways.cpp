@@ -1,5 +1,5 @@
-// CPU time of writing segments of a disk store, by the ways that Linux offers: pwrite by a thread, as Garner does, and io_uring, with
-// one or eight writes in flight and with registered memory. Each with O_DIRECT and without, in pieces of a small and a large write.
+// CPU time of writing segments of a disk store, by the ways that Linux offers: pwrite by a thread, as Garner does, and io_uring,
+// with one or eight writes in flight and with registered memory. With O_DIRECT and without, in small and large pieces.
 // usage: write_ways FILE   (about 1 GiB of free space)
 #include <fcntl.h>
 #include <liburing.h>
