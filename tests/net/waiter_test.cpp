@@ -101,7 +101,7 @@ TEST(Waiter, many_on_several_workers_are_woken_together) {
     Loop loop;
     OtherWorker other;
     std::mutex mutex;
-    std::vector<WakeHandle> handles;
+    WakeHandles handles;
     std::atomic<int> woken = 0;
     auto wait_once = [&](asio::io_context& io) -> awaitable<void> {
         Waiter waiter(io.get_executor());
