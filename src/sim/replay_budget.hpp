@@ -6,7 +6,7 @@
 namespace garner::sim {
 
 /// A token bucket: each request and each second allow a part of a replay. Savings let a proxy with little traffic replay all of
-/// its requests. A replay costs about as much as two hits, so 256 of them once are not noticed. Pure.
+/// its requests. A replay takes some 20,000 instructions, as two or three hits do, so 256 of them at once are not noticed. Pure.
 class ReplayBudget {
 public:
     static constexpr double per_request = 1.0 / 256;   // a replay runs more than fifty miniatures
