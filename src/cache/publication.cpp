@@ -51,7 +51,7 @@ private:
     Fingerprint of_key_ = 0;
     // Valid under the lock: the object at the URL's own key.
     Shard::Found at_primary_;
-    bool same_vary_ = false;   // at_primary_ is a marker with the Vary of this response
+    bool same_vary_ = false;                // at_primary_ is a marker with the Vary of this response
     std::vector<store::ObjectPtr> freed_;   // after the lock
 };
 

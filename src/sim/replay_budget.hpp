@@ -5,14 +5,13 @@
 
 namespace garner::sim {
 
-/// A token bucket: each request and each second allow a part of a replay. Savings let a proxy with little traffic replay all of
-/// its requests. A replay takes some 20,000 instructions, as two or three hits do, so 256 of them at once are not noticed. Pure.
+/// A token bucket: each request and each second allow a part of a replay. Savings let a proxy with little traffic replay its
+/// first requests completely. Pure.
 class ReplayBudget {
 public:
-    static constexpr double per_request = 1.0 / 256;   // a replay runs more than fifty miniatures
+    static constexpr double per_request = 1.0 / 128;   // a replay runs more than fifty miniatures
     static constexpr double per_second = 4;
-    static constexpr double saved_max = 256;
-    static constexpr double saved_at_start = 16;
+    static constexpr double saved_max = 2'048;
 
     void earn(std::uint64_t requests, double seconds) { saved_ = std::min(saved_ + allowed(requests, seconds), saved_max); }
     /// False: this sample must not be replayed.
@@ -30,7 +29,7 @@ public:
     }
 
 private:
-    double saved_ = saved_at_start;
+    double saved_ = saved_max;
 };
 
 }   // namespace garner::sim
