@@ -16,6 +16,7 @@
 #include "net/carrier.hpp"
 #include "net/early_read.hpp"
 #include "net/iovecs.hpp"
+#include "net/page_lender.hpp"
 #include "net/receive.hpp"
 #include "net/tls_session.hpp"
 #include "util/check.hpp"
@@ -25,8 +26,6 @@ namespace garner::net {
 namespace {
 
 Error last_error() { return Error(errno, boost::system::system_category()); }
-
-constexpr std::size_t most_parts = 64;   // per sendmsg; below every kernel's IOV_MAX
 
 }   // namespace
 
@@ -120,18 +119,22 @@ IoResult Transport::try_write(std::span<iovec>& parts, bool more) {
     return tls_ ? try_write_tls(parts, more) : try_write_socket(parts, more);
 }
 
+IoResult Transport::try_lend(std::span<iovec>& parts) {
+    return can_splice() ? send_parts(parts, PageLender::of_this_thread()) : try_write(parts);
+}
+
 IoResult Transport::try_write_socket(std::span<iovec>& parts, bool more) {
-    if (carrier_) {
-        auto const sent = carrier_->try_send(parts, more);
-        sent_ += sent.bytes;
-        return sent;
-    }
+    if (!carrier_) return send_parts(parts, nullptr);
+    auto const sent = carrier_->try_send(parts, more);
+    sent_ += sent.bytes;
+    return sent;
+}
+
+IoResult Transport::send_parts(std::span<iovec>& parts, PageLender* lender) {
+    auto const socket = socket_.native_handle();
     std::size_t written = 0;
     while (!parts.empty()) {
-        msghdr message{};
-        message.msg_iov = parts.data();
-        message.msg_iovlen = std::min(parts.size(), most_parts);
-        auto n = ::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        auto const n = lender ? lender->send(socket, parts) : send_copies(socket, parts);
         if (n < 0) {
             if (errno == EINTR) continue;
             if (errno == EAGAIN || errno == EWOULDBLOCK) return {asio::error::would_block, written};
@@ -186,9 +189,18 @@ IoResult Transport::try_read(std::span<char> into) {
 }
 
 awaitable<IoResult> Transport::write(std::span<iovec> parts, milliseconds limit) {
+    return write_by(&Transport::try_write_all, parts, limit);
+}
+
+awaitable<IoResult> Transport::lend(std::span<iovec> parts, milliseconds limit) {
+    return write_by(&Transport::try_lend, parts, limit);
+}
+
+awaitable<IoResult> Transport::write_by(IoResult (Transport::*try_parts)(std::span<iovec>&), std::span<iovec> parts,
+                                        milliseconds limit) {
     std::size_t written = 0;
     for (;;) {
-        auto result = try_write(parts);
+        auto result = (this->*try_parts)(parts);
         written += result.bytes;
         if (result.error != asio::error::would_block) co_return IoResult{result.error, written};
         Error error = co_await ready(TcpSocket::wait_write, write_deadline_, limit);

@@ -19,6 +19,7 @@ namespace garner::net {
 class Carrier;
 class EarlyRead;
 class HeadBuffer;
+class PageLender;
 class TlsBuffer;
 class TlsContext;
 class TlsServerContext;
@@ -64,6 +65,9 @@ public:
     /// Allocates nothing. `more`: another write follows soon, so TLS may keep up to 256 KiB until then: few large sends cost less
     /// than many.
     IoResult try_write(std::span<iovec>& parts, bool more = false);
+    /// Like try_write() and write(), for parts whose pages the kernel may keep: see PageLender. TLS and carriers copy.
+    IoResult try_lend(std::span<iovec>& parts);
+    awaitable<IoResult> lend(std::span<iovec> parts, milliseconds limit);
 
     /// Starts TLS as a client, to `server_name` (SNI and certificate check); `limit` covers the whole handshake. All bytes
     /// received before must have been read. On a secure connection: TLS in TLS, once.
@@ -153,6 +157,9 @@ private:
     awaitable<IoResult> read_tls(std::span<char> into, milliseconds limit);
     IoResult decrypt(std::span<char> into);
     IoResult try_write_socket(std::span<iovec>& parts, bool more);
+    IoResult try_write_all(std::span<iovec>& parts) { return try_write(parts); }
+    IoResult send_parts(std::span<iovec>& parts, PageLender* lender);
+    awaitable<IoResult> write_by(IoResult (Transport::*try_parts)(std::span<iovec>&), std::span<iovec> parts, milliseconds limit);
     IoResult try_receive(std::span<char> into);
     awaitable<IoResult> read_carrier(std::span<char> into, milliseconds limit);
     awaitable<IoResult> read_socket(std::span<char> into, HeadBuffer* late, milliseconds limit);

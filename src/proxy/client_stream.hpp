@@ -72,6 +72,10 @@ public:
     /// once.
     virtual net::IoResult try_send(std::span<iovec>& parts) = 0;
     virtual net::awaitable<net::IoResult> send(std::span<iovec> parts, milliseconds limit) = 0;
+    /// The same for parts whose pages the kernel may keep: see net::PageLender. Only if lends().
+    virtual bool lends() const { return false; }
+    virtual net::IoResult try_lend(std::span<iovec>& parts) { return try_send(parts); }
+    virtual net::awaitable<net::IoResult> lend(std::span<iovec> parts, milliseconds limit) { return send(parts, limit); }
 
     // ---- the connection ----
 

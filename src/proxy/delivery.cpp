@@ -200,10 +200,13 @@ net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, P
             auto const here = request_.executor();
             if (co_await store::load(reader, here)) continue;
         }
+        // A head of that size would be lent, too, and its memory is used again.
+        bool const lends = request_.client.lends() && !pieces.has_piece_of(net::PageLender::part_min) && reader.lend(count);
         auto const bytes = add_piece({read.data(), count}, pieces);
         bool over = left == 0 || (bytes == 0 && state == store::Body::State::complete && !reader.lost());
         if (over) pieces.add(request_.client.behind_body({}));
-        if (!pieces.empty() && !co_await writer_.send(pieces.take(), bytes)) co_return false;
+        auto const pages = lends ? ResponseWriter::Pages::lent : ResponseWriter::Pages::copied;
+        if (!pieces.empty() && !co_await writer_.send(pieces.take(), bytes, pages)) co_return false;
         if (over) co_return true;
         reader.advance(bytes);
         left -= slice.count ? bytes : 0;

@@ -69,6 +69,11 @@ public:
     net::awaitable<net::IoResult> send(std::span<iovec> parts, milliseconds limit) override {
         return transport_.write(parts, limit);
     }
+    bool lends() const override { return transport_.can_splice(); }
+    net::IoResult try_lend(std::span<iovec>& parts) override { return transport_.try_lend(parts); }
+    net::awaitable<net::IoResult> lend(std::span<iovec> parts, milliseconds limit) override {
+        return transport_.lend(parts, limit);
+    }
 
     bool more_received() override;
     bool may_move() const override;

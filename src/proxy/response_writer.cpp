@@ -16,20 +16,23 @@ ResponseWriter::ResponseWriter(Request& request)
     pace_.begin(request.options->limits.min_rate);
 }
 
-bool ResponseWriter::try_send(std::span<iovec>& parts, Bytes body) {
-    if (!interim_rest_.empty() || request_.client.try_send(parts).error) return false;
+bool ResponseWriter::try_send(std::span<iovec>& parts, Bytes body, Pages pages) {
+    if (!interim_rest_.empty()) return false;
+    auto& client = request_.client;
+    auto const sent = pages == Pages::lent ? client.try_lend(parts) : client.try_send(parts);
+    if (sent.error) return false;
     request_.record.body_sent += body;
     return true;
 }
 
-net::awaitable<bool> ResponseWriter::send(std::span<iovec> parts, Bytes body) {
-    if (!try_send(parts, body)) co_return co_await send_waiting(parts, body);
+net::awaitable<bool> ResponseWriter::send(std::span<iovec> parts, Bytes body, Pages pages) {
+    if (!try_send(parts, body, pages)) co_return co_await send_waiting(parts, body, pages);
     request_.record.count_traffic(request_);
     co_return true;
 }
 
 /// Sends the bytes that the socket did not accept at once, after the rest of an interim response.
-net::awaitable<bool> ResponseWriter::send_waiting(std::span<iovec> parts, Bytes body) {
+net::awaitable<bool> ResponseWriter::send_waiting(std::span<iovec> parts, Bytes body, Pages pages) {
     request_.record.body_sent += body;
     auto const rest = std::exchange(interim_rest_, {});
     std::vector<iovec> all;
@@ -41,7 +44,8 @@ net::awaitable<bool> ResponseWriter::send_waiting(std::span<iovec> parts, Bytes 
     Bytes unsent = 0;
     for (auto const& part : parts) unsent += part.iov_len;
     pace_.wait();
-    auto sent = co_await request_.client.send(parts, request_.options->deadlines.body);
+    auto const limit = request_.options->deadlines.body;
+    auto sent = co_await (pages == Pages::lent ? request_.client.lend(parts, limit) : request_.client.send(parts, limit));
     pace_.resume();
     request_.record.count_traffic(request_);
     if (!sent.error) co_return true;

@@ -17,11 +17,12 @@ class ResponseWriter {
 public:
     explicit ResponseWriter(Request& request);
 
+    enum class Pages : bool { copied, lent };   // lent: ClientStream::lend()
     /// False when the client is gone or too slow; the connection closes then. `body`: how many of the last bytes belong to
     /// the body; those that the socket accepts are counted. Costs one system call if the socket accepts all.
-    net::awaitable<bool> send(std::span<iovec> parts, Bytes body = 0);
+    net::awaitable<bool> send(std::span<iovec> parts, Bytes body = 0, Pages pages = Pages::copied);
     /// Like send(), without waiting. False when some bytes are left for send().
-    bool try_send(std::span<iovec>& parts, Bytes body);
+    bool try_send(std::span<iovec>& parts, Bytes body, Pages pages = Pages::copied);
     /// The end of a response head. Decides whether the connection closes, so that the head announces it correctly: `patch.close`.
     std::string_view patch_of(Patch& patch);
     /// The body's length is unknown: ClientStream frames it. Before patch_of().
@@ -41,7 +42,7 @@ public:
     SlowClientGuard& pace() { return pace_; }
 
 private:
-    net::awaitable<bool> send_waiting(std::span<iovec> parts, Bytes body);
+    net::awaitable<bool> send_waiting(std::span<iovec> parts, Bytes body, Pages pages);
     net::Error send_interim_rest();
     ErrorPage page_of(std::uint16_t status, std::string_view what, std::string_view rule) const;
     void log_reason(std::string_view what, std::string_view rule);

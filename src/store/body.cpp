@@ -1,6 +1,11 @@
 #include "store/body.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <new>
 
 #include "store/body_source.hpp"
 
@@ -8,8 +13,6 @@ namespace garner::store {
 
 namespace {
 constexpr Bytes first_segment = 16 * KiB;
-// Large enough that a hit needs one copy to the kernel; four fill a send buffer.
-constexpr Bytes largest_segment = 256 * KiB;
 // The reference counts of a segment's block, and the allocator's overhead for it and for its bytes.
 constexpr Bytes segment_allocations = 64;
 // If more of the adopted memory were unused, copying the bytes would be cheaper.
@@ -51,6 +54,25 @@ Body::Body(Bytes length, std::vector<Span> present, std::shared_ptr<BodySource> 
     : budget_(nothing()), expected_(length), own_end_(length), size_(length), state_(State::complete), source_(std::move(source)),
       on_source_(std::move(present)) {}
 
+std::shared_ptr<char[]> Body::Block::memory(Bytes capacity) {
+    RecyclingAllocator<char> const allocator;
+    if (capacity != largest) return std::allocate_shared_for_overwrite<char[]>(allocator, capacity);
+    static auto const page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    // Not aligned_alloc(): a block that glibc frees would be too small for the next one.
+    auto size = capacity + page;
+    auto* const all = std::malloc(size);
+    if (!all) throw std::bad_alloc();
+    void* pages = all;
+    std::align(page, capacity, pages, size);
+    return {static_cast<char*>(pages), [all](char*) { std::free(all); }, allocator};
+}
+
+/// The kernel may still send them. The memory is empty afterwards, so that its next user writes into other pages. If the system
+/// refuses that, nothing uses the memory again.
+void Body::Block::forget_pages() {
+    if (::madvise(bytes.get(), capacity, MADV_DONTNEED) != 0) new std::shared_ptr<char[]>(std::move(bytes));
+}
+
 Body::~Body() { budget_.release_filling(filling_.load(std::memory_order_relaxed)); }
 
 void Body::set_source(std::shared_ptr<BodySource> source) {
@@ -67,9 +89,9 @@ Bytes Body::next_capacity() const {
     auto const size = size_.load(std::memory_order_relaxed);
     // For a source that takes pieces, no piece may span two segments: a full segment can be taken and then dropped.
     auto const piece = source_ ? source_->piece() : 0;
-    auto const most = piece > 0 ? piece - size % piece : largest_segment;
+    auto const most = piece > 0 ? piece - size % piece : Block::largest;
     if (own_end_) return std::min(*own_end_ - std::min(size, *own_end_), most);
-    return std::min(std::clamp(size, first_segment, largest_segment), most);
+    return std::min(std::clamp(size, first_segment, Block::largest), most);
 }
 
 void Body::add_segment(std::shared_ptr<Block> block) {
@@ -112,7 +134,7 @@ void Body::grow(Bytes bytes) { size_.store(size_.load(std::memory_order_relaxed)
 std::span<char> Body::reuse_last() {
     MutexLock const lock(mutex_);
     auto& last = segments_.back();
-    if (last.block.use_count() > 1) return {};
+    if (last.block.use_count() > 1 || last.block->lent) return {};
     last.offset = size_.load(std::memory_order_relaxed);
     return {last.block->bytes.get(), static_cast<std::size_t>(last.block->capacity)};
 }
@@ -297,16 +319,29 @@ bool Body::segments_have(Bytes first, Bytes last) const {
 std::size_t BodyReader::next(std::span<std::string_view> pieces, Bytes limit) {
     unpin();
     needs_load_ = false;
+    settled_ = false;
     if (lost_) return 0;
     if (loaded_.owner)
         if (auto const count = from_loaded(pieces, limit)) return count;
     // Order matters: a body seen complete here keeps its segments, so they may be read without the lock.
-    bool settled = body_->state() == Body::State::complete;
+    settled_ = body_->state() == Body::State::complete;
     auto end = body_->size();
     if (offset_ >= end) return 0;
-    if (settled) return collect(body_->settled(), pieces, limit, end, Pin::no);
+    if (settled_) return collect(body_->settled(), pieces, limit, end, Pin::no);
     MutexLock const lock(body_->mutex_);
     return collect(body_->segments_, pieces, limit, end, Pin::yes);
+}
+
+bool BodyReader::lend(std::size_t pieces) {
+    if (!settled_) return false;
+    bool any = false;
+    auto const& segments = body_->settled();
+    for (auto i = segment_; i < segment_ + pieces; ++i) {
+        if (segments[i].block->capacity < Body::Block::largest) continue;   // copied
+        if (!segments[i].block->lend()) return false;
+        any = true;
+    }
+    return any;
 }
 
 std::size_t BodyReader::collect(Body::Segments const& segments, std::span<std::string_view> pieces, Bytes limit, Bytes end,

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "net/page_lender.hpp"
 #include "store/budget.hpp"
 #include "store/lent.hpp"
 #include "util/mutex.hpp"
@@ -111,18 +112,28 @@ private:
     /// Memory that stays charged until its last user is gone: the body, or a reader of bytes that the body has
     /// dropped.
     struct Block {
+        static constexpr Bytes largest = net::PageLender::part_min;
         Block(Budget& budget, Bytes capacity)
-            : budget(&budget), charged(capacity), capacity(capacity),
-              bytes(std::allocate_shared_for_overwrite<char[]>(RecyclingAllocator<char>(), capacity)) {}
+            : budget(&budget), charged(capacity), capacity(capacity), bytes(memory(capacity)), has_pages(capacity == largest) {}
         Block(Budget& budget, Loaded const& taken_over)
             : budget(&budget), charged(taken_over.owner->capacity()), capacity(taken_over.bytes.size()),
               bytes(bytes_of(taken_over)) {}
         explicit Block(Loaded const& lent)
             : budget(nullptr), charged(0), capacity(lent.bytes.size()), bytes(bytes_of(lent)), lender(lent.owner) {}
         ~Block() {
+            if (lent) forget_pages();
             if (budget) budget->release(charged);
         }
         Block(Block const&) = delete;
+        /// Whole pages for a block of the largest size.
+        static std::shared_ptr<char[]> memory(Bytes capacity);
+        /// From now on the kernel may keep the pages: they change no more, and the memory gets others when it is freed. False: it
+        /// has no pages of its own.
+        bool lend() {
+            if (has_pages) lent.store(true, std::memory_order_relaxed);
+            return has_pages;
+        }
+        void forget_pages();
         /// Lent bytes are never written to.
         static std::shared_ptr<char[]> bytes_of(Loaded const& lent) { return {lent.owner, const_cast<char*>(lent.bytes.data())}; }
         Budget* budget;   // null: the lender accounts for the bytes
@@ -130,6 +141,8 @@ private:
         Bytes capacity;
         std::shared_ptr<char[]> bytes;
         std::shared_ptr<Lent> lender;
+        bool has_pages = false;   // of its own
+        std::atomic<bool> lent{false};
     };
     struct Segment {
         std::shared_ptr<Block> block;
@@ -186,6 +199,8 @@ public:
         offset_ += bytes;
         unpin();
     }
+    /// For the `pieces` of the last next(): those of net::PageLender::part_min and more may be lent to the kernel. False: none may.
+    bool lend(std::size_t pieces);
     Bytes offset() const { return offset_; }
     /// The bytes at offset() were dropped and cannot be loaded from a source.
     bool lost() const { return lost_; }
@@ -210,6 +225,7 @@ private:
     Bytes offset_;
     RecycledVector<std::shared_ptr<Body::Block>> pins_;   // blocks of the last result, for a growing body
     std::size_t segment_ = 0;                             // a hint: the segment of the last offset_
+    bool settled_ = false;                                // the last pieces are those of a complete body in memory
     bool lost_ = false;
     bool needs_load_ = false;
     Loaded loaded_;   // no owner: nothing is loaded

@@ -2,6 +2,7 @@
 #pragma once
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -21,6 +22,10 @@ public:
     bool empty() const { return used_ == 0; }
     /// True if this many more pieces fit.
     bool has_room_for(std::size_t pieces) const { return used_ + pieces <= N; }
+    bool has_piece_of(std::size_t bytes_or_more) const {
+        return std::any_of(pieces_.begin(), pieces_.begin() + used_,
+                           [&](iovec const& piece) { return piece.iov_len >= bytes_or_more; });
+    }
     /// Returns all pieces; pieces added afterwards belong to the next write, and overwrite these.
     std::span<iovec> take() { return {pieces_.data(), std::exchange(used_, 0)}; }
 

@@ -123,6 +123,28 @@ TEST(BodyReader, begins_anywhere_and_takes_pieces_across_segments) {
     }
 }
 
+TEST(BodyReader, lends_whole_blocks_of_a_complete_body_only) {
+    constexpr Bytes whole = net::PageLender::part_min;
+    Scene scene;
+    auto body = scene.body(2 * whole + 1'000);
+    std::array<std::string_view, 16> pieces;
+    BodyReader reader(body);
+    scene.append(*body, 2 * whole);
+    auto growing = reader.next(pieces, UINT64_MAX);
+    EXPECT_EQ(growing, 2u);
+    EXPECT_FALSE(reader.lend(growing)) << "a growing body may use a block again";
+    scene.append(*body, 1'000);
+    body->finish(Body::State::complete);
+    EXPECT_TRUE(reader.lend(reader.next(pieces, UINT64_MAX)));
+    reader.advance(2 * whole);
+    EXPECT_FALSE(reader.lend(reader.next(pieces, UINT64_MAX))) << "the rest is copied";
+    auto small = scene.body(whole - 1);
+    scene.append(*small, whole - 1);
+    small->finish(Body::State::complete);
+    BodyReader of_small(small);
+    EXPECT_FALSE(of_small.lend(of_small.next(pieces, UINT64_MAX)));
+}
+
 TEST(BodyReader, keeps_to_its_limit_and_its_pieces) {
     Scene scene;
     auto body = scene.body();

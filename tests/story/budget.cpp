@@ -57,6 +57,23 @@ TEST(Budget, with_memory_for_two_of_the_largest_one_is_a_hit) {
     EXPECT_EQ(again.body(), pattern(1 << 20));
 }
 
+/// The kernel may have pages of a body that was evicted, which other bodies must not change.
+TEST(Budget, bytes_of_an_evicted_object_reach_slow_readers_unchanged) {
+    constexpr std::size_t large = 1 << 20;
+    Origin origin;
+    origin.answer("/slow", fresh(pattern(large)));
+    origin.otherwise([](Hand& hand) { hand.answer(fresh(std::string(large, 'b'))); });
+    Proxy proxy(R"({"memory": {"size": "4 MiB", "object_max": "1 MiB", "policy": "lru"}})");
+    Client client(proxy, origin);
+    client.get("/slow").body();
+    std::vector<Client> slow(8, Client(proxy, origin));
+    std::vector<Reply> replies;
+    for (auto& reader : slow) replies.push_back(reader.get("/slow"));
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(client.get("/" + std::to_string(i)).body().size(), large);
+    EXPECT_FALSE(is_stored(client, "/slow"));
+    for (auto& reply : replies) EXPECT_TRUE(reply.body() == pattern(large));
+}
+
 TEST(Budget, clients_that_do_not_read_large_answers_hold_bounded_memory) {
     Origin origin;
     origin.otherwise([](Hand& hand) {
