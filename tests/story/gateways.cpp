@@ -177,7 +177,9 @@ TEST_F(Gateways, a_peer_learns_the_client_also_of_a_tunnel) {
             EXPECT_EQ(client_of(parent, path), client) << version;
         }
         Origin tunnelled;   // a separate one, so that its authority is in one line of the log
-        tunnelled.answer("/page", no_store("in a tunnel"));
+        auto page = no_store("in a tunnel");
+        page.delimited = Delimited::by_close;   // the tunnel ends with it
+        tunnelled.answer("/page", page);
         auto const tunnel = header_of("192.0.2.9") + "CONNECT " + tunnelled.authority() + " HTTP/1.1\r\nHost: x\r\n\r\n";
         EXPECT_THAT(exchanged(child_port, tunnel + request_for("/page")), HasSubstr("in a tunnel"));
         EXPECT_EQ(client_of(parent, tunnelled.authority()), "192.0.2.9") << version;
