@@ -72,10 +72,8 @@ public:
     /// once.
     virtual net::IoResult try_send(std::span<iovec>& parts) = 0;
     virtual net::awaitable<net::IoResult> send(std::span<iovec> parts, milliseconds limit) = 0;
-    /// The same for parts whose pages the kernel may keep: see net::PageLender. Only if lends().
-    virtual bool lends() const { return false; }
-    virtual net::IoResult try_lend(std::span<iovec>& parts) { return try_send(parts); }
-    virtual net::awaitable<net::IoResult> lend(std::span<iovec> parts, milliseconds limit) { return send(parts, limit); }
+    /// The connection that sends the same, and may lend pages to the kernel (net::PageLender); nullptr: all is copied.
+    net::Transport* lender() const { return lender_ && lender_->can_splice() ? lender_ : nullptr; }
 
     // ---- the connection ----
 
@@ -113,6 +111,7 @@ protected:
 
     http::RequestHead head_;
     http::Framing framing_;
+    net::Transport* lender_ = nullptr;   // try_send() and send() are those of this connection
 
 private:
     std::shared_ptr<Client const> client_;

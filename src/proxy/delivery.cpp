@@ -201,7 +201,7 @@ net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, P
             if (co_await store::load(reader, here)) continue;
         }
         // A head of that size would be lent, too, and its memory is used again.
-        bool const lends = request_.client.lends() && !pieces.has_piece_of(net::PageLender::part_min) && reader.lend(count);
+        bool const lends = request_.client.lender() && !pieces.has_piece_of(net::PageLender::part_min) && reader.lend(count);
         auto const bytes = add_piece({read.data(), count}, pieces);
         bool over = left == 0 || (bytes == 0 && state == store::Body::State::complete && !reader.lost());
         if (over) pieces.add(request_.client.behind_body({}));

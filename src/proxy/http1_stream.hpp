@@ -17,7 +17,9 @@ public:
     Http1Stream(net::Transport& transport, std::shared_ptr<Client const> client, net::Worker& worker)
         : ClientStream(std::move(client)), transport_(transport), buffer_(worker.head_buffers), buffers_(worker.buffers),
           watch_after_(
-              worker.wheel, [](void* self) { static_cast<Http1Stream*>(self)->begin_watching(); }, this) {}
+              worker.wheel, [](void* self) { static_cast<Http1Stream*>(self)->begin_watching(); }, this) {
+        lender_ = &transport;
+    }
 
     /// The result of waiting for a request's head.
     enum class Arrival : std::uint8_t {
@@ -68,11 +70,6 @@ public:
     net::IoResult try_send(std::span<iovec>& parts) override { return transport_.try_write(parts); }
     net::awaitable<net::IoResult> send(std::span<iovec> parts, milliseconds limit) override {
         return transport_.write(parts, limit);
-    }
-    bool lends() const override { return transport_.can_splice(); }
-    net::IoResult try_lend(std::span<iovec>& parts) override { return transport_.try_lend(parts); }
-    net::awaitable<net::IoResult> lend(std::span<iovec> parts, milliseconds limit) override {
-        return transport_.lend(parts, limit);
     }
 
     bool more_received() override;

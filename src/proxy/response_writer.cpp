@@ -19,7 +19,7 @@ ResponseWriter::ResponseWriter(Request& request)
 bool ResponseWriter::try_send(std::span<iovec>& parts, Bytes body, Pages pages) {
     if (!interim_rest_.empty()) return false;
     auto& client = request_.client;
-    auto const sent = pages == Pages::lent ? client.try_lend(parts) : client.try_send(parts);
+    auto const sent = pages == Pages::lent ? client.lender()->try_lend(parts) : client.try_send(parts);
     if (sent.error) return false;
     request_.record.body_sent += body;
     return true;
@@ -45,7 +45,11 @@ net::awaitable<bool> ResponseWriter::send_waiting(std::span<iovec> parts, Bytes 
     for (auto const& part : parts) unsent += part.iov_len;
     pace_.wait();
     auto const limit = request_.options->deadlines.body;
-    auto sent = co_await (pages == Pages::lent ? request_.client.lend(parts, limit) : request_.client.send(parts, limit));
+    net::IoResult sent;
+    if (pages == Pages::lent)
+        sent = co_await request_.client.lender()->lend(parts, limit);
+    else
+        sent = co_await request_.client.send(parts, limit);
     pace_.resume();
     request_.record.count_traffic(request_);
     if (!sent.error) co_return true;

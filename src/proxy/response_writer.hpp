@@ -17,7 +17,7 @@ class ResponseWriter {
 public:
     explicit ResponseWriter(Request& request);
 
-    enum class Pages : bool { copied, lent };   // lent: ClientStream::lend()
+    enum class Pages : bool { copied, lent };   // lent: only if ClientStream::lender()
     /// False when the client is gone or too slow; the connection closes then. `body`: how many of the last bytes belong to
     /// the body; those that the socket accepts are counted. Costs one system call if the socket accepts all.
     net::awaitable<bool> send(std::span<iovec> parts, Bytes body = 0, Pages pages = Pages::copied);
