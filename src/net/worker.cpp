@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "net/dns_channel.hpp"
+#include "net/page_lender.hpp"
 
 namespace garner::net {
 
@@ -41,6 +42,7 @@ void Worker::start() {
     thread_ = std::thread([this] {
         pthread_setname_np(pthread_self(), ("worker-" + std::to_string(number)).c_str());
         RecycledMemory memory;
+        PageLender::of_this_thread();   // opens its pipe while descriptors are free
         io.run();
         ended_ = true;
     });
