@@ -5,7 +5,6 @@
 #include <netinet/in.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -21,6 +20,8 @@
 #include <iostream>
 #include <string>
 #include <vector>
+
+#include "cpu_time.hpp"
 
 #ifndef SO_EE_CODE_ZEROCOPY_COPIED
 #define SO_EE_CODE_ZEROCOPY_COPIED 1
@@ -41,15 +42,6 @@ void pin(int core) {
     CPU_ZERO(&set);
     CPU_SET(core, &set);
     ::sched_setaffinity(0, sizeof set, &set);
-}
-
-double cpu_seconds() {
-    rusage use{};
-    ::getrusage(RUSAGE_SELF, &use);
-    auto const seconds = [](timeval const& time) {
-        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-    };
-    return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
 /// Two ends of a TCP connection over loopback.

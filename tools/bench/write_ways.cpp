@@ -3,7 +3,6 @@
 // usage: write_ways FILE   (about 1 GiB of free space)
 #include <fcntl.h>
 #include <liburing.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "cpu_time.hpp"
+
 namespace {
 
 constexpr std::size_t page = 4 << 10, most_in_flight = 8;
@@ -25,15 +26,6 @@ constexpr std::size_t total = 512u << 20;   // bytes for each way
 [[noreturn]] void fail(char const* call, int error) {
     std::cerr << call << ": " << std::strerror(error) << "\n";
     std::exit(1);
-}
-
-double cpu_seconds() {
-    rusage use{};
-    ::getrusage(RUSAGE_SELF, &use);
-    auto const seconds = [](timeval const& time) {
-        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-    };
-    return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
 struct Target {
