@@ -62,7 +62,9 @@ Token const* Access::check(web::Request const& request, std::string_view text, s
     auto const wait = failures_.blocked(request.client, failures_max, now);
     failures_.note(request.client, now);
     ++logins_failed_;
-    if (!wait) spdlog::warn("admin: a login from {} failed: no token in admin.tokens matches", request.client.text());
+    if (!wait)
+        spdlog::warn("admin: a login from {} failed: no token in admin.tokens matches; use one that garner token printed",
+                     request.client.text());
     refusal = wait ? too_many(request, next, *wait) : wrong_token(request, next);
     return nullptr;
 }

@@ -24,7 +24,8 @@ Result<std::string> read_token(std::string const& path) {
     errno = 0;
     std::ifstream file(path);
     std::string line;
-    if (!file) return Fault{std::string("cannot be read: ") + std::strerror(errno), "", path};
+    if (!file)
+        return Fault{std::string("cannot be read: ") + std::strerror(errno), "name an existing file that you may read", path};
     std::getline(file, line);
     if (line.ends_with('\r')) line.pop_back();
     if (line.empty()) return Fault{"has no token in its first line", "write the token that garner token printed", path};

@@ -35,7 +35,9 @@ void Upkeep::warn_of_users() {
 void Upkeep::warn_of_log() {
     auto log = server_.log_stats();
     if (log.write_errors > log_.write_errors)
-        spdlog::error("cannot write the access log: {} ({} lines lost so far)", log.last_error, log.lost);
+        spdlog::error(
+            "cannot write the access log: {} ({} lines lost so far); check the free space and the permissions of log.access",
+            log.last_error, log.lost);
     if (log.dropped > log_.dropped)
         spdlog::warn("the access log is too slow: {} lines dropped so far because the buffer was full{}", log.dropped,
                      most_of(log));

@@ -59,13 +59,14 @@ Result<proxy::RuleQuestion> question_of(CommandLine const& line) {
     proxy::RuleQuestion question{.at = wall_now(), .method = line.method, .url = line.url, .fields = line.fields};
     if (!line.client.empty()) {
         auto const source = parse_ip(line.client);
-        if (!source) return garner::Fault{quoted_word(line.client) + " is not an IP address", "", "--source"};
+        if (!source) return garner::Fault{quoted_word(line.client) + " is not an IP address", "write it like 10.0.0.7", "--source"};
         question.source = *source;
     }
     if (!line.rules.destination.empty()) {
         question.destination = parse_ip(line.rules.destination);
         if (!question.destination)
-            return garner::Fault{quoted_word(line.rules.destination) + " is not an IP address", "", "--destination"};
+            return garner::Fault{quoted_word(line.rules.destination) + " is not an IP address", "write it like 192.0.2.7",
+                                 "--destination"};
     }
     if (!line.rules.at.empty()) {
         auto const at = proxy::parse_moment(line.rules.at);
