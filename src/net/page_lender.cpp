@@ -14,7 +14,7 @@ namespace garner::net {
 namespace {
 
 constexpr std::size_t most_parts = 64;        // per sendmsg; below every kernel's IOV_MAX
-constexpr std::size_t pipe_bytes = MiB;       // what any user may have, unless the administrator has lowered it
+constexpr std::size_t pipe_bytes = MiB;       // the default of fs.pipe-max-size, the limit for users
 constexpr std::size_t pipe_min = 256 * KiB;   // one whole part
 
 bool is_lent(iovec const& part) { return part.iov_len >= PageLender::part_min; }

@@ -31,6 +31,12 @@ Pages pages_of(char byte, std::size_t bytes) {
     return pages;
 }
 
+/// A lent part fits into the socket at once.
+void give_room(Transport& transport) {
+    int const room = 1 << 20;
+    ::setsockopt(transport.descriptor(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+}
+
 std::string receive(int fd, std::size_t bytes) {
     std::string received(bytes, '\0');
     auto const got = ::recv(fd, received.data(), bytes, MSG_WAITALL);
@@ -42,8 +48,7 @@ TEST(PageLender, bytes_arrive_as_they_were_after_their_memory_was_given_up) {
     Loop loop;
     Pair pair(loop.io, loop.wheel);
     ASSERT_NE(PageLender::of_this_thread(), nullptr);
-    int const room = 1 << 20;
-    ::setsockopt(pair.ours->descriptor(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    give_room(*pair.ours);
     auto const pages = pages_of('a', PageLender::part_min);
     std::string const head = "head", tail = "tail";
     std::array parts{iovec{const_cast<char*>(head.data()), head.size()}, iovec{pages.get(), PageLender::part_min},
@@ -60,13 +65,12 @@ TEST(PageLender, bytes_arrive_as_they_were_after_their_memory_was_given_up) {
 TEST(PageLender, large_parts_are_not_copied) {
     Loop loop;
     Pair pair(loop.io, loop.wheel);
-    int const room = 1 << 20;
-    ::setsockopt(pair.ours->descriptor(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    give_room(*pair.ours);
     auto const pages = pages_of('a', PageLender::part_min);
     iovec part{pages.get(), PageLender::part_min};
     std::span<iovec> unsent(&part, 1);
     ASSERT_FALSE(pair.ours->try_lend(unsent).error);
-    std::memset(pages.get(), 'b', PageLender::part_min);   // what an owner must not do
+    std::memset(pages.get(), 'b', PageLender::part_min);   // an owner must not do this
     EXPECT_EQ(receive(pair.theirs, PageLender::part_min).back(), 'b');
 }
 
@@ -94,7 +98,7 @@ TEST(PageLender, a_closed_connection_is_an_error) {
     Loop loop;
     Pair pair(loop.io, loop.wheel);
     ::shutdown(pair.ours->descriptor(), SHUT_WR);
-    ::signal(SIGPIPE, SIG_IGN);   // as the program does
+    ::signal(SIGPIPE, SIG_IGN);   // the program ignores it, too
     auto const pages = pages_of('a', PageLender::part_min);
     iovec part{pages.get(), PageLender::part_min};
     std::span<iovec> unsent(&part, 1);

@@ -23,10 +23,6 @@
 
 #include "cpu_time.hpp"
 
-#ifndef SO_EE_CODE_ZEROCOPY_COPIED
-#define SO_EE_CODE_ZEROCOPY_COPIED 1
-#endif
-
 namespace {
 
 constexpr std::size_t body = 1 << 20, piece = 256 << 10;   // bytes; a piece is a segment of a stored body
