@@ -188,19 +188,14 @@ IoResult Transport::try_read(std::span<char> into) {
     }
 }
 
-awaitable<IoResult> Transport::write(std::span<iovec> parts, milliseconds limit) {
-    return write_by(&Transport::try_write_all, parts, limit);
-}
+awaitable<IoResult> Transport::write(std::span<iovec> parts, milliseconds limit) { return write_all(parts, Pages::copied, limit); }
 
-awaitable<IoResult> Transport::lend(std::span<iovec> parts, milliseconds limit) {
-    return write_by(&Transport::try_lend, parts, limit);
-}
+awaitable<IoResult> Transport::lend(std::span<iovec> parts, milliseconds limit) { return write_all(parts, Pages::lent, limit); }
 
-awaitable<IoResult> Transport::write_by(IoResult (Transport::*try_parts)(std::span<iovec>&), std::span<iovec> parts,
-                                        milliseconds limit) {
+awaitable<IoResult> Transport::write_all(std::span<iovec> parts, Pages pages, milliseconds limit) {
     std::size_t written = 0;
     for (;;) {
-        auto result = (this->*try_parts)(parts);
+        auto result = pages == Pages::lent ? try_lend(parts) : try_write(parts);
         written += result.bytes;
         if (result.error != asio::error::would_block) co_return IoResult{result.error, written};
         Error error = co_await ready(TcpSocket::wait_write, write_deadline_, limit);

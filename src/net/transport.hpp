@@ -157,9 +157,9 @@ private:
     awaitable<IoResult> read_tls(std::span<char> into, milliseconds limit);
     IoResult decrypt(std::span<char> into);
     IoResult try_write_socket(std::span<iovec>& parts, bool more);
-    IoResult try_write_all(std::span<iovec>& parts) { return try_write(parts); }
     IoResult send_parts(std::span<iovec>& parts, PageLender* lender);
-    awaitable<IoResult> write_by(IoResult (Transport::*try_parts)(std::span<iovec>&), std::span<iovec> parts, milliseconds limit);
+    enum class Pages : bool { copied, lent };
+    awaitable<IoResult> write_all(std::span<iovec> parts, Pages pages, milliseconds limit);
     IoResult try_receive(std::span<char> into);
     awaitable<IoResult> read_carrier(std::span<char> into, milliseconds limit);
     awaitable<IoResult> read_socket(std::span<char> into, HeadBuffer* late, milliseconds limit);

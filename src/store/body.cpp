@@ -134,7 +134,7 @@ void Body::grow(Bytes bytes) { size_.store(size_.load(std::memory_order_relaxed)
 std::span<char> Body::reuse_last() {
     MutexLock const lock(mutex_);
     auto& last = segments_.back();
-    if (last.block.use_count() > 1 || last.block->lent) return {};
+    if (last.block.use_count() > 1 || last.block->kernel_has_pages) return {};
     last.offset = size_.load(std::memory_order_relaxed);
     return {last.block->bytes.get(), static_cast<std::size_t>(last.block->capacity)};
 }

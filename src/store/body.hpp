@@ -121,7 +121,7 @@ private:
         explicit Block(Loaded const& lent)
             : budget(nullptr), charged(0), capacity(lent.bytes.size()), bytes(bytes_of(lent)), lender(lent.owner) {}
         ~Block() {
-            if (lent) forget_pages();
+            if (kernel_has_pages) forget_pages();
             if (budget) budget->release(charged);
         }
         Block(Block const&) = delete;
@@ -130,7 +130,7 @@ private:
         /// From now on the kernel may keep the pages: they change no more, and the memory gets others when it is freed. False: it
         /// has no pages of its own.
         bool lend() {
-            if (has_pages) lent.store(true, std::memory_order_relaxed);
+            if (has_pages) kernel_has_pages.store(true, std::memory_order_relaxed);
             return has_pages;
         }
         void forget_pages();
@@ -142,7 +142,7 @@ private:
         std::shared_ptr<char[]> bytes;
         std::shared_ptr<Lent> lender;
         bool has_pages = false;   // of its own
-        std::atomic<bool> lent{false};
+        std::atomic<bool> kernel_has_pages{false};
     };
     struct Segment {
         std::shared_ptr<Block> block;
