@@ -74,7 +74,14 @@ std::string page_as_json(ErrorPage const& page, ErrorHelp const& help) {
     append_escaped(out, help.heading, format);
     out.append(". ");
     append_escaped(out, page.what, format);
-    out.append("\"");
+    out.append("\",\"hints\":[");
+    for (auto const hint : help.hints) {
+        if (!out.ends_with('[')) out.append(",");
+        out.append("\"");
+        append_escaped(out, hint, format);
+        out.append("\"");
+    }
+    out.append("]");
     append_rows(
         out, {{"rule", page.rule, append_own_text}, {"because", page.because, append_own_text}, {"id", page.id, append_own_text}},
         format);

@@ -60,6 +60,9 @@ TEST(ErrorPage, as_JSON_is_a_problem_detail) {
                                   {"status", 502},
                                   {"detail", "The server example.com:81 refused the connection. "
                                              "The origin could not be reached: 192.0.2.1: Connection refused"},
+                                  {"hints",
+                                   {"The web server may be stopped or restarting. Try again in a few minutes.",
+                                    "Check the port number if the address has one."}},
                                   {"rule", "connection"},
                                   {"id", "1764078120.123-9f3a0c1d"}};
     EXPECT_EQ(problem, expected);
@@ -93,7 +96,7 @@ TEST(ErrorPage, escapes_text_from_outside) {
     EXPECT_THAT(text, HasSubstr("Address: a/<script>alert(\"x\")</script>&\\??\?\?\?\n"));
     auto const json = nlohmann::json::parse(error_page(page, ErrorFormat::json));
     EXPECT_EQ(json["id"], "a/<script>alert(\"x\")</script>&\\??\?\?\?");
-    EXPECT_EQ(json.size(), 7u);
+    EXPECT_EQ(json.size(), 8u);
 }
 
 TEST(ErrorPage, truncates_text_from_outside) {
