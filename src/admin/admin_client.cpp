@@ -88,12 +88,12 @@ Result<nlohmann::ordered_json> ask(Question const& question, std::string_view wa
     }
     auto json = nlohmann::ordered_json::parse(response.body(), nullptr, false);
     if (json.is_object() && json.contains(wanted)) return json;
-    return Fault{"the server at " + place + " is not Garner"};
+    return Fault{"the server at " + place + " is not Garner", remedy};
 }
 
 Result<IpEndpoint> place_at(std::string const& address, std::uint16_t port) {
     auto parsed = parse_ip(address);
-    if (!parsed) return Fault{"the admin address \"" + address + "\" is not an IP address"};
+    if (!parsed) return Fault{"the admin address \"" + address + "\" is not an IP address", "write one such as 127.0.0.1"};
     if (parsed->is_unspecified()) parsed = parsed->is_v4() ? IpAddress::v4(127, 0, 0, 1) : *parse_ip("::1");
     return IpEndpoint{*parsed, port};
 }

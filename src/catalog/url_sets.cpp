@@ -65,7 +65,8 @@ MadeSet make_url_set(std::string_view name, SetOptions const& options) {
     auto const* row = find_url_set(name);
     if (!row) return Fault{"no set \"" + std::string(name) + "\"", "valid sets: " + url_set_names()};
     if (row->on_disk && options.directory.empty())
-        return Fault{"the set \"" + std::string(name) + "\" is on disk and needs a directory"};
+        return Fault{"the set \"" + std::string(name) + "\" is on disk and needs a directory",
+                     "name one (--path, or the key seen.path)"};
     if (row->bytes_for && row->bytes_for(options.expected) > options.memory)
         return Fault{"the set \"" + std::string(name) + "\" needs " + size_text(row->bytes_for(options.expected)) +
                          (options.expected ? " for " + std::to_string(options.expected) + " entries" : " when empty") +

@@ -38,7 +38,7 @@ Form<std::string> policy_spec(std::string const& own = "") {
 
 /// A policy, or automatic selection of the best policy.
 Form<std::string> policy_or_auto() {
-    auto form = policy_spec();
+    auto form = policy_spec(std::string(sim::AutoPolicy::name));
     form.read = [policy = form.read](Reader& reader, Json const& value, std::string& into) {
         if (!value.is_string() || !sim::AutoPolicy::is_spec(value.get<std::string>())) return policy(reader, value, into);
         auto const terms = sim::AutoPolicy::read(value.get<std::string>());

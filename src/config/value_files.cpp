@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::string_view prefix = "file:";
 constexpr Bytes values_max = GiB;
+constexpr auto access_mend = "check the path and the permissions";
 
 // Names that most hosts files define for the machine itself. They are not entries of a block list.
 constexpr std::array<std::string_view, 12> machine_names{
@@ -113,17 +114,17 @@ Result<std::string> read_values(std::string const& path) {
     if (std::filesystem::is_directory(path, error)) return garner::Fault{"is a directory", "name a file in it", path};
     // Reading a FIFO or a device may never end.
     if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
-        return garner::Fault{"is not a regular file", "name one", path};
+        return garner::Fault{"is not a regular file", "name a regular file", path};
     errno = 0;
     std::ifstream file(path, std::ios::binary | std::ios::ate);
     auto const size = file ? static_cast<std::streamoff>(file.tellg()) : -1;
-    if (size < 0) return garner::Fault{std::string("cannot be read: ") + std::strerror(errno ? errno : EINVAL), "", path};
+    if (size < 0) return garner::Fault{std::string("cannot be read: ") + std::strerror(errno ? errno : EINVAL), access_mend, path};
     if (static_cast<Bytes>(size) > values_max) return garner::Fault{"is larger than 1 GiB", "divide it", path};
     std::string text(static_cast<std::size_t>(size), '\0');
     file.seekg(0);
     file.read(text.data(), size);
     if (file.bad() || (file.gcount() == 0 && size > 0))
-        return garner::Fault{std::string("cannot be read: ") + std::strerror(errno ? errno : EISDIR), "", path};
+        return garner::Fault{std::string("cannot be read: ") + std::strerror(errno ? errno : EISDIR), access_mend, path};
     text.resize(static_cast<std::size_t>(file.gcount()));
     return text;
 }

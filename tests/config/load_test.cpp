@@ -187,7 +187,7 @@ TEST(Load, faults) {
              Row{R"({"memory": {"size": "64M"}})", "is not a size"},
              Row{R"({"memory": {"fill_share_max": 2}})", "2 is out of range (write a number between 0.01 and 1.0)"},
              Row{R"({"memory": {"policy": "gdfs"}})", "memory.policy: \"gdfs\" is not known (did you mean \"gdsf\"?"},
-             Row{R"({"memory": {"policy": "finest"}})", "\"finest\" is not known (write one of "},
+             Row{R"({"memory": {"policy": "finest"}})", "\"finest\" is not known (write one of auto, lru, "},
              Row{R"({"memory": {"policy": "gdfs:beta=1"}})", "memory.policy: \"gdfs\" is not known (did you mean \"gdsf\"?"},
              Row{R"({"memory": {"policy": "lru:depth=2"}})",
                  "memory.policy: lru: no setting \"depth\"; this policy has no settings (write \"lru:setting=value\""},

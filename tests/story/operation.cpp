@@ -203,6 +203,7 @@ std::vector<std::string> policies() {
     std::istringstream list(told.substr(from, told.find(')', from) - from));
     std::vector<std::string> names;
     for (std::string name; list >> name; names.push_back(name)) std::erase(name, ',');
+    std::erase(names, "auto");   // it chooses one of the others
     return names;
 }
 
