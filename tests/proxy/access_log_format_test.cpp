@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
 #include <string>
+
+#include "support/places.hpp"
 
 namespace garner::proxy {
 namespace {
@@ -42,6 +46,13 @@ std::string json(LogEntry const& entry) { return line(LogFormat::json, entry); }
 TEST(LogEntry, squid_writes_its_native_line) {
     EXPECT_EQ(squid(hit()), "1066036250.603    310 192.168.0.227 TCP_MISS/200 1462 GET http://www.example.org/film?x=1 - "
                             "HIER_DIRECT/62.27.27.10 text/html\n");
+}
+
+TEST(LogEntry, the_document_shows_the_lines_of_squid_and_combined) {
+    std::ifstream file(test::source("docs/reference/access-log.md"));
+    std::string const document(std::istreambuf_iterator<char>(file), {});
+    EXPECT_NE(document.find("\n    " + squid(hit())), document.npos);
+    EXPECT_NE(document.find("\n    " + combined(hit())), document.npos);
 }
 
 TEST(LogEntry, squid_fills_empty_fields) {
