@@ -1,5 +1,5 @@
-// The documents: every configuration in them is valid, and the commands of docs/getting-started.md and docs/guides/users.md have
-// the outputs on the page.
+// The documents: every configuration in them is valid, their commands succeed, and those of docs/getting-started.md and
+// docs/guides/users.md have the outputs on the page.
 #include <fnmatch.h>
 #include <signal.h>
 
@@ -50,6 +50,7 @@ std::vector<std::string> documents_with_configurations() {
     std::vector<std::string> documents{"README.md", "docs/getting-started.md"};
     for (auto const& entry : std::filesystem::directory_iterator(source("docs/guides")))
         if (entry.path().extension() == ".md") documents.push_back("docs/guides/" + entry.path().filename().string());
+    std::ranges::sort(documents);
     return documents;
 }
 
@@ -106,6 +107,9 @@ public:
         }
     }
 
+    void file(std::string const& name, std::string const& text) { dir_.write(name, text); }
+    Origin& origin() { return origin_; }
+
     void press_ctrl_c() {
         while (!proxies_.empty()) stop(proxies_.begin()->first);
     }
@@ -160,6 +164,68 @@ void follow(std::string const& document) {
     reader.press_ctrl_c();
 }
 
+/// True for commands that change the machine, need a registry or Redis, or start a server that does not end.
+bool is_left_out(std::string const& commands) {
+    for (auto const* word : {"sudo ", "podman ", "npm ", "redis-cli", "tools/test", "seen serve", "--set 'listen"})
+        if (commands.find(word) != commands.npos) return true;
+    return false;
+}
+
+/// Runs the commands of the documents one after the other beside one proxy, which has all that the guides configure.
+class CommandReader {
+public:
+    CommandReader() {
+        auto const* const config = R"({
+            "user": "root",
+            "listen": [{"address": "127.0.0.1:3128"},
+                       {"address": "127.0.0.1:SITE", "origin": "http://127.0.0.1:8000"},
+                       {"address": "127.0.0.1:REGISTRY", "origin": "https://registry.example"}],
+            "forwarded_trust": ["127.0.0.0/8"],
+            "auth": {"sources": [{"type": "address", "users": {"127.0.0.1": "anna"}}]},
+            "access": [{"allow": {"destination": "127.0.0.0/8"}}],
+            "disk": {"path": "cache", "size": "64 MiB"},
+            "log": {"access": "access.log"},
+            "quotas": [{"name": "daily", "user": "*", "per": "day", "bytes": "1 GB"},
+                       {"name": "guests", "per": "day", "bytes": "1 GB"}],
+            "group": {"name": "lab", "lease": "5s", "address": "127.0.0.1:GROUP", "voters": ["127.0.0.1:GROUP"],
+                      "secret": "eight-random-words-or-64-hexadecimal-digits", "replicate": [{"url_contains": "/videos/"}]}
+        })";
+        auto const port = [] { return std::to_string(free_port()); };
+        reader_.file("garner.json", filled_in(config, {{"SITE", port()}, {"REGISTRY", port()}, {"GROUP", port()}}));
+        for (auto const* video : {"/videos/1.mp4", "/videos/2.mp4"}) reader_.origin().answer(video, fresh("a video"));
+        reader_.origin().answer("/a.jpg", fresh("a picture"));
+        reader_.file("squid.log",
+                     "1066036250.603 310 10.0.0.7 TCP_MISS/200 1462 GET http://example.com/ - HIER_DIRECT/192.0.2.1 text/html\n");
+        reader_.file("urls.txt", "http://example.com/b?y=2&x=1\n");
+        reader_.file("trace.csv.zst", "1,/a,100\n2,/b,200\n3,/a,100\n");
+        reader_.follow(Block{"sh", "garner --config garner.json\n", "the proxy of this test"});
+        auto const fetch = "curl -x http://127.0.0.1:3128 -sf http://example.com/";
+        reader_.follow(Block{"sh", reader_.adapted(std::string(fetch) + "a.jpg\n" + fetch + " -H 'X-Forwarded-For: 10.9.0.7'\n"),
+                             "what the commands ask for"});
+    }
+
+    ~CommandReader() { reader_.press_ctrl_c(); }
+
+    std::size_t follow(std::string const& document) {
+        std::size_t run = 0;
+        auto const text = filled_in(read_file(source(document)), {{"/var/log/squid/access.log", "squid.log"},
+                                                                  {"tools/chart", source("tools/chart")},
+                                                                  {"/var/log/garner/", ""},
+                                                                  {"/etc/garner/", ""},
+                                                                  {"example.org", "example.com"},
+                                                                  {"20000000", "20000"}});
+        for (auto const& block : blocks_of(document, reader_.adapted(text))) {
+            if (block.language != "sh" || is_left_out(block.text)) continue;
+            reader_.follow(block);
+            ++run;
+        }
+        return run;
+    }
+
+private:
+    GuideReader reader_;
+};
+
 }   // namespace
 
 TEST(Documents, every_configuration_has_no_error) {
@@ -187,6 +253,16 @@ TEST(Documents, the_guide_to_users_does_what_it_shows) {
     NEEDS("curl");
     NEEDS("htpasswd");
     follow("docs/guides/users.md");
+}
+
+TEST(Documents, the_commands_of_every_guide_succeed) {
+    NEEDS("curl");
+    NEEDS("openssl");
+    CommandReader reader;
+    std::size_t run = 0;
+    for (auto const& document : documents_with_configurations())
+        if (!document.ends_with("getting-started.md") && !document.ends_with("users.md")) run += reader.follow(document);
+    EXPECT_GE(run, 15u);
 }
 
 TEST(Documents, an_ellipsis_stands_for_any_text) {
