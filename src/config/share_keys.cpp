@@ -181,8 +181,8 @@ Form<share::Options> line_share() {
     });
 }
 
-Form<std::vector<share::CapRule>> line_caps() { return named_rules(cap(), "cap"); }
+Form<std::vector<share::CapRule>> line_caps() { return named_rules(lazy(cap), "cap"); }
 
-Form<std::vector<share::QuotaRule>> line_quotas() { return named_rules(quota(), "quota"); }
+Form<std::vector<share::QuotaRule>> line_quotas() { return named_rules(lazy(quota), "quota"); }
 
 }   // namespace garner::config
