@@ -135,9 +135,12 @@ Form<Config> const& configuration() {
     return form;
 }
 
-std::vector<std::string> key_paths() {
-    std::vector<std::string> paths;
-    for (auto const& note : configuration().describe().notes) paths.push_back(note.path);
+std::vector<std::string> const& key_paths() {
+    static auto const paths = [] {
+        std::vector<std::string> made;
+        for (auto const& note : configuration().describe().notes) made.push_back(note.path);
+        return made;
+    }();
     return paths;
 }
 

@@ -11,7 +11,7 @@ namespace garner::config {
 /// Reads a whole configuration.
 Form<Config> const& configuration();
 
-/// The paths of all keys; "[]" stands for any index.
-std::vector<std::string> key_paths();
+/// The paths of all keys; "[]" stands for any index. Made once: it describes the whole configuration.
+std::vector<std::string> const& key_paths();
 
 }   // namespace garner::config

@@ -17,7 +17,7 @@ struct RuleContext;
 class Reader {
 public:
     /// `known_paths` returns the paths of all keys; it is called to find where a misplaced key belongs.
-    Reader(Document const& document, std::vector<std::string> (*known_paths)(), RuleContext& rules)
+    Reader(Document const& document, std::vector<std::string> const& (*known_paths)(), RuleContext& rules)
         : document_(document), known_paths_(known_paths), rules_(rules) {}
     Reader(Reader const&) = delete;
 
@@ -91,7 +91,7 @@ private:
     void append(Below key);
 
     Document const& document_;
-    std::vector<std::string> (*known_paths_)();
+    std::vector<std::string> const& (*known_paths_)();
     RuleContext& rules_;
     std::string path_;
     std::string in_file_;
