@@ -180,7 +180,7 @@ TEST_F(RedisScene, a_slot_may_be_moving) {
 }
 
 TEST_F(RedisScene, lost_connections_lose_no_url) {
-    constexpr std::size_t distinct = 60'000;
+    constexpr std::size_t distinct = 30'000;
     std::atomic<bool> over{false};
     std::thread vandal([&] {
         for (std::size_t i = 0; !over; ++i) {
@@ -196,7 +196,7 @@ TEST_F(RedisScene, lost_connections_lose_no_url) {
         crawlers.emplace_back([&, c] {
             auto const set = this->set();
             for (std::size_t b = 0; b < 12; ++b) {
-                auto const batch = any_urls(8'000, distinct, c * 100 + b);
+                auto const batch = any_urls(4'000, distinct, c * 100 + b);
                 auto const answers = ask(*set, batch);
                 std::lock_guard const lock(telling);
                 ASSERT_EQ(answers.added.fault, "");

@@ -245,7 +245,7 @@ constexpr std::size_t stored_and_freed = 128u << 20;   // memory.size, and what 
 TEST(TakeoverSoak, reloads_and_takeovers_fail_no_request_and_leave_nothing_open) {
     bool const full = number_from("GARNER_SOAK_FULL", 0) > 0;
     auto const reloads = number_from("GARNER_SOAK_RELOADS", full ? 1'000 : 0);
-    Pace const pace{.reloads = reloads ? reloads : 30, .reloads_a_takeover = reloads ? 10u : 3u, .pause = 100ms};
+    Pace const pace{.reloads = reloads ? reloads : 15, .reloads_a_takeover = reloads ? 10u : 3u, .pause = 100ms};
     End end;
     ASSERT_NO_FATAL_FAILURE(operate(pace, end));
     EXPECT_THAT(end.troubles, ElementsAre()) << end.errors;
