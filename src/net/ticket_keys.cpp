@@ -56,10 +56,12 @@ int prepare(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* ci
 
 }   // namespace
 
-TicketKey::TicketKey() {
-    check(RAND_bytes(name.data(), static_cast<int>(name.size())) == 1);
-    check(RAND_priv_bytes(cipher.data(), static_cast<int>(cipher.size())) == 1);
-    check(RAND_priv_bytes(mac.data(), static_cast<int>(mac.size())) == 1);
+TicketKey TicketKey::random() {
+    TicketKey key;
+    check(RAND_bytes(key.name.data(), static_cast<int>(key.name.size())) == 1);
+    check(RAND_priv_bytes(key.cipher.data(), static_cast<int>(key.cipher.size())) == 1);
+    check(RAND_priv_bytes(key.mac.data(), static_cast<int>(key.mac.size())) == 1);
+    return key;
 }
 
 TicketKey::~TicketKey() {
@@ -82,11 +84,12 @@ std::optional<TicketKeys::Found> TicketKeys::find(std::span<std::uint8_t const, 
 }
 
 void TicketKeys::rotate(SteadyTime now) {
-    auto const periods = (now - since_) / period;
-    if (periods <= 0) return;
-    auto const replaced = std::min(static_cast<std::size_t>(periods), keys);
+    auto const periods = std::max<std::int64_t>((now - since_) / period, 0);
+    // Made at the first use: OpenSSL's start takes a quarter of that of the program, and many proxies never need it.
+    auto const replaced = made_ ? std::min(static_cast<std::size_t>(periods), keys) : keys;
     for (std::size_t i = keys; i-- > replaced;) keys_[i] = keys_[i - replaced];
-    for (std::size_t i = 0; i < replaced; ++i) keys_[i] = TicketKey();
+    for (std::size_t i = 0; i < replaced; ++i) keys_[i] = TicketKey::random();
+    made_ = true;
     since_ += periods * period;
 }
 
@@ -112,6 +115,7 @@ bool TicketKeys::restore(State const& state, SteadyTime now) {
         from += static_cast<std::ptrdiff_t>(part.size());
     };
     for (auto& key : keys_) read(key.name), read(key.cipher), read(key.mac);
+    made_ = true;
     since_ = now - state.age;
     return true;
 }

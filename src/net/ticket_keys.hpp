@@ -15,10 +15,11 @@ namespace garner::net {
 
 /// The keys of one hour. Erased from memory by the destructor.
 struct TicketKey {
-    std::array<std::uint8_t, 16> name;     // sent in clear with the ticket
-    std::array<std::uint8_t, 32> cipher;   // AES-256-CBC
-    std::array<std::uint8_t, 32> mac;      // HMAC-SHA-256
-    TicketKey();                           // random
+    std::array<std::uint8_t, 16> name{};     // sent in clear with the ticket
+    std::array<std::uint8_t, 32> cipher{};   // AES-256-CBC
+    std::array<std::uint8_t, 32> mac{};      // HMAC-SHA-256
+    static TicketKey random();
+    TicketKey() = default;
     TicketKey(TicketKey const&) = default;
     TicketKey& operator=(TicketKey const&) = default;
     ~TicketKey();
@@ -60,6 +61,7 @@ private:
     void rotate(SteadyTime now) REQUIRES(mutex_);
     Mutex mutex_;
     std::array<TicketKey, keys> keys_ GUARDED_BY(mutex_);   // the current one first
+    bool made_ GUARDED_BY(mutex_) = false;                  // keys_ are random, or of another process
     SteadyTime since_ GUARDED_BY(mutex_);                   // begin of the current key's period
 };
 

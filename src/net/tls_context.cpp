@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "net/certificate.hpp"
@@ -51,10 +52,10 @@ std::uint64_t next_id() {
 }   // namespace
 
 struct TlsContext::Inside {
-    SSL_CTX* context = nullptr;
+    TlsOptions options;
     std::shared_ptr<Certificate const> own;
-    bool trusts_system = false;
-    std::once_flag trust;
+    std::once_flag opened;
+    SSL_CTX* context = nullptr;
     Mutex mutex;
     LruMap<std::vector<StoredTicket>> tickets GUARDED_BY(mutex);   // by server name, the latest last
     LruMap<NotResumed> not_resumed GUARDED_BY(mutex);              // names of servers that refuse tickets
@@ -66,42 +67,54 @@ TlsContext::~TlsContext() { SSL_CTX_free(inside_->context); }
 
 Result<std::shared_ptr<TlsContext>> TlsContext::make(TlsOptions const& options, std::shared_ptr<Certificate const> own) {
     std::shared_ptr<TlsContext> made(new TlsContext);
-    auto* context = made->inside_->context = SSL_CTX_new(TLS_client_method());
-    check(context != nullptr);
-    SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY);
-    SSL_CTX_set_verify(context, options.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
-    // Every configured certificate is a trust anchor: a root, an intermediate or a single server's certificate.
-    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
-    unsigned char const protocols[] = "\x08http/1.1";
-    check(SSL_CTX_set_alpn_protos(context, protocols, sizeof protocols - 1) == 0);
-    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
-    SSL_CTX_set_app_data(context, made.get());
-    SSL_CTX_sess_set_new_cb(context, [](SSL* ssl, SSL_SESSION* ticket) {
-        auto* owner = static_cast<TlsContext*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
-        auto* const server_name = static_cast<std::string const*>(SSL_get_app_data(ssl));
-        bool const verifies = SSL_CTX_get_verify_mode(SSL_get_SSL_CTX(ssl)) != SSL_VERIFY_NONE;
-        if (verifies && SSL_get_verify_result(ssl) != X509_V_OK) return 0;   // the ticket would replace a verification
-        owner->remember(*server_name, ticket);
-        return 1;   // the context now owns the ticket
-    });
-    ERR_clear_error();
-    if (options.ca_file.empty()) {
-        made->inside_->trusts_system = true;
-    } else if (SSL_CTX_load_verify_locations(context, options.ca_file.c_str(), nullptr) != 1) {
-        return Fault{.what = first_tls_fault("the file contains no certificate"),
-                     .where = "cannot read certificates from " + options.ca_file};
-    }
+    made->inside_->options = options;
     made->inside_->own = std::move(own);
+    // OpenSSL's own start and the system's certificates take longer than the rest of the program's start, and many proxies never
+    // need them: the first session opens what cannot fail.
+    if (options.ca_file.empty() && !made->inside_->own) return made;
+    made->open();
+    if (auto fault = made->load_trust()) return *std::move(fault);
     if (!made->accepts_own_certificate()) return Fault{first_tls_fault("OpenSSL refuses the certificate")};
     return made;
+}
+
+void TlsContext::open() {
+    std::call_once(inside_->opened, [this] {
+        auto* context = inside_->context = SSL_CTX_new(TLS_client_method());
+        check(context != nullptr);
+        SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+        SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+        SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY);
+        SSL_CTX_set_verify(context, inside_->options.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
+        // Every configured certificate is a trust anchor: a root, an intermediate or a single server's certificate.
+        X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
+        unsigned char const protocols[] = "\x08http/1.1";
+        check(SSL_CTX_set_alpn_protos(context, protocols, sizeof protocols - 1) == 0);
+        SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+        SSL_CTX_set_app_data(context, this);
+        SSL_CTX_sess_set_new_cb(context, [](SSL* ssl, SSL_SESSION* ticket) {
+            auto* owner = static_cast<TlsContext*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
+            auto* const server_name = static_cast<std::string const*>(SSL_get_app_data(ssl));
+            bool const verifies = SSL_CTX_get_verify_mode(SSL_get_SSL_CTX(ssl)) != SSL_VERIFY_NONE;
+            if (verifies && SSL_get_verify_result(ssl) != X509_V_OK) return 0;   // the ticket would replace a verification
+            owner->remember(*server_name, ticket);
+            return 1;   // the context now owns the ticket
+        });
+        if (inside_->options.ca_file.empty()) SSL_CTX_set_default_verify_paths(context);
+    });
+}
+
+std::optional<Fault> TlsContext::load_trust() {
+    auto const& file = inside_->options.ca_file;
+    ERR_clear_error();
+    if (file.empty() || SSL_CTX_load_verify_locations(inside_->context, file.c_str(), nullptr) == 1) return std::nullopt;
+    return Fault{.what = first_tls_fault("the file contains no certificate"), .where = "cannot read certificates from " + file};
 }
 
 std::shared_ptr<Certificate const> const& TlsContext::own_certificate() const { return inside_->own; }
 
 std::vector<std::shared_ptr<X509>> TlsContext::authorities() const {
-    return inside_->trusts_system ? std::vector<std::shared_ptr<X509>>() : trusted_by(inside_->context);
+    return inside_->options.ca_file.empty() ? std::vector<std::shared_ptr<X509>>() : trusted_by(inside_->context);
 }
 
 /// OpenSSL refuses keys below its security level.
@@ -110,12 +123,6 @@ bool TlsContext::accepts_own_certificate() const {
     std::unique_ptr<SSL, void (*)(SSL*)> const trial(SSL_new(inside_->context), SSL_free);
     check(trial != nullptr);
     return inside_->own->use(trial.get()) == 1;
-}
-
-// Reading more than a hundred certificates takes as long as the rest of the start, and many proxies never need them.
-void TlsContext::load_trust() {
-    if (!inside_->trusts_system) return;
-    std::call_once(inside_->trust, [this] { SSL_CTX_set_default_verify_paths(inside_->context); });
 }
 
 void TlsContext::remember(std::string const& server_name, SSL_SESSION* ticket) {
@@ -152,7 +159,7 @@ void TlsContext::stop_resuming(std::string const& server_name) {
 Bytes TlsContext::stored_bytes() { return StoredTicket::alive() * (ticket_bytes + name_bytes) + NotResumed::alive() * name_bytes; }
 
 SSL* TlsContext::new_session(std::string const& server_name, Verification verification) {
-    load_trust();
+    open();
     auto* ssl = SSL_new(inside_->context);
     check(ssl != nullptr);
     SSL_set_connect_state(ssl);

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,8 @@ class Certificate;
 /// Shared by all workers: trust store, settings, session tickets by server name (bounded). Thread-safe.
 class TlsContext : public std::enable_shared_from_this<TlsContext>, public Counted<TlsContext> {
 public:
-    /// A fault if the CA file cannot be read or the certificate cannot be used; `where` is the CA file or empty. The system's
-    /// certificates are read by the first session. `own`: shown to servers that request a client certificate; null: none.
+    /// A fault if the CA file cannot be read or the certificate cannot be used; `where` is the CA file or empty. Without either,
+    /// the first session starts OpenSSL and reads the system's certificates. `own`: shown to servers that request a client certificate; null: none.
     static Result<std::shared_ptr<TlsContext>> make(TlsOptions const&, std::shared_ptr<Certificate const> own = nullptr);
     ~TlsContext();
 
@@ -50,8 +51,9 @@ public:
 
 private:
     TlsContext();
+    void open();
+    std::optional<Fault> load_trust();
     bool accepts_own_certificate() const;
-    void load_trust();
     void remember(std::string const& server_name, SSL_SESSION* ticket);
     /// The caller must free it; nullptr when there is none.
     SSL_SESSION* ticket_for(std::string const& server_name);
