@@ -225,7 +225,7 @@ TEST(Signals, SIGHUP_through_all_policies_under_load_keeps_what_is_stored) {
             auto reply = reader.get(path(i));
             misses += !reply.hit() || reply.body() != pattern(3'000);
             ++answers;
-            pause_for(2ms);
+            pause_for(10ms);   // a policy is in force for some 100 ms
         }
     };
     std::jthread readers[]{std::jthread(load), std::jthread(load)};

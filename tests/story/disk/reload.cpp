@@ -42,7 +42,7 @@ protected:
             auto const version = Library::version_of(path, reply.body());
             ++requests;
             bool const good = reply.status() == 200 && reply.complete() && version && *version >= least;
-            std::this_thread::sleep_for(2ms);
+            std::this_thread::sleep_for(8ms);
             if (good) continue;
             ++failures;
             ADD_FAILURE() << path << ": " << reply.status() << ", " << reply.body().size() << " bytes, version "
@@ -59,7 +59,7 @@ protected:
             EXPECT_TRUE(status == 200 || status == 404) << status;
             purged[number] = now;
             ++purges;
-            std::this_thread::sleep_for(2ms);
+            std::this_thread::sleep_for(8ms);
         }
     }
 
