@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <ostream>
-#include <ranges>
 
 #include <CLI/CLI.hpp>
 
@@ -72,13 +71,15 @@ public:
 
 private:
     /// "-H,--header" is written as "-H", "-Hvalue", "--header" or "--header=value".
-    bool is_written(std::string const& names) const {
-        auto const begins_so = [&](auto const& name) {
-            auto const starts = [&](std::string const& word) { return word.starts_with(std::string_view(name)); };
-            return std::ranges::any_of(words_, starts);
-        };
-        return std::ranges::any_of(std::views::split(names, ','),
-                                   [&](auto const& name) { return begins_so(std::string(name.begin(), name.end())); });
+    bool is_written(std::string_view names) const {
+        for (std::size_t begin = 0; begin < names.size();) {
+            auto const end = std::min(names.find(',', begin), names.size());
+            auto const name = names.substr(begin, end - begin);
+            for (auto const& word : words_)
+                if (word.starts_with(name)) return true;
+            begin = end + 1;
+        }
+        return false;
     }
 
     void declare(Row const& row, CLI::App& app) {
@@ -114,7 +115,7 @@ private:
     void declare_options_of_subcommands(CommandForm const& form) {
         for (auto const& below : form.subcommands_) {
             for (auto const& row : below->rows_)
-                if (!app_.get_option_no_throw(row.names.substr(row.names.find("--")))) declare(row, app_);
+                if (is_written(row.names) && !app_.get_option_no_throw(row.names.substr(row.names.find("--")))) declare(row, app_);
             declare_options_of_subcommands(*below);
         }
     }
