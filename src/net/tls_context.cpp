@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include "net/certificate.hpp"
@@ -54,7 +53,7 @@ std::uint64_t next_id() {
 struct TlsContext::Inside {
     TlsOptions options;
     std::shared_ptr<Certificate const> own;
-    std::once_flag opened;
+    std::once_flag opened, trusts_system;
     SSL_CTX* context = nullptr;
     Mutex mutex;
     LruMap<std::vector<StoredTicket>> tickets GUARDED_BY(mutex);   // by server name, the latest last
@@ -69,11 +68,11 @@ Result<std::shared_ptr<TlsContext>> TlsContext::make(TlsOptions const& options, 
     std::shared_ptr<TlsContext> made(new TlsContext);
     made->inside_->options = options;
     made->inside_->own = std::move(own);
-    // OpenSSL's own start and the system's certificates take longer than the rest of the program's start, and many proxies never
-    // need them: the first session opens what cannot fail.
+    // The first session opens what has no files of its own: OpenSSL's ciphers take a fifth of the program's start, and many proxies
+    // never need them.
     if (options.ca_file.empty() && !made->inside_->own) return made;
     made->open();
-    if (auto fault = made->load_trust()) return *std::move(fault);
+    if (auto trusted = made->trust_file(); !trusted) return trusted.fault();
     if (!made->accepts_own_certificate()) return Fault{first_tls_fault("OpenSSL refuses the certificate")};
     return made;
 }
@@ -100,14 +99,13 @@ void TlsContext::open() {
             owner->remember(*server_name, ticket);
             return 1;   // the context now owns the ticket
         });
-        if (inside_->options.ca_file.empty()) SSL_CTX_set_default_verify_paths(context);
     });
 }
 
-std::optional<Fault> TlsContext::load_trust() {
+Result<void> TlsContext::trust_file() {
     auto const& file = inside_->options.ca_file;
     ERR_clear_error();
-    if (file.empty() || SSL_CTX_load_verify_locations(inside_->context, file.c_str(), nullptr) == 1) return std::nullopt;
+    if (file.empty() || SSL_CTX_load_verify_locations(inside_->context, file.c_str(), nullptr) == 1) return {};
     return Fault{.what = first_tls_fault("the file contains no certificate"), .where = "cannot read certificates from " + file};
 }
 
@@ -123,6 +121,12 @@ bool TlsContext::accepts_own_certificate() const {
     std::unique_ptr<SSL, void (*)(SSL*)> const trial(SSL_new(inside_->context), SSL_free);
     check(trial != nullptr);
     return inside_->own->use(trial.get()) == 1;
+}
+
+// Reading more than a hundred certificates takes as long as the rest of the start.
+void TlsContext::trust_system() {
+    if (!inside_->options.ca_file.empty()) return;
+    std::call_once(inside_->trusts_system, [this] { SSL_CTX_set_default_verify_paths(inside_->context); });
 }
 
 void TlsContext::remember(std::string const& server_name, SSL_SESSION* ticket) {
@@ -160,6 +164,7 @@ Bytes TlsContext::stored_bytes() { return StoredTicket::alive() * (ticket_bytes 
 
 SSL* TlsContext::new_session(std::string const& server_name, Verification verification) {
     open();
+    trust_system();
     auto* ssl = SSL_new(inside_->context);
     check(ssl != nullptr);
     SSL_set_connect_state(ssl);

@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +21,8 @@ class Certificate;
 /// Shared by all workers: trust store, settings, session tickets by server name (bounded). Thread-safe.
 class TlsContext : public std::enable_shared_from_this<TlsContext>, public Counted<TlsContext> {
 public:
-    /// A fault if the CA file cannot be read or the certificate cannot be used; `where` is the CA file or empty. Without either,
-    /// the first session starts OpenSSL and reads the system's certificates. `own`: shown to servers that request a client certificate; null: none.
+    /// A fault if the CA file cannot be read or the certificate cannot be used; `where` is the CA file or empty. The system's
+    /// certificates are read by the first session. `own`: shown to servers that request a client certificate; null: none.
     static Result<std::shared_ptr<TlsContext>> make(TlsOptions const&, std::shared_ptr<Certificate const> own = nullptr);
     ~TlsContext();
 
@@ -52,7 +51,8 @@ public:
 private:
     TlsContext();
     void open();
-    std::optional<Fault> load_trust();
+    Result<void> trust_file();
+    void trust_system();
     bool accepts_own_certificate() const;
     void remember(std::string const& server_name, SSL_SESSION* ticket);
     /// The caller must free it; nullptr when there is none.

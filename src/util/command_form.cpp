@@ -83,7 +83,7 @@ private:
     }
 
     void declare(Row const& row, CLI::App& app) {
-        if (!is_written(row.names)) return;
+        if (!is_written(row.names) || app.get_option_no_throw(row.names.substr(row.names.find("--")))) return;
         auto* option = row.flag ? app.add_flag(row.names, row.help) : app.add_option(row.names, {}, row.help);
         option->option_text(row.value_name)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
@@ -114,8 +114,7 @@ private:
 
     void declare_options_of_subcommands(CommandForm const& form) {
         for (auto const& below : form.subcommands_) {
-            for (auto const& row : below->rows_)
-                if (is_written(row.names) && !app_.get_option_no_throw(row.names.substr(row.names.find("--")))) declare(row, app_);
+            for (auto const& row : below->rows_) declare(row, app_);
             declare_options_of_subcommands(*below);
         }
     }

@@ -54,6 +54,13 @@ TEST(TicketKeys, a_long_pause_replaces_all_keys) {
     EXPECT_NE(keys.current(ticket_begin + 1'001 * ticket_period).name, fresh.name);
 }
 
+TEST(TicketKeys, a_late_first_use_does_not_lengthen_the_period) {
+    TicketKeys keys(ticket_begin);
+    auto const first = keys.current(ticket_begin + 3 * ticket_period / 2);
+    EXPECT_EQ(keys.current(ticket_begin + 2 * ticket_period - milliseconds{1}).name, first.name);
+    EXPECT_EQ(is_current(keys, first, ticket_begin + 2 * ticket_period), false);
+}
+
 TEST(TicketKeys, an_earlier_time_changes_nothing) {
     TicketKeys keys(ticket_begin);
     auto const first = keys.current(ticket_begin + ticket_period);
@@ -79,6 +86,12 @@ TEST(TicketKeys, pass_to_another_process_with_their_age) {
     EXPECT_EQ(is_current(next, current, ticket_begin + ticket_period / 2), true);
     EXPECT_EQ(is_current(next, current, ticket_begin + ticket_period), false);
     EXPECT_FALSE(next.restore({"too short", milliseconds{0}}, ticket_begin));
+}
+
+TEST(TicketKeys, that_nothing_has_used_pass_to_another_process) {
+    TicketKeys former(ticket_begin), next(ticket_begin);
+    ASSERT_TRUE(next.restore(former.state(ticket_begin), ticket_begin));
+    EXPECT_EQ(is_current(next, former.current(ticket_begin), ticket_begin), true);
 }
 
 }   // namespace

@@ -118,6 +118,17 @@ TEST(Tls, a_ca_file_that_cannot_be_read_is_said) {
     EXPECT_TRUE(TlsContext::make({}));
 }
 
+TEST(Tls, several_threads_may_begin_the_first_sessions_of_a_context) {
+    auto const context = test::made(TlsContext::make({}));
+    std::array<SSL*, 4> sessions{};
+    {
+        std::vector<std::jthread> threads;
+        for (auto& session : sessions) threads.emplace_back([&] { session = context->new_session("origin.test"); });
+    }
+    EXPECT_THAT(sessions, testing::Each(testing::NotNull()));
+    for (auto* session : sessions) SSL_free(session);
+}
+
 TEST(Tls, what_is_no_tls_is_said) {
     TlsScene scene;
     Listener listener;

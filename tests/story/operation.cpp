@@ -225,7 +225,7 @@ TEST(Signals, SIGHUP_through_all_policies_under_load_keeps_what_is_stored) {
             auto reply = reader.get(path(i));
             misses += !reply.hit() || reply.body() != pattern(3'000);
             ++answers;
-            pause_for(10ms);   // a policy is in force for some 100 ms
+            pause_for(10ms);
         }
     };
     std::jthread readers[]{std::jthread(load), std::jthread(load)};
@@ -243,6 +243,7 @@ TEST(Signals, SIGHUP_through_all_policies_under_load_keeps_what_is_stored) {
         EXPECT_THAT(proxy.metrics(), HasSubstr("garner_cache_policy_info{policy=\"" + name + "\"} 1"));
         in_force = name;
         for (int i = 0; i < pages; ++i) EXPECT_TRUE(client.get(path(i)).hit()) << name;
+        EXPECT_TRUE(eventually([&, before = answers.load()] { return answers > before + 5; })) << name;
     }
     over = true;
     for (auto& reader : readers) reader.join();

@@ -56,7 +56,7 @@ public:
     bool until_the_policy_changes(Requests requests) {
         auto const before = policy();
         for (auto end = count_ + 30'000; count_ < end;) {
-            for (int i = 0; i < 20; ++i) requests();
+            for (int i = 0; i < 100; ++i) requests();
             if (policy() != before) return true;
         }
         return false;

@@ -21,7 +21,7 @@ public:
                 auto const trouble = attempt(request);
                 ++requests_;
                 if (!trouble.empty()) note(name + ": " + trouble);
-                pause_for(Millis{5});   // other tests run in parallel: without it, the proxy and its clients use all processors
+                pause_for(Millis{10});   // other tests run in parallel: without it, the proxy and its clients use all processors
             }
         });
     }

@@ -334,7 +334,7 @@ struct Doomed {
     void expect_death(Proxy const& proxy, bool may_be_repeated = false) {
         bool repeated = false;
         for (std::size_t i = 0; i < replies.size(); ++i) {
-            replies[i].ends_within(30s);
+            replies[i].ends_within(60s);
             repeated |= may_be_repeated && replies[i].body() == "whole";
             if (repeated) continue;
             bool const refused = replies[i].status() == 502 || replies[i].status() == 504;
@@ -371,7 +371,7 @@ TEST(Disasters, an_answer_that_breaks_off_anywhere_is_never_complete_and_all_who
 
 TEST(Disasters, an_origin_that_falls_silent_anywhere_holds_nobody_beyond_the_deadline) {
     Origin origin;
-    // All four scenes begin within a deadline, on a busy machine, too.
+    // With less than 10 s the first scene ended before the last began, on a busy machine.
     Proxy proxy(R"({"deadlines": {"first_byte": "10s", "body": "10s", "fill": "20s"}, "caching": {"negative_ttl": "0s"}})");
     std::list<Doomed> all;
     for (auto step : {Step::before_head, Step::after_head, Step::in_body, Step::last_byte})
