@@ -5,23 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "net/tls_fault.hpp"
-
 namespace garner::net {
-namespace {
-
-/// OpenSSL would read openssl.cnf at its first use, when the process may have other rights, and requests to answer.
-Result<void> read_openssl_settings() {
-    if (OPENSSL_init_ssl(OPENSSL_INIT_LOAD_CONFIG, nullptr) == 1) return {};
-    return Fault{.what = first_tls_fault("OpenSSL cannot read its configuration"),
-                 .mend = "mend the file, or name another one in the environment variable OPENSSL_CONF",
-                 .where = "openssl.cnf"};
-}
-
-}   // namespace
 
 Result<std::unique_ptr<Network>> Network::make(WorkerOptions const& options, TlsOptions const& tls) {
-    if (auto const settings = read_openssl_settings(); !settings) return settings.fault();
+    // OpenSSL would read openssl.cnf at its first use, when the process may have other rights. It reports no errors of the file.
+    OPENSSL_init_ssl(OPENSSL_INIT_LOAD_CONFIG, nullptr);
     std::unique_ptr<Network> made(new Network(options, tls));
     auto context = made->context_for(tls);
     if (!context) return context.fault();

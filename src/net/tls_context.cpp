@@ -71,16 +71,16 @@ Result<std::shared_ptr<TlsContext>> TlsContext::make(TlsOptions const& options, 
     // The first session opens what has no files of its own: OpenSSL's ciphers take a fifth of the program's start, and many proxies
     // never need them.
     if (options.ca_file.empty() && !made->inside_->own) return made;
-    made->open();
-    if (auto trusted = made->trust_file(); !trusted) return trusted.fault();
+    if (auto const opened = made->open(); !opened) return opened.fault();
+    if (auto const trusted = made->trust_file(); !trusted) return trusted.fault();
     if (!made->accepts_own_certificate()) return Fault{first_tls_fault("OpenSSL refuses the certificate")};
     return made;
 }
 
-void TlsContext::open() {
+Result<void> TlsContext::open() {
     std::call_once(inside_->opened, [this] {
         auto* context = inside_->context = SSL_CTX_new(TLS_client_method());
-        check(context != nullptr);
+        if (!context) return;
         SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
         SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
         SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY);
@@ -100,6 +100,9 @@ void TlsContext::open() {
             return 1;   // the context now owns the ticket
         });
     });
+    if (inside_->context) return {};
+    return Fault{.what = "OpenSSL offers no ciphers",
+                 .mend = "look for providers in openssl.cnf, which the command openssl version -d locates"};
 }
 
 Result<void> TlsContext::trust_file() {
@@ -162,8 +165,8 @@ void TlsContext::stop_resuming(std::string const& server_name) {
 
 Bytes TlsContext::stored_bytes() { return StoredTicket::alive() * (ticket_bytes + name_bytes) + NotResumed::alive() * name_bytes; }
 
-SSL* TlsContext::new_session(std::string const& server_name, Verification verification) {
-    open();
+Result<SSL*> TlsContext::new_session(std::string const& server_name, Verification verification) {
+    if (auto const opened = open(); !opened) return opened.fault();
     trust_system();
     auto* ssl = SSL_new(inside_->context);
     check(ssl != nullptr);
@@ -171,7 +174,7 @@ SSL* TlsContext::new_session(std::string const& server_name, Verification verifi
     if (inside_->own) check(inside_->own->use(ssl) == 1);
     if (!identify(ssl, server_name)) {
         SSL_free(ssl);
-        return nullptr;
+        return Fault{"'" + server_name + "' is not a valid TLS server name"};
     }
     SSL_set_app_data(ssl, const_cast<std::string*>(&server_name));
     if (verification == Verification::reported) {

@@ -34,8 +34,9 @@ public:
     std::uint64_t id() const { return id_; }
 
     /// A client's session with SNI for names, the check of the certificate against name or address, and an earlier ticket if
-    /// there is one. The caller frees it; `server_name` has no final dot and must outlive it. nullptr if the name is none.
-    SSL* new_session(std::string const& server_name, Verification verification = Verification::required);
+    /// there is one. The caller frees it; `server_name` has no final dot and must outlive it. A fault if the name is none, or OpenSSL
+    /// has no ciphers.
+    Result<SSL*> new_session(std::string const& server_name, Verification verification = Verification::required);
 
     /// The server refuses handshakes with a ticket: no more are stored for its name.
     void stop_resuming(std::string const& server_name);
@@ -50,7 +51,7 @@ public:
 
 private:
     TlsContext();
-    void open();
+    Result<void> open();
     Result<void> trust_file();
     void trust_system();
     bool accepts_own_certificate() const;

@@ -93,13 +93,16 @@ std::string_view text(HandshakeFault fault) {
 }
 
 TlsSession::TlsSession(std::shared_ptr<TlsContext> context, std::string const& server_name, Verification verification)
-    : context_(context), server_name_(without_final_dot(server_name)), ssl_(context->new_session(server_name_, verification)) {
+    : context_(context), server_name_(without_final_dot(server_name)) {
     client_context_ = context.get();
-    offered_ticket_ = ssl_ && SSL_get0_session(ssl_) != nullptr;
-    if (ssl_)
-        connect_buffers();
-    else
-        fault_ = "'" + server_name_ + "' is not a valid TLS server name", fault_kind_ = HandshakeFault::other;
+    auto const made = context->new_session(server_name_, verification);
+    if (!made) {
+        fault_ = made.fault().text(), fault_kind_ = HandshakeFault::other;
+        return;
+    }
+    ssl_ = *made;
+    offered_ticket_ = SSL_get0_session(ssl_) != nullptr;
+    connect_buffers();
 }
 
 TlsSession::TlsSession(std::shared_ptr<TlsServerContext const> context, SessionIdentity const* identity)

@@ -116,7 +116,7 @@ private:
 
     std::shared_ptr<void const> context_;   // kept alive
     std::string server_name_;               // without the root's dot; empty as a server
-    SSL* ssl_;
+    SSL* ssl_ = nullptr;
     TlsBuffer input_;
     TlsBuffer output_;
     std::array<char, 1024> arrival_;

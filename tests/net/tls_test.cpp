@@ -120,10 +120,11 @@ TEST(Tls, a_ca_file_that_cannot_be_read_is_said) {
 
 TEST(Tls, several_threads_may_begin_the_first_sessions_of_a_context) {
     auto const context = test::made(TlsContext::make({}));
+    std::string const name = "origin.test";
     std::array<SSL*, 4> sessions{};
     {
         std::vector<std::jthread> threads;
-        for (auto& session : sessions) threads.emplace_back([&] { session = context->new_session("origin.test"); });
+        for (auto& session : sessions) threads.emplace_back([&] { session = test::made(context->new_session(name)); });
     }
     EXPECT_THAT(sessions, testing::Each(testing::NotNull()));
     for (auto* session : sessions) SSL_free(session);
