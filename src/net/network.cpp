@@ -45,6 +45,7 @@ Result<std::shared_ptr<TlsContext>> Network::context_for(TlsOptions const& tls) 
     auto made = TlsContext::make(tls);
     if (made) return made;
     auto fault = made.fault();
+    if (fault.where.empty()) return fault;   // OpenSSL itself
     fault.where = "tls.ca_file: " + fault.where;
     fault.mend = "name a file of PEM certificates, or write \"\" to use those of the system";
     return fault;
