@@ -85,7 +85,7 @@ std::optional<TicketKeys::Found> TicketKeys::find(std::span<std::uint8_t const, 
 
 void TicketKeys::rotate(SteadyTime now) {
     auto const periods = std::max<std::int64_t>((now - since_) / period, 0);
-    // Made at the first use: OpenSSL's start takes a quarter of that of the program, and many proxies never need it.
+    // Made at the first use, because random bytes need OpenSSL's ciphers (TlsContext::make).
     auto const replaced = made_ ? std::min(static_cast<std::size_t>(periods), keys) : keys;
     for (std::size_t i = keys; i-- > replaced;) keys_[i] = keys_[i - replaced];
     for (std::size_t i = 0; i < replaced; ++i) keys_[i] = TicketKey::random();

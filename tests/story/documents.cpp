@@ -166,7 +166,7 @@ std::size_t follow(GuideReader& reader, std::vector<Block> const& blocks) {
     return followed;
 }
 
-/// The same with a reader for this document alone.
+/// Follows the blocks of a document with a reader of its own.
 std::size_t follow(std::string const& document) {
     GuideReader reader;
     auto const followed = follow(reader, blocks_of(document, reader.adapted(read_file(source(document)))));

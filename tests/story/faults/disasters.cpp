@@ -334,7 +334,7 @@ struct Doomed {
     void expect_death(Proxy const& proxy, bool may_be_repeated = false) {
         bool repeated = false;
         for (std::size_t i = 0; i < replies.size(); ++i) {
-            replies[i].ends_within(60s);
+            replies[i].ends_within(30s);
             repeated |= may_be_repeated && replies[i].body() == "whole";
             if (repeated) continue;
             bool const refused = replies[i].status() == 502 || replies[i].status() == 504;
