@@ -33,6 +33,8 @@ public:
             return found >= count || (wire_.receive(Millis{50}), false);
         });
     }
+    /// Any frame GOAWAY of the connection without further data (RFC 9113, section 6.8).
+    bool receives_goaway() { return receives({"\0\0\x08\x07\0\0\0\0\0", 9}, 1); }
     /// The connection has ended.
     bool closed() {
         return eventually([&] { return wire_.receive(Millis{50}) != Wire::Read::data && wire_.peer_closed(); });

@@ -10,8 +10,6 @@ namespace garner::test {
 namespace {
 
 constexpr Millis after_requests{30'000};
-/// Any frame GOAWAY of the connection without further data (RFC 9113, section 6.8).
-std::string_view const goaway("\0\0\x08\x07\0\0\0\0\0", 9);
 
 struct TakeoverTls : ::testing::Test {
     TakeoverTls() {
@@ -44,7 +42,7 @@ TEST_F(TakeoverTls, requests_and_idle_connections_end_in_the_former_process) {
     auto later = client(service);
     EXPECT_EQ(later.get(origin.url("/page")).body(), "page") << "in the new process";
     EXPECT_TRUE(service.proxy().child().running()) << "requests are in progress";
-    EXPECT_TRUE(streams.receives(goaway, 1)) << service.errors();
+    EXPECT_TRUE(streams.receives_goaway()) << service.errors();
     auto const last = idle.get(origin.url("/live"));
     EXPECT_EQ(last.body(), "live") << last.trouble();
     EXPECT_EQ(last.field("Connection"), "close");

@@ -328,6 +328,25 @@ c.on('close', () => process.stdout.write(' closed'));
     EXPECT_EQ(proxy.ended(), 0);
 }
 
+/// Without GOAWAY such a client sends request after request until the deadline of the stop aborts them.
+TEST_F(Http2, a_connection_whose_handshake_ends_during_a_stop_gets_GOAWAY) {
+    origin.answer("/page", fresh("hello"));
+    auto setup = accelerator;
+    setup.patch = R"({"deadlines": {"drain_idle": "20s", "drain": "60s"}})";
+    Proxy proxy(setup);
+    auto connected = Wire::connect("127.0.0.1", proxy.secure());
+    ASSERT_TRUE(eventually([&] { return proxy.stats()["connections"]["now"] == 1; }));
+    proxy.signal(SIGTERM);
+    ASSERT_TRUE(proxy.refuses_connections());
+    {
+        RawHttp2 client(std::move(connected), "localhost");
+        ASSERT_TRUE(client.request(1, "/page"));
+        EXPECT_TRUE(client.receives("hello", 1));
+        EXPECT_TRUE(client.receives_goaway());
+    }
+    EXPECT_EQ(proxy.ended(), 0);
+}
+
 TEST_F(Http2, a_browser_loads_a_page_of_a_hundred_parts_from_an_accelerator) {
     NEEDS("chromium");
     script_page(origin);
