@@ -77,7 +77,11 @@ void Connection::start(std::unique_ptr<Connection> connection) {
     net::asio::co_spawn(executor, std::move(running), net::asio::detached);
 }
 
-net::awaitable<void> Connection::run_to_end(std::unique_ptr<Connection> connection) { co_await connection->run(); }
+/// A drain has been told to the connections that existed when it began.
+net::awaitable<void> Connection::run_to_end(std::unique_ptr<Connection> connection) {
+    if (connection->services_.drain.begun) connection->drain();
+    co_await connection->run();
+}
 
 net::awaitable<void> Connection::linger() {
     if (!transport().is_open()) co_return;

@@ -40,7 +40,6 @@ Http2Connection::Http2Connection(Services& services, Accepted accepted)
 Http2Connection::~Http2Connection() { services_.counters.connections_ended.add(Protocol::http2); }
 
 net::awaitable<void> Http2Connection::run() {
-    if (services_.drain.begun) session_.drain();   // its TLS handshake ended after drain() was called for all connections
     flush(false);
     for (bool open = true; open && !session_.finished();) {
         open = co_await receive();

@@ -24,7 +24,6 @@ net::awaitable<void> InterceptedConnection::run() {
     auto const destination = this->destination();
     if (!destination) co_return refuse_direct();
     begin_to_wait();
-    if (services_.drain.begun) drain();
     auto const begin = co_await read_begin();
     end_wait();
     drained_.disarm();

@@ -21,7 +21,6 @@ ProxyHeaderParse refused(ProxyHeaderFault fault) { return {.state = ProxyHeaderP
 
 net::awaitable<void> ProxyHeaderConnection::run() {
     begin_to_wait();
-    if (services_.drain.begun) drain();
     auto const parse = co_await read_header();
     end_wait();
     drained_.disarm();

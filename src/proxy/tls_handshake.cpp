@@ -25,7 +25,6 @@ HandshakeFault fault_of(net::Transport const& transport, net::Error const& error
 
 net::awaitable<void> TlsHandshake::run() {
     begin_to_wait();
-    if (services_.drain.begun) drain();
     auto const limit = services_.options->deadlines.head;
     std::string_view const nothing_yet;
     auto const error = co_await transport().accept_tls(point().tls, nothing_yet, limit);
