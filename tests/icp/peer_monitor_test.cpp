@@ -86,7 +86,7 @@ protected:
         net::Worker* const workers[] = {&*worker_};
         mesh_ = test::made(Mesh::make(std::move(options), workers, cache_));
         mesh_->start();
-        // Both threads log. TSan does not see by what the library, which is not instrumented, guards its first use.
+        // Both threads log. TSan does not see the lock of the first use: the library is not instrumented.
         spdlog::default_logger();
         worker_->start();
         return mesh_->peer_table()->peers.front();
