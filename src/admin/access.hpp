@@ -14,8 +14,7 @@ namespace garner::admin {
 /// Used by the admin thread only.
 class Access {
 public:
-    static constexpr std::uint32_t failures_max = 20;   // failed logins of one client within a minute; then further ones are slow
-    static constexpr milliseconds pause{1'000};         // before the reply to such a one, which has the status 429
+    static constexpr std::uint32_t failures_max = 20;   // failed logins of one client within a minute; further ones get 429
     static constexpr std::size_t login_bytes_max = 4 * 1'024;
 
     /// `tokens` empty: each client may do everything.

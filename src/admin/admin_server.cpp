@@ -111,7 +111,7 @@ net::awaitable<void> AdminServer::serve(web::HttpConnection& connection) {
             continue;
         }
         bool answers = true;
-        if (reply->status == too_many_requests) answers = co_await pauses_->wait(Access::pause);
+        if (reply->status == too_many_requests) answers = co_await pauses_->wait(options->login_pause);
         if (!answers) co_return;   // the connection ends without a reply
         co_await connection.send(*reply);
     }

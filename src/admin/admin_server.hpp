@@ -31,6 +31,7 @@ struct Options {
     std::vector<Token> tokens = {};        // empty: each client may do everything
     milliseconds request{15'000};          // from the end of the last response to the end of the head
     milliseconds progress{15'000};         // until the next byte of a body arrives, or the client accepts the reply
+    milliseconds login_pause{1'000};       // delay of the reply 429, after Access::failures_max failed logins
 };
 
 /// Runs on its own thread. Answers clients on loopback and those of `allow`, and only if Host is its own literal address or

@@ -33,15 +33,15 @@ public:
         return {shared_from_this(), inside};
     }
 
-    /// Reads until `enough` or `limit`; true if enough.
+    /// Reads until `enough` or `limit`; true if enough. It reads once if `limit` is 0.
     template <class Enough>
     bool read_until(Enough enough, Millis limit) {
         auto const until = Clock::now() + limit;
-        for (;;) {
+        for (bool has_read = false;; has_read = true) {
             digest();
             if (enough()) return true;
-            auto const left = std::chrono::duration_cast<Millis>(until - Clock::now());
-            if (ended_ || left.count() <= 0) return false;
+            auto const left = std::max(std::chrono::duration_cast<Millis>(until - Clock::now()), Millis{0});
+            if (ended_ || (has_read && left.count() == 0)) return false;
             auto const read = wire_.receive(left);
             if (read == Wire::Read::end || read == Wire::Read::reset) end(read == Wire::Read::reset);
         }
