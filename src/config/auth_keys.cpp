@@ -56,7 +56,7 @@ Form<std::string> filter_form() {
         return filter.find("{user}") != filter.npos;
     };
     auto form = checked("filter", "a search filter", "write it like \"(uid={user})\"", accept);
-    form.show = [](std::string const& filter) { return in_quotes(filter); };
+    form.show_by(in_quotes);
     return form;
 }
 
@@ -68,7 +68,7 @@ Form<std::string> realm_form() {
         return realm.size() <= 200 && std::ranges::none_of(realm, bad);
     };
     auto form = checked("text", "a realm", R"(write it like "Uni")", accept);
-    form.show = [](std::string const& realm) { return in_quotes(realm); };
+    form.show_by(in_quotes);
     return form;
 }
 
@@ -102,16 +102,18 @@ template <class T>
 Row<T> type_row(std::string const& type) {
     auto read = [](Reader&, Json const&, T&) { return true; };
     auto describe = [type]() -> Description { return Schema().text("const", type); };
-    return {.name = "type", .read = read, .describe = describe, .required = true};
+    Row<T> row("type", read, std::move(describe));
+    row.required = true;
+    return row;
 }
 
 template <class T>
 Form<SourceOptions> source_form(std::string const& type, Table<T> table, Afterwards<T> afterwards = nullptr) {
-    table.insert(table.begin(), type_row<T>(type));
+    table.rows.insert(table.rows.begin(), type_row<T>(type));
     auto form = object_of<T>(std::move(table), std::move(afterwards));
-    auto read = [inner = form.read](Reader& reader, Json const& value, SourceOptions& into) {
+    auto read = [form](Reader& reader, Json const& value, SourceOptions& into) {
         T options;
-        if (!inner(reader, value, options)) return false;
+        if (!form.read(reader, value, options)) return false;
         into = std::move(options);
         return true;
     };

@@ -1,7 +1,8 @@
-// Forms of single values.
+// Forms of single values and of lists.
 #include "config/form.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include "util/nearest.hpp"
 #include "util/text.hpp"
@@ -219,6 +220,99 @@ Form<std::string> choice(std::vector<std::string> names) {
         return true;
     };
     return {all, std::move(describe), read, [](std::string const& v) { return in_quotes(v); }};
+}
+
+AnyForm any_lazy(std::function<AnyForm()> make) {
+    auto read = [make, made = std::make_shared<std::optional<AnyForm>>()](Reader& reader, Json const& value, void* into) {
+        if (!*made) *made = make();
+        return (*made)->read_any(reader, value, into);
+    };
+    auto describe = [make = std::move(make)] { return make().describe(); };
+    return {"object", std::move(describe), std::move(read), {}, true};
+}
+
+AnyForm any_parsed(std::string written, std::string what_it_is, std::string mend,
+                   std::function<bool(std::string const&, void*, std::string&)> parse) {
+    auto read = [what_it_is = std::move(what_it_is), mend = std::move(mend), parse = std::move(parse)](
+                    Reader& reader, Json const& value, void* into) {
+        if (!value.is_string()) return reader.fault("expects " + what_it_is + ", not " + kind_of(value), mend);
+        auto const& text = value.get_ref<std::string const&>();
+        std::string why = "is not " + what_it_is;
+        if (parse(text, into, why)) return true;
+        return reader.fault(quoted_value(text) + " " + why, mend);
+    };
+    return {std::move(written), described_as("string"), std::move(read), {}};
+}
+
+AnyForm any_one_of(std::vector<Named<int>> names, NumberAccess access) {
+    std::vector<std::string> texts;
+    for (auto const& one : names) texts.push_back(one.name);
+    auto named = choice(std::move(texts));
+    auto show = [names, access](void const* value) {
+        auto const one = std::ranges::find(names, access.get(value), &Named<int>::value);
+        return one == names.end() ? std::string() : in_quotes(one->name);
+    };
+    auto read = [names = std::move(names), access, read_name = std::move(named.read_any)](Reader& reader, Json const& value,
+                                                                                          void* into) {
+        std::string name;
+        if (!read_name(reader, value, &name)) return false;
+        access.set(into, std::ranges::find(names, name, &Named<int>::name)->value);
+        return true;
+    };
+    return {std::move(named.written), std::move(named.describe), std::move(read), std::move(show)};
+}
+
+namespace {
+
+/// "numbers", "list of objects"
+std::string written_as_list(AnyForm const& item) {
+    bool const is_choice = item.written.find(", ") != item.written.npos;
+    bool const needs_word = item.is_object || item.written == "matchers" || is_choice;
+    bool const is_plural = is_choice || (item.written.ends_with('s') && !item.written.ends_with("ss"));
+    auto const plural = item.written + (is_plural ? "" : item.written.ends_with("ss") ? "es" : "s");
+    return (needs_word ? "list of " : "") + plural;
+}
+
+bool read_list(AnyForm const& item, ListAccess const& access, Reader& reader, Json const& value, void* into) {
+    access.clear(into);
+    if (!value.is_array()) {
+        if (item.is_object) return reader.fault("expects a list, not " + kind_of(value), "write [ { … } ]");
+        return item.read_any(reader, value, access.append(into));
+    }
+    bool good = true;
+    for (std::size_t i = 0; i < value.size(); ++i) {
+        Reader::Step const step(reader, i);
+        if (item.read_any(reader, value[i], access.append(into))) continue;
+        access.drop_last(into);
+        good = false;
+    }
+    return good;
+}
+
+std::string show_list(AnyForm const& item, ListAccess const& access, void const* list) {
+    if (!item.show_any && access.size(list) > 0) return {};
+    std::string out;
+    for (std::size_t i = 0; i < access.size(list); ++i) out += (i == 0 ? "" : ", ") + item.show_any(access.item(list, i));
+    return "[" + out + "]";
+}
+
+Description description_of_list(AnyForm const& item) {
+    auto [schema, notes] = item.describe();
+    auto const array = type_schema("array").object("items", schema);
+    for (auto& note : notes) note.path.insert(0, "[].");
+    return {item.is_object ? array : either_schema(std::move(schema), array), std::move(notes)};
+}
+
+}   // namespace
+
+AnyForm any_list(AnyForm item, ListAccess access) {
+    auto written = written_as_list(item);
+    auto const shared = std::make_shared<AnyForm const>(std::move(item));
+    auto read = [shared, access](Reader& reader, Json const& value, void* into) {
+        return read_list(*shared, access, reader, value, into);
+    };
+    auto show = [shared, access](void const* list) { return show_list(*shared, access, list); };
+    return {std::move(written), [shared] { return description_of_list(*shared); }, std::move(read), std::move(show)};
 }
 
 }   // namespace garner::config

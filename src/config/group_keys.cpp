@@ -14,15 +14,15 @@ using T = group::Options;
 /// A rule of invalidations sees the URL of a stored response, and no request.
 Form<http::Matcher> object_matcher() {
     auto form = matcher_form();
-    form.read = [read = form.read](Reader& reader, Json const& value, http::Matcher& into) {
+    form.read_by([all = form](Reader& reader, Json const& value, http::Matcher& into) {
         using enum http::Matcher::Member;
-        if (!read(reader, value, into)) return false;
+        if (!all.read(reader, value, into)) return false;
         for (auto const& [member, name] :
              {std::pair(destination, "destination"), std::pair(user, "user"), std::pair(group, "group")})
             if (into.has(member))
                 return reader.fault(std::string(name) + " is not known of a stored response", "use host, port or URL");
         return true;
-    };
+    });
     return form;
 }
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "config/config.hpp"
-#include "config/form.hpp"
+#include "config/object_form.hpp"
 #include "util/ip.hpp"
 
 namespace garner::config {
@@ -15,25 +15,21 @@ inline constexpr milliseconds year = 366 * day;
 inline constexpr Bytes size_max = Bytes{1} << 50;
 inline constexpr std::uint32_t million = 1'000'000;
 
-// ---- keys that are stored in two members ----
-
-/// Stores an endpoint in a separate address and port, and "off" as an empty address.
+/// A key whose endpoint is stored in two members, an address and a port, and "off" as an empty address.
 template <class T>
-struct AddressAndPort {
-    T& target;
-    void operator=(IpEndpoint const& endpoint) {
+Row<T> address_key(Form<IpEndpoint> form, Literal preset, Literal what) {
+    auto read = [form](Reader& reader, Json const& value, T& into) {
+        IpEndpoint endpoint;
+        if (!form.read(reader, value, endpoint)) return false;
         bool const on = endpoint.port != 0;
-        target.address = on ? endpoint.address.text() : "";
-        if (on) target.port = endpoint.port;
-        if constexpr (requires { target.enabled; }) target.enabled = on;
-    }
-};
-
-template <class T>
-Row<T> address_key(Form<IpEndpoint> form, std::string const& preset, std::string what) {
-    auto row = key<T>(
-        "address", [](T& target) { return AddressAndPort<T>{target}; }, form, std::move(what));
-    return with_default(std::move(row), preset);
+        into.address = on ? endpoint.address.text() : "";
+        if (on) into.port = endpoint.port;
+        if constexpr (requires { into.enabled; }) into.enabled = on;
+        return true;
+    };
+    Form<T> both(std::move(form.written), std::move(form.describe), std::move(read), nullptr);
+    auto const itself = [](T & options) -> auto& { return options; };
+    return with_default(key<T>("address", itself, std::move(both), what), preset);
 }
 
 // ---- proxy_keys.cpp ----

@@ -181,10 +181,10 @@ bool each_item(Reader& reader, Json const& value, Read const& read) {
 template <class V>
 Form<std::vector<V>> values_of(Form<V> item) {
     auto form = list_of(item);
-    form.read = [item](Reader& reader, Json const& value, std::vector<V>& into) {
+    form.read_by([item](Reader& reader, Json const& value, std::vector<V>& into) {
         into.clear();
         return each_item(reader, value, [&](Json const& one) { return read_values_into(reader, one, item, into); });
-    };
+    });
     return form;
 }
 
@@ -213,16 +213,16 @@ Form<http::NamedMatcher> named_matcher() {
     return {"matcher name", described_as("string"), read, nullptr};
 }
 
-/// A key of a matcher. `key_name` is a literal: a list that files leave empty matches nothing, and the matcher keeps the key.
+/// A key of a matcher. A list that files leave empty matches nothing, and the matcher keeps the name of the key.
 template <class V, class Member>
-Row<Matcher> list_key(char const* key_name, Member member, Form<V> form, std::string what) {
-    auto row = key<Matcher>(key_name, member, std::move(form), std::move(what));
-    row.read = [read = row.read, member, key_name](Reader& reader, Json const& value, Matcher& into) {
-        bool const good = read(reader, value, into);
+Row<Matcher> list_key(Literal name, Member member, Form<V> form, Literal what) {
+    auto row = key<Matcher>(name, member, std::move(form), what);
+    row.read_by([all = row, member, name](Reader& reader, Json const& value, Matcher& into) {
+        bool const good = all.read(reader, value, into);
         bool const given = !value.is_array() || !value.empty();
-        if (good && given && std::invoke(member, into).empty()) into.never = key_name;
+        if (good && given && std::invoke(member, into).empty()) into.never = name.data();
         return good;
-    };
+    });
     return row;
 }
 
@@ -234,16 +234,16 @@ void notice_names_like_all(Reader& reader, http::NameSet const& names) {
 }
 
 /// Without the section `auth` no client has a user: its author should learn that.
-Row<Matcher> identity_key(char const* key_name, http::NameSet Matcher::*member, std::string what) {
-    auto row = list_key(key_name, member, values_of(user_name()), std::move(what));
-    row.read = [read = row.read, member](Reader& reader, Json const& value, Matcher& into) {
+Row<Matcher> identity_key(Literal name, http::NameSet Matcher::*member, Literal what) {
+    auto row = list_key(name, member, values_of(user_name()), what);
+    row.read_by([names = row, member](Reader& reader, Json const& value, Matcher& into) {
         if (reader.rules().has_users) {
-            bool const good = read(reader, value, into);
+            bool const good = names.read(reader, value, into);
             notice_names_like_all(reader, std::invoke(member, into));
             return good;
         }
         return reader.fault("no client has a user: auth has no sources", "add auth.sources, or use source");
-    };
+    });
     return row;
 }
 
@@ -260,14 +260,14 @@ bool is_group(Reader& reader, std::string const& name) {
                         meant.empty() ? "define it in groups" : "did you mean " + in_quotes(meant) + "?");
 }
 
-Row<Matcher> group_key(std::string what) {
-    auto row = identity_key("group", &Matcher::group, std::move(what));
-    row.read = [read = row.read](Reader& reader, Json const& value, Matcher& into) {
-        if (!read(reader, value, into)) return false;
+Row<Matcher> group_key(Literal what) {
+    auto row = identity_key("group", &Matcher::group, what);
+    row.read_by([names = row](Reader& reader, Json const& value, Matcher& into) {
+        if (!names.read(reader, value, into)) return false;
         bool good = true;
         for (auto const& name : into.group) good = is_group(reader, name) && good;
         return good;
-    };
+    });
     return row;
 }
 

@@ -1,6 +1,6 @@
 // The form of matchers, which all rules use.
 #pragma once
-#include "config/form.hpp"
+#include "config/object_form.hpp"
 #include "http/matcher.hpp"
 
 namespace garner::config {

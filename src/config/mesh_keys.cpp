@@ -74,7 +74,7 @@ Form<std::string> url() {
         return false;
     };
     auto form = checked("URL", "a URL", R"(write it like "http://10.0.0.3:3128/digest")", accept);
-    form.show = [](std::string const& value) { return in_quotes(value); };
+    form.show_by(in_quotes);
     return form;
 }
 
@@ -213,9 +213,9 @@ namespace {
 
 Form<http::Matcher> matcher_without_users() {
     auto form = matcher_form();
-    form.read = [read = form.read](Reader& reader, Json const& value, http::Matcher& into) {
-        return read(reader, value, into) && check_without_users(reader, into);
-    };
+    form.read_by([all = form](Reader& reader, Json const& value, http::Matcher& into) {
+        return all.read(reader, value, into) && check_without_users(reader, into);
+    });
     return form;
 }
 

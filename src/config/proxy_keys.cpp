@@ -246,7 +246,7 @@ Form<proxy::RefusalOptions> refusals() {
         return text.empty() || http::parse_authority(text).has_value();
     };
     auto page = checked("text", "a host name", R"(write it like "garner.internal")", accept);
-    page.show = [](std::string const& value) { return in_quotes(value); };
+    page.show_by(in_quotes);
     return object_of<T>({
         key<T>(
             "page", &T::page, page,
@@ -261,7 +261,7 @@ Form<std::string> via_name() {
         return text.empty() || http::is_token(text) || http::parse_authority(text).has_value();
     };
     auto form = checked("text", "a name for Via", "write a word or host:port, at most 255 bytes", accept);
-    form.show = [](std::string const& value) { return in_quotes(value); };
+    form.show_by(in_quotes);
     return form;
 }
 

@@ -2,6 +2,7 @@
 #include "config/rule_form.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "config/key_parts.hpp"
 #include "config/matcher_form.hpp"
@@ -19,9 +20,9 @@ Description description_of_access_rule(Form<Matcher> const& match, Table<AccessR
     auto properties = Schema().object("allow", matcher).object("deny", matcher);
     std::vector<KeyNote> notes{{"allow", match.written, "", "Matching requests are served."},
                                {"deny", match.written, "", "Matching requests get 403."}};
-    for (auto const& row : rest) {
+    for (auto const& row : rest.rows) {
         auto const [schema, inner] = row.describe();
-        properties.object(row.name, schema);
+        properties.object(std::string(row.name), schema);
         notes.insert(notes.end(), inner.begin(), inner.end());
     }
     auto const either = R"([{"required":["allow"]},{"required":["deny"]}])";
@@ -42,9 +43,9 @@ Form<AccessRule> access_rule() {
         std::string_view const keys[]{"allow", "deny", "name", "because"};
         for (auto const& [name, member] : value.items()) {
             Reader::Step const step(reader, std::string_view(name));
-            auto const row = std::ranges::find(rest, name, &Row<AccessRule>::name);
-            if (row != rest.end()) {
-                good = row->read(reader, member, into) && good;
+            auto const row = std::ranges::find_if(rest.rows, [&](AnyRow const& one) { return one.is_called(name); });
+            if (row != rest.rows.end()) {
+                good = row->read_any(reader, member, &into) && good;
             } else if (name == "allow" || name == "deny") {
                 good = match.read(reader, member, into.match) && good;
                 into.allow = name == "allow";
@@ -64,11 +65,11 @@ Form<AccessRule> access_rule() {
 /// An access rule for a check without an address, where a destination could never match.
 Form<AccessRule> rule_without_destination(char const* why_not) {
     auto form = access_rule();
-    form.read = [rule = form.read, why_not](Reader& reader, Json const& value, AccessRule& into) {
-        if (!rule(reader, value, into)) return false;
+    form.read_by([rule = form, why_not](Reader& reader, Json const& value, AccessRule& into) {
+        if (!rule.read(reader, value, into)) return false;
         if (!into.match.has(Matcher::Member::destination)) return true;
         return reader.fault(why_not, "use source, host, port or URL");
-    };
+    });
     // The keys are documented at `access`.
     form.describe = [describe = std::move(form.describe)]() -> Description { return describe().schema; };
     return form;
@@ -76,9 +77,9 @@ Form<AccessRule> rule_without_destination(char const* why_not) {
 
 Form<AccessRule> miss_rule() {
     auto form = rule_without_destination("the destination is not known when this rule is checked");
-    form.read = [rule = form.read](Reader& reader, Json const& value, AccessRule& into) {
-        return rule(reader, value, into) && check_without_users(reader, into.match);
-    };
+    form.read_by([rule = form](Reader& reader, Json const& value, AccessRule& into) {
+        return rule.read(reader, value, into) && check_without_users(reader, into.match);
+    });
     return form;
 }
 
@@ -94,11 +95,8 @@ Form<AccessRules> rules_of(Form<AccessRule> rule) {
 }
 
 /// A matcher that other rules have.
-Row<CachingRule> not_for_caching(std::string name, std::string why) {
-    auto read = [why = std::move(why)](Reader& reader, Json const&, CachingRule&) {
-        return reader.fault(why, "use source, host or port");
-    };
-    return {.name = std::move(name), .read = std::move(read), .describe = {}, .offered = false, .retired = true};
+Row<CachingRule> not_for_caching(Literal name, std::string why) {
+    return refused<CachingRule>(name, std::move(why), "use source, host or port");
 }
 
 }   // namespace
@@ -109,9 +107,28 @@ Form<AccessRules> purge_rules() { return rules_of(rule_without_destination("a pu
 
 Form<std::vector<AccessRule>> miss_rules() { return list_of(miss_rule()); }
 
+AnyForm any_matching_rule(Table<Matcher> const& matching, Place match, std::vector<AnyRow> settings, CheckAny check) {
+    std::vector<AnyRow> rows;
+    for (auto row : matching.rows) {
+        row.read_any = [read = std::move(row.read_any), match](Reader& reader, Json const& value, void* rule) {
+            return read(reader, value, match.in(rule));
+        };
+        rows.push_back(std::move(row));
+    }
+    std::ranges::move(settings, std::back_inserter(rows));
+    auto form = any_object(std::move(rows), std::move(check));
+    form.describe = [describe = std::move(form.describe), matching] {
+        auto description = describe();
+        std::erase_if(description.notes, [&](KeyNote const& note) {
+            return std::ranges::any_of(matching.rows, [&](AnyRow const& row) { return row.name == note.path; });
+        });
+        return description;
+    };
+    return form;
+}
+
 Form<CachingRule> caching_rule() {
-    Table<Matcher> matching = matcher_keys();
-    std::erase_if(matching, [](auto const& row) { return row.name == "destination" || row.name == "user" || row.name == "group"; });
+    auto const matching = matcher_keys().without({"destination", "user", "group"});
     auto const ttl = time(milliseconds{0}, year);
     Table<CachingRule> const settings{
         key<CachingRule>("type", &CachingRule::type, list_of(media_type()), "Media type of the response."),
@@ -133,7 +150,7 @@ Form<CachingRule> caching_rule() {
         not_for_caching("user", "user is only for access and purge"),
         not_for_caching("group", "group is only for access and purge")};
     std::vector<std::string> picking{"type"};
-    for (auto const& row : matching) picking.push_back(row.name);
+    for (auto const& row : matching.rows) picking.emplace_back(row.name);
     auto check = [picking](Reader& reader, Json const& value, CachingRule& into) {
         into.name = reader.path();
         check_without_users(reader, into.match);

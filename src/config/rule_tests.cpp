@@ -4,6 +4,7 @@
 
 #include "auth/groups.hpp"
 #include "config/address_form.hpp"
+#include "config/object_form.hpp"
 #include "config/rule_lines.hpp"
 #include "proxy/moment.hpp"
 #include "util/text.hpp"

@@ -14,7 +14,7 @@ Form<seen::Peer> seen_peer() {
         return is_one;
     };
     auto form = parsed<seen::Peer>("address", "a host and a port", "write \"10.0.0.3:3132\"", parse);
-    form.show = [](seen::Peer const& peer) { return in_quotes(peer.text()); };
+    form.show_by([](seen::Peer const& peer) { return in_quotes(peer.text()); });
     return form;
 }
 

@@ -10,29 +10,26 @@ namespace {
 
 constexpr Bytes rate_max = Bytes{1} << 40;   // bytes a second
 
-bool is_of_subject(Row<http::Matcher> const& row) { return row.name == "source" || row.name == "user" || row.name == "group"; }
+bool is_of_subject(AnyRow const& row) { return row.name == "source" || row.name == "user" || row.name == "group"; }
 
 /// A matcher that other rules have.
 template <class Rule>
-Row<Rule> not_for(std::string const& rules, std::string name, std::string mend) {
-    auto read = [text = name + " is not for " + rules, mend = std::move(mend)](Reader& reader, Json const&, Rule&) {
-        return reader.fault(text, mend);
-    };
-    return {.name = std::move(name), .read = std::move(read), .describe = {}, .offered = false, .retired = true};
+Row<Rule> not_for(std::string const& rules, Literal name, std::string mend) {
+    return refused<Rule>(name, std::string(name) + " is not for " + rules, std::move(mend));
 }
 
 /// A weight is the subject's, and not that of one of its requests.
 Table<http::Matcher> matchers_of_subjects() {
     auto table = matcher_keys();
-    std::erase_if(table, [](auto const& row) { return !is_of_subject(row); });
+    std::erase_if(table.rows, [](AnyRow const& row) { return !is_of_subject(row); });
     return table;
 }
 
 /// The other matchers, which caps have.
 void refuse_matchers_of_requests(Table<share::Weight>& table) {
-    for (auto const& row : matcher_keys())
+    for (auto const& row : matcher_keys().rows)
         if (!is_of_subject(row))
-            table.push_back(not_for<share::Weight>("weights, which are of clients", row.name, "use source, user or group"));
+            table.add(not_for<share::Weight>("weights, which are of clients", row.name, "use source, user or group"));
 }
 
 Form<share::Weight> weight() {
@@ -45,18 +42,10 @@ Form<share::Weight> weight() {
 }
 
 /// The rules of `caps` are checked after the login, and before the origin's address is known.
-Table<http::Matcher> matchers_without_destination() {
-    auto table = matcher_keys();
-    std::erase_if(table, [](auto const& row) { return row.name == "destination"; });
-    return table;
-}
+Table<http::Matcher> matchers_without_destination() { return matcher_keys().without({"destination"}); }
 
 /// A quota has a limit named `time`.
-Table<http::Matcher> matchers_of_quotas() {
-    auto table = matchers_without_destination();
-    std::erase_if(table, [](auto const& row) { return row.name == "time"; });
-    return table;
-}
+Table<http::Matcher> matchers_of_quotas() { return matcher_keys().without({"destination", "time"}); }
 
 void check_cap(Reader& reader, Json const& value, share::CapRule& rule) {
     if (rule.name.empty()) rule.name = reader.path();
@@ -149,8 +138,8 @@ Form<share::QuotaRule> quota() {
 /// A list whose rules have names of their own. `what`: "cap"
 template <class Rule>
 Form<std::vector<Rule>> named_rules(Form<Rule> rule, std::string what) {
-    auto const list = list_of(std::move(rule));
-    auto read = [list, what = std::move(what)](Reader& reader, Json const& value, std::vector<Rule>& into) {
+    auto form = list_of(std::move(rule));
+    form.read_by([list = form, what = std::move(what)](Reader& reader, Json const& value, std::vector<Rule>& into) {
         bool good = list.read(reader, value, into);
         std::set<std::string> names;
         for (std::size_t i = 0; i < into.size(); ++i)
@@ -158,9 +147,7 @@ Form<std::vector<Rule>> named_rules(Form<Rule> rule, std::string what) {
                 good = reader.fault({i, "name"}, in_quotes(into[i].name) + " is already the name of another " + what,
                                     "give each its own name");
         return good;
-    };
-    auto form = list;
-    form.read = std::move(read);
+    });
     return form;
 }
 

@@ -33,19 +33,19 @@ Form<std::string> policy_spec(std::string const& own = "") {
         return true;
     };
     // Policies may be added with their files: the schema does not list them.
-    return {"policy", described_as("string"), read, named.show};
+    return {"policy", described_as("string"), read, in_quotes};
 }
 
 /// A policy, or automatic selection of the best policy.
 Form<std::string> policy_or_auto() {
     auto form = policy_spec(std::string(sim::AutoPolicy::name));
-    form.read = [policy = form.read](Reader& reader, Json const& value, std::string& into) {
-        if (!value.is_string() || !sim::AutoPolicy::is_spec(value.get<std::string>())) return policy(reader, value, into);
+    form.read_by([policy = form](Reader& reader, Json const& value, std::string& into) {
+        if (!value.is_string() || !sim::AutoPolicy::is_spec(value.get<std::string>())) return policy.read(reader, value, into);
         auto const terms = sim::AutoPolicy::read(value.get<std::string>());
         if (!terms) return reader.fault(terms.fault().text(), "write auto, or auto:aim=bytes");
         into = value.get<std::string>();
         return true;
-    };
+    });
     return form;
 }
 
