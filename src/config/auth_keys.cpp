@@ -111,9 +111,9 @@ template <class T>
 Form<SourceOptions> source_form(std::string const& type, Table<T> table, Afterwards<T> afterwards = nullptr) {
     table.rows.insert(table.rows.begin(), type_row<T>(type));
     auto form = object_of<T>(std::move(table), std::move(afterwards));
-    auto read = [form](Reader& reader, Json const& value, SourceOptions& into) {
+    auto read = [read = std::move(form.read_any)](Reader& reader, Json const& value, SourceOptions& into) {
         T options;
-        if (!form.read(reader, value, options)) return false;
+        if (!read(reader, value, &options)) return false;
         into = std::move(options);
         return true;
     };

@@ -187,7 +187,7 @@ Form<std::string> text() {
         into = text;
         return true;
     };
-    return {"text", described_as("string"), read, [](std::string const& v) { return in_quotes(v); }};
+    return {"text", described_as("string"), read, in_quotes};
 }
 
 Form<std::string> checked(std::string written, std::string what_it_is, std::string mend, Accept accept) {
@@ -219,7 +219,7 @@ Form<std::string> choice(std::vector<std::string> names) {
         into = text;
         return true;
     };
-    return {all, std::move(describe), read, [](std::string const& v) { return in_quotes(v); }};
+    return {all, std::move(describe), read, in_quotes};
 }
 
 AnyForm any_lazy(std::function<AnyForm()> make) {

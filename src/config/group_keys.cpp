@@ -14,9 +14,9 @@ using T = group::Options;
 /// A rule of invalidations sees the URL of a stored response, and no request.
 Form<http::Matcher> object_matcher() {
     auto form = matcher_form();
-    form.read_by([all = form](Reader& reader, Json const& value, http::Matcher& into) {
+    form.read_by([read = std::move(form.read_any)](Reader& reader, Json const& value, http::Matcher& into) {
         using enum http::Matcher::Member;
-        if (!all.read(reader, value, into)) return false;
+        if (!read(reader, value, &into)) return false;
         for (auto const& [member, name] :
              {std::pair(destination, "destination"), std::pair(user, "user"), std::pair(group, "group")})
             if (into.has(member))

@@ -18,9 +18,9 @@ inline constexpr std::uint32_t million = 1'000'000;
 /// A key whose endpoint is stored in two members, an address and a port, and "off" as an empty address.
 template <class T>
 Row<T> address_key(Form<IpEndpoint> form, Literal preset, Literal what) {
-    auto read = [form](Reader& reader, Json const& value, T& into) {
+    auto read = [read = std::move(form.read_any)](Reader& reader, Json const& value, T& into) {
         IpEndpoint endpoint;
-        if (!form.read(reader, value, endpoint)) return false;
+        if (!read(reader, value, &endpoint)) return false;
         bool const on = endpoint.port != 0;
         into.address = on ? endpoint.address.text() : "";
         if (on) into.port = endpoint.port;

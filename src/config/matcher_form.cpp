@@ -217,8 +217,8 @@ Form<http::NamedMatcher> named_matcher() {
 template <class V, class Member>
 Row<Matcher> list_key(Literal name, Member member, Form<V> form, Literal what) {
     auto row = key<Matcher>(name, member, std::move(form), what);
-    row.read_by([all = row, member, name](Reader& reader, Json const& value, Matcher& into) {
-        bool const good = all.read(reader, value, into);
+    row.read_by([read = std::move(row.read_any), member, name](Reader& reader, Json const& value, Matcher& into) {
+        bool const good = read(reader, value, &into);
         bool const given = !value.is_array() || !value.empty();
         if (good && given && std::invoke(member, into).empty()) into.never = name.data();
         return good;
@@ -236,9 +236,9 @@ void notice_names_like_all(Reader& reader, http::NameSet const& names) {
 /// Without the section `auth` no client has a user: its author should learn that.
 Row<Matcher> identity_key(Literal name, http::NameSet Matcher::*member, Literal what) {
     auto row = list_key(name, member, values_of(user_name()), what);
-    row.read_by([names = row, member](Reader& reader, Json const& value, Matcher& into) {
+    row.read_by([read = std::move(row.read_any), member](Reader& reader, Json const& value, Matcher& into) {
         if (reader.rules().has_users) {
-            bool const good = names.read(reader, value, into);
+            bool const good = read(reader, value, &into);
             notice_names_like_all(reader, std::invoke(member, into));
             return good;
         }
@@ -262,8 +262,8 @@ bool is_group(Reader& reader, std::string const& name) {
 
 Row<Matcher> group_key(Literal what) {
     auto row = identity_key("group", &Matcher::group, what);
-    row.read_by([names = row](Reader& reader, Json const& value, Matcher& into) {
-        if (!names.read(reader, value, into)) return false;
+    row.read_by([read = std::move(row.read_any)](Reader& reader, Json const& value, Matcher& into) {
+        if (!read(reader, value, &into)) return false;
         bool good = true;
         for (auto const& name : into.group) good = is_group(reader, name) && good;
         return good;

@@ -213,8 +213,8 @@ namespace {
 
 Form<http::Matcher> matcher_without_users() {
     auto form = matcher_form();
-    form.read_by([all = form](Reader& reader, Json const& value, http::Matcher& into) {
-        return all.read(reader, value, into) && check_without_users(reader, into);
+    form.read_by([read = std::move(form.read_any)](Reader& reader, Json const& value, http::Matcher& into) {
+        return read(reader, value, &into) && check_without_users(reader, into);
     });
     return form;
 }

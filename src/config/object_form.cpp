@@ -55,14 +55,14 @@ AnyRow any_retired(Literal name) {
         reader.notice("this key no longer has an effect", "remove it");
         return true;
     };
-    return {.name = name, .read_any = read, .describe_key = {}, .offered = false, .retired = true};
+    return {.name = name, .read_any = read, .describe_key = {}, .hidden = true};
 }
 
 AnyRow any_refused(Literal name, std::string text, std::string mend) {
     auto read = [text = std::move(text), mend = std::move(mend)](Reader& reader, Json const&, void*) {
         return reader.fault(text, mend);
     };
-    return {.name = name, .read_any = std::move(read), .describe_key = {}, .offered = false, .retired = true};
+    return {.name = name, .read_any = std::move(read), .describe_key = {}, .hidden = true};
 }
 
 namespace {
@@ -71,7 +71,7 @@ bool read_members(Reader& reader, Json const& value, void* into, std::vector<Any
     if (!value.is_object()) return reader.fault("expects an object, not " + kind_of(value), "write { … }");
     std::vector<std::string_view> names;
     for (auto const& row : rows)
-        if (row.offered) names.push_back(row.name);
+        if (!row.hidden) names.push_back(row.name);
 
     bool good = true;
     for (auto const& [name, member] : value.items()) {
@@ -95,7 +95,7 @@ Description description_of_members(std::vector<AnyRow> const& rows) {
     Schema properties;
     std::string required;
     for (auto const& row : rows) {
-        if (row.retired) continue;
+        if (row.hidden) continue;
         auto inner = row.describe();
         properties.object(std::string(row.name), std::move(inner.schema));
         if (row.required) required += (required.empty() ? "" : ",") + Schema::quoted(row.name);

@@ -27,8 +27,7 @@ struct AnyRow {
     ReadAny read_any;                            // into the object
     std::function<Description()> describe_key;   // a start does not call it; the first note is that of the key itself
     bool required = false;
-    bool offered = true;                  // may be suggested in place of an unknown key
-    bool retired = false;                 // read but without effect; undocumented
+    bool hidden = false;                  // undocumented, and not suggested in place of an unknown key
     Literal former = "";                  // an earlier name, still read, with a notice; empty: none
     std::optional<Literal> preset = {};   // replaces the default in the description; empty: it has none
 
@@ -136,9 +135,9 @@ AnyRow any_key(Literal name, Place place, std::string (*shown)(AnyForm const&, P
 /// Reads a V, and converts it to the type of the member.
 template <class Stored, class V>
 Form<Stored> stored_as(Form<V> form) {
-    auto read = [form](Reader& reader, Json const& value, Stored& into) {
+    auto read = [read = std::move(form.read_any)](Reader& reader, Json const& value, Stored& into) {
         V one{};
-        if (!form.read(reader, value, one)) return false;
+        if (!read(reader, value, &one)) return false;
         into = std::move(one);
         return true;
     };

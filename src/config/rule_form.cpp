@@ -65,8 +65,8 @@ Form<AccessRule> access_rule() {
 /// An access rule for a check without an address, where a destination could never match.
 Form<AccessRule> rule_without_destination(char const* why_not) {
     auto form = access_rule();
-    form.read_by([rule = form, why_not](Reader& reader, Json const& value, AccessRule& into) {
-        if (!rule.read(reader, value, into)) return false;
+    form.read_by([read = std::move(form.read_any), why_not](Reader& reader, Json const& value, AccessRule& into) {
+        if (!read(reader, value, &into)) return false;
         if (!into.match.has(Matcher::Member::destination)) return true;
         return reader.fault(why_not, "use source, host, port or URL");
     });
@@ -77,8 +77,8 @@ Form<AccessRule> rule_without_destination(char const* why_not) {
 
 Form<AccessRule> miss_rule() {
     auto form = rule_without_destination("the destination is not known when this rule is checked");
-    form.read_by([rule = form](Reader& reader, Json const& value, AccessRule& into) {
-        return rule.read(reader, value, into) && check_without_users(reader, into.match);
+    form.read_by([read = std::move(form.read_any)](Reader& reader, Json const& value, AccessRule& into) {
+        return read(reader, value, &into) && check_without_users(reader, into.match);
     });
     return form;
 }

@@ -139,15 +139,16 @@ Form<share::QuotaRule> quota() {
 template <class Rule>
 Form<std::vector<Rule>> named_rules(Form<Rule> rule, std::string what) {
     auto form = list_of(std::move(rule));
-    form.read_by([list = form, what = std::move(what)](Reader& reader, Json const& value, std::vector<Rule>& into) {
-        bool good = list.read(reader, value, into);
-        std::set<std::string> names;
-        for (std::size_t i = 0; i < into.size(); ++i)
-            if (!names.insert(into[i].name).second)
-                good = reader.fault({i, "name"}, in_quotes(into[i].name) + " is already the name of another " + what,
-                                    "give each its own name");
-        return good;
-    });
+    form.read_by(
+        [read = std::move(form.read_any), what = std::move(what)](Reader& reader, Json const& value, std::vector<Rule>& into) {
+            bool good = read(reader, value, &into);
+            std::set<std::string> names;
+            for (std::size_t i = 0; i < into.size(); ++i)
+                if (!names.insert(into[i].name).second)
+                    good = reader.fault({i, "name"}, in_quotes(into[i].name) + " is already the name of another " + what,
+                                        "give each its own name");
+            return good;
+        });
     return form;
 }
 

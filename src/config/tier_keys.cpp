@@ -39,8 +39,8 @@ Form<std::string> policy_spec(std::string const& own = "") {
 /// A policy, or automatic selection of the best policy.
 Form<std::string> policy_or_auto() {
     auto form = policy_spec(std::string(sim::AutoPolicy::name));
-    form.read_by([policy = form](Reader& reader, Json const& value, std::string& into) {
-        if (!value.is_string() || !sim::AutoPolicy::is_spec(value.get<std::string>())) return policy.read(reader, value, into);
+    form.read_by([read = std::move(form.read_any)](Reader& reader, Json const& value, std::string& into) {
+        if (!value.is_string() || !sim::AutoPolicy::is_spec(value.get<std::string>())) return read(reader, value, &into);
         auto const terms = sim::AutoPolicy::read(value.get<std::string>());
         if (!terms) return reader.fault(terms.fault().text(), "write auto, or auto:aim=bytes");
         into = value.get<std::string>();

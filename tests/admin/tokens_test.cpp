@@ -173,7 +173,7 @@ TEST(Tokens, a_stop_does_not_wait_for_slow_replies) {
     EXPECT_TRUE(have_failed(house, Access::failures_max + 1));
     auto const begun = steady_now();
     house.admin().stop();
-    EXPECT_LT(steady_now() - begun, test::patience);
+    EXPECT_LT(steady_now() - begun, Options{}.login_pause);
 }
 
 TEST(Tokens, an_open_session_goes_on_while_guesses_are_slow) {
