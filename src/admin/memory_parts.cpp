@@ -40,7 +40,7 @@ namespace part {
 
 using Sources = MemorySources;
 
-// Growth of the resident memory by 500 idle connections (docs/results/performance.md). The first three are without TLS sessions.
+// Growth of the resident memory by 500 idle connections (docs/results/connections.md). The first three are without TLS sessions.
 constexpr Bytes http1_bytes = 3 * KiB;
 constexpr Bytes http2_bytes = 26 * KiB;
 constexpr Bytes transport_bytes = 1 * KiB;
