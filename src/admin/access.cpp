@@ -1,11 +1,10 @@
 #include "admin/access.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 
 #include "admin/form_fields.hpp"
 #include "admin/login_page.hpp"
+#include "io/log.hpp"
 #include "util/random_secret.hpp"
 #include "util/text.hpp"
 

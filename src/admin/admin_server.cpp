@@ -3,10 +3,10 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
-#include <spdlog/spdlog.h>
 
 #include <future>
 
+#include "io/log.hpp"
 #include "util/awaited.hpp"
 #include "web/http_service.hpp"
 

@@ -1,7 +1,5 @@
 #include "app/app.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +8,7 @@
 #include "app/greeting.hpp"
 #include "app/part_options.hpp"
 #include "app/waiting_keys.hpp"
+#include "io/log.hpp"
 #include "io/stderr_log.hpp"
 #include "proxy/used_certificates.hpp"
 #include "store/disk_format.hpp"

@@ -1,6 +1,5 @@
 #include "app/client_commands.hpp"
 
-#include <spdlog/spdlog.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -25,6 +24,7 @@
 #include "config/intercept_command.hpp"
 #include "config/rules_command.hpp"
 #include "control/control_commands.hpp"
+#include "io/log.hpp"
 #include "util/build_id.hpp"
 #include "util/exit_code.hpp"
 #include "util/version.hpp"

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "app/handed_state.hpp"
 #include "app/handed_windows.hpp"
 #include "cache/key.hpp"
+#include "io/log.hpp"
 #include "proxy/drain.hpp"
 #include "util/units.hpp"
 

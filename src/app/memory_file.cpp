@@ -1,7 +1,6 @@
 #include "app/memory_file.hpp"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 
 #include "cache/value_walk.hpp"
 #include "io/file.hpp"
+#include "io/log.hpp"
 #include "store/object_stream.hpp"
 #include "util/random_bits.hpp"
 #include "util/units.hpp"

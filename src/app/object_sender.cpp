@@ -3,12 +3,12 @@
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
-#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "io/log.hpp"
 #include "util/random_bits.hpp"
 #include "util/units.hpp"
 

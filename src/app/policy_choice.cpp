@@ -1,8 +1,7 @@
 #include "app/policy_choice.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include "cache/options.hpp"
+#include "io/log.hpp"
 #include "sim/auto_policy.hpp"
 
 namespace garner::app {

@@ -1,9 +1,10 @@
 #include "app/predecessor.hpp"
 
 #include <pthread.h>
-#include <spdlog/spdlog.h>
 
 #include <utility>
+
+#include "io/log.hpp"
 
 namespace garner::app {
 namespace {

@@ -1,7 +1,5 @@
 #include "app/program.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -16,6 +14,7 @@
 #include "config/command_line.hpp"
 #include "config/import_command.hpp"
 #include "config/seen_command.hpp"
+#include "io/log.hpp"
 #include "io/privileges.hpp"
 #include "io/stderr_log.hpp"
 #include "sim/sim_command.hpp"

@@ -1,12 +1,11 @@
 #include "app/program_parts.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 
 #include "app/part_options.hpp"
 #include "app/takeover.hpp"
 #include "config/run_as.hpp"
+#include "io/log.hpp"
 #include "io/privileges.hpp"
 #include "io/service_manager.hpp"
 

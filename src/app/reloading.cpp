@@ -1,8 +1,7 @@
 #include "app/reloading.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include "app/part_options.hpp"
+#include "io/log.hpp"
 
 namespace garner::app {
 

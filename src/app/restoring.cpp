@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <pthread.h>
-#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "io/log.hpp"
 #include "takeover/wants.hpp"
 #include "util/units.hpp"
 

@@ -1,11 +1,10 @@
 #include "app/shutdown.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <span>
 #include <thread>
 
+#include "io/log.hpp"
 #include "util/units.hpp"
 
 namespace garner::app {

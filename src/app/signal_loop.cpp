@@ -1,7 +1,6 @@
 #include "app/signal_loop.hpp"
 
 #include <poll.h>
-#include <spdlog/spdlog.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/log.hpp"
 #include "io/stderr_log.hpp"
 #include "takeover/takeover_message.hpp"
 

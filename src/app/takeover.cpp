@@ -1,7 +1,6 @@
 #include "app/takeover.hpp"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 
 #include "app/handed_state.hpp"
 #include "app/handed_windows.hpp"
+#include "io/log.hpp"
 #include "proxy/capacity.hpp"
 #include "store/disk_format.hpp"
 #include "util/version.hpp"

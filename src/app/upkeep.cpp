@@ -1,8 +1,8 @@
 #include "app/upkeep.hpp"
 
 #include <malloc.h>
-#include <spdlog/spdlog.h>
 
+#include "io/log.hpp"
 #include "proxy/used_certificates.hpp"
 
 namespace garner::app {

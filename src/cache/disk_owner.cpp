@@ -1,12 +1,11 @@
 #include "cache/disk_owner.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <filesystem>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "io/log.hpp"
 #include "store/interim_disk.hpp"
 
 namespace garner::cache {

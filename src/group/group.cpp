@@ -11,7 +11,6 @@
 #include <deque>
 #include <future>
 #include <map>
-#include <spdlog/spdlog.h>
 #include <thread>
 #include <utility>
 
@@ -22,6 +21,7 @@
 #include "group/report_limit.hpp"
 #include "group/shown.hpp"
 #include "group/voter_side.hpp"
+#include "io/log.hpp"
 #include "util/awaited.hpp"
 #include "util/boot_clock.hpp"
 #include "util/mutex.hpp"

@@ -3,10 +3,10 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "group/shown.hpp"
+#include "io/log.hpp"
 #include "net/address.hpp"
 #include "util/boot_clock.hpp"
 #include "util/random_bits.hpp"

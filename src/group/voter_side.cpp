@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "group/proxy_place.hpp"
 #include "group/shown.hpp"
+#include "io/log.hpp"
 #include "net/address.hpp"
 #include "net/listen_error.hpp"
 #include "util/boot_clock.hpp"

@@ -1,13 +1,12 @@
 #include "icp/digest_fetcher.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 
 #include "http/freshness.hpp"
 #include "http/uri.hpp"
 #include "icp/digest.hpp"
 #include "icp/mesh.hpp"
+#include "io/log.hpp"
 #include "net/address.hpp"
 
 namespace garner::icp {

@@ -1,10 +1,9 @@
 #include "icp/digest_publisher.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include "icp/digest_scan.hpp"
 #include "icp/digest_times.hpp"
 #include "icp/mesh.hpp"
+#include "io/log.hpp"
 
 namespace garner::icp {
 

@@ -1,12 +1,11 @@
 #include "icp/peer.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 
 #include "http/access_rules.hpp"
 #include "icp/digest.hpp"
 #include "icp/peer_lookup.hpp"
+#include "io/log.hpp"
 #include "net/proxy_protocol.hpp"
 #include "util/check.hpp"
 

@@ -1,12 +1,11 @@
 #include "icp/service_monitor.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 
 #include "http/access_rules.hpp"
 #include "icp/mesh.hpp"
 #include "icp/srv_peers.hpp"
+#include "io/log.hpp"
 #include "net/address.hpp"
 #include "net/dns_channel.hpp"
 

@@ -1,7 +1,8 @@
 #include "icp/udp_lookup.hpp"
 
 #include <boost/asio/post.hpp>
-#include <spdlog/spdlog.h>
+
+#include "io/log.hpp"
 
 namespace garner::icp {
 

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/sink.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -11,6 +10,7 @@
 #include <string>
 
 #include "io/line_writer.hpp"
+#include "io/log.hpp"
 
 namespace garner::io {
 

@@ -7,10 +7,10 @@
 #include <bit>
 
 #include <boost/asio/write.hpp>
-#include <spdlog/spdlog.h>
 
 #include "crawl/kept_memory.hpp"
 #include "crawl/url_layers.hpp"
+#include "io/log.hpp"
 #include "util/text.hpp"
 
 namespace garner::seen {

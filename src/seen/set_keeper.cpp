@@ -6,11 +6,10 @@
 #include <new>
 #include <random>
 
-#include <spdlog/spdlog.h>
-
 #include "catalog/seen_caches.hpp"
 #include "crawl/kept_memory.hpp"
 #include "crawl/url_layers.hpp"
+#include "io/log.hpp"
 #include "util/units.hpp"
 
 namespace garner::seen {

@@ -1,7 +1,8 @@
 #include "share/quota_keeper.hpp"
 
 #include <pthread.h>
-#include <spdlog/spdlog.h>
+
+#include "io/log.hpp"
 
 namespace garner::share {
 

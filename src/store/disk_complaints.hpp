@@ -1,11 +1,10 @@
 // Rate-limited logging of frequent errors.
 #pragma once
-#include <spdlog/spdlog.h>
-
 #include <cstdint>
 #include <string>
 #include <utility>
 
+#include "io/log.hpp"
 #include "util/clock.hpp"
 #include "util/mutex.hpp"
 

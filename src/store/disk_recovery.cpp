@@ -1,10 +1,10 @@
 #include "store/disk_recovery.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <array>
 #include <string>
+
+#include "io/log.hpp"
 
 namespace garner::store::disk {
 

@@ -1,10 +1,9 @@
 #include "store/log_store.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "io/log.hpp"
 #include "store/disk_fill.hpp"
 
 namespace garner::store {

@@ -1,8 +1,7 @@
 // A disk store that takes the place of another one, or is left, while the process runs.
-#include <spdlog/spdlog.h>
-
 #include <filesystem>
 
+#include "io/log.hpp"
 #include "store/log_store.hpp"
 
 namespace garner::store {

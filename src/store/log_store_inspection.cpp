@@ -1,10 +1,9 @@
 // Inspection of a store for operators: lists and verifies its objects.
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
 
+#include "io/log.hpp"
 #include "net/waiter.hpp"
 #include "store/log_store.hpp"
 

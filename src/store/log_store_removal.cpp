@@ -1,9 +1,8 @@
 // Removal of objects from the disk tier, and the tombstones that keep them removed after a restart.
-#include <spdlog/spdlog.h>
-
 #include <filesystem>
 #include <system_error>
 
+#include "io/log.hpp"
 #include "net/waiter.hpp"
 #include "store/log_store.hpp"
 

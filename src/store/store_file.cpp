@@ -1,6 +1,5 @@
 #include "store/store_file.hpp"
 
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "io/log.hpp"
 #include "util/clock.hpp"
 #include "util/random_bits.hpp"
 

@@ -1,7 +1,6 @@
 // Members and voters of a group in one process, over real connections on loopback, and other programs that connect to a voter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include "group/raw_frames.hpp"
 #include "group/report_limit.hpp"
 #include "group/voter_side.hpp"
+#include "io/log.hpp"
 
 namespace garner::group {
 namespace {

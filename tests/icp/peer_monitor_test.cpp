@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include <thread>
 
 #include "icp/mesh.hpp"
+#include "io/log.hpp"
 #include "support/made.hpp"
 
 namespace garner::icp {

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 
 #include <atomic>
 #include <sstream>
@@ -12,6 +11,7 @@
 
 #include "icp/digest.hpp"
 #include "icp/neighbours.hpp"
+#include "io/log.hpp"
 #include "support/made.hpp"
 
 namespace garner::icp {
