@@ -3,10 +3,13 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "app/app.hpp"
-#include "app/client_commands.hpp"
 #include "app/background.hpp"
+#include "app/client_commands.hpp"
 #include "app/signal_loop.hpp"
 #include "app/takeover.hpp"
 #include "app/token_command.hpp"
