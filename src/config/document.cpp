@@ -117,9 +117,9 @@ public:
 
     bool null() { return value(nullptr); }
     bool boolean(bool one) { return value(one); }
-    bool number_integer(Json::number_integer_t one) { return number(one); }
-    bool number_unsigned(Json::number_unsigned_t one) { return number(one); }
-    bool number_float(Json::number_float_t one, std::string const&) { return number(one); }
+    bool number_integer(Json::number_integer_t one) { return value(one); }
+    bool number_unsigned(Json::number_unsigned_t one) { return value(one); }
+    bool number_float(Json::number_float_t one, std::string const&) { return value(one); }
     bool string(std::string& one) { return value(std::move(one)); }
     bool binary(Json::binary_t&) { return false; }   // text has none
     bool start_object(std::size_t) { return open(Json::object()); }
@@ -140,24 +140,19 @@ private:
         Json* value = nullptr;
         std::string path;
         std::string key = {};   // the last key of an object
-        std::size_t items = 0;
     };
 
     Json& add(Json one) {
         if (around_.empty()) return document_.root_ = std::move(one);
-        auto& [parent, path, key, items] = around_.back();
-        if (parent->is_object()) return (*parent)[key] = std::move(one);
-        parent->push_back(std::move(one));
-        return parent->back();
+        auto& top = around_.back();
+        if (top.value->is_object()) return (*top.value)[top.key] = std::move(one);
+        top.value->push_back(std::move(one));
+        return top.value->back();
     }
     bool value(Json one) {
-        path_of_value(reading_.line);
-        add(std::move(one));
-        return true;
-    }
-    bool number(Json one) {
         // A number ends at the byte after it, which may already be the newline.
-        path_of_value(reading_.line - (reading_.at_line_start ? 1 : 0));
+        bool const ended = one.is_number() && reading_.at_line_start;
+        path_of_value(reading_.line - (ended ? 1 : 0));
         add(std::move(one));
         return true;
     }
@@ -177,11 +172,12 @@ private:
                            "the first is in line " + std::to_string(position->second.line) + "; keep one");
         position->second = {false, reading_.line};
     }
+    /// The value is not added yet.
     std::string path_of_value(unsigned line) {
         if (around_.empty()) return {};
         auto& top = around_.back();
         if (top.value->is_object()) return top.path.empty() ? top.key : top.path + "." + top.key;
-        auto path = top.path + "[" + std::to_string(top.items++) + "]";
+        auto path = top.path + "[" + std::to_string(top.value->size()) + "]";
         document_.positions_[path] = {false, line};
         return path;
     }
@@ -208,7 +204,7 @@ Document::Document(std::string file, std::string_view text) : file_(std::move(fi
         broken_ = true;
     }
     if (!broken_ && root_.is_object()) return;
-    root_ = Json::object();   // not a part of the file
+    root_ = Json::object();   // a part of a faulty file would cause further faults
     broken_ = true;
 }
 
