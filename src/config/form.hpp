@@ -56,29 +56,35 @@ struct AnyForm {
     bool is_object = false;                             // written as { … }
 };
 
-template <class V>
-struct Form : AnyForm {
-    /// `read` is called as bool(Reader&, Json const&, V&), and `show` as std::string(V const&), unless it is null.
-    template <class Read, class Show>
-    Form(std::string written, std::function<Description()> describe, Read read, Show show, bool is_object = false)
-        : AnyForm{std::move(written), std::move(describe), {}, {}, is_object} {
-        read_by(std::move(read));
-        if constexpr (!std::is_null_pointer_v<Show>) show_by(std::move(show));
-    }
-    template <std::same_as<AnyForm> Any>   // no form of another type
-    explicit Form(Any form) : AnyForm(std::move(form)) {}
+/// An AnyForm or AnyRow of values of type V.
+template <class V, class Any>
+struct Typed : Any {
+    template <std::same_as<Any> Untyped>   // none of another type
+    explicit Typed(Untyped any) : Any(std::move(any)) {}
 
-    bool read(Reader& reader, Json const& value, V& into) const { return read_any(reader, value, &into); }
+    bool read(Reader& reader, Json const& value, V& into) const { return this->read_any(reader, value, &into); }
 
     /// Replaces the reader.
     template <class Read>
     void read_by(Read read) {
-        read_any = reading<V>(std::move(read));
+        this->read_any = reading<V>(std::move(read));
+    }
+};
+
+template <class V>
+struct Form : Typed<V, AnyForm> {
+    using Typed<V, AnyForm>::Typed;
+
+    /// `read` is called as bool(Reader&, Json const&, V&), and `show` as std::string(V const&), unless it is null.
+    template <class Read, class Show>
+    Form(std::string written, std::function<Description()> describe, Read read, Show show, bool is_object = false)
+        : Typed<V, AnyForm>(AnyForm{std::move(written), std::move(describe), reading<V>(std::move(read)), {}, is_object}) {
+        if constexpr (!std::is_null_pointer_v<Show>) show_by(std::move(show));
     }
     /// Replaces the text of defaults.
     template <class Show>
     void show_by(Show show) {
-        show_any = [show = std::move(show)](void const* value) { return show(*static_cast<V const*>(value)); };
+        this->show_any = [show = std::move(show)](void const* value) { return show(*static_cast<V const*>(value)); };
     }
 };
 

@@ -39,23 +39,16 @@ struct AnyRow {
 
 /// One key of an object T.
 template <class T>
-struct Row : AnyRow {
+struct Row : Typed<T, AnyRow> {
+    using Typed<T, AnyRow>::Typed;
+
     /// `read` is called as bool(Reader&, Json const&, T&).
     template <class Read>
     Row(Literal name, Read read, std::function<Description()> describe)
-        : AnyRow{name, reading<T>(std::move(read)), std::move(describe)} {}
-    template <std::same_as<AnyRow> Any>   // no key of another type
-    explicit Row(Any row) : AnyRow(std::move(row)) {}
-
-    bool read(Reader& reader, Json const& value, T& into) const { return read_any(reader, value, &into); }
-    /// Replaces the reader.
-    template <class Read>
-    void read_by(Read read) {
-        read_any = reading<T>(std::move(read));
-    }
+        : Typed<T, AnyRow>(AnyRow{name, reading<T>(std::move(read)), std::move(describe)}) {}
     /// Declares `name` as an earlier name of this key.
     Row was(Literal name) && {
-        former = name;
+        this->former = name;
         return std::move(*this);
     }
 };
