@@ -142,10 +142,18 @@ std::optional<Scheme> scheme_of(std::string_view text) {
     return std::nullopt;
 }
 
+bool is_websocket_scheme(std::string_view text) { return equals_ignoring_case(text, "ws") || equals_ignoring_case(text, "wss"); }
+
+char const* fault_of_scheme(std::string_view text) {
+    if (equals_ignoring_case(text, "ftp")) return "FTP is not supported: ask for an http or https URL";
+    if (is_websocket_scheme(text)) return "a WebSocket URL: send CONNECT to its host and port, or the http URL with Upgrade";
+    return "scheme is neither http nor https";
+}
+
 char const* absolute_fault(std::string_view target, Uri& uri) {
     auto colon = target.find(':');
     auto scheme = scheme_of(target.substr(0, colon));
-    if (colon == npos || !scheme) return "scheme is neither http nor https";
+    if (colon == npos || !scheme) return fault_of_scheme(target.substr(0, colon));
     auto rest = target.substr(colon + 1);
     if (!rest.starts_with("//")) return "no authority in target";
     rest.remove_prefix(2);
@@ -243,6 +251,11 @@ std::optional<Authority> parse_authority(std::string_view text, UriError& error)
     error.refusal = authority_fault(text, authority);
     if (error.refusal) return std::nullopt;
     return authority;
+}
+
+bool has_unsupported_scheme(std::string_view target) {
+    auto const scheme = target.substr(0, target.find("://"));
+    return equals_ignoring_case(scheme, "ftp") || is_websocket_scheme(scheme);
 }
 
 bool is_origin_form(std::string_view target) { return target.starts_with('/') && !path_fault(target); }

@@ -53,6 +53,9 @@ bool is_mistaken_ipv4(std::string_view host);
 /// True for a usable origin-form target ("/path?query").
 bool is_origin_form(std::string_view target);
 
+/// The target begins with a known scheme that is neither http nor https: ftp, ws or wss.
+bool has_unsupported_scheme(std::string_view target);
+
 /// Appends a URL as decoded by a reader of percent-escapes (RFC 3986 6.2.2): escapes of letters, digits and "-._~" are
 /// decoded, also when their '%' is itself escaped ("%2561"); the hex digits of others are in upper case. For rules.
 void append_unescaped(std::string_view url, std::string& out);

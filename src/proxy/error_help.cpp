@@ -1,5 +1,7 @@
 #include "proxy/error_help.hpp"
 
+#include <algorithm>
+
 namespace garner::proxy {
 
 using cache::FailureKind;
@@ -53,16 +55,33 @@ HelpEntry of_server(FailureKind kind) {
     }
 }
 
+HelpEntry of_refusal(RefusedFor subject) {
+    constexpr std::string_view heading = "This request is not allowed";
+    switch (subject) {
+    case RefusedFor::time:
+        return {"This request is not allowed at this time",
+                {"The rule depends on the time of day or the day of the week. Try again at another time.",
+                 "If it should be allowed now, give the operator the request id below."}};
+    case RefusedFor::client:
+        return {heading,
+                {"The rule is about your user name, your group or your computer, not about the address.",
+                 "If you should have access, give the operator the request id below."}};
+    case RefusedFor::port:
+        return {heading,
+                {"The port is blocked unless a rule opens it. Check the port number if the address has one.",
+                 "The operator can open it by a rule of access that allows this port (key port)."}};
+    case RefusedFor::address: break;
+    }
+    return {heading,
+            {"Check the address for typing errors.", "If this address should be allowed, give the operator the request id below."}};
+}
+
 HelpEntry of_status(std::uint16_t status) {
     switch (status) {
     case 400:
         return {
             "The request is not valid",
             {"Check the address for typing errors.", "If the address is right, the program that sent the request has an error."}};
-    case 403:
-        return {
-            "This request is not allowed",
-            {"Check the address for typing errors.", "If this address should be allowed, give the operator the request id below."}};
     case 407:
         return {"This proxy requires a login",
                 {"Log in with your user name and password.", "If the login was refused, check both for typing errors."}};
@@ -80,7 +99,7 @@ HelpEntry of_status(std::uint16_t status) {
     case 501:
     case 505:
         return {"The request uses a feature that this proxy does not support",
-                {"Use HTTP/1.1 and a method without special features.", tell_operator}};
+                {"Use an http or https address, HTTP/1.1, and a method without special features.", tell_operator}};
     case 503: return {"The proxy cannot answer this request now", {try_later, tell_operator}};
     case 508:
         return {"The request runs in a loop between proxies",
@@ -89,9 +108,9 @@ HelpEntry of_status(std::uint16_t status) {
     }
 }
 
-HelpEntry entry_for(std::uint16_t status, FailureKind kind) {
+HelpEntry entry_for(std::uint16_t status, FailureKind kind, RefusedFor subject) {
     switch (kind) {
-    case FailureKind::other: return of_status(status);
+    case FailureKind::other: return status == 403 ? of_refusal(subject) : of_status(status);
     case FailureKind::resources: return {"The proxy has no resources left for this request", {try_later, tell_operator}};
     case FailureKind::not_stored:
         return {"This page is not in the cache",
@@ -107,8 +126,21 @@ HelpEntry entry_for(std::uint16_t status, FailureKind kind) {
 
 }   // namespace
 
-ErrorHelp error_help(std::uint16_t status, FailureKind kind, std::string_view host) {
-    auto entry = entry_for(status, kind);
+RefusedFor refused_for(http::Matcher const& match) {
+    auto const used = [](http::NamedMatcher const& one) { return refused_for(*one.matcher); };
+    auto const any = [&](RefusedFor subject) {
+        return std::ranges::count(match.is, subject, used) + std::ranges::count(match.is_not, subject, used) > 0;
+    };
+    if (!match.time.empty() || any(RefusedFor::time)) return RefusedFor::time;
+    bool const names_client = !match.source.empty() || !match.user.empty() || !match.group.empty() || !match.certificate.empty();
+    bool const names_address = !match.host.empty() || !match.destination.empty() || !match.url_contains.empty() ||
+                               !match.url_matches.empty() || !match.host_matches.empty() || !match.decoded_url_matches.empty() ||
+                               !match.decoded_path_matches.empty();
+    return !names_address && (names_client || any(RefusedFor::client)) ? RefusedFor::client : RefusedFor::address;
+}
+
+ErrorHelp error_help(std::uint16_t status, FailureKind kind, std::string_view host, RefusedFor subject) {
+    auto entry = entry_for(status, kind, subject);
     auto const at = entry.heading.find(name_mark);
     if (at == std::string_view::npos) return {std::string(entry.heading), entry.hints};
     // Without a name the reader is a visitor, and can check neither the name nor the network.

@@ -1,7 +1,6 @@
 #include "proxy/error_page.hpp"
 
 #include "http/accept.hpp"
-#include "proxy/error_help.hpp"
 #include "proxy/head_writer.hpp"
 #include "proxy/page_text.hpp"
 
@@ -22,7 +21,7 @@ void append_values(std::string& out, ErrorPage const& page, ErrorFormat format) 
                 {{"Reason", page.what},
                  {"Address", page.url},
                  {"Decided by", page.rule, append_own_text},
-                 {"Because", page.because, append_own_text},
+                 {"Because", page.because, append_with_links},
                  {"Proxy", page.server},
                  {"Request id", page.id}},
                 format);
@@ -117,7 +116,7 @@ std::string_view content_type(ErrorFormat format) {
 }
 
 std::string error_page(ErrorPage const& page, ErrorFormat format) {
-    auto const help = error_help(page.status, page.kind, page.host);
+    auto const help = error_help(page.status, page.kind, page.host, page.subject);
     switch (format) {
     case ErrorFormat::html: return page_as_html(page, help);
     case ErrorFormat::json: return page_as_json(page, help);

@@ -6,6 +6,7 @@
 
 #include "cache/fill.hpp"
 #include "http/message.hpp"
+#include "proxy/error_help.hpp"
 
 namespace garner::proxy {
 
@@ -14,11 +15,12 @@ struct ErrorPage {
     cache::FailureKind kind = cache::FailureKind::other;
     std::string_view what;      // the technical reason
     std::string_view rule;      // the deciding rule: "access[2]: deny"; may be empty
-    std::string_view because;   // the reason that the rule gives; may be empty
-    std::string_view host;      // the server's name for the heading; empty: none is shown
-    std::string_view url;       // may be empty
-    std::string_view server;    // the proxy's name
-    std::string_view id;        // the request id, also in the access log
+    std::string_view because;   // the reason that the rule gives; may be empty. Its http and https URLs are links in HTML
+    RefusedFor subject = RefusedFor::address;   // of the rule
+    std::string_view host;                      // the server's name for the heading; empty: none is shown
+    std::string_view url;                       // may be empty
+    std::string_view server;                    // the proxy's name
+    std::string_view id;                        // the request id, also in the access log
 };
 
 enum class ErrorFormat : std::uint8_t { text, html, json };

@@ -86,4 +86,22 @@ void append_own_text(std::string& out, std::string_view text, ErrorFormat format
     if (is_cut) out += "...";
 }
 
+void append_with_links(std::string& out, std::string_view text, ErrorFormat format) {
+    if (format != ErrorFormat::html || text.size() > text_max) return append_own_text(out, text, format);
+    while (!text.empty()) {
+        auto const begin = std::min(text.find("http://"), text.find("https://"));
+        append_own_text(out, text.substr(0, begin), format);
+        if (begin == text.npos) return;
+        text.remove_prefix(begin);
+        auto url = text.substr(0, text.find_first_of(" \t\r\n<>\"'"));
+        url = url.substr(0, url.find_last_not_of(".,;:!?)") + 1);   // the end of a sentence
+        out += "<a href=\"";
+        append_own_text(out, url, format);
+        out += "\">";
+        append_own_text(out, url, format);
+        out += "</a>";
+        text.remove_prefix(url.size());
+    }
+}
+
 }   // namespace garner::proxy

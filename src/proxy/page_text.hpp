@@ -15,6 +15,8 @@ std::string_view head_of_page();
 void append_escaped(std::string& out, std::string_view text, ErrorFormat format);
 /// For text from the configuration: keeps characters that are valid UTF-8.
 void append_own_text(std::string& out, std::string_view text, ErrorFormat format);
+/// append_own_text(); in HTML, words that are http or https URLs become links.
+void append_with_links(std::string& out, std::string_view text, ErrorFormat format);
 
 /// A named value of a page, and the function that appends the value.
 struct PageRow {

@@ -77,6 +77,7 @@ void Record::set_rule(http::Decision const& decision, std::optional<IpAddress> c
     texts.because = decision.because;
     texts.logged_rule = decision.text();
     by_destination = decision.closed && !decision.closed_port;
+    by_port = decision.closed && decision.closed_port;
     refused_address = destination;
     note_rule(decision);
 }

@@ -45,6 +45,7 @@ public:
     bool peers_timed_out = false;
     std::uint16_t sent_status = 0;
     bool by_destination = false;                    // the rules or defaults refused the address of the origin
+    bool by_port = false;                           // a default refused the port
     std::optional<IpAddress> refused_address;       // the address of the origin that was decided on; nothing: it was not known
     bool truncated = false;                         // the client got an incomplete response, and did not cause that
     std::uint32_t rule = http::Decision::no_rule;   // the index of the access rule that decided

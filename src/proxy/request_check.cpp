@@ -19,7 +19,7 @@ std::optional<Verdict> RequestCheck::check() {
     auto const& framing = request_.client.begin_body();
     if (framing.refusal) return refused(framing.status, framing.refusal, "RFC 9112 message framing");
     if (auto const* fault = read_target(head, request_.only_origin(), request_.target))
-        return refused(400, fault, "RFC 9112 request target");
+        return refused(http::has_unsupported_scheme(head.target) ? 501 : 400, fault, "RFC 9112 request target");
     if (request_.bumped_origin)
         if (auto const verdict = check_inside()) return *verdict;
     if (head.method == Method::connect && !request_.client.body_done())

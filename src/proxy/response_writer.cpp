@@ -129,7 +129,15 @@ ErrorPage ResponseWriter::page_of(std::uint16_t status, std::string_view what, s
         return page;
     }
     page.rule = rule;
-    if (rule == request_.record.texts.rule) page.because = request_.record.texts.because;
+    if (rule == request_.record.texts.rule) {
+        page.because = request_.record.texts.because;
+        auto const rules = request_.options->access.rules();
+        auto const index = request_.record.rule;
+        if (request_.record.by_port)
+            page.subject = RefusedFor::port;
+        else if (index < rules.size() && rules[index].label() == rule)
+            page.subject = refused_for(rules[index].match);
+    }
     page.url = target.url;
     if (is_read) page.host = request_.head().method == http::Method::connect ? target.url : target.host_field;
     return page;

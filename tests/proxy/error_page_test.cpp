@@ -122,6 +122,51 @@ TEST(ErrorPage, each_status_and_kind_has_a_heading_and_two_hints) {
     EXPECT_EQ(error_help(502, FailureKind::name, "").heading, "The server of this site could not be found");
 }
 
+TEST(ErrorPage, hints_of_a_refusal_follow_the_subject_of_its_rule) {
+    http::Matcher by_time, by_group, by_host, by_host_and_group;
+    by_time.time.emplace_back();
+    by_time.host = http::HostSet({*http::HostPattern::parse("example.com")});
+    by_group.group = {"pupils"};
+    by_host.host = by_time.host;
+    by_host_and_group.host = by_time.host;
+    by_host_and_group.group = {"pupils"};
+    http::Matcher by_use;
+    by_use.is.push_back({"evenings", std::make_shared<http::Matcher>(by_time)});
+    struct {
+        http::Matcher const& match;
+        std::string_view has, has_not;
+    } const rows[] = {
+        {by_time, "Try again at another time", "typing errors"},
+        {by_use, "Try again at another time", "typing errors"},
+        {by_group, "your user name, your group or your computer", "typing errors"},
+        {by_host, "typing errors", "another time"},
+        {by_host_and_group, "typing errors", "another time"},
+        {http::Matcher(), "typing errors", "another time"},
+    };
+    for (auto const& row : rows) {
+        auto page = refused_page();
+        page.status = 403;
+        page.kind = FailureKind::other;
+        page.subject = refused_for(row.match);
+        auto const html = error_page(page, ErrorFormat::html);
+        EXPECT_THAT(html, HasSubstr(std::string(row.has)));
+        EXPECT_THAT(html, Not(HasSubstr(std::string(row.has_not))));
+    }
+}
+
+TEST(ErrorPage, URLs_in_the_reason_of_a_rule_are_links_in_HTML_alone) {
+    auto page = refused_page();
+    page.status = 403;
+    page.because = "see https://intra.example/rules?a=1&b=2, or <http://help.example/>. javascript:alert(1)";
+    auto const html = error_page(page, ErrorFormat::html);
+    EXPECT_THAT(
+        html, HasSubstr(R"(see <a href="https://intra.example/rules?a=1&amp;b=2">https://intra.example/rules?a=1&amp;b=2</a>, or )"
+                        R"(&lt;<a href="http://help.example/">http://help.example/</a>&gt;. javascript:alert(1))"));
+    EXPECT_THAT(error_page(page, ErrorFormat::text),
+                HasSubstr("see https://intra.example/rules?a=1&b=2, or <http://help.example/>."));
+    EXPECT_THAT(error_page(page, ErrorFormat::json), HasSubstr("see https://intra.example/rules?a=1&b=2, or"));
+}
+
 TEST(ErrorPage, the_format_is_the_one_that_the_client_prefers) {
     struct {
         std::string_view accept;
