@@ -56,7 +56,10 @@ net::awaitable<Step> FailedFetch::answer() {
     if (!refused) request_.services.counters.origin_failures.add();
     if (!failure_.is_refusal() && may_serve_stale()) co_return serve_stale(StaleUse::unreachable);
     auto& record = request_.record;
-    if (!refused) note_held_back();
+    if (!refused) {
+        note_held_back();
+        note_stored_copy();
+    }
     record.answer = refused ? Answer::refused : Answer::failed;
     record.tag = refused ? ResultTag::tcp_denied : state_.stale ? ResultTag::tcp_refresh_fail_err : ResultTag::tcp_miss;
     record.cache_status.ttl.reset();
@@ -104,6 +107,19 @@ bool FailedFetch::may_serve_stale() const {
     auto const kind = http::StaleOnErrorKind::unreachable;
     auto const& invalidations = request_.services.cache.invalidations;
     return state_.stale && invalidations.may_serve_stale_on_error(*state_.stale, request_.control, wall_now(), kind);
+}
+
+/// The client's own directives keep it from the stored response.
+void FailedFetch::note_stored_copy() {
+    if (!state_.stale) return;
+    auto const& invalidations = request_.services.cache.invalidations;
+    auto const now = wall_now();
+    http::RequestCacheControl const none;
+    bool const is_fresh = invalidations.may_reuse(*state_.stale, state_.stale->terms(), none, now).reuse == http::Reuse::fresh;
+    auto const kind = http::StaleOnErrorKind::unreachable;
+    if (!is_fresh && !invalidations.may_serve_stale_on_error(*state_.stale, none, now, kind)) return;
+    failure_.told.reason.append(failure_.told.reason.ends_with('.') ? "" : ".")
+        .append(" A stored copy exists: a request without Cache-Control and Pragma gets it.");
 }
 
 /// The stored response must be validated, and cannot be: 504, as for must-revalidate (RFC 9111 5.2.2.2).

@@ -44,6 +44,7 @@ private:
     void tell_followers();
     bool may_serve_stale() const;
     void note_held_back();
+    void note_stored_copy();
 
     Request& request_;
     ResponseWriter& writer_;

@@ -115,6 +115,20 @@ TEST(Refresh, a_failure_behind_an_answer_harms_nobody) {
     EXPECT_TRUE(again.hit());
 }
 
+TEST(Refresh, a_reload_that_fails_says_that_a_stored_copy_exists) {
+    Origin origin;
+    Proxy proxy;
+    origin.answer("/page", fresh("here"));
+    EXPECT_EQ(get(proxy, origin, "/page").body(), "here");
+    origin.by_hand("/page", [](Hand& hand) { hand.leave(); });
+    origin.by_hand("/other", [](Hand& hand) { hand.leave(); });
+    auto const reload = get(proxy, origin, "/page", {{"Cache-Control", "no-cache"}});
+    EXPECT_EQ(reload.status(), 502);
+    EXPECT_THAT(reload.body(), HasSubstr("A stored copy exists: a request without Cache-Control and Pragma gets it."));
+    EXPECT_THAT(get(proxy, origin, "/other", {{"Cache-Control", "no-cache"}}).body(), Not(HasSubstr("A stored copy exists")));
+    EXPECT_EQ(get(proxy, origin, "/page").body(), "here");
+}
+
 TEST(Refresh, beyond_its_window_the_origin_is_asked_first) {
     Origin origin;
     Proxy proxy;
