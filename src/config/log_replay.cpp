@@ -70,6 +70,7 @@ void LogReplay::take(sim::LoggedRequest const& line, sim::LogFormatRow const& fo
     if (!after_.ask(question_).empty()) return void(++malformed_);
     if (after_.is_own_page()) return void(++own_pages_);
     if (question_.method == "PURGE") return void(++purges_);
+    if (!before_ && line.status == "429") return void(++limited_);
     ++requests_;
     auto const decision = after_.decide();
     auto before = logged_verdict(line);
@@ -115,9 +116,10 @@ std::string LogReplay::text_of(char const* what, Changes const& changes) const {
 std::string LogReplay::text() const {
     auto const count = [](std::uint64_t number, char const* what) { return std::to_string(number) + what; };
     return count(requests_, " requests replayed; skipped: ") + count(malformed_, " malformed, ") +
-           count(own_pages_, " for the page of refusals, ") + count(purges_, " purges, ") +
-           count(other_protocols_, " of other protocols; ") + count(broken_, " lines unreadable\n") +
-           text_of("newly denied", denied_) + text_of("newly allowed", allowed_) + text_of("undecidable", undecidable_);
+           count(own_pages_, " for the proxy's own pages, ") + count(purges_, " purges, ") +
+           count(limited_, " refused by limits or quotas, ") + count(other_protocols_, " of other protocols; ") +
+           count(broken_, " lines unreadable\n") + text_of("newly denied", denied_) + text_of("newly allowed", allowed_) +
+           text_of("undecidable", undecidable_);
 }
 
 }   // namespace garner::config

@@ -20,8 +20,8 @@ public:
     /// `before` is nullptr: the log tells the former decision. Both inquiries must outlive it.
     LogReplay(proxy::RuleInquiry& after, proxy::RuleInquiry* before) : after_(after), before_(before) {}
 
-    /// Counts the request. Skips lines of other protocols, requests that the proxy rejects for their form (400), and those for the
-    /// page of refusals and PURGE, which no rule of `access` decides.
+    /// Counts the request. Skips lines of other protocols, requests that the proxy rejects for their form (400), those for its own
+    /// pages and PURGE, which no rule of `access` decides, and without `before` those with status 429, which limits and quotas refused.
     void take(sim::LoggedRequest const&, sim::LogFormatRow const&);
     /// A line that the format cannot read.
     void count_broken() { ++broken_; }
@@ -52,7 +52,7 @@ private:
     proxy::RuleInquiry* before_;
     proxy::RuleQuestion question_;
     std::string scratch_;
-    std::uint64_t requests_ = 0, other_protocols_ = 0, malformed_ = 0, own_pages_ = 0, purges_ = 0, broken_ = 0;
+    std::uint64_t requests_ = 0, other_protocols_ = 0, malformed_ = 0, own_pages_ = 0, purges_ = 0, limited_ = 0, broken_ = 0;
     Changes denied_, allowed_, undecidable_;
 };
 

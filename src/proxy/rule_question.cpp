@@ -100,7 +100,14 @@ std::optional<IpAddress> RuleInquiry::destination_without_dns() const {
     return !is_allowed(v4) && is_allowed(v6) ? v6 : v4;
 }
 
-bool RuleInquiry::is_own_page() const { return is_refusals_page(target_, head_.method, options_); }
+bool RuleInquiry::is_own_page() const {
+    if (is_refusals_page(target_, head_.method, options_)) return true;
+    auto const& uri = target_.uri;
+    // Logs have the host of a request in origin-form as the client wrote it: any name may lead to the proxy.
+    auto const is_there = [&](Listen const& one) { return !one.origin && one.port == uri.authority.port; };
+    return uri.scheme == http::Scheme::http && head_.method != http::Method::connect && !target_.accelerated &&
+           is_internal_path(uri.path_and_query) && std::ranges::any_of(options_.listen, is_there);
+}
 
 http::Decision RuleInquiry::decide() const {
     if (destination_) return permits(options_, own_, target_, facts_, *destination_);

@@ -50,7 +50,7 @@ public:
     /// depend on it. The proxy may still refuse what is allowed without a known address.
     http::Decision decide() const;
     http::RuleRequest const& facts() const { return facts_; }
-    /// The proxy answers it by its page of refusals, without the rules.
+    /// The proxy answers it by a page of its own: of refusals, or an internal path at the port of a listener.
     bool is_own_page() const;
     std::optional<IpAddress> const& destination() const { return destination_; }
 

@@ -199,12 +199,13 @@ TEST(RulesCommand, decide_answers_each_line) {
 {"link": 1}
 )");
     auto const shown = rules_command({"decide", "--config", file}, questions);
-    EXPECT_EQ(shown.output, "{\"verdict\":\"deny\",\"rule\":\"access[0]\",\"name\":\"exams\",\"closed\":null}\n"
-                            "{\"verdict\":\"deny\",\"rule\":\"access[1]\",\"name\":null,\"closed\":\"port of another protocol\"}\n"
-                            "{\"verdict\":\"allow\",\"rule\":\"access[1]\",\"name\":null,\"closed\":null}\n"
-                            "{\"verdict\":\"deny\",\"rule\":\"access[1]\",\"name\":null,\"closed\":\"destination on loopback\"}\n"
-                            "{\"error\":\"link: unknown member; valid members: at, source, listener, user, groups, method, url, "
-                            "destination, fields\"}\n");
+    EXPECT_EQ(shown.output,
+              "{\"verdict\":\"deny\",\"rule\":\"access[0]\",\"name\":\"exams\",\"needs\":null,\"closed\":null}\n"
+              "{\"verdict\":\"deny\",\"rule\":\"access[1]\",\"name\":null,\"needs\":null,\"closed\":\"port of another protocol\"}\n"
+              "{\"verdict\":\"allow\",\"rule\":\"access[1]\",\"name\":null,\"needs\":null,\"closed\":null}\n"
+              "{\"verdict\":\"deny\",\"rule\":\"access[1]\",\"name\":null,\"needs\":null,\"closed\":\"destination on loopback\"}\n"
+              "{\"error\":\"link: unknown member; valid members: at, source, listener, user, groups, method, url, "
+              "destination, fields\"}\n");
     EXPECT_EQ(shown.code, 1);
 }
 
@@ -244,8 +245,8 @@ TEST(RulesCommand, test_replays_a_log) {
     auto const shown = rules_command({"test", "--log", log, "--config", after});
     EXPECT_EQ(shown.code, 0);
     EXPECT_EQ(shown.output,
-              "3 requests replayed; skipped: 0 malformed, 0 for the page of refusals, 0 purges, 1 of other protocols; 1 lines "
-              "unreadable\n"
+              "3 requests replayed; skipped: 0 malformed, 0 for the proxy's own pages, 0 purges, 0 refused by limits or quotas, "
+              "1 of other protocols; 1 lines unreadable\n"
               "newly denied: 1 (33.3 %)\n"
               "  1 - b.example, such as GET http://b.example/x from 10.2.0.7: deny by rest (access[2]: deny) all\n"
               "newly allowed: 1 (33.3 %)\n"
@@ -264,12 +265,16 @@ TEST(RulesCommand, test_replays_a_log) {
 
 TEST(RulesCommand, test_skips_what_no_rule_decides_in_each_format) {
     TempDir dir;
-    auto const shut = dir.write("new.json", R"({"access": [{"deny": "all"}]})");
     for (std::string const format : {"squid", "combined", "json"}) {
         Origin origin;
         origin.answer("/page", fresh("x"));
-        Proxy proxy(R"({"workers": 1, "log": {"format": ")" + format + "\"}}");
+        Proxy proxy(R"({"workers": 1, "quotas": [{"name": "one", "requests": 1}], "log": {"format": ")" + format + "\"}}");
+        auto const listen = "127.0.0.1:" + std::to_string(proxy.port());
+        auto const shut = dir.write("new.json", R"({"listen": [{"address": ")" + listen + R"("}], "access": [{"deny": "all"}]})");
         EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
+        EXPECT_EQ(get(proxy, origin, "/more").status(), 429);
+        EXPECT_EQ(Client(proxy).get("/proxy.pac").status(), 200);
+        EXPECT_EQ(Client(proxy).get("/quota").status(), 200);
         EXPECT_EQ(Client(proxy).get("http://garner.internal/").status(), 200);
         EXPECT_EQ(Client(proxy, origin).send("PURGE", "/page").status(), 200);
         for (char const* bytes :
@@ -280,9 +285,10 @@ TEST(RulesCommand, test_skips_what_no_rule_decides_in_each_format) {
         }
         proxy.stop();
         auto const shown = rules_command({"test", "--log", proxy.log_file().string(), "--config", shut});
-        EXPECT_THAT(shown.output,
-                    StartsWith("1 requests replayed; skipped: 3 malformed, 1 for the page of refusals, 1 purges, 0 of other "
-                               "protocols; 0 lines unreadable\nnewly denied: 1 (100 %)\n"))
+        EXPECT_THAT(
+            shown.output,
+            StartsWith("1 requests replayed; skipped: 3 malformed, 3 for the proxy's own pages, 1 purges, 1 refused by limits or "
+                       "quotas, 0 of other protocols; 0 lines unreadable\nnewly denied: 1 (100 %)\n"))
             << format << read_file(proxy.log_file());
     }
 }
