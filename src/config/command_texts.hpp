@@ -107,7 +107,8 @@ inline constexpr char const* about_rules =
 inline constexpr char const* about_rule_lines =
     "decide reads {\"url\": ...} with at, source, listener, user, groups, method, destination and fields "
     "({\"Accept\": \"text/html\"}, or a list of lines). "
-    "The verdicts are allow, deny, login (a user is missing) and undecided (the destination is missing).";
+    "The verdicts are allow, deny, login and undecided. For the last two, needs names the member that is missing: user, or "
+    "destination.";
 
 inline constexpr char const* about_completion =
     "Prints the completion script for bash or zsh.\n"

@@ -109,10 +109,17 @@ std::string rule_that_decides(http::Decision const& decision) {
     return text;
 }
 
+/// The member of a question that the decision is missing; empty: none.
+std::string_view needed_member(http::Decision::Verdict verdict) {
+    using enum http::Decision::Verdict;
+    return verdict == needs_destination ? "destination" : verdict == needs_identity ? "user" : "";
+}
+
 OrderedJson as_json(http::Decision const& decision) {
     return {{"verdict", std::string(proxy::name_of(decision.verdict))},
             {"rule", text_or_null(decision.place())},
             {"name", text_or_null(decision.name)},
+            {"needs", text_or_null(needed_member(decision.verdict))},
             {"closed", text_or_null(decision.closed ? decision.closed : "")}};
 }
 

@@ -20,7 +20,8 @@ std::string_view position_of(http::AccessRule const&);
 /// The rule that decides, and what it waits for: "access[3]", "access[3], which asks for a login".
 std::string rule_that_decides(http::Decision const&);
 
-/// {"verdict": "deny", "rule": "access[3]", "name": "exams", "closed": null}
+/// {"verdict": "deny", "rule": "access[3]", "name": "exams", "needs": null, "closed": null}; `needs`: the member of the question that
+/// the decision is missing.
 nlohmann::ordered_json as_json(http::Decision const&);
 
 /// The answer to one line, without a newline: as_json(), or {"error": …} for a line that is no question.
