@@ -25,7 +25,7 @@ void log(ReloadReport const& report) {
     if (report.refused()) spdlog::error(not_reloaded);
     std::string lines;
     for (auto const& fault : report.faults) lines += text_of(fault) + "\n";
-    for (auto const& notice : report.notices) lines += "notice: " + text_of(notice) + "\n";
+    for (auto const& notice : report.notices) lines += notice_text_of(notice) + "\n";
     io::stderr_lines(lines);
     if (report.refused()) return;
     for (auto const& change : report.changes) spdlog::info("changed: {}", change.text());

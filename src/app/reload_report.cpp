@@ -79,7 +79,7 @@ int ReloadReport::exit_code() const {
 std::vector<std::string> ReloadReport::lines(bool shown_only) const {
     std::vector<std::string> lines;
     for (auto const& fault : faults) lines.push_back(text_of(fault));
-    for (auto const& notice : notices) lines.push_back("notice: " + text_of(notice));
+    for (auto const& notice : notices) lines.push_back(notice_text_of(notice));
     if (refused()) {
         lines.push_back("configuration not reloaded: it has errors; the running configuration stays in use");
         return lines;

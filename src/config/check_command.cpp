@@ -17,10 +17,7 @@ void print_faults(std::span<Fault const> faults, std::ostream& out) {
 }
 
 void print_notices(std::span<Fault const> notices, std::ostream& out) {
-    for (Fault notice : notices) {
-        notice.text.insert(0, "notice: ");
-        out << text_of(notice) << '\n';
-    }
+    for (Fault const& notice : notices) out << notice_text_of(notice) << '\n';
 }
 
 }   // namespace garner::config

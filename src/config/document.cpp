@@ -287,4 +287,9 @@ std::string text_of(Fault const& fault) {
     return without_controls(out);
 }
 
+std::string notice_text_of(Fault notice) {
+    notice.text.insert(0, "notice: ");
+    return text_of(notice);
+}
+
 }   // namespace garner::config

@@ -17,5 +17,7 @@ struct Fault {
 /// "garner.json:12: memory.szie: unknown key (did you mean memory.size?)", "--set memory.szie: unknown key (…)". Control characters
 /// are escaped.
 std::string text_of(Fault const&);
+/// The form of notices, which have "notice: " before the text.
+std::string notice_text_of(Fault);
 
 }   // namespace garner::config

@@ -60,11 +60,14 @@ bool names_group(http::Matcher const& match, std::string_view group) {
     return match.group.contains(group) || std::ranges::any_of(match.is, in) || std::ranges::any_of(match.is_not, in);
 }
 
+/// Every list of rules that may name groups.
 void check_groups(Reader& reader, Config const& config) {
     for (auto const& group : config.auth.groups) {
-        auto const names = [&](http::AccessRule const& rule) { return names_group(rule.match, group.name); };
-        bool const is_used =
-            std::ranges::any_of(config.proxy.access.rules(), names) || std::ranges::any_of(config.proxy.purge.rules(), names);
+        auto const names = [&](auto const& rule) { return names_group(rule.match, group.name); };
+        auto const& proxy = config.proxy;
+        bool const is_used = std::ranges::any_of(proxy.access.rules(), names) || std::ranges::any_of(proxy.purge.rules(), names) ||
+                             std::ranges::any_of(proxy.share.weights, names) || std::ranges::any_of(proxy.caps, names) ||
+                             std::ranges::any_of(proxy.quotas, names);
         if (!is_used) reader.notice({"groups", group.name}, "no rule uses this group", "use it with group, or remove it");
     }
 }

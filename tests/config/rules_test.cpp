@@ -99,6 +99,12 @@ TEST(Rules, groups_that_no_rule_uses_are_noticed) {
                                R"("groups": {"a": {"user": "b"}}, "access": [{"allow": {"group": "*"}}]})"),
               "")
         << "every group";
+    for (auto const* user :
+         {R"("share": {"weights": [{"group": "a", "weight": 2}]})", R"("caps": [{"group": "a", "down": "8 Mbit/s"}])",
+          R"("quotas": [{"name": "q", "group": "a", "bytes": "1 GiB"}])"})
+        EXPECT_THAT(notices_of_rules("{" + std::string(kiosk_auth) + R"("groups": {"a": {"user": "b"}}, )" + user + "}"),
+                    Not(HasSubstr("no rule uses this group")))
+            << user;
 }
 
 TEST(Rules, a_user_whose_name_looks_like_all_users_is_noticed) {
@@ -362,6 +368,19 @@ TEST(RulesWhy, names_the_rule_that_asks_for_a_login_as_the_one_that_decides) {
     json = as_json(trace_rules(inquiry, loaded.config.proxy.access));
     EXPECT_EQ(json["verdict"], "allow");
     for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(json["rules"][i]["decides"], i == 2) << i;
+}
+
+TEST(RuleLines, name_the_member_that_an_open_decision_needs) {
+    auto const loaded = load("{" + std::string(kiosk_auth) + R"("access": [
+        {"deny": {"host": "a.example", "destination": "192.0.2.0/24"}}, {"allow": {"user": "eve"}}]})");
+    proxy::RuleInquiry inquiry(loaded.config.proxy, {});
+    auto const decided = [&](char const* question) { return decide_line(inquiry, question, wall_now()); };
+    EXPECT_EQ(decided(R"({"url": "http://a.example/"})"),
+              R"({"verdict":"undecided","rule":"access[0]","name":null,"needs":"destination","closed":null})");
+    EXPECT_EQ(decided(R"({"url": "http://b.example/"})"),
+              R"({"verdict":"login","rule":"access[1]","name":null,"needs":"user","closed":null})");
+    EXPECT_EQ(decided(R"({"url": "http://b.example/", "user": "eve"})"),
+              R"({"verdict":"allow","rule":"access[1]","name":null,"needs":null,"closed":null})");
 }
 
 TEST(RuleLines, have_fields_as_an_object_or_as_lines) {
