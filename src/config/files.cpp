@@ -93,14 +93,19 @@ void try_reload(Reader& reader, std::string const& file, Rights& rights) {
                       "give this user read access, such as by chgrp and chmod g+r; until then SIGHUP changes nothing");
 }
 
-/// The start and a reload read the CA with these rights.
-void try_ca_rights(Reader& reader, bump::Options const& options, Rights& rights) {
-    Reader::Step const key(reader, std::string_view("bump"));
+/// The start and a reload read the file with these rights. A missing file is reported elsewhere.
+void try_read(Reader& reader, std::string const& file, Rights& rights, char const* mend) {
     std::error_code error;
-    for (auto const& [name, file] : {std::pair("ca_chain", options.ca_chain), std::pair("ca_key", options.ca_key)})
-        if (rights.are_of_account() && fs::exists(file, error) && !rights.have(R_OK, file))
-            reader.fault({std::string_view(name)}, in_quotes(file) + " cannot be read by the start or a reload: " + rights.why(),
-                         "make this user its owner (chown), and let it enter the directory");
+    if (rights.are_of_account() && fs::exists(file, error) && !rights.have(R_OK, file))
+        reader.fault(in_quotes(file) + " cannot be read by the start or a reload: " + rights.why(), mend);
+}
+
+void try_ca_rights(Reader& reader, bump::Options const& options, Rights& rights) {
+    Reader::Step const section(reader, std::string_view("bump"));
+    for (auto const& [name, file] : {std::pair("ca_chain", options.ca_chain), std::pair("ca_key", options.ca_key)}) {
+        Reader::Step const key(reader, std::string_view(name));
+        try_read(reader, file, rights, "make this user its owner (chown), and let it enter the directory");
+    }
 }
 
 void try_certificate(Reader& reader, net::CertificateFiles const& files, Rights& rights) {
@@ -157,7 +162,9 @@ void try_peer_tls(Reader& reader, std::size_t index, icp::PeerTls const& tls, Ri
 void try_login_files(Reader& reader, auth::Options const& options, Rights& rights) {
     try_logins(reader, options);
     Reader::Step const key(reader, std::string_view("auth"));
-    for (auto const& file : watched_files(options)) try_reload(reader, file, rights);
+    for (auto const& file : watched_files(options))
+        try_read(reader, file, rights,
+                 "give this user read access, such as by chgrp and chmod g+r, and let it enter the directory");
 }
 
 /// True if the start makes the account the owner of the access log.

@@ -46,6 +46,22 @@ TEST(Auth, the_keys_are_read) {
     EXPECT_EQ(options.groups[1], (auth::GroupOptions{.name = "staff", .users = {"file:/s", "alice"}, .ldap = {"cn=staff,dc=uni"}}));
 }
 
+TEST(Auth, check_fails_if_the_user_of_the_program_cannot_read_a_file_of_users) {
+    if (!io::is_root() || !io::find_account("nobody")) GTEST_SKIP() << "only root becomes another user";
+    test::TemporaryFolder const folder;
+    auto const users = folder.path("users");
+    std::ofstream(users) << "anna:$apr1$h6qC1bM3$Mt2H8g0iCTz8x7yJ4Xo7e1\n";
+    std::filesystem::permissions(folder.path(""), std::filesystem::perms(0755));
+    std::filesystem::permissions(users, std::filesystem::perms(0600));
+    auto const text = R"({"user": "nobody", "auth": {"sources": [{"type": "htpasswd", "file": ")" + users + R"("}]}})";
+    auto const loaded = load_text("test.json", text, {}, NamedFiles::tried);
+    ASSERT_EQ(loaded.faults.size(), 1u);
+    EXPECT_THAT(text_of(loaded.faults.front()),
+                HasSubstr("\"" + users + "\" cannot be read by the start or a reload: Permission denied for user nobody"));
+    std::filesystem::permissions(users, std::filesystem::perms(0644));
+    EXPECT_TRUE(load_text("test.json", text, {}, NamedFiles::tried).faults.empty());
+}
+
 TEST(Auth, each_fault_has_its_key_and_a_mend) {
     struct Case {
         char const* source;
