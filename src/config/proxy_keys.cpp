@@ -1,4 +1,6 @@
 // The keys of the proxy itself: addresses, caching, limits, deadlines, forwarded fields, log.
+#include <algorithm>
+
 #include "config/address_form.hpp"
 #include "config/key_parts.hpp"
 #include "config/matcher_form.hpp"
@@ -228,16 +230,28 @@ Form<proxy::ForwardedReceived> forwarded_received() {
         {{"auto", ForwardedReceived::by_listener}, {"keep", ForwardedReceived::keep}, {"delete", ForwardedReceived::remove}});
 }
 
+/// Names of the standard streams stand for standard output: under a service manager or in a container they are sockets, or belong to
+/// another user, and cannot be opened.
+void take_standard_streams(Reader&, Json const&, proxy::Log& log) {
+    constexpr std::string_view streams[]{"/dev/stdout", "/dev/stderr",     "/dev/fd/1",
+                                         "/dev/fd/2",   "/proc/self/fd/1", "/proc/self/fd/2"};
+    if (std::ranges::count(streams, log.access) > 0) log.access = "-";
+}
+
 Form<proxy::Log> log() {
     using T = proxy::Log;
     using enum proxy::LogFormat;
-    return object_of<T>({
-        key<T>("access", &T::access, text(), "Access log file; `-`: standard output; empty: none."),
-        key<T>("format", &T::format, one_of<proxy::LogFormat>({{"squid", squid}, {"combined", combined}, {"json", json}}),
-               "Format of the access log."),
-        key<T>("query", &T::query, flag(), "`false`: URLs and Referer are logged without query (from `?` on)."),
-        key<T>("level", &T::level, choice({"debug", "info", "warn", "error"}), "Minimum severity of messages on standard error."),
-    });
+    return object_of<T>(
+        {
+            key<T>("access", &T::access, text(),
+                   "Access log file; `-`, `/dev/stdout`, `/dev/stderr`: standard output; empty: none."),
+            key<T>("format", &T::format, one_of<proxy::LogFormat>({{"squid", squid}, {"combined", combined}, {"json", json}}),
+                   "Format of the access log."),
+            key<T>("query", &T::query, flag(), "`false`: URLs and Referer are logged without query (from `?` on)."),
+            key<T>("level", &T::level, choice({"debug", "info", "warn", "error"}),
+                   "Minimum severity of messages on standard error."),
+        },
+        take_standard_streams);
 }
 
 Form<proxy::RefusalOptions> refusals() {
