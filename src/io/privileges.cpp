@@ -4,12 +4,14 @@
 #include <grp.h>
 #include <pwd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 
@@ -55,6 +57,20 @@ bool has_nothing_but(Opened const& directory, std::vector<std::string> const& ou
         if (name != "lost+found" && std::ranges::find(ours, name) == ours.end()) return false;
     }
     return !error;
+}
+
+/// The kernel lets only one user share a port (SO_REUSEPORT), and the sockets of root are root's: a later change from 127.0.0.1 to
+/// all addresses of the machine needs both at once.
+void give_listening_sockets(Account const& account) {
+    std::error_code error;
+    for (auto const& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+        auto const name = entry.path().filename().string();
+        int descriptor = -1, listens = 0;
+        socklen_t size = sizeof listens;
+        std::from_chars(name.data(), name.data() + name.size(), descriptor);
+        if (::getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens)
+            (void)!::fchown(descriptor, account.user, account.group);
+    }
 }
 
 }   // namespace
@@ -137,6 +153,7 @@ std::optional<int> access_error(Account const& account, std::string const& path,
 }
 
 Result<void> become(Account const& account) {
+    give_listening_sockets(account);
     bool const became =
         ::initgroups(account.name.c_str(), account.group) == 0 && ::setgid(account.group) == 0 && ::setuid(account.user) == 0;
     if (became) return {};

@@ -48,8 +48,8 @@ bool can_give_directory(std::string const& path, std::vector<std::string> const&
 /// them. Nothing if the process cannot take the account. Forks: only for a process without other threads.
 std::optional<int> access_error(Account const&, std::string const& path, int rights);
 
-/// Takes the account's user, group and supplementary groups, in all threads, permanently. After an error the
-/// process should exit.
+/// Takes the account's user, group and supplementary groups, in all threads, permanently, and gives listening sockets to the
+/// account. After an error the process should exit.
 Result<void> become(Account const&);
 
 }   // namespace garner::io

@@ -243,6 +243,23 @@ TEST_F(ListenerReload, an_address_moves_to_all_addresses_of_its_port_and_back) {
     EXPECT_THAT(load.stop(), ElementsAre());
 }
 
+TEST_F(ListenerReload, addresses_that_root_opened_move_to_all_addresses_of_their_port_and_back) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+    Proxy proxy(Proxy::Setup{.patch = R"({"user": "nobody", "log": {"access": ""}})", .port = second});
+    std::filesystem::permissions(proxy.dir().path(""), std::filesystem::perms(0755));
+    auto const place = [&](std::string const& address) {
+        json const token{{"name", "ops"}, {"sha256", std::string(64, 'a')}};
+        json const admin{{"address", address + ":" + std::to_string(proxy.admin())}, {"tokens", json::array({token})}};
+        return listen({at(proxy.port(), address)}, {{"admin", admin}});
+    };
+    ASSERT_TRUE(applies(proxy, place("0.0.0.0"))) << proxy.errors();
+    EXPECT_TRUE(eventually([&] { return is_open(proxy.port(), "127.0.0.2") && is_open(proxy.admin(), "127.0.0.2"); }));
+    EXPECT_EQ(get(proxy, origin, "/page").body(), "page");
+    ASSERT_TRUE(applies(proxy, place("127.0.0.1"))) << proxy.errors();
+    EXPECT_TRUE(closes(proxy.port(), "127.0.0.2"));
+    EXPECT_TRUE(closes(proxy.admin(), "127.0.0.2"));
+}
+
 TEST_F(ListenerReload, an_address_is_removed_and_added_again_at_once) {
     Proxy proxy;
     for (int i = 0; i < 5; ++i) {
