@@ -1,4 +1,4 @@
-// The counts of former processes: a takeover does not let the counters of /metrics fall.
+// The counts of former processes: a takeover does not let counters fall.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>

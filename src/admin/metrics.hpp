@@ -27,6 +27,11 @@ struct Metric {
 /// The rows of /metrics and /stats.json, in their order. Rows of one family are adjacent.
 std::span<Metric const> metrics();
 
+/// Counts events, so that it goes on over a takeover.
+inline bool is_counter(Metric const& metric) { return metric.name.find("_total") != std::string_view::npos && !metric.histogram; }
+/// The value for /metrics: a counter's with the counts of former processes, and values of peers by their names, in seconds.
+nlohmann::ordered_json value_of(Metric const&, Report const&);
+
 /// Prometheus' text format 0.0.4. A metric without a measurement is NaN.
 std::string metrics_text(Report const&);
 /// Units are in the table. A metric without a measurement is null.

@@ -21,22 +21,19 @@ Json by_peer(Metric const& metric, Json const& values, std::vector<icp::PeerStat
     return json;
 }
 
-bool is_counter(Metric const& metric) { return metric.name.find("_total") != std::string_view::npos && !metric.histogram; }
-
-/// For counters with those of former processes.
-Json value_of(Metric const& metric, Report const& report) {
-    auto value = metric.get(report);
-    if (value.is_array()) value = by_peer(metric, value, report.figures.peers);
-    bool const continues = is_counter(metric) && report.former && (value.is_object() || value.is_number_unsigned());
-    return continues ? report.former->with(std::string(metric.name), std::move(value)) : value;
-}
-
 LatencySnapshot times_of(Metric const& metric, Report const& report) {
     auto const& times = report.figures.*metric.histogram;
     return report.former ? report.former->with(std::string(metric.name), times) : times;
 }
 
 }   // namespace
+
+Json value_of(Metric const& metric, Report const& report) {
+    auto value = metric.get(report);
+    if (value.is_array()) value = by_peer(metric, value, report.figures.peers);
+    bool const continues = is_counter(metric) && report.former && (value.is_object() || value.is_number_unsigned());
+    return continues ? report.former->with(std::string(metric.name), std::move(value)) : value;
+}
 
 Totals totals_of(Report const& report) {
     Totals totals = Totals::object();

@@ -8,6 +8,22 @@ namespace {
 
 constexpr std::string_view peers = "peers.";
 
+/// A list for values of peers, in their order.
+Json value_here(Metric const& metric, Report const& report) {
+    if (!is_counter(metric)) return metric.get(report);
+    auto value = value_of(metric, report);
+    if (!metric.path.starts_with(peers)) return value;
+    Json list = Json::array();
+    for (auto const& peer : report.figures.peers) list.push_back(value[peer.options.name]);
+    return list;
+}
+
+std::uint64_t sum_of(Json const& counts) {
+    std::uint64_t sum = 0;
+    for (auto const& count : counts) sum += count.get<std::uint64_t>();
+    return sum;
+}
+
 /// Other rows of the same object may have been added before.
 void put(Json& place, Json value) {
     if (value.is_object())
@@ -27,9 +43,12 @@ Json stats_json(Report const& report) {
     Json json;
     for (auto const& metric : metrics())
         if (metric.path.starts_with(peers))
-            put_in_peers(json["peers"], std::string(metric.path.substr(peers.size())), metric.get(report));
+            put_in_peers(json["peers"], std::string(metric.path.substr(peers.size())), value_here(metric, report));
         else if (!metric.path.empty())
-            put(json[pointer_to(metric.path)], metric.get(report));
+            put(json[pointer_to(metric.path)], value_here(metric, report));
+    auto& requests = json["requests"];
+    requests["total"] = 0;
+    requests["total"] = sum_of(requests);   // with those of former processes
     return json;
 }
 

@@ -1,4 +1,4 @@
-// The counters of former processes are added to those of /metrics.
+// The counters of former processes are added to those of /metrics and /stats.json.
 #include "admin/former_totals.hpp"
 
 #include <gmock/gmock.h>
@@ -41,15 +41,21 @@ TEST(FormerTotals, increase_by_what_was_counted_since) {
     EXPECT_EQ(increase(before, now), read(R"({"a_total": 5, "b_total": {"x": 0, "y": 4}, "c_total": 3})"));
 }
 
-TEST(FormerTotals, are_in_metrics_and_only_there) {
+TEST(FormerTotals, are_in_metrics_and_statistics) {
     Report report;
     report.figures.answers[0] = 4;
     FormerTotals former;
-    former.add(read(R"({"garner_requests_total{answer}": {"hit": 6}, "garner_refreshes_total": 9})"));
+    former.add(read(R"({"garner_requests_total{answer}": {"hit": 6}, "garner_refreshes_total": 9,
+                        "garner_peer_queries_total{peer}": {"campus": 2, "gone": 5}})"));
     report.former = &former;
+    report.figures.peers.resize(1);
+    report.figures.peers[0].options.name = "campus";
+    report.figures.peers[0].queries = 1;
+    EXPECT_EQ(stats_json(report)["peers"][0]["queries"], 3);
     EXPECT_THAT(metrics_text(report), HasSubstr("garner_requests_total{answer=\"hit\"} 10\n"));
     EXPECT_THAT(metrics_text(report), HasSubstr("garner_refreshes_total 9\n"));
-    EXPECT_EQ(stats_json(report)["requests"]["hit"], 4);
+    EXPECT_EQ(stats_json(report)["requests"]["hit"], 10);
+    EXPECT_EQ(stats_json(report)["requests"]["total"], 10);
     EXPECT_EQ(totals_of(report)["garner_requests_total{answer}"]["hit"], 10u) << "for the next process";
     EXPECT_FALSE(totals_of(report).contains("garner_uptime_seconds"));
 }
