@@ -62,8 +62,10 @@ net::awaitable<net::Error> exchange(asio::io_context& io, Question const& questi
     co_return unread;
 }
 
-std::string told(net::Error const& error) {
-    return error == beast::error::timeout ? "no reply in time" : lower_case(error.message());
+Fault no_reply(net::Error const& error, std::string const& place, char const* remedy) {
+    if (error != beast::error::timeout) return {"no Garner replies at " + place + ": " + lower_case(error.message()), remedy};
+    return {"no Garner replies at " + place + " in time", "if it runs, it is stopped or overloaded: see its state with ps -o "
+                                                          "pid,stat,cmd -C garner, and restart it if it does not recover"};
 }
 
 }   // namespace
@@ -78,7 +80,7 @@ Result<nlohmann::ordered_json> ask(Question const& question, std::string_view wa
     io.run();
     auto const place = question.place.text();
     constexpr auto remedy = "start it, or pass the --config FILE of the running proxy";
-    if (error) return Fault{"no Garner replies at " + place + ": " + told(error), remedy};
+    if (error) return no_reply(error, place, remedy);
     auto const& response = parser.get();
     if (status) *status = response.result_int();
     if (response.result_int() != 200) {

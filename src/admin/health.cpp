@@ -98,9 +98,10 @@ void check_log(Checked const& in) {
     auto const lost = in.trend.last.lost_lines;
     if (lost <= 0) return;
     auto const& error = in.figures.log.last_error;
-    in.attention(counted(lost, "line") + " of the access log " + (lost < 1.5 ? "was" : "were") + " lost in the last minute" +
-                     (error.empty() ? "" : ": " + error),
-                 "make the file of log.access writable, or move it to a faster disk", "");
+    in.attention(
+        counted(lost, "line") + " of the access log " + (lost < 1.5 ? "was" : "were") + " lost in the last minute" +
+            (error.empty() ? "" : ": " + error),
+        error.empty() ? "move the file of log.access to a faster disk" : "free space, or make the file of log.access writable", "");
 }
 
 void check_connections(Checked const& in) {

@@ -103,7 +103,7 @@ struct WipeCrypt {
 char const* fault_of_hash(std::string_view hash) {
     auto const row = std::ranges::find_if(known_hashes, [&](HashRow const& one) { return hash.starts_with(one.prefix); });
     if (row != std::end(known_hashes)) return row->fault(hash);
-    if (hash.starts_with('$')) return "has a hash of an unknown kind";
+    if (hash.starts_with('$') || (hash.starts_with('{') && hash.find('}') != npos)) return "has a hash of an unknown kind";
     return hash.size() == 13 && is_of_crypt(hash) ? "has a DES hash, which is too weak" : "has a password in plain text";
 }
 

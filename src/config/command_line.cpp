@@ -129,13 +129,14 @@ private:
         root_
             .subcommand("check",
                         "Reports each error of a configuration and suggests a fix.\n"
-                        "Prints file, line and key of each error, and nothing if the file is valid.",
+                        "Prints file, line and key of each error and of each notice. A notice does not prevent a start.",
                         is(Command::check))
             .group("run")
-            .operand("FILE", line_.url)
+            .operand("[FILE]", line_.url)
             .check([this] {
-                if (!line_.config_file.empty()) return "check takes the file without --config";
-                line_.config_file = std::exchange(line_.url, "");
+                if (line_.url.empty() && line_.config_file.empty()) return "check needs a FILE";
+                if (!line_.url.empty() && !line_.config_file.empty()) return "check takes one FILE, with or without --config";
+                if (!line_.url.empty()) line_.config_file = std::exchange(line_.url, "");
                 return "";
             })
             .exit_statuses({{0, "no error"}, {1, "errors"}, {2, "wrong command line"}})

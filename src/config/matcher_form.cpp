@@ -290,10 +290,11 @@ Table<Matcher> matcher_keys() {
         list_key("certificate", &Matcher::certificate, values_of(certificate_pattern()),
                  "Names in the client's certificate (see `listen[].tls.client_ca`): a DNS name, URI, e-mail address or CN, "
                  "`.example.org` for that domain and all its subdomains, or `any`."),
-        identity_key("user", &Matcher::user,
-                     "Users by the name of their login, without case; `*`: every user who has logged in. Only in `access` and "
-                     "`purge`, and in `share` and `caps`, which do not ask for a login. A rule asks for the login only if its "
-                     "other matchers match."),
+        identity_key(
+            "user", &Matcher::user,
+            "Users by the name of their login, without case; `*`: every user who has logged in. Only in `access` and "
+            "`purge`, and in `share`, `caps` and `quotas`, which do not ask for a login. A rule asks for the login only if its "
+            "other matchers match."),
         group_key("Groups of the section `groups` that the user belongs to, like `user`."),
         list_key("method", &Matcher::method, values_of(method()),
                  "Request methods; case-sensitive, but `deny` rules match in any case, because some servers ignore the case."),

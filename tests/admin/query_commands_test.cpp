@@ -76,6 +76,17 @@ TEST(Commands, nobody_there_is_said_with_a_mend) {
                                ": connection refused; start it, or pass the --config FILE of the running proxy\n");
 }
 
+TEST(Commands, a_process_that_does_not_reply_is_not_advised_to_start) {
+    auto const silent = test::listen_on("127.0.0.1");   // the kernel accepts, as for a stopped process
+    auto const place = *place_at("127.0.0.1", silent.port);
+    auto const answer = ask({.place = place, .method = "GET", .target = "/stats.json", .patience = milliseconds{200}}, "stats");
+    ::close(silent.fd);
+    ASSERT_FALSE(answer);
+    EXPECT_THAT(answer.fault().text(), HasSubstr("no Garner replies at 127.0.0.1:" + std::to_string(silent.port) + " in time"));
+    EXPECT_THAT(answer.fault().text(), HasSubstr("stopped or overloaded"));
+    EXPECT_THAT(answer.fault().text(), Not(HasSubstr("start it")));
+}
+
 TEST(Commands, somebody_else_there_is_noticed) {
     test::Origin other;
     other.answer("/stats.json", test::fresh("hello"));

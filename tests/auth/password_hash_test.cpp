@@ -41,6 +41,7 @@ TEST(PasswordHash, plain_text_weak_slow_and_truncated_hashes_are_refused) {
           "$2y$31$abcdefghijklmnopqrstuuabcdefghijklmnopqrstuvwxyzabcdefg", "$2y$05$short", "$6$salt$short",
           "$5$rounds=999999999$salt$", "$6$rounds=99999999$s$", "$y$j9T$", "$apr1$x", "{SHA}AAAA", "$1$"})
         EXPECT_NE(fault_of_hash(hash), nullptr) << hash;
+    EXPECT_STREQ(fault_of_hash("{SSHA}MTIzNDU2Nzg5MDEyMzQ1Njc4OTA="), "has a hash of an unknown kind");
     EXPECT_NE(fault_of_hash(std::string("$2y$31$") + std::string(53, 'a')), nullptr);
     EXPECT_EQ(fault_of_hash(std::string("$2y$10$") + std::string(53, 'a')), nullptr);
 }

@@ -34,6 +34,7 @@ TEST(CommandLine, subcommands) {
     EXPECT_EQ(check.command, Command::check);
     EXPECT_EQ(check.config_file, "a.json");
     EXPECT_EQ(check.sets.size(), 1u);
+    EXPECT_EQ(parse({"check", "--config", "a.json"}).config_file, "a.json");
     auto const purge = parse({"--config", "a.json", "purge", "http://example.com/"});
     EXPECT_EQ(purge.command, Command::purge);
     EXPECT_EQ(purge.url, "http://example.com/");
@@ -118,8 +119,8 @@ TEST(CommandLine, faults_are_clear) {
           Row{{"--config", "a", "--config", "b"}, "given twice"},
           Row{{"--set", "workers"}, "--set workers: write --set KEY=VALUE"},
           Row{{"check"}, "check needs a FILE"},
-          Row{{"check", "--config", "a"}, "check needs a FILE"},
-          Row{{"check", "a", "b"}, "check takes one FILE"},
+          Row{{"check", "a", "--config", "b"}, "check takes one FILE, with or without --config"},
+          Row{{"check", "a", "b"}, "check takes no \"b\""},
           Row{{"stats", "all"}, "stats takes no \"all\""},
           Row{{"purge", "example"}, "\"example\" is not a URL"},
           Row{{"purge", ""}, "purge takes one of URL, --prefix, --tag, --all and -"}}) {
