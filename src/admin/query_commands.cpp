@@ -157,6 +157,7 @@ int run_command(Command const& command, std::ostream& out, std::ostream& err) {
     if (!command.user.empty()) question.form.emplace_back("user", command.user);
     for (auto const& group : command.groups) question.form.emplace_back("group", group);
     if (!command.intercepted.empty()) question.form.emplace_back("intercepted", command.intercepted);
+    if (!command.server_name.empty()) question.form.emplace_back("sni", command.server_name);
     if (command.accelerator) question.form.emplace_back("accelerator", "1");
     unsigned status = 0;
     auto const answer = ask(question, endpoint.wanted, &status);

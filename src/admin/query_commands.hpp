@@ -21,6 +21,7 @@ struct Command {
     std::string user = {};                     // the logged-in user; may be empty
     std::vector<std::string> groups = {};      // the groups of the user; without user and groups: not logged in
     std::string intercepted = {};              // the address that the client has connected to; empty: the proxy
+    std::string server_name = {};              // in the ClientHello of a tunnel; "-": none; empty: unknown
     bool accelerator = false;                  // the request is for the accelerator, not the forward proxy
     bool json = false;                         // print the unmodified JSON
     bool what_if = false;                      // stats: the estimates for other policies and sizes

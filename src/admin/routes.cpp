@@ -443,6 +443,7 @@ Reply Routes::explain(Asked const& asked) {
     question.fields = form_values(form, "field");
     question.identity = identity_in(form);
     question.accelerated = form_value(form, "accelerator") == "1";
+    if (auto const name = form_value(form, "sni"); !name.empty()) question.server_name = name == "-" ? "" : name;
     // A foreign page must not make the proxy send requests to other servers, or wait for them.
     question.asks_others = has_field(asked.request);
     if (auto const client = form_value(form, "client"); !client.empty()) {

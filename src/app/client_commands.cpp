@@ -192,6 +192,7 @@ int ask_admin(CommandLine const& line, config::Config const& config, std::string
                                  .user = line.rules.user,
                                  .groups = line.rules.groups,
                                  .intercepted = line.intercepted,
+                                 .server_name = line.server_name,
                                  .accelerator = line.accelerator,
                                  .json = line.json,
                                  .what_if = line.what_if,
@@ -204,7 +205,7 @@ int ask_admin(CommandLine const& line, config::Config const& config, std::string
 }
 
 /// `garner rules why --id`: repeats the refused request whose id begins so in the running proxy. The rules do not know why
-/// credentials were rejected.
+/// credentials were rejected, or the first bytes of a tunnel.
 Result<void> take_refusal(CommandLine& line) {
     auto loaded = load(line, config::NamedFiles::left);
     if (!loaded.faults.empty()) return Fault{config::text_of(loaded.faults.front())};
@@ -226,7 +227,7 @@ Result<void> take_refusal(CommandLine& line) {
     line.rules.listener = refused.at("listener");
     line.rules.destination = refused.at("destination");
     auto const& rule = refused.at("rule");
-    if (rule == "auth" || rule == "auth.failures_per_minute")
+    if (rule == "auth" || rule == "auth.failures_per_minute" || std::string_view(rule).starts_with("bump."))
         std::fputs(("notice: " + std::string(refused.at("because")) + "\n").c_str(), stderr);
     return {};
 }

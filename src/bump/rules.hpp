@@ -10,9 +10,16 @@
 namespace garner::bump {
 
 enum class Action : std::uint8_t {
-    splice,     // relay the tunnel's bytes without inspection
-    bump,       // decrypt the tunnel, and treat its requests like https:// URLs in absolute-form
-    terminate   // end the connection
+    splice,      // relay the tunnel's bytes without inspection
+    bump,        // decrypt the tunnel, and treat its requests like https:// URLs in absolute-form
+    terminate,   // end the connection
+    refuse       // end it with an alert: no rule has this action, see Otherwise
+};
+
+/// The treatment of a tunnel that a rule bumps, but whose first bytes do not allow that. The client chooses these bytes.
+enum class Otherwise : std::uint8_t {
+    refuse,
+    splice   // a client can avoid each rule that bumps
 };
 
 struct Rule {
@@ -34,13 +41,15 @@ struct Verdict {
 struct Rules {
     std::vector<Rule> all = {};
     bool splice_list = true;   // hosts of the shipped list are spliced where a rule would bump them
+    Otherwise otherwise = Otherwise::refuse;
 
     /// Decides by the CONNECT request alone. Allocates nothing.
     Verdict decide(http::RuleRequest const&) const;
     /// False if every tunnel is spliced, so that none needs a look.
     bool any_applies() const;
     bool any_bumps() const;
-    /// "example.com, .example.org"; "all hosts, but not those of the shipped splice list"; empty if no rule bumps.
+    /// "to example.com, .example.org"; "to all hosts, but not those of the shipped splice list"; "in tunnels that match bump.rules[0]
+    /// {"source":"10.2.0.0/16"}"; empty if no rule bumps.
     std::string text_of_bumped() const;
     /// The hosts of the rules that bump, each once. Empty if one of them bumps any host, or if none bumps.
     std::vector<http::HostPattern> bumped_hosts() const;

@@ -16,7 +16,8 @@ struct Verb {
 constexpr Verb verbs[]{
     {"splice", bump::Action::splice, "Tunnels that match are relayed without inspection."},
     {"bump", bump::Action::bump,
-     "Tunnels that match are decrypted if the ClientHello names the host of the CONNECT request and offers HTTP."},
+     "Tunnels that match are decrypted if the ClientHello names the host of the CONNECT request and offers HTTP; "
+     "`bump.otherwise` decides about others."},
     {"terminate", bump::Action::terminate, "The connections of tunnels that match are closed."},
 };
 constexpr char const* rule_mend = R"(write { "splice": … }, { "bump": … } or { "terminate": … })";
@@ -93,6 +94,12 @@ void check_rules(Reader& reader, Json const&, bump::Options& options) {
     auto const& rules = options.rules.all;
     for (std::size_t i = 0; i < rules.size(); ++i)
         if (rules[i].action == bump::Action::bump && options.rules.splice_list) notice_listed(reader, i, rules[i].match);
+    if (options.rules.any_bumps() && options.rules.otherwise == bump::Otherwise::splice)
+        reader.notice(
+            {"otherwise"},
+            "lets each client avoid the rules that bump: a tunnel whose ClientHello names another host than CONNECT, or that is "
+            "no TLS, is relayed without inspection",
+            R"(remove it: the default is "refuse"; or write a rule { "splice": … } for the hosts that need it)");
     auto const all = std::ranges::find_if(rules, [](auto const& rule) { return rule.match.matches_all(); });
     if (all == rules.end() || all + 1 == rules.end()) return;
     auto const index = static_cast<std::size_t>(all - rules.begin());
@@ -106,6 +113,7 @@ Form<bump::Options> interception() {
     using T = bump::Options;
     using bump::Invalid;
     using bump::Learn;
+    using bump::Otherwise;
     return object_of<T>(
         {
             key<T>("ca_chain", &T::ca_chain, text(),
@@ -124,14 +132,25 @@ Form<bump::Options> interception() {
                 "splice_list", [](T & o) -> auto& { return o.rules.splice_list; }, flag(),
                 "`true`: the hosts of etc/bump-splice-list.txt are spliced where a rule would bump them: banks, health services, "
                 "identity providers, updates of operating systems, password managers."),
+            key<T>(
+                "otherwise", [](T & o) -> auto& { return o.rules.otherwise; },
+                one_of<Otherwise>({{"refuse", Otherwise::refuse}, {"splice", Otherwise::splice}}),
+                "Treatment of a tunnel that a rule bumps, but whose first bytes do not allow that: a ClientHello that names "
+                "another host than CONNECT or none, offers no HTTP (ALPN), is malformed, or does not end within 3 s or 64 KiB, "
+                "and bytes that are no TLS. `refuse`: the client gets the TLS alert access_denied, or the end of the tunnel, and "
+                "the origin is not connected to. `splice`: the tunnel is relayed without inspection, so that each client can "
+                "avoid the rule."),
             key<T>("invalid", &T::invalid,
                    one_of<Invalid>({{"mimic", Invalid::mimic}, {"page", Invalid::page}, {"terminate", Invalid::terminate}}),
                    "Answer to a client if the certificate of the origin is invalid. `mimic`: a certificate with the same error. "
                    "`page`: a page with status 502 and the reason. `terminate`: the connection is closed."),
-            key<T>("learn", &T::learn, one_of<Learn>({{"off", Learn::off}, {"client", Learn::client}, {"all", Learn::all}}),
-                   "Treatment of clients that accept only certain certificates (pinning). `client`: after a client has refused the "
-                   "minted certificate of a host twice within 10 minutes, the host is spliced for this client for 24 hours, and up "
-                   "to 7 days if that repeats. `all`: also for all clients while it is for three of them."),
+            key<T>(
+                "learn", &T::learn, one_of<Learn>({{"off", Learn::off}, {"client", Learn::client}, {"all", Learn::all}}),
+                "Treatment of clients that accept only certain certificates (pinning). `client`: after a client has refused the "
+                "minted certificate of a host twice within 10 minutes, the host is spliced for this client for 24 hours, and up "
+                "to 7 days if that repeats. `all`: also for all clients while it is for three of them. The default is `off` if a "
+                "rule of `access` looks at URLs, methods or fields of hosts that a rule of `bump` decrypts: such a client would "
+                "avoid it."),
             key<T>("certificates", &T::certificates, count(1, million),
                    "Maximum number of minted certificates in memory, about 6 KiB each with those of the origins."),
         },

@@ -219,6 +219,7 @@ private:
                     appended_to(line_.rules.groups))
             .option("--intercepted ADDRESS",
                     "the client has connected to ADDRESS, and the firewall diverts it to listen[].intercept", line_.intercepted)
+            .option("--sni NAME", "the server name in the ClientHello of a tunnel; -: none. Default: unknown", line_.server_name)
             .flag("--accelerator", "asks the accelerator for this URL, not the forward proxy", line_.accelerator)
             .flag("--json", "prints JSON", line_.json)
             .check([this] {
@@ -226,7 +227,7 @@ private:
                 return both ? "explain takes --accelerator or --intercepted, not both" : check_url(line_);
             })
             .exit_statuses({{0, "done"}, {1, "failure"}, {2, "wrong command line"}})
-            .examples({"garner explain http://example.org/",
+            .examples({"garner explain http://example.org/", "garner explain -X CONNECT example.org:443 --sni other.example",
                        "garner explain http://example.org/ -H 'Accept-Language: de' --user anna --group staff"});
     }
 

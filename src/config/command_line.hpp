@@ -48,6 +48,7 @@ struct CommandLine {
     std::string client;                // an address; empty: this machine; rules: --source
     bool accelerator = false;
     std::string intercepted = {};    // explain: the address that the client has connected to; empty: the proxy
+    std::string server_name = {};    // explain: in the ClientHello of a tunnel; "-": none; empty: unknown
     bool json = false;               // explain, peers, group, cache
     Bytes rate = 100 * MiB;          // cache verify: most bytes per second to read; 0: no limit
     bool what_if = false;            // stats

@@ -16,8 +16,33 @@ void check_dead_rules(Reader& reader, std::string_view list, std::span<http::Dea
             reader.notice({list, dead.rule}, "is never reached: " + dead.why, "move it before that rule, or remove it");
 }
 
-/// Notices rules that match a path, which an https request does not reveal.
-void check_paths(Reader& reader, std::span<http::AccessRule const> rules) {
+/// False only if no host of one set is in the other one.
+bool share_hosts(http::HostSet const& a, http::HostSet const& b) {
+    if (a.empty() || b.empty() || a.has_lists() || b.has_lists()) return true;
+    return std::ranges::any_of(a, [&](http::HostPattern const& one) {
+        return std::ranges::any_of(b, [&](http::HostPattern const& other) { return one.covers(other) || other.covers(one); });
+    });
+}
+
+/// False only if no port is in a range of each.
+bool share_ports(std::vector<http::PortRange> const& a, std::vector<http::PortRange> const& b) {
+    if (a.empty() || b.empty()) return true;
+    return std::ranges::any_of(a, [&](http::PortRange const& one) {
+        return std::ranges::any_of(
+            b, [&](http::PortRange const& other) { return one.first <= other.last && other.first <= one.last; });
+    });
+}
+
+/// A rule of `bump` may decrypt requests that meet this condition of hosts and ports.
+bool may_be_bumped(bump::Rules const& rules, http::Matcher const& match) {
+    return std::ranges::any_of(rules.all, [&](bump::Rule const& rule) {
+        return rule.action == bump::Action::bump && share_hosts(rule.match.host, match.host) &&
+               share_ports(rule.match.port, match.port);
+    });
+}
+
+/// Notices rules that match a path, which an https request does not reveal unless its tunnel is decrypted.
+void check_paths(Reader& reader, std::span<http::AccessRule const> rules, bump::Rules const& bumped) {
     auto const has_path = [](std::string const& text) { return text.find('/') != text.npos; };
     for (std::size_t i = 0; i < rules.size(); ++i) {
         auto const& match = rules[i].match;
@@ -25,7 +50,7 @@ void check_paths(Reader& reader, std::span<http::AccessRule const> rules) {
         bool const by_text = !match.url_contains.empty() && std::ranges::all_of(match.url_contains, has_path);
         auto const& patterns = match.url_matches;
         bool const by_pattern = !patterns.empty() && std::ranges::all_of(patterns, has_path, &http::TextPattern::text);
-        if (meets_connect && (by_text || by_pattern))
+        if (meets_connect && (by_text || by_pattern) && !may_be_bumped(bumped, match))
             reader.notice({"access", i}, "never matches https: a CONNECT request has only host:port, without a path",
                           R"(for https, name the host: { "host": ".example.com" })");
     }
@@ -79,8 +104,31 @@ void notice_rules(Reader& reader, Config const& config) {
         check_dead_rules(reader, list, rules->dead());
         check_names(reader, list, rules->rules());
     }
-    check_paths(reader, config.proxy.access.rules());
+    check_paths(reader, config.proxy.access.rules(), config.bump.rules);
     check_groups(reader, config);
+}
+
+void settle_learning(Reader& reader, bool is_given, Config& config) {
+    auto& learn = config.bump.learn;
+    auto const& rules = config.proxy.access.rules();
+    auto const looks_inside = [&](http::AccessRule const& rule) {
+        auto const& match = rule.match;
+        bool const is_for_tunnels =
+            !match.method.empty() && std::ranges::count(match.method, "CONNECT") == std::ssize(match.method);
+        return match.has(http::Matcher::Member::request) && !is_for_tunnels && may_be_bumped(config.bump.rules, match);
+    };
+    auto const inside = std::ranges::find_if(rules, looks_inside);
+    if (learn == bump::Learn::off || inside == rules.end()) return;
+    auto const rule = "access[" + std::to_string(inside - rules.begin()) + "]";
+    if (is_given)
+        return reader.notice({"bump", "learn"},
+                             "a client that refuses minted certificates of a host twice is spliced, and avoids " + rule +
+                                 ", which looks at requests inside its tunnels",
+                             R"(write "off", and splice hosts whose clients need that by a rule)");
+    learn = bump::Learn::off;
+    reader.notice({"bump", "learn"},
+                  "is off: " + rule + " looks at requests inside tunnels, and a client that refuses certificates would avoid it",
+                  R"(write "learn": "off", and splice hosts whose clients accept only certain certificates by a rule)");
 }
 
 }   // namespace garner::config

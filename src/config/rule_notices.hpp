@@ -8,4 +8,7 @@ namespace garner::config {
 /// Rules that are never reached or never match https, names of rules that do not identify one rule, and unused groups.
 void notice_rules(Reader&, Config const&);
 
+/// Sets the default of bump.learn: off if a client that is spliced would avoid an access rule. `is_given`: the file has the key.
+void settle_learning(Reader&, bool is_given, Config&);
+
 }   // namespace garner::config

@@ -241,6 +241,7 @@ void check_whole(Reader& reader, Json const& value, Config& config) {
     check_access(reader, config);
     reader.rules().named.notice_unused(reader);
     notice_rules(reader, config);
+    settle_learning(reader, value.contains(Json::json_pointer("/bump/learn")), config);
     check_admin(reader, value, config.admin);
     check_rights(reader, config);
     check_peer_names(reader, config.mesh.peers);

@@ -11,6 +11,9 @@ namespace garner::net {
 /// The first byte of a stream that begins with a TLS handshake: the type of its first record (RFC 8446 5.1).
 inline constexpr char tls_handshake = 22;
 
+/// A fatal alert access_denied in a record (RFC 8446 6.2), for a client that has begun a handshake.
+inline constexpr std::string_view access_denied_alert{"\x15\x03\x01\x00\x02\x02\x31", 7};
+
 /// The host name in the content of a server_name extension (RFC 6066 3). Empty if there is none or the extension is malformed.
 std::string_view server_name_in(std::string_view extension);
 

@@ -15,8 +15,6 @@ namespace garner::proxy {
 
 namespace {
 
-constexpr milliseconds silence_max{3'000};   // in protocols in which the server speaks first, the client waits
-
 /// "https://host:port" as the only origin of the requests inside.
 std::shared_ptr<FixedOrigin> origin_of(Target const& target) {
     auto origin = std::make_shared<FixedOrigin>();
@@ -53,20 +51,22 @@ net::awaitable<bump::Decision> BumpedTunnel::peek(bump::Decision before) {
     auto& transport = request_.client.transport();
     bytes_ = request_.client.leftover();
     auto buffer = request_.services.worker.buffers.take();
-    auto const give_up = steady_now() + silence_max;
+    auto const give_up = steady_now() + bump::hello_wait;
+    auto cause = bump::Decision::Cause::unfinished;
     for (;;) {
         auto const reading = net::read_client_hello(bytes_);
         if (reading.state != net::ClientHelloReading::State::needs_more)
             co_return bump::decide_by_hello(request_.options->bump.rules, request_.facts(), before, reading);
-        auto const left = std::max(std::chrono::ceil<milliseconds>(give_up - steady_now()), milliseconds{1});
+        // A client that sends byte for byte must not extend the time.
+        auto const left = std::chrono::ceil<milliseconds>(give_up - steady_now());
+        if (left <= milliseconds{0}) break;
         std::span<char> const into(buffer.get(), net::BufferPool::size);
         auto const read = co_await transport.read_some(into, left);
+        if (read.error && read.error != net::asio::error::timed_out) cause = bump::Decision::Cause::left;
         if (read.error) break;
         bytes_.append(buffer.get(), read.bytes);
     }
-    before.action = bump::Action::splice;
-    before.cause = bump::Decision::Cause::not_tls;
-    co_return before;
+    co_return bump::decide_without_hello(std::move(before), cause);
 }
 
 net::awaitable<void> BumpedTunnel::run(std::optional<FixedOrigin::Refusal> refusal) {

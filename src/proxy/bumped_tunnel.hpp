@@ -28,7 +28,7 @@ public:
     bool is_concerned() const;
     /// Decides by the CONNECT request alone.
     bump::Decision decide();
-    /// After the response to CONNECT: completes a decision that needs_hello(). A client that stays silent is spliced.
+    /// After the response to CONNECT: completes a decision that needs_hello(). Neither sends the origin anything nor connects to it.
     net::awaitable<bump::Decision> peek(bump::Decision before);
     /// The bytes of the client that peek() has read.
     std::string const& bytes() const { return bytes_; }

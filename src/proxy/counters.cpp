@@ -12,6 +12,7 @@ char const* text(Intercepted end) {
     case Intercepted::bumped: return "bumped";
     case Intercepted::page: return "page";
     case Intercepted::terminated: return "terminated";
+    case Intercepted::refused: return "refused";
     case Intercepted::count_: break;
     }
     return "";

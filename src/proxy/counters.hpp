@@ -43,6 +43,7 @@ enum class Intercepted : std::uint8_t {
     bumped,
     page,   // the access rules deny the tunnel, and the client gets a page inside
     terminated,
+    refused,   // a rule bumps the tunnel, but its first bytes do not allow that
     count_
 };
 char const* text(Intercepted);

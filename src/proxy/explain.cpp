@@ -39,6 +39,13 @@ char const* why_tunnelled(std::string_view interception) {
     return "the contents of the tunnel are neither inspected nor cached";
 }
 
+/// A ClientHello with this server name that offers all versions of HTTP.
+net::ClientHelloReading hello_with(std::string_view server_name) {
+    net::ClientHelloReading reading{.state = net::ClientHelloReading::State::hello};
+    reading.hello.server_name = lower_case(http::without_final_dot(server_name));
+    return reading;
+}
+
 /// The port in "127.0.0.1:3128", "[::]:3128".
 std::uint16_t port_of(std::string_view address) {
     return static_cast<std::uint16_t>(parse_decimal(address.substr(address.rfind(':') + 1)).value_or(0));
@@ -175,7 +182,10 @@ private:
         framing_ = http::request_framing(request_);
         if (framing_.refusal) return would_refuse(framing_.refusal);
         auto const* refusal = read_target(request_, origin_.get(), target_);
-        return !refusal || would_refuse(refusal);
+        if (refusal) return would_refuse(refusal);
+        bool const has_hello = request_.method == Method::connect;
+        return has_hello || !question_.server_name ||
+               fault("sni is for a tunnel: CONNECT, or an https URL through a forward proxy");
     }
 
     void decide() {
@@ -214,7 +224,11 @@ private:
         bool const is_concerned = request_.method == Method::connect && !target_.destination;
         if (!is_concerned || !interception || !options.rules.any_applies()) return;
         auto const state = interception->state_of(question_.client, target_.uri.authority.host, options, out_.now);
-        out_.interception = bump::decide(options.rules, facts_, state).text();
+        auto decision = bump::decide(options.rules, facts_, state);
+        if (question_.server_name && decision.needs_hello())
+            decision = bump::decide_by_hello(options.rules, facts_, decision, hello_with(*question_.server_name));
+        out_.interception = decision.text();
+        refuses_tunnel_ = decision.action == bump::Action::refuse;
     }
 
     /// Matches open_account.
@@ -375,7 +389,9 @@ private:
         bool const decides = out_.access.verdict == http::Decision::Verdict::needs_destination;
         if (decides && out_.of_connection && !out_.of_connection->allowed()) return say_closed();
         switch (before_lookup(request_.method, out_.bypass, [&] { return may_have_misses(out_.options->misses, facts_); })) {
-        case Action::tunnel: return judge_asking(Outcome::tunnelled, why_tunnelled(out_.interception), http::Fwd::none);
+        case Action::tunnel:
+            if (refuses_tunnel_) return say(Outcome::refused, out_.interception);
+            return judge_asking(Outcome::tunnelled, why_tunnelled(out_.interception), http::Fwd::none);
         case Action::purge: return say(Outcome::refused, "PURGE removes objects and is never served from the cache");
         case Action::pass: return judge_passed(out_.bypass);
         case Action::refuse_misses: return say_misses_refused();
@@ -490,6 +506,7 @@ private:
     Client client_;
     std::shared_ptr<http::Identity const> identity_;
     http::RuleRequest facts_;
+    bool refuses_tunnel_ = false;   // after its ClientHello
 };
 
 }   // namespace

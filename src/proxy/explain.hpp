@@ -24,6 +24,7 @@ struct ExplainQuestion {
     std::vector<std::string> fields = {};   // "Accept-Language: de"
     IpAddress client = IpAddress::v4(127, 0, 0, 1);
     std::optional<http::Identity> identity = std::nullopt;   // nothing: the client has not logged in
+    std::optional<std::string> server_name = std::nullopt;   // in the ClientHello of a tunnel; empty: none; nothing: unknown
     bool accelerated = false;                                // through an accelerator: the URL is at its origin or at its listener
     std::optional<IpAddress> intercepted = std::nullopt;     // the address that the client has connected to; nothing: the proxy
     bool asks_others = false;                                // queries DNS and, for a request that would be forwarded, the peers
@@ -80,7 +81,8 @@ struct Explanation : LineExplanation, GroupExplanation {
     std::optional<http::Decision> of_connection;   // the decision on the origin's addresses, where known: the first allowed one
     std::string connection;                        // the address that `of_connection` refers to
 
-    std::string interception;   // CONNECT: "bumped: …", "spliced: …", "terminated: …"; empty if no rule applies to any tunnel
+    // CONNECT: "bumped: …", "spliced: …", "terminated: …", "refused: …"; empty if no rule applies to any tunnel.
+    std::string interception;
 
     std::vector<http::CachingRule const*> rules;   // those that apply, in order; the first decides each setting
     http::FreshnessOptions freshness;              // set by these rules

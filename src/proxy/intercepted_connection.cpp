@@ -13,7 +13,6 @@ namespace garner::proxy {
 
 namespace {
 
-constexpr std::string_view access_denied{"\x15\x03\x01\x00\x02\x02\x31", 7};   // a fatal alert (RFC 8446 6.2)
 constexpr milliseconds alert_limit{1'000};
 constexpr char const* direct_refusal = "this port takes only connections to other servers that the firewall diverts "
                                        "(listen[].intercept): use another port of the proxy";
@@ -122,7 +121,7 @@ net::awaitable<void> InterceptedConnection::pass_on(IpEndpoint const& destinatio
 net::awaitable<void> InterceptedConnection::end(std::uint16_t status) {
     constexpr std::uint16_t established = 200, denied = 403;
     if (status != established && status != denied) co_return transport().close_with_reset();
-    if (status == denied) co_await transport().write(access_denied, alert_limit);
+    if (status == denied) co_await transport().write(net::access_denied_alert, alert_limit);
     co_await linger();
 }
 

@@ -39,6 +39,9 @@ bool is_miss(Answer answer) {
     return answer == miss || answer == revalidated || answer == refreshed || answer == passed;
 }
 
+/// It ended after its 200: most of its time was that of the client.
+bool is_refused_tunnel(Record const& record) { return record.answer == Answer::refused && record.sent_status == 200; }
+
 /// Without requests and bytes. The host is empty if the target could not be read.
 TopUse use_of(Request const& request, Record const& record) {
     auto const& target = request.target;
@@ -157,7 +160,7 @@ void Record::finish(Request& request) {
         counters.hit_time.add(elapsed);
         bool const is_far = !request.client.peer().address.is_loopback();
         if (request.services.group && is_far && !request.client_gone) request.services.group->note_sent(body_sent, elapsed);
-    } else if (answer != Answer::tunnelled) {
+    } else if (answer != Answer::tunnelled && !is_refused_tunnel(*this)) {
         counters.miss_time.add(elapsed);
     }
     if (request.client_gone) counters.client_aborts.add();

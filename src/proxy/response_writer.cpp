@@ -163,6 +163,11 @@ std::string ResponseWriter::note_refusal() {
     return proxy_status(server, request_.record.by_destination, texts.rule, texts.id);
 }
 
+void ResponseWriter::note_refused_tunnel() {
+    (void)request_.record.draw_id();
+    (void)note_refusal();
+}
+
 /// A 407 without credentials is the usual beginning of a login.
 bool ResponseWriter::is_failed_login(std::uint16_t status, std::string_view rule) const {
     bool const is_read = !request_.target.url.empty();

@@ -38,6 +38,8 @@ public:
                                cache::FailureKind kind = cache::FailureKind::other, std::string_view more = {});
     net::awaitable<void> own_answer(std::uint16_t status, std::string_view type, std::string_view body,
                                     std::string_view extra = {});
+    /// For a tunnel that is refused after its 200: draws an id. Record::texts have the rule and the reason.
+    void note_refused_tunnel();
     /// Used while a stored object is sent: see SlowClientGuard.
     SlowClientGuard& pace() { return pace_; }
 

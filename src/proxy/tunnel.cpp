@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "http/hop_by_hop.hpp"
+#include "net/client_hello.hpp"
 #include "net/handed_sockets.hpp"
 #include "proxy/head_writer.hpp"
 #include "proxy/moved_client.hpp"
@@ -62,6 +63,7 @@ void Tunnel::count(bump::Action action) {
     case bump::Action::splice: return intercepted.add(Intercepted::spliced);
     case bump::Action::bump: return intercepted.add(Intercepted::bumped);
     case bump::Action::terminate: return intercepted.add(Intercepted::terminated);
+    case bump::Action::refuse: return intercepted.add(Intercepted::refused);
     }
 }
 
@@ -74,12 +76,38 @@ net::awaitable<bool> Tunnel::run_by_rules() {
     request_.record.texts.reason = decision.text();
     count(decision.action);
     if (decision.action == bump::Action::splice) co_return co_await splice();
+    if (decision.action == bump::Action::refuse) {
+        note_refused(decision);
+        co_await turn_away();
+        co_return true;
+    }
     std::optional<FixedOrigin::Refusal> none;
     if (decision.action == bump::Action::bump)
         co_await bumped_.run(std::move(none));
     else
         request_.client.transport().close_with_reset();
     co_return true;
+}
+
+/// A client that has closed the tunnel itself was not refused anything.
+void Tunnel::note_refused(bump::Decision const& decision) {
+    request_.client_gone = decision.cause == bump::Decision::Cause::left;
+    if (request_.client_gone) return;
+    auto& record = request_.record;
+    record.answer = Answer::refused;
+    record.tag = ResultTag::tcp_denied;
+    record.texts.rule = decision.verdict.rule;
+    record.texts.because = decision.reason();
+    writer_.note_refused_tunnel();
+}
+
+/// A client that has begun a handshake sees an alert, another one the end of the tunnel.
+net::awaitable<void> Tunnel::turn_away() {
+    constexpr milliseconds limit{1'000};
+    auto& transport = request_.client.transport();
+    bool const speaks_tls = bumped_.bytes().starts_with(net::tls_handshake);
+    if (speaks_tls) co_await transport.write(net::access_denied_alert, limit);
+    transport.shutdown_send();
 }
 
 net::awaitable<bool> Tunnel::show_page(FixedOrigin::Refusal refusal) {
@@ -96,7 +124,7 @@ net::awaitable<bool> Tunnel::show_page(FixedOrigin::Refusal refusal) {
     if (decision.action == bump::Action::bump)
         co_await bumped_.run(std::move(told));
     else
-        request_.client.transport().close_with_reset();
+        co_await turn_away();
     co_return true;
 }
 

@@ -41,6 +41,8 @@ private:
     net::awaitable<bool> establish();
     void count(bump::Action action);
     net::awaitable<bool> run_by_rules();
+    void note_refused(bump::Decision const& decision);
+    net::awaitable<void> turn_away();
     net::awaitable<bool> splice();
     OwnEnds::Held hold_end(net::Transport& origin);
     struct OtherEnd {

@@ -47,6 +47,12 @@ Hello hello(std::string name, std::vector<std::string> protocols = {"h2", "http/
     return reading;
 }
 
+Rules splicing_otherwise() {
+    auto rules = some_rules();
+    rules.otherwise = Otherwise::splice;
+    return rules;
+}
+
 Decision decided(std::string_view name, Hello const& reading, Rules const& rules) {
     auto const request = connect_to(name);
     return decide_by_hello(rules, request, decide(rules, request, {}), reading);
@@ -82,6 +88,28 @@ TEST(BumpRules, say_if_any_applies_and_which_hosts_they_bump) {
                        rule(Action::splice, {.host = {host("c.example")}}, 1),
                        rule(Action::bump, {.host = {host("b.example")}}, 2)}};
     EXPECT_EQ(named.bumped_hosts(), (std::vector{host(".a.example"), host("b.example")}));
+}
+
+TEST(BumpRules, say_in_which_tunnels_they_bump) {
+    auto const text = [](std::vector<Rule> rules, bool splice_list = false) {
+        return Rules{std::move(rules), splice_list}.text_of_bumped();
+    };
+    auto const network = [](char const* text) { return *parse_network(text); };
+    Rule of_hosts = rule(Action::bump, {.host = {host(".a.example"), host("b.example")}}, 0);
+    Rule of_clients = rule(Action::bump, {.source = {network("10.2.0.0/16")}}, 1);
+    of_clients.matchers = R"({"source":"10.2.0.0/16"})";
+    Rule const of_all = rule(Action::bump, {}, 2);
+    EXPECT_EQ(text({}), "");
+    EXPECT_EQ(text({rule(Action::splice, {}, 0)}), "");
+    EXPECT_EQ(text({of_hosts}), "to .a.example, b.example");
+    EXPECT_EQ(text({of_all}, true), "to all hosts, but not those of the shipped splice list");
+    EXPECT_EQ(text({of_clients}), R"(in tunnels that match bump.rules[1] {"source":"10.2.0.0/16"})");
+    EXPECT_EQ(text({of_hosts, of_clients}, true),
+              R"(to .a.example, b.example, and in tunnels that match bump.rules[1] {"source":"10.2.0.0/16"}, but not those of the )"
+              "shipped splice list");
+    EXPECT_EQ(text({rule(Action::splice, {.host = {host("c.example")}}, 0), of_all}, true),
+              "to all hosts, but not those of the shipped splice list or of earlier rules");
+    EXPECT_EQ(text({of_all, rule(Action::splice, {.host = {host("c.example")}}, 0)}), "to all hosts");
 }
 
 TEST(SpliceList, prevents_bumping_and_nothing_else) {
@@ -132,7 +160,10 @@ TEST(Decide, by_the_CONNECT_request_is_final_unless_a_rule_bumps) {
     EXPECT_EQ(decide(rules, connect_to("bad.example"), {}).text(), "terminated: bump.rules[1]: terminate {…}");
     auto const bumped = decide(rules, connect_to("www.example"), {});
     EXPECT_TRUE(bumped.needs_hello());
-    EXPECT_EQ(bumped.text(), "bumped, if the ClientHello names this host and offers HTTP: bump.rules[2]: bump {…}");
+    EXPECT_EQ(bumped.text(),
+              "bumped, if the ClientHello names this host and offers HTTP, otherwise refused: bump.rules[2]: bump {…}");
+    EXPECT_EQ(decide(splicing_otherwise(), connect_to("www.example"), {}).text(),
+              "bumped, if the ClientHello names this host and offers HTTP: bump.rules[2]: bump {…}");
     EXPECT_EQ(decide(rules, connect_to("www.paypal.com"), {}).text(),
               "spliced: the host is on the shipped splice list, which precedes bump.rules[2]: bump {…}");
 }
@@ -162,6 +193,18 @@ TEST(Decide, a_hello_for_the_same_host_is_bumped) {
     EXPECT_EQ(decided("www.example", hello("www.example", {"h2"}, true), rules).action, Action::bump) << "ECH as GREASE";
 }
 
+TEST(Decide, names_are_compared_without_case_and_one_final_dot) {
+    EXPECT_TRUE(is_same_host("XN--Bcher-KVA.example", "xn--bcher-kva.example"));
+    EXPECT_TRUE(is_same_host("www.example.", "www.example"));
+    EXPECT_FALSE(is_same_host("www.example..", "www.example"));
+    EXPECT_FALSE(is_same_host("www.example", "www.exampl"));
+    EXPECT_FALSE(is_same_host("www.example", "example"));
+    EXPECT_FALSE(is_same_host("192.0.2.1", "192.0.2.2"));
+    EXPECT_TRUE(is_same_host("192.0.2.1", "192.0.2.1"));
+    EXPECT_TRUE(is_same_host("2001:db8::1", "2001:db8:0::1"));
+    EXPECT_FALSE(is_same_host("www.example", "192.0.2.1"));
+}
+
 TEST(Decide, an_address_needs_no_name) {
     auto const rules = some_rules();
     EXPECT_EQ(decided("192.0.2.1", hello(""), rules).action, Action::bump);
@@ -170,28 +213,52 @@ TEST(Decide, an_address_needs_no_name) {
     EXPECT_EQ(decided("www.example", hello(""), rules).cause, Cause::no_name);
 }
 
-TEST(Decide, other_hellos_are_spliced_with_their_reason) {
-    auto const rules = some_rules();
+TEST(Decide, other_hellos_are_refused_or_spliced_with_their_reason) {
+    auto const rules = some_rules(), splicing = splicing_otherwise();
     struct Row {
         Hello reading;
         Cause cause;
         char const* text;
     };
     for (Row const& row :
-         {Row{{.state = Hello::State::not_tls}, Cause::not_tls, "spliced: the client does not speak TLS"},
+         {Row{{.state = Hello::State::not_tls}, Cause::not_tls, "the client does not speak TLS"},
           Row{{.state = Hello::State::malformed, .reason = "a repeated extension"},
               Cause::malformed,
-              "spliced: the ClientHello is malformed: a repeated extension"},
-          Row{hello("other.example"), Cause::name_differs, "spliced: the ClientHello names another host than CONNECT"},
+              "the ClientHello is malformed: a repeated extension"},
+          Row{hello("other.example"), Cause::name_differs, "the ClientHello names another host than CONNECT: other.example"},
+          Row{hello("www.example.other.example"), Cause::name_differs,
+              "the ClientHello names another host than CONNECT: www.example.other.example"},
+          Row{hello("private.example"), Cause::name_differs, "the ClientHello names another host than CONNECT: private.example"},
           Row{hello("other.example", {"h2"}, true), Cause::name_hidden,
-              "spliced: the ClientHello names another host than CONNECT and may hide the name (ECH)"},
-          Row{hello(""), Cause::no_name, "spliced: the ClientHello names no host"},
-          Row{hello("www.example", {"imap"}), Cause::no_http, "spliced: the client offers no HTTP protocol (ALPN)"}}) {
-        auto const decision = decided("www.example", row.reading, rules);
-        EXPECT_EQ(decision.action, Action::splice);
-        EXPECT_EQ(decision.cause, row.cause) << row.text;
-        EXPECT_EQ(decision.text(), row.text);
+              "the ClientHello names another host than CONNECT and may hide the name (ECH): other.example"},
+          Row{hello(""), Cause::no_name, "the ClientHello names no host"},
+          Row{hello("www.example", {"imap"}), Cause::no_http, "the client offers no HTTP protocol (ALPN)"}}) {
+        auto const refused = decided("www.example", row.reading, rules);
+        EXPECT_EQ(refused.action, Action::refuse);
+        EXPECT_EQ(refused.cause, row.cause) << row.text;
+        EXPECT_EQ(refused.text(), "refused: " + std::string(row.text) + " (bump.otherwise; bump.rules[2]: bump {…})");
+        auto const spliced = decided("www.example", row.reading, splicing);
+        EXPECT_EQ(spliced.action, Action::splice);
+        EXPECT_EQ(spliced.text(), "spliced: " + std::string(row.text));
     }
+}
+
+TEST(Decide, a_client_without_a_ClientHello_is_refused_or_spliced) {
+    for (auto const& rules : {some_rules(), splicing_otherwise()}) {
+        auto const before = decide(rules, connect_to("www.example"), {});
+        auto const decision = decide_without_hello(before, Cause::unfinished);
+        EXPECT_FALSE(decision.needs_hello());
+        EXPECT_EQ(decision.action, rules.otherwise == Otherwise::refuse ? Action::refuse : Action::splice);
+        EXPECT_THAT(decision.text(), HasSubstr("no complete ClientHello came within 3 s"));
+    }
+}
+
+TEST(Decide, only_a_hello_can_refuse_a_tunnel) {
+    auto const rules = some_rules();
+    Pin const pin{from_unix_seconds(1'000'000'000), false};
+    EXPECT_EQ(decide(rules, connect_to("a.private.example"), {}).action, Action::splice);
+    EXPECT_EQ(decide(rules, connect_to("www.example"), {.pin = pin}).action, Action::splice);
+    EXPECT_EQ(decide(rules, connect_to("www.example", 8443), {}).action, Action::splice);
 }
 
 TEST(Decide, a_hidden_host_that_a_rule_terminates_is_terminated) {

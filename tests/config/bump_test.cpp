@@ -39,12 +39,13 @@ struct CaFolder {
 
 TEST(Bump, the_keys_are_read) {
     auto const loaded = load(
-        R"({"bump": {"ca_chain": "c", "ca_key": "k", "splice_list": false, "invalid": "page", "learn": "all", "certificates": 7,
+        R"({"bump": {"ca_chain": "c", "ca_key": "k", "splice_list": false, "otherwise": "splice", "invalid": "page", "learn": "all", "certificates": 7,
         "rules": [ {"splice": {"host": ".a.example"}}, {"bump": {"source": "10.0.0.0/8", "port": 443, "listener": 3128}}, {"terminate": "all"} ]}})");
     EXPECT_EQ(told(loaded), "");
     auto const& bump = loaded.config.bump;
     EXPECT_EQ(bump.ca_chain + bump.ca_key, "ck");
     EXPECT_FALSE(bump.rules.splice_list);
+    EXPECT_EQ(bump.rules.otherwise, bump::Otherwise::splice);
     EXPECT_EQ(bump.invalid, bump::Invalid::page);
     EXPECT_EQ(bump.learn, bump::Learn::all);
     EXPECT_EQ(bump.certificates, 7u);
@@ -116,6 +117,72 @@ TEST(Bump, rules_without_effect_are_noticed) {
     EXPECT_THAT(noticed_in(R"([{"bump": {"host": ["a.example", ".paypal.com"]}}])"),
                 HasSubstr("bump.rules[0].bump.host[1]: \".paypal.com\" is on the shipped splice list"));
     EXPECT_EQ(noticed_in(R"([{"splice": {"host": ".paypal.com"}}, {"bump": "all"}])"), "");
+}
+
+TEST(Bump, a_way_around_the_rules_is_noticed) {
+    auto const noticed = [](char const* otherwise, std::string const& rules) {
+        std::string out;
+        auto const text = R"({"bump": {"otherwise": ")" + std::string(otherwise) + R"(", "rules": )" + rules + "}}";
+        for (auto const& notice : load(text).notices) out += text_of(notice) + "\n";
+        return out;
+    };
+    EXPECT_THAT(noticed("splice", R"([{"bump": "all"}])"), HasSubstr("bump.otherwise: lets each client avoid the rules that bump"));
+    EXPECT_EQ(noticed("refuse", R"([{"bump": "all"}])"), "");
+    EXPECT_EQ(noticed("splice", R"([{"terminate": {"host": "a.example"}}])"), "");
+    EXPECT_EQ(load(R"({"bump": {"rules": [{"bump": "all"}]}})").config.bump.rules.otherwise, bump::Otherwise::refuse);
+}
+
+/// A configuration with these access rules and these rules of bump, and further keys of bump.
+Loaded load_with(std::string const& access, std::string const& rules, std::string const& more = "") {
+    return load(R"({"access": )" + access + R"(, "bump": {)" + more + R"("rules": )" + rules + "}}");
+}
+
+std::string notices_of(Loaded const& loaded) {
+    std::string out;
+    for (auto const& notice : loaded.notices) out += text_of(notice) + "\n";
+    return out;
+}
+
+TEST(Bump, pins_are_not_learned_where_an_access_rule_looks_inside) {
+    using bump::Learn;
+    struct Row {
+        char const* access;
+        char const* rules;
+        Learn learn;
+    };
+    std::string const allow = R"(, {"allow": {"source": "10.0.0.0/8"}}])";
+    for (auto const& row :
+         {Row{R"([{"deny": {"url_contains": "/x"}})", R"([{"bump": "all"}])", Learn::off},
+          Row{R"([{"deny": {"host": "a.example", "url_contains": "/x"}})", R"([{"bump": {"host": ".a.example"}}])", Learn::off},
+          Row{R"([{"deny": {"host": ".a.example", "url_matches": "/x"}})", R"([{"bump": {"host": "b.a.example"}}])", Learn::off},
+          Row{R"([{"deny": {"method": ["POST"]}})", R"([{"bump": "all"}])", Learn::off},
+          Row{R"([{"deny": {"header": "User-Agent: x"}})", R"([{"bump": "all"}])", Learn::off},
+          Row{R"([{"deny": {"host": "c.example", "url_contains": "/x"}})", R"([{"bump": {"host": ".a.example"}}])", Learn::client},
+          Row{R"([{"deny": {"port": 80, "url_contains": "/x"}})", R"([{"bump": {"port": 443}}])", Learn::client},
+          Row{R"([{"deny": {"method": ["CONNECT"], "port": 25}})", R"([{"bump": "all"}])", Learn::client},
+          Row{R"([{"deny": {"host": "a.example"}})", R"([{"bump": "all"}])", Learn::client},
+          Row{R"([{"deny": {"url_contains": "/x"}})", R"([{"terminate": {"host": "a.example"}}])", Learn::client}}) {
+        auto const by_default = load_with(row.access + allow, row.rules);
+        EXPECT_EQ(told(by_default), "");
+        EXPECT_EQ(by_default.config.bump.learn, row.learn) << row.access << row.rules;
+        auto const notices = notices_of(by_default);
+        EXPECT_EQ(notices.find("bump.learn: is off: access[0] looks at requests inside tunnels") != notices.npos,
+                  row.learn == Learn::off)
+            << notices;
+        auto const chosen = load_with(row.access + allow, row.rules, R"("learn": "client", )");
+        EXPECT_EQ(chosen.config.bump.learn, Learn::client);
+        EXPECT_EQ(notices_of(chosen).find("avoids access[0]") != std::string::npos, row.learn == Learn::off) << notices_of(chosen);
+        EXPECT_EQ(notices_of(load_with(row.access + allow, row.rules, R"("learn": "off", )")).find("bump.learn"),
+                  std::string::npos);
+    }
+}
+
+TEST(Bump, rules_about_paths_match_https_where_tunnels_are_decrypted) {
+    std::string const access = R"([{"deny": {"host": "a.example", "url_contains": "/x"}}, {"allow": {"source": "10.0.0.0/8"}}])";
+    EXPECT_THAT(notices_of(load_with(access, "[]")), HasSubstr("access[0]: never matches https"));
+    EXPECT_THAT(notices_of(load_with(access, R"([{"bump": {"host": "b.example"}}])")), HasSubstr("never matches https"));
+    for (auto const* rules : {R"([{"bump": {"host": "a.example"}}])", R"([{"bump": "all"}])", R"([{"bump": {"port": 443}}])"})
+        EXPECT_THAT(notices_of(load_with(access, rules)), testing::Not(HasSubstr("never matches https"))) << rules;
 }
 
 TEST(Bump, check_opens_the_CA) {

@@ -15,7 +15,7 @@ namespace garner::test {
 class Handshake {
 public:
     explicit Handshake(std::string const& name, std::size_t protocols = 0) {
-        SSL_set_tlsext_host_name(ssl_.get(), name.c_str());
+        if (!name.empty()) SSL_set_tlsext_host_name(ssl_.get(), name.c_str());
         std::string offered;
         for (std::size_t i = 0; i < protocols; ++i)
             offered += std::string(1, 20) + "protocol-" + std::to_string(10'000'000'000 + i);
@@ -23,6 +23,13 @@ public:
         if (protocols > 0) SSL_set_alpn_protos(ssl_.get(), bytes, static_cast<unsigned>(offered.size()));
         SSL_set_bio(ssl_.get(), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
         SSL_set_connect_state(ssl_.get());
+    }
+    /// Offers these protocols by ALPN.
+    void offer(std::initializer_list<std::string_view> protocols) {
+        std::string offered;
+        for (auto const protocol : protocols) offered.append(1, static_cast<char>(protocol.size())).append(protocol);
+        SSL_set_alpn_protos(ssl_.get(), reinterpret_cast<unsigned char const*>(offered.data()),
+                            static_cast<unsigned>(offered.size()));
     }
     /// The next bytes to send; empty when the handshake is over.
     std::string next() {

@@ -98,10 +98,10 @@ TEST_F(Interception, without_rules_nothing_is_inspected) {
     EXPECT_THAT(proxy.errors(), Not(HasSubstr("decrypts")));
 }
 
-TEST_F(Interception, bytes_that_are_no_TLS_are_spliced) {
+TEST_F(Interception, bytes_that_are_no_TLS_may_be_spliced) {
     Origin origin;
     origin.answer("/page", fresh("page"));
-    Proxy proxy(patch(bump_all));
+    Proxy proxy(patch(bump_all, R"({"bump": {"otherwise": "splice"}})"));
     Client client(proxy);
     EXPECT_EQ(client.connect_to(origin.authority()).status(), 200);
     EXPECT_EQ(client.get("/page").body(), "page");
@@ -318,10 +318,25 @@ TEST_F(Interception, explain_says_what_happens_to_a_tunnel) {
     EXPECT_THAT(explained("spliced.test"), HasSubstr("spliced: bump.rules[0]: splice"));
     EXPECT_THAT(explained("ended.test"), HasSubstr("terminated: bump.rules[1]: terminate"));
     auto const bumped = explained("bumped.test");
-    EXPECT_THAT(bumped, HasSubstr("bumped, if the ClientHello names this host and offers HTTP: bump.rules[2]"));
+    EXPECT_THAT(bumped, HasSubstr("bumped, if the ClientHello names this host and offers HTTP, otherwise refused: bump.rules[2]"));
     EXPECT_THAT(bumped, HasSubstr("tunnelled: requests inside are inspected"));
     EXPECT_THAT(bumped, Not(HasSubstr("without inspection")));
     EXPECT_THAT(bumped, HasSubstr("connecting to 127.0.0.1: allowed"));   // the way to the origin
+    auto const with_hello = [&](std::string const& server_name) {
+        return run({garner_binary(), "explain", "-X", "CONNECT", "bumped.test:443", "--sni", server_name, "--config",
+                    proxy.dir().path("garner.json").string()})
+            .output;
+    };
+    EXPECT_THAT(with_hello("Bumped.test."), HasSubstr("bumped: bump.rules[2]: bump"));
+    EXPECT_THAT(
+        with_hello("other.test"),
+        HasSubstr("refused: the ClientHello names another host than CONNECT: other.test (bump.otherwise; bump.rules[2]: bump"));
+    EXPECT_THAT(with_hello("-"), HasSubstr("refused: the ClientHello names no host"));
+    EXPECT_THAT(with_hello("ended.test"), HasSubstr("terminated: the ClientHello names a host of bump.rules[1]: terminate"));
+    EXPECT_THAT(run({garner_binary(), "explain", "http://bumped.test/", "--sni", "other.test", "--config",
+                     proxy.dir().path("garner.json").string()})
+                    .errors,
+                HasSubstr("sni is for a tunnel"));
 }
 
 TEST_F(Interception, a_browser_that_knows_the_CA_loads_a_page) {

@@ -56,6 +56,17 @@ const s = c.request({':method': 'CONNECT', ':authority': place});)";
     }
 };
 
+/// A tunnel to `place`, before its first byte.
+inline Wire tunnel_to(Proxy const& proxy, std::string const& place) {
+    auto wire = Wire::connect("127.0.0.1", proxy.port());
+    wire.send("CONNECT " + place + " HTTP/1.1\r\nHost: " + place + "\r\n\r\n");
+    auto const has_head = [&] { return wire.buffer().ends_with("\r\n\r\n") || (wire.receive(Millis{50}), false); };
+    EXPECT_TRUE(eventually(has_head));
+    EXPECT_TRUE(wire.buffer().starts_with("HTTP/1.1 200 ")) << wire.buffer();
+    wire.buffer().clear();
+    return wire;
+}
+
 inline std::string url_of(std::string const& name, Origin const& origin, std::string const& path) {
     return "https://" + name + ":" + std::to_string(origin.port()) + path;
 }
