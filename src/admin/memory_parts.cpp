@@ -203,7 +203,7 @@ constexpr MemoryPart all_parts[]{
      "limits.connections_max x http2.streams (1 without HTTP/2) x (a fixed part and 6 x limits.head_max)", part::requests},
     {"buffers", "Buffers of 64 KiB for responses, uploads and tunnels, and those that workers keep for reuse.",
      "the limit of open files x 64 KiB", part::buffers},
-    {"http2", "Heads and bodies of HTTP/2 requests.", "64 MiB", part::http2},
+    {"http2", "Heads and bodies of HTTP/2 requests, and heads that clients do not read.", "64 MiB", part::http2},
     {"tls", "TLS sessions, their ciphertext, and session tickets of origins and peers.",
      "the limit of open files x 352 KiB, 20 MiB a worker, and 240 MiB of tickets for origins and for each peer with TLS",
      part::tls},

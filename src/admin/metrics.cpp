@@ -141,7 +141,7 @@ constexpr Metric all_metrics[]{
     {"http2.streams.total", "garner_client_streams_total", "streams", counter<&Counters::streams>, "HTTP/2 streams accepted.",
      "Clients", "HTTP/2 streams"},
     {"http2.streams.refused", "garner_client_streams_refused_total", "streams", counter<&Counters::streams_refused>,
-     "HTTP/2 streams refused: more than http2.streams at once."},
+     "HTTP/2 streams refused: more than http2.streams at once, or no memory for their bodies."},
     {"http2.ended", "garner_client_connections_ended_total{reason}", "connections", reasons<&Counters::faults>,
      "HTTP/2 connections that Garner ended because of the client's frames, by reason.", "Clients", "HTTP/2 ended: *"},
     {"connections.accept_pauses", "garner_accept_pauses_total", "times", counter<&Counters::accept_paused>,

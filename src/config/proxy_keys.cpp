@@ -190,7 +190,7 @@ Form<proxy::Deadlines> deadlines() {
     return object_of<T>({
         key<T>("head", &T::head, some,
                "From the first byte of a request head to the last; also from the connection to the first byte."),
-        key<T>("keep_alive", &T::keep_alive, some, "Idle time between two requests of a client."),
+        key<T>("keep_alive", &T::keep_alive, some, "Idle time between two requests of a client. HTTP/2: without any stream."),
         key<T>("body", &T::body, some, "Time without progress of a body, in either direction."),
         key<T>("first_byte", &T::first_byte, some,
                "From the end of a request (with its body) to the end of the response head; each interim response restarts it."),

@@ -5,8 +5,8 @@
 
 namespace garner::h2 {
 
-void Outbox::begin(std::optional<std::uint64_t> length) {
-    left_ = length.value_or(unknown);
+void Outbox::begin() {
+    left_ = unknown;
     parts_ = {};
     pending_ = 0;
     ending_ = false;

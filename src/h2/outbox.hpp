@@ -3,7 +3,6 @@
 #include <sys/uio.h>
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,8 +14,10 @@ namespace garner::h2 {
 /// Belongs to one stream. Pure.
 class Outbox {
 public:
-    /// Begins a body; without a length it lasts until end().
-    void begin(std::optional<std::uint64_t> length);
+    /// Begins a body that lasts until end().
+    void begin();
+    /// The body has this length. Before its first byte.
+    void announce(std::uint64_t length) { left_ = length; }
     /// Borrows the next bytes, until they are copied or withdrawn; the elements of `parts` change. Bytes beyond the announced
     /// length are not sent.
     void attach(std::span<iovec> parts);
@@ -33,6 +34,10 @@ public:
     /// True if the body ends with the next `bytes`.
     bool ends_with(Bytes bytes) const { return bytes == left_ || (ending_ && left_ == unknown && bytes == pending_); }
     std::string const& trailers() const { return trailers_; }
+    /// Frees their memory.
+    void forget_trailers() {
+        if (!trailers_.empty()) std::string().swap(trailers_);
+    }
 
     /// Copies attached bytes; `into` is at most as long as pending().
     void copy(std::span<char> into);

@@ -46,9 +46,10 @@ std::unique_ptr<nghttp2_option, OptionDeleter> options_of(SessionLimits const& l
 
 // ---- the connection ----
 
-Session::Session(Handler& handler, SessionLimits const& limits, Budget& budget, Counters& counters)
-    : handler_(handler), limits_(limits), budget_(budget), counters_(counters), glitches_(limits.glitches),
-      windows_(limits.window, limits.streams, budget), charged_(budget), fields_(std::make_unique<HeaderFields>()) {
+Session::Session(Handler& handler, SessionLimits const& limits, ClientMemory& memory, Counters& counters)
+    : handler_(handler), limits_(limits), memory_(memory), counters_(counters), glitches_(limits.glitches),
+      windows_(limits.window, limits.streams, memory.windows), charged_(memory.heads), fields_(std::make_unique<HeaderFields>()),
+      charged_heads_(memory.heads) {
     auto const options = options_of(limits);
     check(nghttp2_session_server_new2(&session_, callbacks(), this, options.get()) == 0);
     submit_settings();
@@ -79,6 +80,7 @@ bool Session::receive(std::string_view bytes, SteadyTime now) {
     if (taken < 0) judge_failure(static_cast<int>(taken));
     if (nghttp2_session_get_outbound_queue_size(session_) > queued_frames + 4 * limits_.streams)
         fail(ConnectionFault::flood, "the client does not read the frames that its own frames cause");
+    open_connection_window();   // also for bytes that nghttp2 has dropped
     deliver();
     return fault_.empty();
 }
@@ -120,6 +122,7 @@ std::size_t Session::pull(std::span<char> room) {
         auto const size = nghttp2_session_mem_send(session_, &bytes);
         state_ &= ~inside;
         if (size < 0) judge_failure(static_cast<int>(size)), state_ |= broken;
+        if (size == 0 && queued_heads_ > 0 && heads_framed()) continue;
         if (size <= 0) break;
         frame_ = {reinterpret_cast<char const*>(bytes), static_cast<std::size_t>(size)};
     }
@@ -155,14 +158,20 @@ void Session::finish_drain() {
 
 void Session::shrink() {
     if (in_use_ > 0) return;
+    waiting_.clear();
     slots_.clear();
     slots_.shrink_to_fit();
 }
 
-void Session::apply_connection_window() {
-    if (windows_.connection() == applied_window_) return;
-    applied_window_ = windows_.connection();
-    nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, static_cast<std::int32_t>(applied_window_));
+/// The bytes that the client may send on the connection, and those that were not taken.
+Bytes Session::promised() const { return static_cast<Bytes>(nghttp2_session_get_local_window_size(session_)) + held_; }
+
+/// Lets the client send again what was taken, when that is half the window. nghttp2's own count of consumed bytes would give back
+/// what a smaller window is to withhold.
+void Session::open_connection_window() {
+    auto const size = windows_.connection(), before = promised();
+    if (before + size / 2 > size) return;
+    nghttp2_submit_window_update(session_, NGHTTP2_FLAG_NONE, 0, static_cast<std::int32_t>(size - before));
 }
 
 // ---- reports ----
@@ -199,7 +208,7 @@ Stream* Session::stream_of(std::int32_t id) const {
 }
 
 Stream& Session::take_slot(std::int32_t id) {
-    if (free_.empty()) free_.push_back(*slots_.emplace_back(std::make_unique<Stream>(budget_)));
+    if (free_.empty()) free_.push_back(*slots_.emplace_back(std::make_unique<Stream>(memory_.heads)));
     auto& stream = *free_.pop_front();
     ++in_use_;
     counters_.streams.add();
@@ -231,6 +240,10 @@ void Session::end_head() {
 }
 
 void Session::finish_request(Stream& stream, bool ends_stream) {
+    if (!ends_stream && !windows_.open(stream.window_, promised())) {
+        nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id_, NGHTTP2_REFUSED_STREAM);
+        return end_head();
+    }
     stream.websocket_ = request_.is_websocket();
     stream.connect_ = request_.is_connect();
     stream.head_method_ = request_.is_head();
@@ -240,8 +253,7 @@ void Session::finish_request(Stream& stream, bool ends_stream) {
     stream.parsed_ = request_.finish({!ends_stream, key}, stream.text_, stream.head_);
     if (stream.parsed_.kind == http::HeadParse::Kind::refused) glitch("too many refused requests");
     stream.remote_ended_ = ends_stream;
-    if (!ends_stream) windows_.open(stream.window_);
-    apply_connection_window();
+    if (!ends_stream) open_connection_window();
     // Without a signal of the client (RFC 9218) streams share the connection; a tunnel always does.
     nghttp2_extpri const shared{NGHTTP2_EXTPRI_DEFAULT_URGENCY, 1};
     nghttp2_session_change_extpri_stream_priority(session_, stream.id_, &shared, stream.connect_ || stream.websocket_);
@@ -249,22 +261,28 @@ void Session::finish_request(Stream& stream, bool ends_stream) {
     report(stream, Stream::news_request);
 }
 
+void Session::finish_trailers(Stream& stream) {
+    stream.body_refusal_ = trailers_.finish(stream.trailers_);
+    if (stream.charged_.resize(stream.charged_.bytes() + stream.trailers_.size())) return;
+    std::string().swap(stream.trailers_);
+    stream.body_refusal_ = "no memory for the trailer section";
+}
+
 void Session::end_body(Stream& stream) {
     stream.remote_ended_ = true;
-    windows_.close(stream.window_);
+    if (stream.inbox_.size() == 0) windows_.close(stream.window_);
     report(stream, Stream::news_body);
 }
 
 /// nghttp2 has forgotten the stream.
 void Session::close(Stream& stream) {
     stream.open_ = false;
-    windows_.close(stream.window_);
     if (!stream.lent_) {
         if (stream.id_ == last_id_) end_head();   // it may have been malformed
         drop_body(stream);
         return recycle(stream);
     }
-    if (stream.remote_ended_ && stream.end_sent_) return;
+    if (stream.remote_ended_ && stream.end_sent_) return;   // its body may still be taken
     stream.gone_ = true;
     stream.outbox_.withdraw();
     drop_body(stream);
@@ -273,19 +291,32 @@ void Session::close(Stream& stream) {
 
 /// The bytes count against the connection's window until they are dropped or consumed.
 void Session::drop_body(Stream& stream) {
-    if (auto const waiting = stream.inbox_.size()) nghttp2_session_consume_connection(session_, waiting);
+    windows_.close(stream.window_);
+    auto const waiting = stream.inbox_.size();
     stream.inbox_.clear();
+    if (waiting == 0) return;
+    held_ -= waiting;
+    open_connection_window();
 }
 
 void Session::consume(Stream& stream, std::size_t bytes) {
     stream.inbox_.take(bytes);
-    nghttp2_session_consume(session_, stream.id_, bytes);
+    held_ -= bytes;
+    if (stream.remote_ended_) {
+        if (stream.inbox_.size() == 0) windows_.close(stream.window_);
+    } else {
+        nghttp2_session_consume_stream(session_, stream.id_, bytes);
+        raise_window(stream, bytes);
+    }
+    open_connection_window();
+}
+
+void Session::raise_window(Stream& stream, std::size_t taken) {
     if (stream.window_.size == 0) return;
     auto const before = stream.window_.size;
-    windows_.consumed(stream.window_, bytes, stream.inbox_.size());
+    windows_.consumed(stream.window_, taken, stream.inbox_.size(), promised());
     if (stream.window_.size == before) return;
     nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, stream.id_, static_cast<std::int32_t>(stream.window_.size));
-    apply_connection_window();
 }
 
 void Session::reset(Stream& stream, ErrorCode code) {

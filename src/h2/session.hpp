@@ -32,7 +32,8 @@ public:
     virtual void on_request(Stream&) = 0;
     /// Bytes of the body arrived, or its end.
     virtual void on_body(Stream&) = 0;
-    /// All parts passed to Session::send() are framed; also when they were framed before send() returned.
+    /// All bodies passed to Session::send() are framed; also when they were framed before send() returned. The same for a head without
+    /// a body that had to wait.
     virtual void on_sent(Stream&) = 0;
     /// Stream::is_gone() became true.
     virtual void on_reset(Stream&) = 0;
@@ -51,8 +52,8 @@ enum class ErrorCode : std::uint32_t { none = 0, internal = 2, refused = 7, canc
 /// Belongs to one worker.
 class Session {
 public:
-    /// `handler`, `budget` and `counters` outlive the session. Streams that are still lent end with it.
-    Session(Handler& handler, SessionLimits const& limits, Budget& budget, Counters& counters);
+    /// `handler`, `memory` and `counters` outlive the session. Streams that are still lent end with it.
+    Session(Handler& handler, SessionLimits const& limits, ClientMemory& memory, Counters& counters);
     ~Session();
     Session(Session const&) = delete;
 
@@ -85,8 +86,9 @@ public:
 
     /// The receiver took bytes at the start of Stream::body(): the client may send as many more.
     void consume(Stream& stream, std::size_t bytes);
-    /// Sends a response in the form of HTTP/1.1 without chunk framing: interim heads, the final head, and its body. Heads are
-    /// queued at once; body bytes are borrowed until they are framed, withdrawn, or the stream is gone or released.
+    /// Sends a response in the form of HTTP/1.1 without chunk framing: interim heads, the final head, and its body. All bytes are
+    /// borrowed until they are taken, withdrawn, or the stream is gone or released. A body is taken when it is framed, a head at
+    /// once: but while the client does not read, only as many heads as the budget permits.
     void send(Stream& stream, std::span<iovec> parts);
     /// Takes back what is not framed yet.
     std::span<iovec> withdraw(Stream& stream) { return stream.outbox_.withdraw(); }
@@ -124,11 +126,17 @@ private:
     Stream& take_slot(std::int32_t id);
     void recycle(Stream& stream);
     void finish_request(Stream& stream, bool ends_stream);
+    void finish_trailers(Stream& stream);
     void end_body(Stream& stream);
     void close(Stream& stream);
     void drop_body(Stream& stream);
-    void apply_connection_window();
+    Bytes promised() const;
+    void open_connection_window();
+    void raise_window(Stream& stream, std::size_t taken);
     bool submit_head(Stream& stream);
+    bool may_queue_head();
+    void wait_for_room(Stream& stream, std::span<iovec> parts);
+    bool heads_framed();
     void submit_response(Stream& stream, bool tunnel);
     void note_goaway();
     void finish_drain();
@@ -138,17 +146,20 @@ private:
 
     Handler& handler_;
     SessionLimits const limits_;
-    Budget& budget_;
+    ClientMemory& memory_;
     Counters& counters_;
     nghttp2_session* session_ = nullptr;
     Glitches glitches_;
     Windows windows_;
-    Bytes applied_window_ = Windows::initial;   // of the connection
-    RequestBuilder request_;                    // the head being received; one at a time
+    Bytes held_ = 0;           // received bytes of bodies that are not taken
+    RequestBuilder request_;   // the head being received; one at a time
     TrailerBuilder trailers_;
     Share charged_;   // for request_
     std::unique_ptr<HeaderFields> fields_;
-    std::string head_text_;   // the head being sent
+    std::string head_text_;          // the head being sent
+    Bytes queued_heads_ = 0;         // submitted since nghttp2 last had none
+    Share charged_heads_;            // for them
+    std::vector<Stream*> waiting_;   // with heads that cannot be queued yet
     std::vector<std::unique_ptr<Stream>> slots_;
     List<Stream> free_;
     List<Stream> news_;

@@ -85,10 +85,11 @@ int Session::Input::on_data(nghttp2_session* session, std::uint8_t, std::int32_t
     auto* stream = self.stream_of(id);
     bool const wanted = stream && (stream->lent_ || (stream->news_ & Stream::news_request));
     if (!wanted) {
-        nghttp2_session_consume(session, id, size);
+        nghttp2_session_consume_stream(session, id, size);
         return 0;
     }
     stream->received_ += size;
+    self.held_ += size;
     stream->inbox_.append(text_of(data, size));
     self.report(*stream, Stream::news_body);
     return 0;
@@ -109,7 +110,7 @@ int Session::Input::on_frame(nghttp2_session*, nghttp2_frame const* frame, void*
         self.finish_request(*stream, ends_stream(header));
         return 0;
     }
-    if (header.type == NGHTTP2_HEADERS) stream->body_refusal_ = self.trailers_.finish(stream->trailers_);
+    if (header.type == NGHTTP2_HEADERS) self.finish_trailers(*stream);
     bool const empty = header.type == NGHTTP2_DATA && header.length == frame->data.padlen;
     if (ends_stream(header))
         self.end_body(*stream);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "h2/header_fields.hpp"
 #include "h2/session_callbacks.hpp"
@@ -12,6 +13,9 @@ constexpr std::size_t frame_header = 9;
 constexpr std::size_t record_payload = 16 * KiB - frame_header;   // a frame fills a TLS record
 constexpr std::size_t least_fragment = Session::least_room - frame_header;
 constexpr std::size_t tiny_frame = 64;
+constexpr Bytes queued_heads_free = 4 * KiB;
+constexpr Bytes queued_heads_max = 64 * KiB;
+constexpr Bytes queued_head_overhead = 256;   // nghttp2's state of a frame; that of a field is an nghttp2_nv
 
 Stream& stream_in(nghttp2_data_source const* source) { return *static_cast<Stream*>(source->ptr); }
 
@@ -28,6 +32,7 @@ bool is_clients_fault(std::uint32_t code) {
 void Session::send(Stream& stream, std::span<iovec> parts) {
     if (!stream.open_) return;
     while (!stream.responded_ && !parts.empty()) {
+        if (queued_heads_ >= queued_heads_free && !may_queue_head()) return wait_for_room(stream, parts);
         bool const sent = take_head(parts, head_text_) && submit_head(stream);
         if (!sent) return reset(stream, ErrorCode::internal);
     }
@@ -38,6 +43,7 @@ void Session::send(Stream& stream, std::span<iovec> parts) {
 
 bool Session::submit_head(Stream& stream) {
     if (!fields_->read_head(head_text_, stream.websocket_)) return false;
+    queued_heads_ += head_text_.size() + fields_->size() * sizeof(nghttp2_nv) + queued_head_overhead;
     auto const status = fields_->status();
     bool const opens_tunnel = (stream.websocket_ && status == 101) || (stream.connect_ && status / 100 == 2);
     if (status >= 200 || opens_tunnel) {
@@ -53,15 +59,38 @@ void Session::submit_response(Stream& stream, bool tunnel) {
     auto const length = tunnel ? std::nullopt : fields_->content_length();
     stream.responded_ = true;
     stream.ended_ = !tunnel && (stream.head_method_ || status == 204 || status == 304 || length == 0u);
-    stream.outbox_.begin(length);
+    if (length) stream.outbox_.announce(*length);
     nghttp2_data_provider body{{.ptr = &stream}, Output::read};
     nghttp2_submit_response(session_, stream.id_, fields_->data(), fields_->size(), stream.ended_ ? nullptr : &body);
 }
 
+/// The client takes nothing, and nghttp2 holds copies of heads. The last one is not charged: a stream needs room for one.
+bool Session::may_queue_head() { return queued_heads_ < queued_heads_max && charged_heads_.resize(queued_heads_); }
+
+void Session::wait_for_room(Stream& stream, std::span<iovec> parts) {
+    stream.outbox_.attach(parts);
+    if (std::exchange(stream.waits_for_room_, true)) return;
+    waiting_.push_back(&stream);
+}
+
+/// nghttp2 sends heads before all DATA frames. False: no head was waiting.
+bool Session::heads_framed() {
+    queued_heads_ = 0;
+    charged_heads_.resize(0);
+    if (waiting_.empty()) return false;
+    for (auto* stream : std::exchange(waiting_, {})) {
+        stream->waits_for_room_ = false;
+        if (stream->responded_ || stream->is_sent()) continue;   // its parts were withdrawn
+        send(*stream, stream->outbox_.withdraw());
+        if (stream->responded_ && stream->is_sent()) report(*stream, Stream::news_sent);
+    }
+    return true;
+}
+
 void Session::end(Stream& stream, std::string_view trailers) {
-    if (!stream.open_ || !stream.responded_ || stream.ended_) return;
+    if (!stream.open_ || stream.ended_) return;
     stream.outbox_.end(trailers);
-    nghttp2_session_resume_data(session_, stream.id_);
+    if (stream.responded_) nghttp2_session_resume_data(session_, stream.id_);
 }
 
 // ---- callbacks ----

@@ -11,7 +11,7 @@ void Stream::begin(std::int32_t id) {
     owner_ = nullptr;
     trailers_.clear();
     body_refusal_ = nullptr;
-    outbox_.begin(std::nullopt);
+    outbox_.begin();
     received_ = sent_ = 0;
     open_ = true;
     websocket_ = connect_ = head_method_ = lent_ = gone_ = remote_ended_ = responded_ = ended_ = end_sent_ = dribbled_ = false;
@@ -19,6 +19,8 @@ void Stream::begin(std::int32_t id) {
 
 void Stream::forget_head() {
     charged_.resize(0);
+    if (!trailers_.empty()) std::string().swap(trailers_);
+    outbox_.forget_trailers();
     if (text_.capacity() <= kept_text) return;
     std::string().swap(text_);
     head_ = {};

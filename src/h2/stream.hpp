@@ -16,7 +16,7 @@ namespace garner::h2 {
 /// Session, which changes it; lent to the Handler from on_request() to Session::release(). Belongs to one worker.
 class Stream : public Link {
 public:
-    explicit Stream(Budget& budget) : charged_(budget) {}
+    explicit Stream(Account& heads) : charged_(heads) {}
 
     std::int32_t id() const { return id_; }
     /// Valid until release(), also if it is swapped with another head meanwhile.
@@ -40,7 +40,7 @@ public:
 
     /// The client reset the stream, or broke a rule and was reset. Nothing more arrives, and nothing is sent.
     bool is_gone() const { return gone_; }
-    /// Everything that was passed to Session::send() is framed.
+    /// All bodies that were passed to Session::send() are framed, and all heads at least queued.
     bool is_sent() const { return outbox_.pending() == 0; }
     /// Payload bytes of this stream's frames, both directions.
     Bytes received() const { return received_; }
@@ -57,7 +57,7 @@ private:
     std::string text_;   // head_ points into it
     http::RequestHead head_;
     http::HeadParse parsed_;
-    Share charged_;   // for text_
+    Share charged_;   // for text_ and trailers_
     Inbox inbox_;
     Windows::Stream window_;
     std::string trailers_;
@@ -76,7 +76,8 @@ private:
     bool responded_ = false;      // the final head was submitted
     bool ended_ = false;          // END_STREAM was submitted with the head, or framed
     bool end_sent_ = false;
-    bool dribbled_ = false;   // the last DATA frame was tiny because of the client's window
+    bool dribbled_ = false;         // the last DATA frame was tiny because of the client's window
+    bool waits_for_room_ = false;   // it is in Session::waiting_
 };
 
 }   // namespace garner::h2

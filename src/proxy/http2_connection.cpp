@@ -15,9 +15,8 @@ namespace asio = net::asio;
 
 namespace {
 
-constexpr std::size_t requests_per_turn = 64;               // hits take about 0.2 ms
-constexpr milliseconds keeps_places{5'000};                 // time until an idle connection returns them
-constexpr milliseconds while_streams_run{24 * 3'600'000};   // each stream has its own deadlines
+constexpr std::size_t requests_per_turn = 64;   // hits take about 0.2 ms
+constexpr milliseconds keeps_places{5'000};     // time until an idle connection returns them
 
 h2::SessionLimits limits_of(Options const& options) {
     return {.streams = options.http2.streams,
@@ -26,14 +25,16 @@ h2::SessionLimits limits_of(Options const& options) {
             .head = options.limits.head};
 }
 
+milliseconds time_between(SteadyTime from, SteadyTime to) { return std::chrono::duration_cast<milliseconds>(to - from); }
+
 /// Null for a request that has no slot yet.
 Http2Stream* owner_of(h2::Stream const& stream) { return static_cast<Http2Stream*>(stream.owner()); }
 
 }   // namespace
 
 Http2Connection::Http2Connection(Services& services, Accepted accepted)
-    : Connection(services, std::move(accepted)), client_(describe_client()),
-      session_(*this, limits_of(*services.options), services.shared.http2_memory, services.counters) {
+    : Connection(services, std::move(accepted)), client_(describe_client()), memory_(services.shared.http2_memory.of(client())),
+      session_(*this, limits_of(*services.options), *memory_, services.counters) {
     services.counters.connections_begun.add(Protocol::http2);
 }
 
@@ -53,20 +54,24 @@ net::awaitable<void> Http2Connection::run() {
         co_await linger();   // the client's WINDOW_UPDATE for the last response may still come
 }
 
-/// One read. False when the connection has ended.
+/// One read. False when the connection has ended. Frames that begin no request, such as PING, do not prolong the wait for one.
 net::awaitable<bool> Http2Connection::receive() {
-    if (waits_for_request()) begin_to_wait();
-    auto const limit = patience();
-    if (limit <= milliseconds{0}) co_return false;
-    auto const error = co_await wait_input(limit);
-    end_wait();
+    if (waits_for_request() && !waits()) begin_to_wait();
+    auto const now = idle_since_ ? steady_now() : input_at_;
+    if (is_idle() && !idle_since_) idle_since_ = input_at_;
+    auto const limit = patience(now);
+    net::Error error = asio::error::timed_out;
+    if (limit > milliseconds{0}) error = co_await wait_input(limit, now);
     if (std::exchange(restarts_, false) && error == asio::error::operation_aborted && !lost_) co_return true;
     if (error == asio::error::timed_out && services_.drain.begun && slow_head_ == 0) {
         // A request that arrived in the same moment is taken.
         if (transport().arrived() == net::Transport::Arrived::bytes) co_return !lost_ && take_input();
         session_.drain();
+        if (idle_since_) idle_since_ = steady_now();
         co_return true;
     }
+    // The last stream ended during the wait, or some run: they have deadlines of their own.
+    if (error == asio::error::timed_out && slow_head_ == 0 && patience(steady_now()) > milliseconds{0}) co_return true;
     co_return !error && !lost_ && take_input();
 }
 
@@ -76,16 +81,18 @@ bool Http2Connection::take_input() {
     auto const read = transport().try_read({buffer.get(), net::BufferPool::size});
     if (read.error) return read.error == asio::error::would_block;   // part of a TLS record
     gathering_ = true;
-    auto const now = steady_now();
+    auto const now = input_at_ = steady_now();
     bool const open = session_.receive({buffer.get(), read.bytes}, now);
     watch_head(now);
+    if (!waits_for_request()) end_wait();
     return open;
 }
 
 /// A connection that is idle for a while keeps no memory for streams to come.
-net::awaitable<net::Error> Http2Connection::wait_input(milliseconds limit) {
-    bool const idle = session_.streams() == 0 && running_ == 0;
-    auto const first = idle ? std::min(limit, keeps_places) : limit;
+net::awaitable<net::Error> Http2Connection::wait_input(milliseconds limit, SteadyTime now) {
+    auto first = limit;
+    if (idle_since_) first = std::min(limit, keeps_places - time_between(*idle_since_, now));
+    if (first <= milliseconds{0}) first = limit, shrink();
     auto const error = co_await transport().wait_input(first);
     if (error != asio::error::timed_out || first == limit) co_return error;
     shrink();
@@ -93,8 +100,18 @@ net::awaitable<net::Error> Http2Connection::wait_input(milliseconds limit) {
 }
 
 void Http2Connection::shrink() {
+    if (!is_idle()) return;
     slots_.clear();
     session_.shrink();
+}
+
+bool Http2Connection::is_idle() const { return session_.streams() == 0 && running_ == 0 && !writing_; }
+
+/// The last stream may have ended while the connection waits for input.
+void Http2Connection::note_idle() {
+    if (!is_idle() || idle_since_ || lost_) return;
+    idle_since_ = steady_now();
+    if (!waits()) begin_to_wait();
 }
 
 /// True without streams, and while the only one's head is incomplete.
@@ -105,12 +122,12 @@ void Http2Connection::watch_head(SteadyTime now) {
     if (slow_head_ != before) head_until_ = now + services_.options->deadlines.head;
 }
 
-milliseconds Http2Connection::patience() const {
+/// While streams run, the time until the next look.
+milliseconds Http2Connection::patience(SteadyTime now) const {
     auto const& deadlines = services_.options->deadlines;
-    if (slow_head_ > 0) return std::chrono::duration_cast<milliseconds>(head_until_ - steady_now());
-    if (services_.drain.begun) return drain_patience();
-    if (session_.streams() > 0) return while_streams_run;
-    return begun_ ? deadlines.keep_alive : deadlines.head;
+    if (slow_head_ > 0) return time_between(steady_now(), head_until_);
+    auto const limit = services_.drain.begun ? drain_patience() : begun_ ? deadlines.keep_alive : deadlines.head;
+    return idle_since_ ? limit - time_between(*idle_since_, now) : limit;
 }
 
 /// Many requests at once must not delay other connections.
@@ -153,6 +170,7 @@ net::awaitable<void> Http2Connection::serve(Slot& slot) {
     else
         co_await slot.place->transaction->refuse_head(parsed.status, parsed.refusal);
     end_request(slot);
+    note_idle();
 }
 
 void Http2Connection::end_request(Slot& slot) {
@@ -161,7 +179,7 @@ void Http2Connection::end_request(Slot& slot) {
     slot.options.reset();
     flush(false);
     free_.push_front(slot);
-    if (--running_ == 0) all_ended_.wake(net::Wake::ready);
+    if (--running_ == 0) all_ended_.wake(net::Wake::ready);   // end() looks whether it may go on
     end_if_drained();
 }
 
@@ -174,21 +192,23 @@ void Http2Connection::end_if_drained() {
 
 /// The streams of an ended connection are told so, and end soon.
 net::awaitable<void> Http2Connection::end() {
+    end_wait();
     lost_ = lost_ || !session_.finished();
+    if (lost_) transport().cancel();   // a client that does not read
     for (auto& slot : slots_)
         if (slot->stream) slot->stream->on_lost();
-    while (running_ > 0) {
+    while (running_ > 0 || writing_) {
         net::Waiter waiter(executor());
         all_ended_ = waiter.handle();
         co_await waiter.wait(net::recheck_interval);
     }
-    while (writing_) co_await asio::post(executor(), net::as_values);
 }
 
 // ---- events of streams ----
 
 void Http2Connection::on_request(h2::Stream& stream) {
     begun_ = true;
+    idle_since_.reset();
     arrived_.push_back(&stream);
 }
 
@@ -223,8 +243,8 @@ bool Http2Connection::gather() {
     }
     while (net::BufferPool::size - end_ >= h2::Session::least_room) {
         auto const count = session_.pull({gathered_.get() + end_, net::BufferPool::size - end_});
-        if (count == 0) return false;
         end_ += count;
+        if (count == 0 || !session_.has_output()) return false;
     }
     return true;
 }
@@ -257,8 +277,10 @@ net::awaitable<void> Http2Connection::write_rest() {
     gathered_ = {};
     sent_ = end_ = 0;
     writing_ = false;
+    all_ended_.wake(net::Wake::ready);
     if (written.error) lose();
     flush(false);
+    note_idle();
     end_if_drained();
 }
 
@@ -267,6 +289,7 @@ net::awaitable<void> Http2Connection::write_rest() {
 /// An idle connection waits for the client's answer to the first GOAWAY: a request may be on its way.
 void Http2Connection::drain() {
     if (session_.finished()) return;
+    if (idle_since_) idle_since_ = steady_now();
     session_.drain();
     flush(false);
     if (!writing_ && waits()) restart_wait();

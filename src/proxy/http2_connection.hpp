@@ -33,10 +33,12 @@ private:
 
     net::awaitable<void> run() override;
     net::awaitable<bool> receive();
-    net::awaitable<net::Error> wait_input(milliseconds limit);
+    net::awaitable<net::Error> wait_input(milliseconds limit, SteadyTime now);
     bool take_input();
     void shrink();
-    milliseconds patience() const;
+    bool is_idle() const;
+    void note_idle();
+    milliseconds patience(SteadyTime now) const;
     bool waits_for_request() const;
     void watch_head(SteadyTime now);
     net::awaitable<void> start_requests();
@@ -64,15 +66,18 @@ private:
     FetchTurns& fetch_turns() override { return fetch_turns_; }
 
     std::shared_ptr<Client const> const client_;
+    std::shared_ptr<h2::ClientMemory> const memory_;
     h2::Session session_;
     FetchTurns fetch_turns_;
     std::vector<std::unique_ptr<Slot>> slots_;
     List<Slot> free_;
-    std::vector<h2::Stream*> arrived_;   // requests that have no slot yet
-    std::size_t running_ = 0;            // slots in use
-    std::int32_t slow_head_ = 0;         // the stream with the incomplete head
-    SteadyTime head_until_{};            // when it must be complete
-    bool begun_ = false;                 // a request has arrived
+    std::vector<h2::Stream*> arrived_;       // requests that have no slot yet
+    std::size_t running_ = 0;                // slots in use
+    std::int32_t slow_head_ = 0;             // the stream with the incomplete head
+    SteadyTime head_until_{};                // when it must be complete
+    bool begun_ = false;                     // a request has arrived
+    SteadyTime input_at_ = steady_now();     // the last input
+    std::optional<SteadyTime> idle_since_;   // set once there are no streams
     net::WakeHandle all_ended_;
     net::Buffer gathered_;   // frames to be sent; held only while there are some
     std::size_t sent_ = 0;

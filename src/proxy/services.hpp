@@ -64,9 +64,9 @@ struct Shared {
     share::Shares shares;   // of the line
     share::Caps caps;
     share::Quotas quotas;
-    h2::Budget http2_memory{64 * MiB};    // shared by all HTTP/2 connections, in addition to the fixed part of each
-    Replication* replication = nullptr;   // null: this proxy is in no group
-    std::vector<Services*> workers;       // all of them, by number; complete before the first one runs
+    h2::Memory http2_memory{16 * MiB, 48 * MiB};   // for heads, and windows; in addition to the fixed part of each connection
+    Replication* replication = nullptr;            // null: this proxy is in no group
+    std::vector<Services*> workers;                // all of them, by number; complete before the first one runs
 };
 
 /// The end of one worker's connections.

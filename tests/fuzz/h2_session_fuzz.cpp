@@ -48,9 +48,10 @@ public:
     }
 
     SteadyTime const now;
-    h2::Budget budget{memory};
+    h2::Budget heads{memory}, windows{memory};
+    h2::ClientMemory client{heads, windows};
     h2::Counters counters;
-    h2::Session session{*this, {.streams = 8, .window = 128 * KiB, .glitches = 20, .head = {2'048, 32, 512}}, budget, counters};
+    h2::Session session{*this, {.streams = 8, .window = 128 * KiB, .glitches = 20, .head = {2'048, 32, 512}}, client, counters};
 
 private:
     static void check_head(http::RequestHead const& head) {
@@ -94,7 +95,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
         if (input.seed % 3 != 0 || !fine)
             while (session.pull(room) > 0) {
             }
-        check(session.streams() <= 8 && answering.budget.used() <= memory);
+        check(session.streams() <= 8 && answering.heads.used() <= memory && answering.windows.used() <= memory);
         if (!fine) break;
     }
     session.drain();

@@ -1,6 +1,9 @@
 // Hostile clients: floods, header bombs, malformed requests, windows that are never opened.
 #include <gtest/gtest.h>
 
+#include <list>
+#include <span>
+
 #include "h2/client.hpp"
 
 namespace garner::h2 {
@@ -164,6 +167,87 @@ TEST(H2Hostile, a_client_that_reads_nothing_queues_few_frames) {
     EXPECT_EQ(server.ended(ConnectionFault::flood), 1u);
 }
 
+// ---- responses that the client does not read ----
+
+Bytes size_of(std::span<iovec const> parts) {
+    Bytes size = 0;
+    for (auto const& part : parts) size += part.iov_len;
+    return size;
+}
+
+TEST(H2Hostile, interim_heads_that_the_client_does_not_read_are_not_queued) {
+    Server server;
+    std::string const interim = "HTTP/1.1 103 Early Hints\r\nLink: " + std::string(30'000, 'x') + "\r\n\r\n";
+    server.exchange(opening());
+    for (std::uint32_t id = 1; id < 200; id += 2) server.session.receive(request_frame(id, get_fields()), server.now);
+    Bytes queued = 0;
+    for (int i = 0; i < 16; ++i) {
+        for (auto* stream : server.requests) {
+            server.send(*stream, interim);
+            queued += interim.size() - size_of(server.session.withdraw(*stream));
+        }
+    }
+    EXPECT_EQ(server.requests.size(), 100u);
+    EXPECT_GE(queued, interim.size());
+    EXPECT_LE(queued, 128 * KiB);
+    EXPECT_GE(server.heads.used(), queued / 2) << "all but the last are charged";
+    server.output();
+    EXPECT_EQ(server.heads.used(), 0u);
+    server.send(*server.requests[99], interim);
+    EXPECT_TRUE(server.session.withdraw(*server.requests[99]).empty());
+}
+
+TEST(H2Hostile, without_budget_a_connection_queues_few_heads) {
+    Server server({}, 0);
+    std::string const interim = "HTTP/1.1 103 Early Hints\r\nLink: " + std::string(3'000, 'x') + "\r\n\r\n";
+    server.exchange(opening() + request_frame(1, get_fields()));
+    int queued = 0;
+    while (queued < 100) {
+        server.send(*server.requests[0], interim);
+        if (!server.session.withdraw(*server.requests[0]).empty()) break;
+        ++queued;
+    }
+    EXPECT_EQ(queued, 2);
+}
+
+TEST(H2Hostile, heads_wait_for_a_client_that_does_not_read_and_are_sent_when_it_does) {
+    std::string const with_body = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nX: " + std::string(30'000, 'x') + "\r\n\r\nbody";
+    std::string const without = "HTTP/1.1 204 No Content\r\nX: " + std::string(30'000, 'x') + "\r\n\r\n";
+    Server server;
+    server.answer = [&](Stream& stream) {
+        server.send(stream, stream.id() % 4 == 1 ? with_body : without);
+        if (stream.is_sent()) server.session.release(stream);
+    };
+    server.at_sent = [&](Stream& stream) { server.session.release(stream); };
+    Client client;
+    for (int i = 0; i < 100; ++i) client.request(get_fields());
+    EXPECT_TRUE(client.run(server));
+    ASSERT_EQ(client.responses.size(), 100u);
+    for (auto const& [id, response] : client.responses) {
+        EXPECT_EQ(response.status(), id % 4 == 1 ? "200" : "204") << id;
+        EXPECT_EQ(response.body, id % 4 == 1 ? "body" : "") << id;
+        EXPECT_TRUE(response.ended) << id;
+    }
+    EXPECT_EQ(server.session.streams(), 0u);
+    EXPECT_EQ(server.heads.used(), 0u);
+}
+
+TEST(H2Hostile, a_head_that_waits_is_forgotten_when_its_stream_is_reset) {
+    std::string const head = "HTTP/1.1 200 OK\r\nX: " + std::string(60'000, 'x') + "\r\n\r\nbody";
+    Server server;
+    server.answer = [&](Stream& stream) { server.send(stream, head); };
+    server.exchange(opening());
+    for (std::uint32_t id = 1; id < 20; id += 2) server.session.receive(request_frame(id, get_fields()), server.now);
+    EXPECT_FALSE(server.requests[9]->is_sent());
+    server.session.receive(frame(rst_frame, 0, 19, number(8)), server.now);
+    EXPECT_TRUE(server.requests[9]->is_gone());
+    server.session.release(*server.requests[9]);
+    for (std::uint32_t id = 21; id < 41; id += 2) server.session.receive(request_frame(id, get_fields()), server.now);
+    EXPECT_TRUE(verdict_in(server.output()).resets.empty());
+    for (auto* stream : server.requests)
+        if (stream != server.resets[0] || stream->id() != 19) EXPECT_TRUE(stream->is_sent()) << stream->id();
+}
+
 // ---- heads ----
 
 /// A head whose fields repeat one large entry of the dynamic table: one byte each.
@@ -183,7 +267,7 @@ TEST(H2Hostile, a_head_of_more_than_twice_the_limit_ends_the_connection) {
     EXPECT_EQ(server.session.fault(), "a head of more than twice the limit");
     EXPECT_TRUE(server.session.finished());
     EXPECT_TRUE(server.requests.empty());
-    EXPECT_EQ(server.budget.used(), 0u);
+    EXPECT_EQ(server.heads.used(), 0u);
     EXPECT_EQ(server.ended(ConnectionFault::large_head), 1u);
 }
 
@@ -199,7 +283,7 @@ TEST(H2Hostile, large_heads_are_answered_431_and_the_connection_lives) {
     server.exchange(opening());
     for (std::uint32_t id = 1; id < 200; id += 2) EXPECT_EQ(verdict_in(server.exchange(bomb(id, 25))), Verdict{});
     EXPECT_EQ(server.requests.size(), 100u);
-    EXPECT_EQ(server.budget.used(), 0u);
+    EXPECT_EQ(server.heads.used(), 0u);
     server.answer = nullptr;
     server.exchange(request_frame(201, get_fields()));   // the header table is intact
     EXPECT_EQ(server.requests.back()->parsed().kind, http::HeadParse::Kind::complete);
@@ -216,7 +300,7 @@ TEST(H2Hostile, too_many_refused_heads_end_the_connection) {
 }
 
 TEST(H2Hostile, large_heads_of_all_connections_share_the_budget) {
-    Server server({}, 40 * KiB);
+    Server server({}, 160 * KiB);   // a client alone has a quarter
     std::string const value(10'000, 'x');
     server.exchange(opening());
     for (std::uint32_t id = 1; id < 12; id += 2) server.exchange(request_frame(id, get_fields({{"x", value}})));
@@ -227,7 +311,7 @@ TEST(H2Hostile, large_heads_of_all_connections_share_the_budget) {
     EXPECT_EQ(server.requests.back()->parsed().kind, http::HeadParse::Kind::complete);
     for (auto* stream : server.requests) server.session.release(*stream);
     server.output();
-    EXPECT_EQ(server.budget.used(), 0u);
+    EXPECT_EQ(server.heads.used(), 0u);
 }
 
 TEST(H2Hostile, an_incomplete_head_is_seen_and_a_malformed_one_holds_no_memory) {
@@ -238,10 +322,10 @@ TEST(H2Hostile, an_incomplete_head_is_seen_and_a_malformed_one_holds_no_memory) 
     EXPECT_EQ(server.session.incomplete_head(), 0);
     server.exchange(frame(headers_frame, end_stream, 1, block.substr(0, block.size() - 5)));
     EXPECT_EQ(server.session.incomplete_head(), 1);
-    EXPECT_GT(server.budget.used(), 0u);
+    EXPECT_GT(server.heads.used(), 0u);
     server.exchange(frame(continuation_frame, end_headers, 1, block.substr(block.size() - 5)));
     EXPECT_EQ(server.session.incomplete_head(), 0);
-    EXPECT_EQ(server.budget.used(), 0u);
+    EXPECT_EQ(server.heads.used(), 0u);
     EXPECT_EQ(server.session.streams(), 0u);
 }
 
@@ -267,6 +351,7 @@ TEST(H2Hostile, streams_beyond_the_limit_are_refused) {
 
 TEST(H2Hostile, streams_of_an_ended_session_count_as_ended) {
     Budget budget{MiB};
+    ClientMemory client{budget, budget};
     Counters counters;
     struct Silent : Handler {
         void on_request(Stream&) override {}
@@ -275,7 +360,7 @@ TEST(H2Hostile, streams_of_an_ended_session_count_as_ended) {
         void on_reset(Stream&) override {}
     } handler;
     {
-        Session session(handler, {}, budget, counters);
+        Session session(handler, {}, client, counters);
         session.receive(opening() + request_frame(1, get_fields()) + request_frame(3, get_fields()), SteadyTime{});
         EXPECT_EQ(counters.streams.value(), 2u);
         EXPECT_EQ(counters.streams_ended.value(), 0u);
@@ -391,6 +476,21 @@ TEST(H2Hostile, pseudo_fields_in_trailers_are_reset) {
     EXPECT_EQ(server.resets.size(), 1u);
 }
 
+TEST(H2Hostile, trailers_of_running_requests_are_charged) {
+    Server server({}, 160 * KiB);   // a client alone has a quarter
+    server.exchange(opening());
+    std::string const block = field_block({{"a", std::string(9'000, 'x')}});
+    for (std::uint32_t id = 1; id < 12; id += 2) server.exchange(request_frame(id, get_fields(), 0));
+    for (std::uint32_t id = 1; id < 12; id += 2) server.exchange(frame(headers_frame, end_stream | end_headers, id, block));
+    int refused = 0;
+    for (auto* stream : server.requests) refused += stream->body_refusal() != nullptr;
+    EXPECT_EQ(refused, 2);
+    EXPECT_STREQ(server.requests[5]->body_refusal(), "no memory for the trailer section");
+    for (auto* stream : server.requests) server.session.release(*stream);
+    server.output();
+    EXPECT_EQ(server.heads.used(), 0u);
+}
+
 TEST(H2Hostile, trailers_that_are_too_large_are_refused) {
     Server server;
     server.exchange(opening() + request_frame(1, get_fields(), 0));
@@ -452,6 +552,72 @@ TEST(H2Hostile, a_client_may_send_no_more_than_the_window) {
     for (int i = 0; i < 4; ++i) EXPECT_EQ(verdict_in(server.exchange(chunk)), Verdict{});
     goaway = verdict_in(server.exchange(chunk)).goaway;
     EXPECT_EQ(goaway, NGHTTP2_FLOW_CONTROL_ERROR);
+}
+
+TEST(H2Hostile, bodies_are_charged_until_they_are_taken) {
+    Server server;
+    server.reads = false;
+    server.exchange(opening() + frame(window_frame, 0, 0, number(1'000'000)));
+    for (std::uint32_t id = 1; id < 8; id += 2) server.exchange(request_frame(id, get_fields(), 0));
+    for (std::uint32_t id = 1; id < 8; id += 2)
+        for (int i = 0; i < 4; ++i) server.exchange(frame(data_frame, i == 3 ? end_stream : 0, id, std::string(16'000, 'x')));
+    EXPECT_EQ(server.session.fault(), "");
+    EXPECT_GE(server.windows.used(), 4 * 64'000u - 65'535);
+    server.reads = true;
+    for (auto* stream : server.requests) server.on_body(*stream);
+    EXPECT_EQ(server.windows.used(), 0u);
+}
+
+TEST(H2Hostile, a_window_that_was_given_back_is_not_used_twice) {
+    Server server;
+    Client client;
+    server.at_end = [&](Stream& stream) {
+        server.send(stream, "HTTP/1.1 204 No Content\r\n\r\n");
+        server.session.release(stream);
+    };
+    std::list<Client::Upload> uploads;
+    for (int i = 0; i < 50; ++i) {
+        auto const id = client.request(get_fields({}), &uploads.emplace_back(std::string(3'000'000, 'x')));
+        ASSERT_TRUE(client.run(server)) << i;
+        ASSERT_TRUE(client.responses[id].ended) << i;
+        ASSERT_EQ(server.windows.used(), 0u) << i;
+    }
+    // What the client may send now was promised while it had a large window: nothing more comes on top.
+    server.reads = false;
+    server.requests.clear();
+    for (int i = 0; i < 50; ++i) {
+        client.request(get_fields({}), &uploads.emplace_back(std::string(60'000, 'x'), true));
+        client.run(server);
+    }
+    Bytes held = 0;
+    for (auto* stream : server.requests) held += stream->received();
+    EXPECT_GE(held, 2'900'000u);
+    EXPECT_GE(server.windows.used() + 65'535, held);
+}
+
+TEST(H2Hostile, an_upload_is_refused_if_a_former_promise_is_all_it_could_use) {
+    Server server({}, 4 * MiB);   // a client alone has a quarter
+    Client client;
+    server.at_end = [&](Stream& stream) {
+        server.send(stream, "HTTP/1.1 204 No Content\r\n\r\n");
+        server.session.release(stream);
+    };
+    std::list<Client::Upload> uploads;
+    client.request(get_fields({}), &uploads.emplace_back(std::string(600'000, 'x')));
+    ASSERT_TRUE(client.run(server));
+    EXPECT_EQ(server.windows.used(), 0u);
+    ASSERT_TRUE(server.client.windows.take(MiB)) << "by another connection of the client";
+    server.reads = false;
+    std::vector<std::int32_t> ids;
+    for (int i = 0; i < 3; ++i)
+        ids.push_back(client.request(get_fields({}), &uploads.emplace_back(std::string(60'000, 'x'), true)));
+    client.run(server);
+    EXPECT_EQ(client.responses[ids[0]].closed, std::nullopt);
+    EXPECT_EQ(client.responses[ids[1]].closed, NGHTTP2_REFUSED_STREAM);
+    EXPECT_EQ(client.responses[ids[2]].closed, NGHTTP2_REFUSED_STREAM);
+    EXPECT_EQ(server.counters.streams_refused.value(), 2u);
+    EXPECT_EQ(server.session.fault(), "");
+    server.client.windows.give(MiB);
 }
 
 TEST(H2Hostile, requests_cut_anywhere_are_the_same) {

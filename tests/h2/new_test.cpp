@@ -39,7 +39,8 @@ struct Hits : Handler {
 
     Budget budget{MiB};
     Counters counters;
-    Session session{*this, {}, budget, counters};
+    ClientMemory client{budget, budget};
+    Session session{*this, {}, client, counters};
     Gather<3> pieces;
     std::array<char, 16 * KiB> room;
     int answered = 0;

@@ -30,10 +30,11 @@ TEST(H2Glitches, are_unlimited_at_a_rate_of_0) {
     for (int i = 0; i < 100'000; ++i) ASSERT_TRUE(glitches.add(start));
 }
 
-TEST(H2Budget, gives_no_more_than_it_has_and_takes_shares_back) {
-    Budget budget(100);
+TEST(H2Budget, gives_one_client_no_more_than_a_quarter_and_takes_shares_back) {
+    Budget budget(400);
     {
-        Share one(budget), two(budget);
+        Account client(budget);
+        Share one(client), two(client);
         EXPECT_TRUE(one.resize(60));
         EXPECT_FALSE(two.resize(50));
         EXPECT_TRUE(two.resize(40));
@@ -44,11 +45,44 @@ TEST(H2Budget, gives_no_more_than_it_has_and_takes_shares_back) {
     EXPECT_EQ(budget.used(), 0u);
 }
 
+TEST(H2Budget, refuses_the_client_that_holds_most_and_gives_a_new_one_some) {
+    constexpr Bytes step = 4 * KiB;
+    Budget budget(16 * MiB);
+    std::vector<std::unique_ptr<Account>> clients;
+    for (int i = 0; i < 10; ++i) {
+        auto& greedy = *clients.emplace_back(std::make_unique<Account>(budget));
+        while (greedy.take(step)) continue;
+    }
+    EXPECT_FALSE(clients[0]->take(1));
+    Account late(budget);
+    for (int i = 0; i < 20; ++i) EXPECT_TRUE(late.take(step)) << i;
+    EXPECT_LE(budget.used(), budget.most());
+}
+
+TEST(H2Budget, counts_all_connections_of_a_client_together_as_long_as_there_are_some) {
+    Memory memory(400, 400);
+    auto const a = IpAddress::v4(10, 0, 0, 1), b = IpAddress::v4(10, 0, 0, 2);
+    auto first = memory.of(a), second = memory.of(a), other = memory.of(b);
+    EXPECT_EQ(first, second);
+    EXPECT_NE(first, other);
+    EXPECT_TRUE(first->heads.take(80));
+    EXPECT_FALSE(second->heads.take(80));
+    EXPECT_TRUE(other->heads.take(80));
+    EXPECT_TRUE(second->windows.take(80)) << "windows have a budget of their own";
+    EXPECT_EQ(memory.used(), 240u);
+    first->heads.give(80);
+    second->windows.give(80);
+    first.reset();
+    second.reset();
+    EXPECT_TRUE(memory.of(a)->heads.take(80));
+}
+
 TEST(H2Windows, of_one_small_upload_are_the_initial_ones) {
     Budget budget(MiB);
-    Windows windows(MiB, 100, budget);
+    Account account(budget);
+    Windows windows(MiB, 100, account);
     Windows::Stream stream;
-    windows.open(stream);
+    EXPECT_TRUE(windows.open(stream, Windows::initial));
     EXPECT_EQ(stream.size, Windows::initial);
     EXPECT_EQ(windows.connection(), Windows::initial);
     EXPECT_EQ(budget.used(), 0u);
@@ -56,27 +90,29 @@ TEST(H2Windows, of_one_small_upload_are_the_initial_ones) {
 
 TEST(H2Windows, are_doubled_while_the_receiver_keeps_up) {
     Budget budget(GiB);
-    Windows windows(MiB, 1, budget);
+    Account account(budget);
+    Windows windows(MiB, 1, account);
     Windows::Stream stream;
-    windows.open(stream);
-    windows.consumed(stream, Windows::initial - 1, 0);
+    windows.open(stream, Windows::initial);
+    windows.consumed(stream, Windows::initial - 1, 0, Windows::initial);
     EXPECT_EQ(stream.size, Windows::initial);
-    windows.consumed(stream, 1, 0);
+    windows.consumed(stream, 1, 0, Windows::initial);
     EXPECT_EQ(stream.size, 128 * KiB);
     EXPECT_EQ(windows.connection(), MiB);
-    windows.consumed(stream, 128 * KiB, 64 * KiB);   // it does not keep up
+    windows.consumed(stream, 128 * KiB, 64 * KiB, MiB);   // it does not keep up
     EXPECT_EQ(stream.size, 128 * KiB);
-    for (int i = 0; i < 10; ++i) windows.consumed(stream, MiB, 0);
+    for (int i = 0; i < 10; ++i) windows.consumed(stream, MiB, 0, MiB);
     EXPECT_EQ(stream.size, MiB);
 }
 
 TEST(H2Windows, of_the_connection_cover_those_of_all_streams) {
     Budget budget(GiB);
-    Windows windows(MiB, 100, budget);
+    Account account(budget);
+    Windows windows(MiB, 100, account);
     std::vector<Windows::Stream> streams(100);
-    for (auto& stream : streams) windows.open(stream);
+    for (auto& stream : streams) windows.open(stream, windows.connection());
     for (int i = 0; i < 10; ++i)
-        for (auto& stream : streams) windows.consumed(stream, MiB, 0);
+        for (auto& stream : streams) windows.consumed(stream, MiB, 0, windows.connection());
     Bytes sum = 0;
     for (auto const& stream : streams) sum += stream.size;
     EXPECT_LE(sum, windows.connection());
@@ -86,34 +122,55 @@ TEST(H2Windows, of_the_connection_cover_those_of_all_streams) {
 
 TEST(H2Windows, of_a_stream_leave_room_for_streams_to_come) {
     Budget budget(GiB);
-    Windows windows(MiB, 100, budget);
+    Account account(budget);
+    Windows windows(MiB, 100, account);
     std::vector<Windows::Stream> streams(100);
-    windows.open(streams[0]);
-    windows.open(streams[1]);
+    windows.open(streams[0], windows.connection());
+    windows.open(streams[1], windows.connection());
     for (int i = 0; i < 10; ++i)
-        for (int k : {0, 1}) windows.consumed(streams[static_cast<std::size_t>(k)], MiB, 0);
-    for (std::size_t i = 2; i < streams.size(); ++i) windows.open(streams[i]);
+        for (std::size_t k : {0, 1}) windows.consumed(streams[k], MiB, 0, windows.connection());
+    for (std::size_t i = 2; i < streams.size(); ++i) windows.open(streams[i], windows.connection());
     Bytes sum = 0;
     for (auto const& stream : streams) sum += stream.size;
     EXPECT_LE(sum, windows.connection());
 }
 
-TEST(H2Windows, beyond_the_initial_ones_are_charged_until_the_connection_ends) {
-    Budget budget(MiB);
-    {
-        Windows first(MiB, 10, budget), second(MiB, 10, budget);
-        Windows::Stream a, b, c, d;
-        first.open(a);
-        first.open(b);
-        EXPECT_EQ(first.connection(), MiB);
-        first.close(a);
-        first.close(b);
-        EXPECT_EQ(budget.used(), MiB - Windows::initial);
-        second.open(c);
-        second.open(d);
-        EXPECT_EQ(second.connection(), Windows::initial);   // nothing is left for it
-    }
+TEST(H2Windows, beyond_the_initial_ones_are_charged_until_the_streams_end) {
+    Budget budget(4 * MiB);
+    Account client(budget);
+    Windows first(MiB, 10, client), second(MiB, 10, client);
+    Windows::Stream a, b, c, d;
+    first.open(a, Windows::initial);
+    first.open(b, Windows::initial);
+    EXPECT_EQ(first.connection(), MiB);
+    EXPECT_EQ(budget.used(), MiB - Windows::initial);
+    second.open(c, Windows::initial);
+    EXPECT_TRUE(second.open(d, Windows::initial));
+    EXPECT_EQ(second.connection(), Windows::initial);   // nothing is left for it
+    first.close(a);
+    EXPECT_EQ(first.connection(), Windows::initial);
     EXPECT_EQ(budget.used(), 0u);
+    first.close(b);
+    EXPECT_EQ(budget.used(), 0u);
+}
+
+TEST(H2Windows, refuse_a_stream_that_may_use_a_former_promise_for_which_no_memory_is_left) {
+    Budget budget(4 * MiB);
+    Account client(budget);
+    Windows windows(MiB, 10, client), others(MiB, 10, client);
+    Windows::Stream a, b, c, d;
+    windows.open(a, Windows::initial);
+    windows.open(b, Windows::initial);
+    windows.close(a);
+    windows.close(b);
+    others.open(c, Windows::initial);
+    others.open(d, Windows::initial);
+    EXPECT_TRUE(windows.open(a, MiB));
+    EXPECT_FALSE(windows.open(b, MiB));
+    EXPECT_EQ(b.size, 0u);
+    windows.consumed(a, MiB, 0, MiB);
+    EXPECT_EQ(a.size, Windows::initial);
+    EXPECT_TRUE(windows.open(b, Windows::initial)) << "the client has used the promise";
 }
 
 TEST(H2Inbox, gives_what_was_appended_and_moves_nothing) {
@@ -143,7 +200,8 @@ TEST(H2Inbox, gives_what_was_appended_and_moves_nothing) {
 
 TEST(H2Outbox, of_known_length_ends_with_its_last_byte_and_drops_more) {
     Outbox outbox;
-    outbox.begin(5);
+    outbox.begin();
+    outbox.announce(5);
     Gather<3> parts;
     parts.add("abc");
     parts.add("defg");
@@ -161,7 +219,8 @@ TEST(H2Outbox, of_known_length_ends_with_its_last_byte_and_drops_more) {
 
 TEST(H2Outbox, that_ends_early_is_truncated) {
     Outbox outbox;
-    outbox.begin(5);
+    outbox.begin();
+    outbox.announce(5);
     outbox.end({});
     EXPECT_TRUE(outbox.truncated());
     EXPECT_FALSE(outbox.ends_with(0));
@@ -169,7 +228,7 @@ TEST(H2Outbox, that_ends_early_is_truncated) {
 
 TEST(H2Outbox, without_length_ends_when_it_is_told_so) {
     Outbox outbox;
-    outbox.begin(std::nullopt);
+    outbox.begin();
     Gather<3> parts;
     parts.add("abc");
     outbox.attach(parts.take());

@@ -16,7 +16,7 @@ namespace garner::h2 {
 class Server : public Handler {
 public:
     explicit Server(SessionLimits const& limits = {}, Bytes memory = 64 * MiB)
-        : budget(memory), session(*this, limits, budget, counters) {}
+        : heads(memory), windows(memory), client(heads, windows), session(*this, limits, client, counters) {}
 
     void on_request(Stream& stream) override {
         requests.push_back(&stream);
@@ -59,7 +59,9 @@ public:
     /// Connections that ended with this error.
     std::uint64_t ended(ConnectionFault fault) const { return counters.faults.value(static_cast<std::size_t>(fault)); }
 
-    Budget budget;
+    Budget heads;
+    Budget windows;
+    ClientMemory client;
     Counters counters;
     Session session;
     SteadyTime now{seconds{1'000'000}};

@@ -298,6 +298,24 @@ WireFields post_fields(WireFields more = {}) {
     return fields;
 }
 
+TEST(H2Session, an_empty_body_without_length_may_end_before_its_head_is_sent) {
+    Server server;
+    server.answer = [&](Stream& stream) {
+        server.session.end(stream, stream.id() == 1 ? "" : "X-Sum: 1\r\n");
+        server.send(stream, "HTTP/1.1 200 OK\r\n\r\n");
+        server.session.release(stream);
+    };
+    Client client;
+    for (int i = 0; i < 2; ++i) client.request(get_fields());
+    EXPECT_TRUE(client.run(server));
+    for (std::int32_t id : {1, 3}) {
+        EXPECT_EQ(client.responses[id].status(), "200");
+        EXPECT_TRUE(client.responses[id].ended);
+        EXPECT_EQ(client.responses[id].closed, NGHTTP2_NO_ERROR);
+        EXPECT_EQ(client.responses[id].trailers.size(), id == 1 ? 0u : 1u);
+    }
+}
+
 TEST(H2Session, takes_an_upload_with_trailers) {
     Server server;
     server.at_end = [&](Stream& stream) {

@@ -56,6 +56,31 @@ struct SlowHttp2 : Http2Attack {
     SlowHttp2() : Http2Attack(R"({"deadlines": {"head": "300ms"}})") {}
 };
 
+std::string head_frames(std::uint32_t stream, std::string_view block) {
+    constexpr std::size_t piece = 16'000;
+    std::string frames;
+    for (std::size_t at = 0; at < block.size(); at += piece) {
+        auto const last = at + piece >= block.size() ? end_headers : no_flag;
+        frames += frame(at == 0 ? headers_frame : continuation_frame, at == 0 ? end_stream | last : last, stream,
+                        block.substr(at, piece));
+    }
+    return frames;
+}
+
+struct IdleHttp2 : Http2Attack {
+    IdleHttp2() : Http2Attack(R"({"deadlines": {"keep_alive": "1s", "head": "1s"}})") {}
+
+    /// The proxy closes the connection although the client sends `bytes` ten times a second.
+    static bool is_closed_in_spite_of(RawHttp2& client, std::string_view bytes) {
+        for (int i = 0; i < 60; ++i) {
+            if (!client.send(bytes) || client.wire().receive(Millis{100}) != Wire::Read::data) pause_for(1ms);
+            if (client.wire().peer_closed()) return true;
+            pause_for(100ms);
+        }
+        return false;
+    }
+};
+
 struct UnreadHttp2 : Http2Attack {
     UnreadHttp2() : Http2Attack(R"({"deadlines": {"body": "1s"}})") {}
 };
@@ -157,6 +182,95 @@ TEST_F(SlowHttp2, a_head_that_arrives_byte_by_byte_ends_the_connection) {
     EXPECT_LT(sent, head.size() - 1);
     EXPECT_TRUE(client.closed());
     EXPECT_EQ(victim.get("/page").body(), "x");
+}
+
+TEST_F(Http2Attack, interim_responses_that_are_not_read_are_dropped) {
+    constexpr std::size_t streams = 32, hints = 16;
+    // Huffman code would make these bytes longer.
+    std::string const hint = "HTTP/1.1 103 Early Hints\r\nLink: " + std::string(50'000, '{') + "\r\n\r\n";
+    std::atomic<std::size_t> answered = 0;
+    origin.by_hand("/hints", [&](Hand& hand) {
+        for (std::size_t i = 0; i < hints; ++i) hand.send(hint);
+        hand.answer(no_store("here"));
+        ++answered;
+    });
+    RawHttp2 client(Wire::connect("127.0.0.1", proxy.secure(), 4096), "localhost");
+    for (std::uint32_t i = 0; i < streams; ++i) ASSERT_TRUE(client.request(2 * i + 1, "/hints"));
+    EXPECT_TRUE(eventually([&] { return answered == streams; }));
+    EXPECT_EQ(victim.get("/page").body(), "x");
+    EXPECT_TRUE(client.receives("here", streams));
+    EXPECT_LT(client.wire().buffer().size(), streams * hints * hint.size() / 2) << "the kernel's buffers take up to 5 MB";
+}
+
+TEST_F(Http2Attack, a_client_that_uses_up_the_memory_for_heads_leaves_some_to_others) {
+    origin.by_hand("/slow", [](Hand& hand) {
+        pause_for(3s);
+        hand.answer(no_store("late"));
+    });
+    std::string const value(14'000, 'v'), small(8'000, 'v');
+    auto const large = field_block(RawHttp2::fields_of("/slow", {{"a", value}, {"b", value}, {"c", value}, {"d", value}}));
+    auto const rest = field_block(RawHttp2::fields_of("/slow", {{"a", small}}));
+    std::vector<std::unique_ptr<RawHttp2>> attackers;
+    for (int i = 0; i < 15; ++i) {
+        auto& client = *attackers.emplace_back(
+            std::make_unique<RawHttp2>(Wire::connect("127.0.0.1", proxy.secure(), 0, "127.0.0.2"), "localhost"));
+        for (std::uint32_t stream = 1; stream < 200; stream += 2)
+            ASSERT_TRUE(client.send(i < 13 ? head_frames(stream, large) : head_frames(stream, rest)));
+    }
+    RawHttp2 client(proxy.secure());
+    for (std::uint32_t stream = 1; stream < 40; stream += 2)
+        ASSERT_TRUE(client.send(request_frame(stream, RawHttp2::fields_of("/page", {{"cookie", std::string(8'000, 'c')}}))));
+    EXPECT_TRUE(client.receives(frame(data_frame, end_stream, 39, "x"), 1));
+    for (std::uint32_t stream = 1; stream < 40; stream += 2)
+        EXPECT_TRUE(client.receives(frame(data_frame, end_stream, stream, "x"), 1)) << "431 for stream " << stream;
+}
+
+TEST_F(Http2Attack, memory_for_uploads_is_given_back_when_they_end) {
+    origin.by_hand("/upload", [](Hand& hand) {
+        hand.read_body();
+        hand.answer(no_store("taken"));
+    });
+    std::vector<std::unique_ptr<RawHttp2>> clients;
+    for (int i = 0; i < 12; ++i) {
+        auto& client = *clients.emplace_back(std::make_unique<RawHttp2>(proxy.secure()));
+        for (std::uint32_t stream : {1, 3, 5}) {
+            auto fields = RawHttp2::fields_of("/upload");
+            fields[0].second = "POST";
+            ASSERT_TRUE(client.send(request_frame(stream, fields, 0)));
+        }
+        for (std::uint32_t stream : {1, 3, 5})
+            ASSERT_TRUE(client.send(frame(data_frame, end_stream, stream, std::string(10'000, 'u'))));
+        EXPECT_TRUE(client.receives("taken", 3));
+    }
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["http2"]["streams"]["now"] == 0; }));
+    EXPECT_EQ(proxy.stats()["memory_parts"]["http2"]["bytes"], 0);
+    EXPECT_EQ(proxy.stats()["connections"]["protocols"]["http2"], 12);
+}
+
+TEST_F(IdleHttp2, a_connection_is_closed_when_no_stream_has_run_for_the_limit) {
+    origin.by_hand("/slow", [](Hand& hand) {
+        pause_for(2'500ms);
+        hand.answer(no_store("here"));
+    });
+    RawHttp2 client(proxy.secure());
+    ASSERT_TRUE(client.request(1, "/slow"));
+    EXPECT_TRUE(client.receives("here", 1)) << "a request may take longer than the limit";
+    auto const begin = std::chrono::steady_clock::now();
+    EXPECT_TRUE(client.closed());
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, 700ms);
+}
+
+TEST_F(IdleHttp2, frames_without_a_request_do_not_keep_a_connection_open) {
+    std::string unknown = frame(ping_frame, no_flag, 0, "12345678");
+    auto const ping = unknown;
+    unknown[3] = '\x42';
+    for (auto const& bytes : {ping, unknown, frame(settings_frame, no_flag, 0)}) {
+        RawHttp2 client(proxy.secure()), silent(proxy.secure());
+        ASSERT_TRUE(client.request(1, "/page"));
+        EXPECT_TRUE(client.receives("x", 1));
+        EXPECT_TRUE(is_closed_in_spite_of(client, bytes));
+        EXPECT_TRUE(is_closed_in_spite_of(silent, bytes)) << "without a request";
+    }
 }
 
 TEST_F(SlowHttp2, a_connection_without_a_request_is_ended) {

@@ -37,6 +37,8 @@ ANSWERS = {
     b"down": whole(b"y" * BIG, "no-store"),
     b"evil": whole(b"x" * 1024, "no-store"),
     b"lead": whole(b"x" * 1024, "max-age=60"),
+    b"hints": whole(b"x" * 1024, "no-store"),
+    b"large": whole(b"x" * 1024, "max-age=60"),
 }
 
 
@@ -63,10 +65,13 @@ async def answer(request, reader, writer):
         await reader.read()
     elif kind == b"evil" and b"x-evil" in request.lower():
         writer.close()
+    elif kind == b"hang":
+        await asyncio.sleep(8)
+        writer.write(ANSWERS[b"hints"])
     elif kind == b"film":
         await send_film(writer)
     else:
-        if kind == b"lead":
+        if kind in (b"lead", b"hints"):
             await send_hints(writer)
         writer.write(ANSWERS[kind])
         await writer.drain()
@@ -89,7 +94,7 @@ def run_origin(listening):
 # ---- the attackers ----
 
 class Attackers:
-    """Source addresses: 127.0.0.2 to 127.0.0.11 by attack, 127.0.1.1 to 127.0.1.8 for unfinished heads."""
+    """Source addresses: 127.0.0.2 to 127.0.0.13 by attack, 127.0.1.1 to 127.0.1.8 for unfinished heads."""
 
     def __init__(self, proxy, secure, origin, slots):
         self.proxy, self.secure, self.origin, self.slots = proxy, secure, origin, slots
@@ -197,6 +202,22 @@ class Attackers:
         def one(frames):
             return lambda: http2_attackers.flood(self.secure, "127.0.0.10", self.origin, frames)
         await asyncio.gather(*(self.repeat(0.1, one(frames)) for frames in http2_attackers.FLOODS))
+
+    async def unread_streams(self, source, connections, request_of):
+        await asyncio.gather(*(self.repeat(0.1, lambda: http2_attackers.unread(self.secure, source, self.origin, request_of))
+                               for _ in range(connections)))
+
+    async def hints(self):
+        numbers = itertools.count()
+        await self.unread_streams("127.0.0.12", 6, lambda stream, origin: http2_attackers.request(
+            b"/hints/%d" % next(numbers), origin, stream))
+
+    async def large(self):
+        """Small heads take what the large ones leave."""
+        def heads_of(size):
+            return lambda stream, origin: http2_attackers.large_head(b"/hang/%d" % (stream % 7), origin, stream, size)
+        await asyncio.gather(*(self.unread_streams("127.0.0.13", connections, heads_of(size))
+                               for connections, size in ((14, 14_200), (3, 2_000))))
 
     async def handshakes(self):
         whole_ones = [self.repeat(0.05, lambda: http2_attackers.handshake(self.secure, "127.0.0.11")) for _ in range(10)]

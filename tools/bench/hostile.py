@@ -23,6 +23,7 @@ import tempfile
 import time
 
 import attackers
+import http2_attackers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HOT = 200  # objects of 1 KiB that the honest client requests
@@ -55,6 +56,9 @@ MODES = {
     "film": Mode("slow readers of a shared uncacheable body", ("film",), ("film",)),
     "drip": Mode("500 uploads and downloads of a byte a minute at a limit of 400", ("drip",), connections=400, share=True),
     "floods": Mode("eleven floods of HTTP/2 frames", ("floods",), share=True),
+    "hints": Mode("six HTTP/2 connections read none of the 103 responses of 600 streams", ("hints",), share=True),
+    "large": Mode("1,700 HTTP/2 requests of one client with heads of 8 and 57 kB; others send heads of 8 kB",
+                  ("large",), ("large",), share=True),
     "handshakes": Mode("200 TLS handshakes a second without a request, and broken ones", ("handshakes",), share=True),
     "mix": Mode("all at once at a limit of 1,200 connections",
                 ("silent", "unread", "lead", "evil", "heads", "film", "drip", "floods", "handshakes"),
@@ -122,6 +126,22 @@ class Client:
         return status, b"; hit" in fields.get(b"cache-status", b"")
 
 
+class Http2Client:
+    """Sends a head of 8 kB over a new HTTP/2 connection each time."""
+
+    def __init__(self, secure, origin, patience):
+        self.secure, self.origin, self.patience = secure, origin, patience
+
+    def get(self, path):
+        begin, good = time.monotonic(), False
+        with contextlib.suppress(OSError):
+            tcp = socket.create_connection(self.secure, self.patience, ("127.0.0.1", 0))
+            with http2_attackers.context().wrap_socket(tcp) as connection:
+                connection.sendall(http2_attackers.head_of_8_kb(path.encode(), self.origin.encode()))
+                good = http2_attackers.is_accepted(connection.makefile("rb"))
+        return Asked((time.monotonic() - begin) * 1000, good, False)
+
+
 def ask_hits(client, until, results):
     """Every fifth request uses a new connection."""
     fresh, asked = Client(client.proxy, client.origin, client.patience), []
@@ -141,7 +161,7 @@ def ask_shared(client, until, results, name, slot):
     asked = []
     while time.monotonic() < until:
         slot.value += 1
-        time.sleep({"lead": 0.15, "evil": 0.02, "film": 0}[name])
+        time.sleep({"lead": 0.15, "evil": 0.02, "film": 0, "large": 0.1}[name])
         asked.append(client.get(f"/{name}/{slot.value % 20 if name == 'evil' else slot.value}"))
     results.put(asked)
 
@@ -285,7 +305,9 @@ def load(proxy, origin, mode, seconds):
         until = time.monotonic() + seconds
         start(ask_hits, Client(proxy.address, origin, HITS_PATIENCE), until, hits)
         for name in mode.shared:
-            start(ask_shared, Client(proxy.address, origin, SHARED_PATIENCE), until, shared, name, slots[name])
+            client = Http2Client(proxy.secure, origin, SHARED_PATIENCE) if name == "large" else \
+                Client(proxy.address, origin, SHARED_PATIENCE)
+            start(ask_shared, client, until, shared, name, slots[name])
         try:
             patience = seconds + 2 * SHARED_PATIENCE
             return hits.get(timeout=patience), [one for _ in mode.shared for one in shared.get(timeout=patience)]

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import itertools
 import os
+import socket
 import ssl
 import struct
 
@@ -97,6 +98,35 @@ def no_windows(origin):
         yield request(b"/big/%d" % (stream % 9), origin, stream)
 
 
+def large_head(path, origin, stream, size=14_200):
+    """Within limits.head_max: four literals of this size without indexing, with names of one byte (RFC 7541 section 6.2.2)."""
+    length = bytes([0x7f, (size - 127) % 128 + 128, (size - 127) // 128])
+    block = b"\x82\x86" + field(b":path", path) + field(b":authority", origin)
+    block += b"".join(b"\0\1" + name + length + b"v" * size for name in (b"a", b"b", b"c", b"d"))
+    pieces = [block[at:at + 16_000] for at in range(0, len(block), 16_000)]
+    last = END_HEADERS if len(pieces) == 1 else 0
+    sends = frame(HEADERS, END_STREAM | last, stream, pieces[0])
+    for piece in pieces[1:]:
+        sends += frame(CONTINUATION, END_HEADERS if piece is pieces[-1] else 0, stream, piece)
+    return sends
+
+
+def head_of_8_kb(path, origin):
+    """The first bytes of a connection."""
+    cookie = b"\0\6cookie\x7f\xc1\x3d" + b"c" * 8_000
+    block = b"\x82\x86" + field(b":path", path) + field(b":authority", origin) + cookie
+    return PREFACE + frame(SETTINGS, 0, 0) + frame(HEADERS, END_STREAM | END_HEADERS, 1, block)
+
+
+def is_accepted(file):
+    """Reads frames up to the response's head. True if its status is 200 (RFC 7541 appendix A, index 8)."""
+    while len(begin := file.read(9)) == 9:
+        payload = file.read(int.from_bytes(begin[:3], "big"))
+        if begin[3] == HEADERS:
+            return payload[0] == 0x88
+    return False
+
+
 FLOODS = (resets, provoked_resets, continuations, pings, settings, priorities, empty_data, window_updates, large_bombs,
           small_bombs, no_windows)
 
@@ -132,6 +162,23 @@ async def flood(proxy, source, origin, frames):
                 await asyncio.wait_for(writer.drain(), 5)
                 await asyncio.sleep(0.001)
             reading.cancel()
+
+
+async def unread(proxy, source, origin, request_of):
+    """100 streams of one connection, of whose responses nothing is read for 10 s."""
+    with contextlib.suppress(OSError, asyncio.TimeoutError, ssl.SSLError):
+        connection = socket.socket()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.setblocking(False)
+        connection.bind((source, 0))
+        await asyncio.wait_for(asyncio.get_running_loop().sock_connect(connection, proxy), 5)
+        _, writer = await asyncio.wait_for(asyncio.open_connection(sock=connection, ssl=context(), server_hostname="x"), 5)
+        writer.transport.pause_reading()  # the reader itself pauses at 128 kB only
+        with contextlib.closing(writer):
+            writer.write(PREFACE + frame(SETTINGS, 0, 0))
+            for stream in range(1, 200, 2):
+                writer.write(request_of(stream, origin.encode()))
+            await asyncio.sleep(10)
 
 
 async def handshake(proxy, source):
