@@ -45,13 +45,13 @@ ClientReceiver::Taken ClientReceiver::choose(takeover::Clients clients, control:
 
 bool ClientReceiver::has_room_for(std::size_t more) const {
     auto const& connections = server_.shared().connections;
-    return connections.now() + more < connections.max();
+    return connections.seats() + more < connections.max();
 }
 
 /// Without the bytes in their pipes, tunnels have two.
 std::size_t ClientReceiver::wanted_descriptors() const {
     auto const& connections = server_.shared().connections;
-    return 2 * std::size_t{connections.max() - std::min(connections.now(), connections.max())};
+    return 2 * std::size_t{connections.max() - std::min(connections.seats(), connections.max())};
 }
 
 void ClientReceiver::serve(Taken taken) {

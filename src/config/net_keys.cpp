@@ -34,7 +34,8 @@ Form<net::ConnectorOptions> connect() {
     using T = net::ConnectorOptions;
     return object_of<T>({
         key<T>("attempt_delay", &T::attempt_delay, time(milliseconds{10}, milliseconds{60'000}),
-               "Time after which the next address of an origin is tried in parallel (Happy Eyeballs, RFC 8305)."),
+               "Time after which the next address of an origin is tried in parallel (Happy Eyeballs, RFC 8305). Up to four are "
+               "tried at a time; after a quarter of `timeout` another address takes the place of one that has not answered."),
         key<T>("timeout", &T::timeout, time(never_zero, hour),
                "Maximum time to connect to an origin, for all its addresses together."),
     });

@@ -161,8 +161,9 @@ Form<proxy::Limits> limits() {
                    "after 1s.")
                 .was("connections"),
             key<T>("connections_per_client", &T::connections_per_client, count(0, 10 * million),
-                   "Maximum number of connections of one client. 0: a quarter of `connections_max`, and no limit for clients on "
-                   "loopback. The value of `connections_max` disables the limit."),
+                   "Maximum number of connections of one client. Each includes one fetch or tunnel at a time; further ones at the same "
+                   "time over HTTP/2 count like connections, and wait up to `deadlines.first_byte` (then 429). 0: a quarter of "
+                   "`connections_max`, and no limit for clients on loopback. The value of `connections_max` disables the limit."),
             key<T>("client_prefix4", &T::client_prefix4, count(8, 32),
                    "IPv4 addresses that share this many leading bits are one client."),
             key<T>("client_prefix6", &T::client_prefix6, count(16, 128),

@@ -73,25 +73,40 @@ bool is_accepted(TlsSession const& session, ConnectTarget const& target) {
 /// The attempts at one target's addresses. Each attempt's completion handler shares the ownership, because a closed loser
 /// may complete after connect() has returned.
 struct Connector::Race : std::enable_shared_from_this<Connector::Race> {
-    Race(Executor on, NamesPtr const& names, std::uint16_t to_port, AddressFilter const& filter, ConnectorOptions const& options)
-        : executor(on), addresses(interleaved(names->addresses)), port(to_port), allowed(filter),
-          attempt_delay(options.attempt_delay), timeout(options.timeout), give_up(steady_now() + options.timeout) {}
+    Race(Executor on, NamesPtr const& names, ConnectTarget const& target, AddressFilter const& filter,
+         ConnectorOptions const& options)
+        : executor(on), addresses(interleaved(names->addresses)), port(target.port), allowed(filter),
+          more_attempts(target.more_attempts), attempt_delay(options.attempt_delay), timeout(options.timeout),
+          give_up(steady_now() + options.timeout) {}
 
     bool more() const { return next < addresses.size(); }
     bool decided() const { return winner || (!more() && running == 0); }
+    std::size_t most() const { return more_attempts ? 1 + permitted : running_max; }
+    bool may_start(SteadyTime now);
+    void give_back();
+    SteadyTime next_event(SteadyTime now) const;
     void start_next();
     void finished(std::size_t attempt, Error error);
     void failed(Address const& address, ConnectFailure with, std::string const& words);
+    void note(Address const& address, ConnectFailure with, std::string const& words);
     void close_all_but_the_winner();
 
     struct Attempt {
         TcpSocket socket;
         Address address;
+        SteadyTime since;
+        bool is_running;
     };
+    void end(Attempt& attempt);
+    std::size_t oldest() const;
+    /// When the oldest attempt may be replaced.
+    SteadyTime replaceable() const { return attempts[oldest()].since + patience(timeout, running, addresses.size()); }
     Executor executor;
     std::vector<Address> addresses;
     std::uint16_t port;
     AddressFilter const& allowed;   // the caller's: must not be used in finished()
+    MoreAttempts* more_attempts;    // also the caller's
+    std::size_t permitted = 0;      // attempts beside the first one
     milliseconds attempt_delay;
     milliseconds timeout;
     SteadyTime give_up;
@@ -144,9 +159,10 @@ awaitable<bool> Connector::attempt(ConnectTarget const& target, NamesPtr const& 
                                    ConnectStop* stop, Connected& result) {
     auto options = options_;
     options.timeout = target.timeout.value_or(options.timeout);
-    auto race = std::make_shared<Race>(io_.get_executor(), names, target.port, allowed, options);
+    auto race = std::make_shared<Race>(io_.get_executor(), names, target, allowed, options);
     co_await run(race, stop);
     race->close_all_but_the_winner();
+    race->give_back();
     take_result(*race, result);
     if (result.transport && !target.preface.empty()) send_preface(target.preface, result);
     if (!result.transport || !target.tls) co_return false;
@@ -171,14 +187,15 @@ awaitable<void> Connector::run(std::shared_ptr<Race> race, ConnectStop* stop) {
             race->reason = "no response within " + std::to_string(race->timeout.count()) + " ms";
             co_return;
         }
-        if (race->more() && now >= race->next_start) {
+        race->give_back();
+        if (race->more() && now >= race->next_start && race->may_start(now)) {
             race->start_next();
             continue;
         }
         Waiter waiter(race->executor);
         race->waiting = waiter.handle();
         if (stop) stop->waiting_ = waiter.handle();
-        auto limit = until(race->more() ? std::min(race->next_start, race->give_up) : race->give_up);
+        auto limit = until(std::min(race->next_event(now), race->give_up));
         co_await waiter.wait(limit);
     }
 }
@@ -225,13 +242,50 @@ awaitable<bool> Connector::begin_tls(ConnectTarget const& target, SteadyTime giv
     co_return refused;
 }
 
+milliseconds Connector::patience(milliseconds timeout, std::size_t running, std::size_t addresses) {
+    auto const share = [timeout](std::size_t part, std::size_t whole) {
+        return timeout * static_cast<int>(part) / static_cast<int>(std::max(whole, part));
+    };
+    return std::min(share(running_max, attempts_max), share(running, addresses));
+}
+
+bool Connector::Race::may_start(SteadyTime now) {
+    if (running == 0 || running < most()) return true;
+    if (running < running_max && more_attempts->enter()) {
+        ++permitted;
+        return true;
+    }
+    return now >= replaceable();
+}
+
+void Connector::Race::give_back() {
+    for (; permitted > 0 && permitted >= running; --permitted) more_attempts->leave();
+}
+
+/// After may_start() has refused.
+SteadyTime Connector::Race::next_event(SteadyTime now) const {
+    if (!more()) return give_up;
+    return now < next_start ? next_start : replaceable();
+}
+
+/// The index of the one that has run longest, while any runs.
+std::size_t Connector::Race::oldest() const {
+    auto const found = std::ranges::find_if(attempts, [](Attempt const& attempt) { return attempt.is_running; });
+    return static_cast<std::size_t>(found - attempts.begin());
+}
+
 void Connector::Race::start_next() {
     auto address = addresses[next++];
     tried = address;
     if (allowed)
         if (char const* why = allowed(address)) return failed(address, ConnectFailure::forbidden, why);
+    if (running > 0 && running >= most()) {
+        auto& given_up = attempts[oldest()];
+        note(given_up.address, ConnectFailure::timed_out, "no response");
+        end(given_up);
+    }
     TcpEndpoint endpoint(address, port);
-    auto& attempt = attempts.emplace_back(TcpSocket(executor), address);
+    auto& attempt = attempts.emplace_back(TcpSocket(executor), address, steady_now(), true);
     Error error;
     attempt.socket.open(endpoint.protocol(), error);
     if (error) {
@@ -245,27 +299,42 @@ void Connector::Race::start_next() {
         endpoint, [race = shared_from_this(), index = attempts.size() - 1](Error outcome) { race->finished(index, outcome); });
 }
 
-void Connector::Race::finished(std::size_t index, Error error) {
+/// The descriptor is closed at once.
+void Connector::Race::end(Attempt& attempt) {
+    Error ignored;
     --running;
+    attempt.is_running = false;
+    attempt.socket.close(ignored);
+}
+
+void Connector::Race::finished(std::size_t index, Error error) {
     auto& attempt = attempts[index];
-    if (!error && !winner)
+    if (!attempt.is_running) return;   // it was ended
+    if (!error && !winner) {
+        --running;
+        attempt.is_running = false;
         winner = &attempt;
-    else if (error && error != asio::error::operation_aborted)
-        failed(attempt.address, failure_of(error), error.message());
+    } else {
+        end(attempt);
+        if (error && error != asio::error::operation_aborted) failed(attempt.address, failure_of(error), error.message());
+    }
     waiting.wake(Wake::ready);
 }
 
 void Connector::Race::failed(Address const& address, ConnectFailure with, std::string const& words) {
     next_start = SteadyTime::min();
+    note(address, with, words);
+}
+
+void Connector::Race::note(Address const& address, ConnectFailure with, std::string const& words) {
     if (weight(with) <= weight(failure)) return;
     failure = with;
     reason = address.to_string() + ": " + words;
 }
 
 void Connector::Race::close_all_but_the_winner() {
-    Error ignored;
     for (auto& attempt : attempts)
-        if (&attempt != winner) attempt.socket.close(ignored);
+        if (attempt.is_running) end(attempt);
     waiting = {};
 }
 

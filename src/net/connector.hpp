@@ -16,6 +16,15 @@
 
 namespace garner::net {
 
+/// Permits the attempts beside the first one: each has a descriptor.
+class MoreAttempts {
+public:
+    virtual ~MoreAttempts() = default;
+    /// False: the addresses are tried with fewer attempts at a time.
+    virtual bool enter() = 0;
+    virtual void leave() = 0;
+};
+
 enum class ConnectFailure : std::uint8_t {
     none,
     dns,         // the name does not resolve
@@ -39,7 +48,8 @@ struct ConnectTarget {
     Verification verification = Verification::required;
     /// With `reported`: the only result (X509_V_ERR_...) other than X509_V_OK that is accepted; 0: all.
     long accepted_fault = 0;
-    std::optional<Address> address = {};   // is connected to, whatever the name resolves to
+    std::optional<Address> address = {};     // is connected to, whatever the name resolves to
+    MoreAttempts* more_attempts = nullptr;   // outlives connect(); null: they need no permission
 };
 
 struct Connected {
@@ -74,7 +84,8 @@ public:
     void reconfigure(ConnectorOptions const& options) { options_ = options; }
 
     /// Tries the addresses according to RFC 8305: alternating families, IPv6 first; the next attempt starts after
-    /// attempt_delay, or as soon as one fails. The first connected socket wins and has TCP_NODELAY; with TLS, its handshake
+    /// attempt_delay, or as soon as one fails. If no more attempts may run at a time, it replaces the oldest one, which has had its
+    /// share of the timeout. The first connected socket wins and has TCP_NODELAY; with TLS, its handshake
     /// is done and its certificate verified. The filter is asked for every address before an attempt. `timeout` covers
     /// attempts and handshake, but not DNS. `target`, `allowed` and `stop` must live until it returns.
     awaitable<Connected> connect(ConnectTarget const& target, AddressFilter const& allowed, ConnectStop* stop = nullptr);
@@ -84,6 +95,10 @@ public:
     awaitable<Connected> secure(std::unique_ptr<Transport> tunnel, ConnectTarget const& target, ConnectStop* stop = nullptr);
 
     static constexpr std::size_t attempts_max = 16;   // addresses tried for one connection
+    static constexpr std::size_t running_max = 4;     // attempts at a time
+
+    /// The time of an attempt without an answer before another address takes its place, if `running` attempts try `addresses`.
+    static milliseconds patience(milliseconds timeout, std::size_t running, std::size_t addresses);
 
 private:
     struct Race;

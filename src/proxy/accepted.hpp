@@ -7,8 +7,10 @@
 #include "net/tls_server_context.hpp"
 #include "net/transport.hpp"
 #include "proxy/client.hpp"
+#include "proxy/origin_seats.hpp"
 #include "proxy/services.hpp"
 #include "proxy/target.hpp"
+#include "util/recycled_memory.hpp"
 
 namespace garner::proxy {
 
@@ -26,27 +28,25 @@ struct ListenPoint {
 class Seat {
 public:
     /// `client`: the address under which Shared::clients has counted the connection.
-    Seat(Shared& shared, IpAddress const& client) : shared_(&shared), client_(client) { shared.connections.enter(); }
-    Seat(Seat&& other) noexcept : shared_(std::exchange(other.shared_, nullptr)), client_(other.client_) {}
+    Seat(Services& services, IpAddress const& client)
+        : seats_(std::allocate_shared<OriginSeats>(RecyclingAllocator<OriginSeats>(), services, client)) {}
+    /// For a connection inside a tunnel, which has the seat of the tunnel's connection.
+    static Seat inside(OriginSeats& outer) { return Seat(outer.shared_from_this()); }
+    Seat(Seat&& other) noexcept : seats_(other.seats_), is_own_(std::exchange(other.is_own_, false)) {}
     Seat& operator=(Seat&&) = delete;
     ~Seat() {
-        if (!shared_) return;
-        shared_->clients.leave(client_);
-        shared_->connections.leave();
+        if (is_own_) seats_->end_connection();
     }
-    /// For a connection inside a tunnel, which has the seat of the tunnel's connection.
-    static Seat uncounted(IpAddress const& client) { return Seat(client); }
-    IpAddress const& client() const { return client_; }
+    IpAddress const& client() const { return seats_->client(); }
     /// Shared::clients has counted the connection as one of `client`, too.
-    void move_to(IpAddress const& client) {
-        shared_->clients.leave(client_);
-        client_ = client;
-    }
+    void move_to(IpAddress const& client) { seats_->move_to(client); }
+    /// For the connections to origins.
+    OriginSeats& origins() const { return *seats_; }
 
 private:
-    explicit Seat(IpAddress const& client) : shared_(nullptr), client_(client) {}
-    Shared* shared_;
-    IpAddress client_;
+    explicit Seat(std::shared_ptr<OriginSeats> outer) : seats_(std::move(outer)), is_own_(false) {}
+    std::shared_ptr<OriginSeats> seats_;
+    bool is_own_ = true;   // it frees the seat
 };
 
 struct Accepted {

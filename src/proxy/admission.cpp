@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proxy/access_log.hpp"
+#include "proxy/connection.hpp"
 #include "proxy/http1_connection.hpp"
 #include "proxy/intercepted_connection.hpp"
 #include "proxy/tls_handshake.hpp"
@@ -39,6 +40,20 @@ bool enter_client(Services& services, IpAddress const& address) {
 
 bool enter_balancer(Services& services, IpAddress const& address) {
     return enter(services, address, quarter_of_connections(services));
+}
+
+/// Idle connections make room, as for a client that connects.
+std::string_view enter_extra(Services& services, IpAddress const& address) {
+    auto& all = services.shared.connections;
+    if (!all.may_enter_extra()) {
+        if (all.is_full() && all.needs_room()) make_room(services);
+        return limit_of_all;
+    }
+    if (!services.shared.clients.enter(counted_client(services, address), connections_allowed(services, address)))
+        return limit_of_client;
+    all.enter_extra();
+    if (all.needs_room()) make_room(services);
+    return {};
 }
 
 bool admit_named(Services& services, Accepted& accepted) {

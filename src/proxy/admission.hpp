@@ -1,4 +1,4 @@
-// Counts a connection as one of its client, within limits.connections_per_client, and starts its protocol.
+// Counts connections, and what they need, on their client, within limits.connections_per_client; starts the protocol of a connection.
 #pragma once
 #include <string_view>
 
@@ -8,6 +8,7 @@
 namespace garner::proxy {
 
 inline constexpr std::string_view limit_of_client = "limits.connections_per_client";
+inline constexpr std::string_view limit_of_all = "limits.connections_max";
 
 /// The address under which Shared::clients counts this one: its first bits.
 IpAddress counted_client(Services const& services, IpAddress const& address);
@@ -18,6 +19,10 @@ bool enter_client(Services& services, IpAddress const& address);
 /// Counts one more connection of a load balancer, which speaks for many clients. False if connections that have not yet sent their
 /// PROXY header, or whose header names no client, are a quarter of all that are permitted.
 bool enter_balancer(Services& services, IpAddress const& address);
+
+/// Counts one more connection to an origin, of a client whose own connections include no more; OriginSeats does so. Empty, or the key
+/// of the limit that forbids it: then nothing is counted.
+std::string_view enter_extra(Services& services, IpAddress const& address);
 
 /// `accepted.peer` has become the client that a PROXY header names: its seat is moved to that client. False if the client has too
 /// many connections; this is logged.

@@ -96,6 +96,7 @@ net::awaitable<BumpedTunnel::Shown> BumpedTunnel::show_origin(FixedOrigin& origi
     if (verified.certificate) shown.certificate = certificate_for(verified);
     if (shown.certificate) co_return shown;
     auto const found = co_await verify_origin();
+    upstream_.drop_exchange();   // the requests inside have connections of their own
     shown.is_valid = found.is_valid();
     if (shown.is_valid)
         shown.certificate = certificate_for({found.certificate, request_.now});
@@ -176,11 +177,9 @@ net::awaitable<void> BumpedTunnel::serve(std::shared_ptr<FixedOrigin> const& ori
     co_await find_user();
     auto& client = request_.client;
     auto& transport = client.transport();
-    auto const& limits = request_.options->limits;
     auto const point = std::make_shared<ListenPoint const>(ListenPoint{client.client()->listener, origin});
-    auto const network = first_bits(client.peer().address, limits.client_prefix4, limits.client_prefix6);
-    Accepted accepted{std::shared_ptr<net::Transport>(std::shared_ptr<void>(), &transport), client.peer(), Seat::uncounted(network),
-                      point, request_.kept_client()};
+    Accepted accepted{std::shared_ptr<net::Transport>(std::shared_ptr<void>(), &transport), client.peer(),
+                      Seat::inside(*client.origin_seats()), point, request_.kept_client()};
     std::unique_ptr<Connection> connection;
     if (transport.tls()->http2())
         connection = std::make_unique<Http2Connection>(request_.services, std::move(accepted));

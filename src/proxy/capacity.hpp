@@ -9,6 +9,7 @@ struct Capacity {
     std::uint32_t idle_to_origins = 0;   // of all workers
     std::uint32_t refreshes = 0;         // of each worker at a time
     std::int64_t pipes = 0;              // of tunnels
+    std::uint32_t attempts = 0;          // to connect to an origin, beside the first one of each connection
 };
 
 /// For a limit of that many open files.

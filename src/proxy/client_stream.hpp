@@ -17,6 +17,8 @@
 
 namespace garner::proxy {
 
+class OriginSeats;
+
 /// Belongs to one worker. One coroutine may read the body while another writes the response.
 class ClientStream {
 public:
@@ -102,6 +104,8 @@ public:
     virtual Bytes acknowledged() const = 0;
     /// The limit on fetches of the client's connection; nullptr: its requests come one after another.
     virtual FetchTurns* fetch_turns() { return nullptr; }
+    /// For connections to origins, on the client's account; nullptr: they are limited otherwise.
+    virtual OriginSeats* origin_seats() { return nullptr; }
     /// The client's connection, for a tunnel.
     virtual net::Transport& transport() = 0;
 

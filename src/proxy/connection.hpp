@@ -45,6 +45,7 @@ protected:
     std::shared_ptr<Client const> describe_client() const;
     ListenPoint const& point() const { return *accepted_.point; }
     std::shared_ptr<ListenPoint const> const& shared_point() const { return accepted_.point; }
+    OriginSeats& origin_seats() const { return accepted_.seat.origins(); }
     /// See Client::header.
     net::ProxyHeader const* header() const { return accepted_.header.get(); }
     IpEndpoint const& peer() const { return accepted_.peer; }

@@ -45,14 +45,14 @@ net::awaitable<Step> FailedFetch::answer() {
     upstream_.drop_exchange();   // the origin sees at once that the request was given up
     bool const forbidden = failure_.told.status == 403;
     bool const over_quota = failure_.is_over_quota();
-    bool const refused = failure_.is_refusal() || over_quota;
+    bool const refused = failure_.is_refusal() || over_quota || failure_.is_over_limit();
     request_.close = request_.close || forbidden;   // a client that gets nothing keeps no connection
     tell_followers();
     if (request_.client_gone || request_.aborted) {
         request_.close = true;
         co_return Step::done;
     }
-    if (forbidden || over_quota) note_no_source();
+    if (forbidden || over_quota || failure_.is_over_limit()) note_no_source();
     if (!refused) request_.services.counters.origin_failures.add();
     if (!failure_.is_refusal() && may_serve_stale()) co_return serve_stale(StaleUse::unreachable);
     auto& record = request_.record;
@@ -70,6 +70,7 @@ net::awaitable<Step> FailedFetch::answer() {
 
 /// The rule or cause that decided, for Cache-Status and the error page.
 std::string_view FailedFetch::decisive_rule() const {
+    if (failure_.is_over_limit()) return failure_.limit;
     switch (failure_.told.status) {
     case 400:
     case 408: return "request body";
@@ -90,12 +91,12 @@ void FailedFetch::note_no_source() {
 }
 
 /// The origin's failures are passed on to the followers. The next follower leads instead in three cases: the client
-/// disconnected; this client has no right to the response, which the next one may have; or this client's own request may have
-/// caused the failure and no other client has met it.
+/// disconnected; this client has no right to the response or no seat for a connection, which the next one may have; or this
+/// client's own request may have caused the failure and no other client has met it.
 void FailedFetch::tell_followers() {
     auto lead = std::move(state_.lead);
     bool const left = (request_.client_gone || request_.aborted) && failure_.cause == FailureCause::none;
-    if (left || failure_.is_refusal() || failure_.is_over_quota())
+    if (left || failure_.is_refusal() || failure_.is_over_quota() || failure_.is_over_limit())
         lead.drop();
     else if (own_)
         lead.fail_alone(failure_.told, witness());

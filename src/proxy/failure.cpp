@@ -54,6 +54,16 @@ Failure over_quota(share::QuotaStanding const& standing) {
     return failure;
 }
 
+Failure no_seat(std::string_view limit, bool is_of_client, milliseconds waited) {
+    auto const whose = is_of_client ? "This client has" : "All clients together have";
+    auto const seconds = std::to_string(std::chrono::ceil<std::chrono::seconds>(waited).count());
+    Failure failure{{is_of_client ? std::uint16_t{429} : std::uint16_t{503},
+                     std::string(whose) + " too many connections and fetches open. None ended within " + seconds + " s.",
+                     cache::FailureKind::resources}};
+    failure.limit = limit;
+    return failure;
+}
+
 Failure at_peer(Failure failure) {
     if (failure.cause != FailureCause::none) failure.told.kind = cache::FailureKind::peer;
     return failure;

@@ -9,6 +9,7 @@
 #include "client/exchange.hpp"
 #include "group/offer.hpp"
 #include "http/freshness.hpp"
+#include "proxy/origin_seats.hpp"
 #include "proxy/resume.hpp"
 #include "proxy/services.hpp"
 #include "proxy/source_use.hpp"
@@ -21,9 +22,9 @@ namespace garner::proxy {
 class FillPump : public Link, public Recycled {
 public:
     FillPump(Services& services, std::shared_ptr<Options const> options, std::unique_ptr<cache::Writer> writer,
-             std::unique_ptr<client::Exchange> exchange, SourceUse use, RecycledString pool_key)
-        : services_(services), options_(std::move(options)), exchange_(std::move(exchange)), use_(std::move(use)),
-          pool_key_(std::move(pool_key)), writer_(std::move(writer)) {
+             std::unique_ptr<client::Exchange> exchange, SourceUse use, RecycledString pool_key, OriginSeat seat)
+        : services_(services), options_(std::move(options)), seat_(std::move(seat)), exchange_(std::move(exchange)),
+          use_(std::move(use)), pool_key_(std::move(pool_key)), writer_(std::move(writer)) {
         services_.background.pumps.push_back(*this);
     }
 
@@ -79,6 +80,7 @@ private:
 
     Services& services_;
     std::shared_ptr<Options const> options_;
+    OriginSeat seat_;   // of the client that began the fill, also while another one is left
     std::unique_ptr<client::Exchange> exchange_;
     SourceUse use_;
     RecycledString pool_key_;

@@ -11,9 +11,9 @@ namespace garner::proxy {
 class HelloStream : public Http1Stream {
 public:
     /// `authority`: the target of the CONNECT. `hello`: the bytes that the client has sent.
-    HelloStream(net::Transport& transport, std::shared_ptr<Client const> client, net::Worker& worker, std::string const& authority,
-                std::string hello)
-        : Http1Stream(transport, std::move(client), worker),
+    HelloStream(net::Transport& transport, std::shared_ptr<Client const> client, net::Worker& worker, OriginSeats& seats,
+                std::string const& authority, std::string hello)
+        : Http1Stream(transport, std::move(client), worker, seats),
           request_("CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n\r\n"), hello_(std::move(hello)) {
         std::size_t scanned = 0;
         garner::check(http::parse_request_head(request_, http::HeadLimits::none(), scanned, head_).kind ==

@@ -14,7 +14,8 @@ constexpr std::uint32_t pipelined_per_turn = 16;
 }
 
 Http1Connection::Http1Connection(Services& services, Accepted accepted, char const* refusal)
-    : Connection(services, std::move(accepted)), stream_(transport(), describe_client(), services.worker), refusal_(refusal) {
+    : Connection(services, std::move(accepted)), stream_(transport(), describe_client(), services.worker, origin_seats()),
+      refusal_(refusal) {
     if (point().origin && point().origin->kind == FixedOrigin::Kind::bumped) stream_.take_traffic();   // the tunnel's
     services.counters.connections_begun.add(Protocol::http1);
 }

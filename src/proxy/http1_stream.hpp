@@ -13,11 +13,11 @@ namespace garner::proxy {
 
 class Http1Stream : public ClientStream {
 public:
-    /// `transport` must outlive it.
-    Http1Stream(net::Transport& transport, std::shared_ptr<Client const> client, net::Worker& worker)
-        : ClientStream(std::move(client)), transport_(transport), buffer_(worker.head_buffers), buffers_(worker.buffers),
-          watch_after_(
-              worker.wheel, [](void* self) { static_cast<Http1Stream*>(self)->begin_watching(); }, this) {
+    /// `transport` and `seats` must outlive it.
+    Http1Stream(net::Transport& transport, std::shared_ptr<Client const> client, net::Worker& worker, OriginSeats& seats)
+        : ClientStream(std::move(client)), transport_(transport), seats_(seats), buffer_(worker.head_buffers),
+          buffers_(worker.buffers), watch_after_(
+                                        worker.wheel, [](void* self) { static_cast<Http1Stream*>(self)->begin_watching(); }, this) {
         lender_ = &transport;
     }
 
@@ -80,6 +80,7 @@ public:
     Traffic take_traffic() override;
     Bytes received() const override { return transport_.received(); }
     Bytes acknowledged() const override { return transport_.acknowledged(); }
+    OriginSeats* origin_seats() override { return &seats_; }
     net::Transport& transport() override { return transport_; }
 
 private:
@@ -91,6 +92,7 @@ private:
     void look_for_end();
 
     net::Transport& transport_;
+    OriginSeats& seats_;
     Traffic taken_;
     net::HeadBuffer buffer_;   // without memory while the connection is idle
     std::size_t begin_ = 0;

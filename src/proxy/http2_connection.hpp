@@ -64,6 +64,7 @@ private:
     net::DeadlineWheel& wheel() override { return services_.worker.wheel; }
     IpAddress own_address() override;
     FetchTurns& fetch_turns() override { return fetch_turns_; }
+    OriginSeats& origin_seats() override { return Connection::origin_seats(); }
 
     std::shared_ptr<Client const> const client_;
     std::shared_ptr<h2::ClientMemory> const memory_;

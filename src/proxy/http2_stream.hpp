@@ -22,6 +22,7 @@ public:
     virtual net::DeadlineWheel& wheel() = 0;
     virtual IpAddress own_address() = 0;
     virtual FetchTurns& fetch_turns() = 0;
+    virtual OriginSeats& origin_seats() = 0;
 };
 
 /// Belongs to one worker. It is also the carrier of a tunnel.
@@ -54,6 +55,7 @@ public:
     Bytes received() const override { return stream_.received(); }
     Bytes acknowledged() const override { return stream_.sent(); }
     FetchTurns* fetch_turns() override { return &wire_.fetch_turns(); }
+    OriginSeats* origin_seats() override { return &wire_.origin_seats(); }
     net::Transport& transport() override;
 
     // ---- for the connection ----

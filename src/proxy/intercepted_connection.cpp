@@ -108,7 +108,7 @@ std::string InterceptedConnection::authority(IpEndpoint const& destination) cons
 net::awaitable<void> InterceptedConnection::pass_on(IpEndpoint const& destination) {
     auto const origin = intercepted_origin(http::Scheme::https, destination);
     auto const options = services_.options;
-    stream_.emplace(transport(), describe_client(), services_.worker, authority(destination), std::move(hello_));
+    stream_.emplace(transport(), describe_client(), services_.worker, origin_seats(), authority(destination), std::move(hello_));
     place_ = services_.places.take();
     auto& transaction = place_->transaction.emplace(services_, *stream_, origin.get(), place_->scratch, options);
     if (!transaction.run_at_once()) co_await transaction.run();

@@ -180,14 +180,13 @@ void Listener::admit(net::TcpSocket socket, net::TcpEndpoint const& remote) {
     bool const has_header = is_among(peer.address, point_->proxy_protocol);
     auto const client = counted_client(services_, peer.address);
     if (has_header) {
-        if (!enter_balancer(services_, peer.address))
-            return log_refused_client(services_, peer.address, 0, "limits.connections_max");
+        if (!enter_balancer(services_, peer.address)) return log_refused_client(services_, peer.address, 0, limit_of_all);
     } else if (!enter_client(services_, peer.address)) {
         return log_refused_client(services_, peer.address, speaks_clear() ? refuse_in_clear(socket) : 0, limit_of_client);
     }
     services_.counters.connections.add();
-    Accepted accepted{std::make_unique<net::Transport>(std::move(socket), services_.worker.wheel), peer,
-                      Seat(services_.shared, client), point_};
+    Accepted accepted{std::make_unique<net::Transport>(std::move(socket), services_.worker.wheel), peer, Seat(services_, client),
+                      point_};
     if (has_header)
         Connection::start(std::make_unique<ProxyHeaderConnection>(services_, std::move(accepted)));
     else

@@ -39,7 +39,7 @@ Seat take_seat(Services& services, IpAddress const& address) {
     constexpr std::uint32_t no_limit = 0;
     auto const client = counted_client(services, address);
     services.shared.clients.enter(client, no_limit);
-    return {services.shared, client};
+    return {services, client};
 }
 
 }   // namespace

@@ -66,6 +66,7 @@ Result<void> Server::open(ServerOptions const& server) {
     shared_.connections.limit(connections_allowed(capacity, *options));
     shared_.refreshes_max = capacity.refreshes;
     shared_.pipes = capacity.pipes;
+    shared_.attempts_max = capacity.attempts;
     auto network = net::Network::make(within(capacity, server.net, workers), server.tls);
     if (!network) return network.fault();
     network_ = *std::move(network);

@@ -54,7 +54,10 @@ struct Shared {
     ConnectionCount connections;
     std::atomic<std::int64_t> pipes{0};   // that tunnels may still open
     std::uint32_t refreshes_max = 0;      // on one worker at a time; each takes a descriptor
-    ClientCounts clients;                 // connections by client address
+    ClientCounts clients;                 // seats by client address
+    std::uint32_t attempts_max = 0;       // see Capacity; for one client a quarter of them
+    std::atomic<std::uint32_t> attempts{0};
+    ClientCounts attempting;   // attempts by client address, see CountedAttempts
     HandshakeFailures handshake_failures;
     net::NameHistory name_history;   // of hosts that intercepted requests name
     OwnEnds own_ends;

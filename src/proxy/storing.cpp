@@ -217,7 +217,7 @@ void Storing::start_pump(std::unique_ptr<cache::Writer> writer, std::optional<By
     http::BrokenBody const coming{.first = body.size(), .done = 0, .announced = expected, .length = body.expected()};
     auto fetch = upstream_.hand_over();
     auto pump = std::make_unique<FillPump>(request_.services, request_.options, std::move(writer), std::move(fetch.exchange),
-                                           std::move(fetch.use), std::move(fetch.pool_key));
+                                           std::move(fetch.use), std::move(fetch.pool_key), std::move(fetch.seat));
     auto const& sources = upstream_.sources();
     if (rest_.may_go_on()) pump->may_resume(std::make_unique<Resumption>(request_, sources.all(), sources.at(), coming));
     if (request_.client.is_absent()) pump->keep_until(steady_now() + request_.options->deadlines.fill);

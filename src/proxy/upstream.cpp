@@ -2,8 +2,11 @@
 
 #include <openssl/x509_vfy.h>
 
+#include <algorithm>
+
 #include "net/address.hpp"
 #include "net/tls_session.hpp"
+#include "proxy/admission.hpp"
 #include "proxy/interception.hpp"
 #include "proxy/line_account.hpp"
 #include "proxy/passed_login.hpp"
@@ -137,7 +140,8 @@ bool Upstream::should_try_next_source() const {
 
 bool Upstream::may_try_next() const {
     bool const wanted = !request_.aborted && (!request_.client_gone || request_.others_wait());
-    bool const is_refused = failure_.told.status == 407 || failure_.is_over_quota();   // for each source
+    bool const is_refused =
+        failure_.told.status == 407 || failure_.is_over_quota() || failure_.is_over_limit();   // for each source
     if (!sources_.has_next() || !wanted || upload_.started() || is_refused) return false;
     bool const went_out = exchange_ != nullptr;
     return !went_out || http::is_idempotent(request_.head().method);
@@ -170,10 +174,13 @@ net::awaitable<bool> Upstream::ask_current(RequestChanges const& changes) {
     write_upstream_head(request_, sources_, changes, text_);
     write_pool_key(request_, sources_, pool_key_);
     for (bool again = false;; again = true) {
-        drop_exchange();
+        close_exchange();
         failure_ = {};
-        if (!enter_source()) co_return false;
         if (request_.client.fetch_turns()) co_await wait_for_turn();
+        bool is_seated = has_seat();
+        if (!is_seated)
+            is_seated = co_await wait_for_seat(std::min(request_.options->deadlines.first_byte, changes.first_byte_max));
+        if (!is_seated || !enter_source()) co_return false;
         auto transport = again ? nullptr : take_pooled();
         bool const reused = transport != nullptr;
         if (!reused) transport = co_await connect();
@@ -206,6 +213,30 @@ net::awaitable<void> Upstream::wait_for_turn() {
     auto const executor = request_.executor();
     auto turn = co_await request_.client.fetch_turns()->take(origin, executor);
     turn_ = std::move(turn);
+}
+
+/// False: wait_for_seat() is next.
+bool Upstream::has_seat() {
+    auto* const seats = request_.client.origin_seats();
+    if (!seats || seat_) return true;
+    seat_ = seats->try_take(request_.client.peer().address);
+    return static_cast<bool>(seat_);
+}
+
+/// A page with many parts over one HTTP/2 connection loads within the limits of its client: what is beyond them waits.
+net::awaitable<bool> Upstream::wait_for_seat(milliseconds limit) {
+    auto& seats = *request_.client.origin_seats();
+    auto const client = request_.client.peer().address;
+    request_.watch_client([this] { abort(); });
+    auto seat = co_await seats.wait(client, limit, seat_awaited_);
+    request_.client.unwatch();
+    seat_ = std::move(seat);
+    if (seat_) co_return true;
+    if (request_.client_gone || request_.aborted)
+        fail(503, cancelled, FailureKind::other);
+    else
+        failure_ = no_seat(seats.refused_by(), seats.refused_by() == limit_of_client, limit);
+    co_return false;
 }
 
 void Upstream::begin_exchange(std::unique_ptr<net::Transport> transport, bool reused) {
@@ -308,8 +339,10 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect() {
     co_return nullptr;
 }
 
-net::awaitable<net::Connected> Upstream::connect_to(net::ConnectTarget const& where, net::AddressFilter const& filter) {
+net::awaitable<net::Connected> Upstream::connect_to(net::ConnectTarget& where, net::AddressFilter const& filter) {
     auto& worker = request_.services.worker;
+    CountedAttempts attempts(request_.services, request_.client.peer().address);
+    where.more_attempts = &attempts;
     if (request_.reloads()) worker.resolver.forget_failure(where.host);
     net::ConnectStop stop;
     connecting_ = &stop;
@@ -352,9 +385,15 @@ void Upstream::finish_exchange() {
     if (!again) return;
     if (sources_.peer() && request_.sends_body()) exchange_->transport().expect_life(sources_.peer()->options.connect_timeout);
     request_.services.worker.pool.give(pool_key_, exchange_->release());
+    seat_.end();   // a slow client holds none
 }
 
 void Upstream::drop_exchange() {
+    close_exchange();
+    seat_.end();
+}
+
+void Upstream::close_exchange() {
     garner::check(!upload_.running());
     if (has_connection()) count_traffic();
     fetched_ = 0;
@@ -380,6 +419,7 @@ std::string Upstream::peer_text() const {
 }
 
 void Upstream::abort() {
+    seat_awaited_.wake(net::Wake::shutdown);
     if (connecting_) connecting_->request();
     if (exchange_) exchange_->cancel();
 }
@@ -398,7 +438,9 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::open_tunnel(std::strin
                 co_return nullptr;
             }
         }
-        if (enter_source()) transport = co_await connect();
+        bool is_seated = has_seat();
+        if (!is_seated) is_seated = co_await wait_for_seat(request_.options->deadlines.first_byte);
+        if (is_seated && enter_source()) transport = co_await connect();
         if (transport) request_.services.counters.origin_connections.add();
         if (transport && sources_.peer()) transport = co_await connect_through_peer(std::move(transport), early);
         if (transport || !may_try_next()) co_return transport;

@@ -7,6 +7,7 @@
 #include "client/exchange.hpp"
 #include "proxy/failure.hpp"
 #include "proxy/final_head.hpp"
+#include "proxy/origin_seats.hpp"
 #include "proxy/request.hpp"
 #include "proxy/response_writer.hpp"
 #include "proxy/source_use.hpp"
@@ -21,6 +22,7 @@ struct Rest {
     std::unique_ptr<client::Exchange> exchange;   // null: no source continues it
     SourceUse use;
     RecycledString pool_key;
+    OriginSeat seat;
 };
 
 /// Belongs to one request.
@@ -50,10 +52,10 @@ public:
     /// A connection is open.
     bool has_connection() const { return exchange_ && exchange_->connected(); }
     /// Moves the exchange out, to a new owner.
-    Rest hand_over() { return {std::move(exchange_), std::move(use_), RecycledString(pool_key_)}; }
+    Rest hand_over() { return {std::move(exchange_), std::move(use_), RecycledString(pool_key_), std::move(seat_)}; }
     /// The response was read to its end, or will not be: the connection returns to the pool if it can be reused.
     void finish_exchange();
-    /// Closes the connection, unless it was returned to the pool.
+    /// Closes the connection, unless it was returned to the pool, and frees its seat.
     void drop_exchange();
     void count_traffic();
 
@@ -81,12 +83,15 @@ private:
     bool should_try_next_source() const;
     bool enter_source();
     net::awaitable<void> wait_for_turn();
+    bool has_seat();
+    net::awaitable<bool> wait_for_seat(milliseconds limit);
+    void close_exchange();
     void begin_exchange(std::unique_ptr<net::Transport> transport, bool reused);
     void note_failure(client::Trouble trouble);
     bool may_repeat(client::Trouble trouble);
     std::unique_ptr<net::Transport> take_pooled();
     net::awaitable<std::unique_ptr<net::Transport>> connect();
-    net::awaitable<net::Connected> connect_to(net::ConnectTarget const& where, net::AddressFilter const& filter);
+    net::awaitable<net::Connected> connect_to(net::ConnectTarget& where, net::AddressFilter const& filter);
     void note_connected(net::Transport& transport);
     net::awaitable<std::unique_ptr<net::Transport>> connect_through_peer(std::unique_ptr<net::Transport> transport,
                                                                          std::string& early);
@@ -103,6 +108,8 @@ private:
     FinalHead final_head_{request_, writer_, sources_, upload_};
     SourceUse use_;
     FetchTurns::Turn turn_;
+    OriginSeat seat_;
+    net::WakeHandle seat_awaited_;
     std::unique_ptr<client::Exchange> exchange_;
     WallTime asked_at_{};
     SteadyTime sent_at_{};   // asked_at_ by the steady clock

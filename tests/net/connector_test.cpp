@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "net/ip_text.hpp"
 #include "net/listener.hpp"
 #include "net/loop.hpp"
@@ -28,7 +30,7 @@ struct ConnectorScene {
 
     Connected connect(std::string host, std::uint16_t port, AddressFilter allowed = {}, ConnectStop* stop = nullptr) {
         Connector connector(loop.io, loop.wheel, resolver, options);
-        ConnectTarget target{.host = std::move(host), .port = port};
+        ConnectTarget target{.host = std::move(host), .port = port, .more_attempts = more_attempts};
         auto begun = steady_now();
         auto result = loop.run(connector.connect(target, allowed, stop));
         EXPECT_GE(result.took, milliseconds{0});
@@ -49,6 +51,33 @@ struct ConnectorScene {
     NameCache cache{dns_options};
     Resolver resolver{loop.io, loop.wheel, cache, dns_options};
     ConnectorOptions options;
+    MoreAttempts* more_attempts = nullptr;
+};
+
+/// Addresses of loopback on one port that answer no connection.
+struct SilentAddresses {
+    explicit SilentAddresses(int count) {
+        for (int i = 0; i < count; ++i) {
+            auto const text = "127.0.3." + std::to_string(i + 1);
+            holes.push_back(std::make_unique<Blackhole>(text, port()));
+            addresses.push_back(ip(text.c_str()));
+        }
+    }
+    std::uint16_t port() const { return holes.empty() ? 0 : holes.front()->port(); }
+    std::vector<std::unique_ptr<Blackhole>> holes;
+    std::vector<Address> addresses;
+};
+
+std::ptrdiff_t open_descriptors() {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+}
+
+/// Permits so many attempts beside the first one.
+struct Permits : MoreAttempts {
+    explicit Permits(int some) : left(some) {}
+    bool enter() override { return left > 0 && left-- > 0; }
+    void leave() override { ++left; }
+    int left;
 };
 
 TEST(Connector, connects_to_a_literal_without_nagle) {
@@ -116,6 +145,80 @@ TEST(Connector, a_dead_first_address_costs_the_attempt_delay_only) {
     EXPECT_GE(result.took, milliseconds{250});
     EXPECT_LT(result.took, scene.options.timeout / 2);
     scene.loop.run_for(milliseconds{50});   // the losing attempt ends by itself
+}
+
+TEST(Connector, sixteen_silent_addresses_cost_four_descriptors) {
+    ConnectorScene scene;
+    scene.options.attempt_delay = milliseconds{10};
+    scene.options.timeout = seconds{2};
+    SilentAddresses const dead(16);
+    scene.name("origin.test", dead.addresses);
+    std::ptrdiff_t at_once = 0;
+    auto const before = open_descriptors();
+    Timer timer(scene.loop.io.get_executor(), milliseconds{400});
+    timer.async_wait([&](Error) { at_once = open_descriptors() - before; });
+    std::size_t tried = 0;
+    AddressFilter count = [&](Address const&) -> char const* { return ++tried, nullptr; };
+    EXPECT_EQ(scene.connect("origin.test", dead.port(), count).failure, ConnectFailure::timed_out);
+    EXPECT_EQ(at_once, 4);
+    EXPECT_EQ(tried, 16u) << "a quarter of the timeout for each four";
+}
+
+TEST(Connector, an_address_behind_four_silent_ones_is_reached_after_a_quarter_of_the_timeout) {
+    ConnectorScene scene;
+    scene.options.attempt_delay = milliseconds{10};
+    scene.options.timeout = seconds{4};
+    SilentAddresses dead(4);
+    Listener alive("127.0.0.2", dead.port());
+    dead.addresses.push_back(ip("127.0.0.2"));
+    scene.name("origin.test", dead.addresses);
+    auto const result = scene.connect("origin.test", dead.port());
+    EXPECT_EQ(result.address, ip("127.0.0.2"));
+    EXPECT_GE(result.took, milliseconds{1'000});
+    EXPECT_LT(result.took, milliseconds{3'500});
+}
+
+TEST(Connector, an_attempt_that_fails_keeps_no_descriptor) {
+    ConnectorScene scene;
+    scene.options.timeout = seconds{1};
+    SilentAddresses dead(1);
+    for (int i = 1; i <= 10; ++i) dead.addresses.push_back(ip(("127.0.4." + std::to_string(i)).c_str()));
+    scene.name("origin.test", dead.addresses);
+    std::ptrdiff_t at_once = 0;
+    auto const before = open_descriptors();
+    Timer timer(scene.loop.io.get_executor(), milliseconds{600});
+    timer.async_wait([&](Error) { at_once = open_descriptors() - before; });
+    EXPECT_EQ(scene.connect("origin.test", dead.port()).failure, ConnectFailure::timed_out);
+    EXPECT_EQ(at_once, 1);
+}
+
+TEST(Connector, attempts_that_are_not_permitted_take_turns) {
+    ConnectorScene scene;
+    scene.options.attempt_delay = milliseconds{10};
+    scene.options.timeout = seconds{4};
+    SilentAddresses dead(1);
+    Listener alive("127.0.0.2", dead.port());
+    dead.addresses.push_back(ip("127.0.0.2"));
+    scene.name("origin.test", dead.addresses);
+    Permits none(0);
+    scene.more_attempts = &none;
+    auto const late = scene.connect("origin.test", dead.port());
+    EXPECT_EQ(late.address, ip("127.0.0.2"));
+    EXPECT_GE(late.took, milliseconds{1'000});
+    Permits one(1);
+    scene.more_attempts = &one;
+    auto const soon = scene.connect("origin.test", dead.port());
+    EXPECT_EQ(soon.address, ip("127.0.0.2"));
+    EXPECT_LT(soon.took, milliseconds{1'000});
+    EXPECT_EQ(one.left, 1) << "given back";
+}
+
+TEST(Connector, the_patience_with_an_attempt_lets_all_addresses_have_their_time) {
+    constexpr milliseconds timeout{10'000};
+    EXPECT_EQ(Connector::patience(timeout, 4, 16), milliseconds{2'500});
+    EXPECT_EQ(Connector::patience(timeout, 4, 5), milliseconds{2'500});
+    EXPECT_EQ(Connector::patience(timeout, 1, 16), milliseconds{625});
+    EXPECT_EQ(Connector::patience(timeout, 1, 2), milliseconds{2'500});
 }
 
 TEST(Connector, families_take_turns_and_ipv6_begins) {

@@ -17,6 +17,9 @@ BIG = 6_000_000  # bytes: a send buffer takes up to 4 MB
 HINTS = 15  # 103 responses of 60 kB before a final one: an origin may send 16
 CLIENTS_HOLDING = 60
 NICENESS = 10
+SILENT_NAME = "silent.test"  # a name with these addresses
+SILENT_ADDRESSES = [f"127.0.6.{i}" for i in range(1, 17)]
+SLOW_ADDRESSES = [f"127.0.5.{i}" for i in range(1, 101)]
 
 
 # ---- the origin ----
@@ -91,6 +94,28 @@ def run_origin(listening):
     asyncio.run(forever())
 
 
+# ---- origins of the attackers ----
+
+def accepting(addresses, backlog):
+    """One port of these addresses; the kernel completes so many connections of each, and no request is read."""
+    listening = []
+    for address in addresses:
+        port = listening[0].getsockname()[1] if listening else 0
+        listening.append(socket.create_server((address, port), backlog=backlog))
+    return listening, listening[0].getsockname()[1]
+
+
+def silent(addresses):
+    """The same, but their backlogs are full: they drop SYNs."""
+    listening, port = accepting(addresses, 0)
+    for address in addresses:
+        for _ in range(3):
+            listening.append(socket.socket())
+            listening[-1].setblocking(False)
+            listening[-1].connect_ex((address, port))
+    return listening, port
+
+
 # ---- the attackers ----
 
 class Attackers:
@@ -112,16 +137,17 @@ class Attackers:
 
     @contextlib.asynccontextmanager
     async def connection(self, source, sends, buffer=None):
-        """Errors end the block: the proxy may refuse or close at any time."""
+        """Errors end the block: the proxy may close at any time."""
         connection = socket.socket()
-        with connection, contextlib.suppress(OSError):
+        with connection:
             connection.setblocking(False)
             if buffer:
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
             connection.bind((source, 0))
             await self.loop.sock_connect(connection, self.proxy)
             await self.loop.sock_sendall(connection, sends)
-            yield connection
+            with contextlib.suppress(OSError):
+                yield connection
 
     async def converse(self, source, sends, buffer=None, piece=MIB, pause=0):
         """Sends, and reads a piece after each pause until the proxy closes."""
@@ -131,7 +157,8 @@ class Attackers:
 
     async def repeat(self, pause, act):
         while True:
-            await act()
+            with contextlib.suppress(OSError):
+                await act()
             await asyncio.sleep(pause)
 
     async def silent(self):
@@ -154,7 +181,8 @@ class Attackers:
         for number in itertools.count():
             path = f"/big/{number}"
             for newcomer in (path, f"/hot/new-{number}"):
-                await self.converse("127.0.0.9", self.request(newcomer, "Connection: close"))
+                with contextlib.suppress(OSError):
+                    await self.converse("127.0.0.9", self.request(newcomer, "Connection: close"))
             if len(holding) < CLIENTS_HOLDING:
                 holding.add(task := asyncio.create_task(self.read_nothing("127.0.0.3", path)))
                 task.add_done_callback(holding.discard)
@@ -223,3 +251,18 @@ class Attackers:
         whole_ones = [self.repeat(0.05, lambda: http2_attackers.handshake(self.secure, "127.0.0.11")) for _ in range(10)]
         broken_ones = [self.repeat(0.2, lambda: http2_attackers.broken(self.secure, "127.0.0.11")) for _ in range(50)]
         await asyncio.gather(*whole_ones, *broken_ones)
+
+    async def streams(self):
+        slow, port = accepting(SLOW_ADDRESSES, 64)
+        await asyncio.gather(*(self.repeat(1, lambda: http2_attackers.hold(self.secure, "127.0.0.12", SLOW_ADDRESSES, port))
+                               for _ in range(13)))
+        del slow
+
+    async def addresses(self):
+        dead, port = silent(SILENT_ADDRESSES)
+        numbers = itertools.count()
+        def request():
+            host = f"{SILENT_NAME}:{port}"
+            return f"GET http://{host}/{next(numbers)} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
+        await asyncio.gather(*(self.repeat(0.1, lambda: self.converse("127.0.0.13", request())) for _ in range(100)))
+        del dead

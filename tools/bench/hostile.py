@@ -44,6 +44,7 @@ class Mode:
     shared: tuple = ()  # attacked URLs that an honest client requests, too
     connections: int = 10_000  # limits.connections_max
     share: bool = False  # a client gets a quarter of them: the default, from which loopback is exempt
+    files: int = 0  # limit of descriptors; 0: that of this process
 
 
 MODES = {
@@ -60,6 +61,10 @@ MODES = {
     "large": Mode("1,700 HTTP/2 requests of one client with heads of 8 and 57 kB; others send heads of 8 kB",
                   ("large",), ("large",), share=True),
     "handshakes": Mode("200 TLS handshakes a second without a request, and broken ones", ("handshakes",), share=True),
+    "streams": Mode("13 HTTP/2 connections of 100 streams, each to another origin that does not answer, at 1,200 descriptors",
+                    ("streams",), files=1_200),
+    "addresses": Mode("100 requests at a time for a name with 16 addresses that do not answer, at 1,200 descriptors",
+                      ("addresses",), files=1_200),
     "mix": Mode("all at once at a limit of 1,200 connections",
                 ("silent", "unread", "lead", "evil", "heads", "film", "drip", "floods", "handshakes"),
                 ("lead", "evil", "film"), connections=1_200, share=True),
@@ -198,9 +203,12 @@ class Proxy:
             "access": [{"allow": {"destination": ["127.0.0.0/8"], "port": ["1-65535"]}}],
             "limits": {"connections": mode.connections},  # the name that older programs know, too
             "pool": {"idle_timeout": "1s"},
+            "dns": {"hosts_file": str(folder / "hosts")},
             "log": {"access": str(folder / "access.log"), "format": "json", "level": "warn"},
             "admin": {"address": f"127.0.0.1:{self.admin}"},
         }
+        lines = [f"{address} {attackers.SILENT_NAME}" for address in attackers.SILENT_ADDRESSES]
+        (folder / "hosts").write_text("\n".join(["127.0.0.1 localhost", *lines, ""]))
         if os.getuid() == 0:
             self.add_if_known("user", "root")
         tls = {"certificates": [make_certificate(folder)]}
@@ -210,7 +218,8 @@ class Proxy:
             self.config["limits"]["connections_per_client"] = mode.connections // 4
         self.file.write_text(json.dumps(self.config))
         with self.errors.open("wb") as errors:
-            self.process = subprocess.Popen([program, "--config", self.file], stdout=errors, stderr=errors)
+            limit = ["prlimit", f"--nofile={mode.files}:{mode.files}", "--"] if mode.files else []
+            self.process = subprocess.Popen([*limit, program, "--config", self.file], stdout=errors, stderr=errors)
 
     def add_if_known(self, key, value):
         """An older program refuses newer keys."""
@@ -295,7 +304,7 @@ def processes():
 
 
 def load(proxy, origin, mode, seconds):
-    """The answers to hits and to requests for attacked URLs."""
+    """The answers to hits and to requests for attacked URLs, and the state of the proxy at the end."""
     slots = {name: multiprocessing.Value("i", 0) for name in mode.shared}
     hits, shared = multiprocessing.Queue(), multiprocessing.Queue()
     with processes() as start:
@@ -310,7 +319,8 @@ def load(proxy, origin, mode, seconds):
             start(ask_shared, client, until, shared, name, slots[name])
         try:
             patience = seconds + 2 * SHARED_PATIENCE
-            return hits.get(timeout=patience), [one for _ in mode.shared for one in shared.get(timeout=patience)]
+            answers = hits.get(timeout=patience), [one for _ in mode.shared for one in shared.get(timeout=patience)]
+            return *answers, proxy.state()
         except queue.Empty:
             raise Failed("an honest client does not end") from None
 
@@ -335,11 +345,11 @@ def run(program, mode, seconds, folder):
             proxy.wait_until_it_listens()
             before = proxy.state()
             warm(proxy, origin)
-            hits, shared = load(proxy, origin, mode, seconds)
+            hits, shared, during = load(proxy, origin, mode, seconds)
             after, left = drain(proxy, before)
         finally:
             proxy.stop()
-    return row(hits, shared, before, after), left + losses(hits, shared)
+    return row(hits, shared, (before, during, after)), left + losses(hits, shared)
 
 
 def failed(asked):
@@ -355,19 +365,19 @@ def losses(hits, shared):
     return [f"{count} {text}" for text, count in counts.items() if count]
 
 
-def row(hits, shared, before, after):
+def row(hits, shared, states):
     times, late = sorted(one.ms for one in hits), sorted(one.late for one in hits)
     at = lambda values, share: f"{values[int((len(values) - 1) * share)]:.1f}"
     worst = f"{max(one.ms for one in shared):.0f}" if shared else "-"
     return [len(hits), at(times, 0.5), at(times, 0.99), at(times, 1), at(late, 0.99), failed(hits), misses(hits),
-            len(shared), worst, failed(shared), after["peak"],
-            *(f"{before[name]}, {after[name]}" for name in ("memory", "descriptors", "threads"))]
+            len(shared), worst, failed(shared), states[-1]["peak"],
+            *(", ".join(str(state[name]) for state in states) for name in ("memory", "descriptors", "threads"))]
 
 
 # ---- the program ----
 
 COLUMNS = ("mode", "hits", "p50 ms", "p99 ms", "worst ms", "noise p99 ms", "failed", "misses", "attacked URLs", "worst ms",
-           "failed", "peak MiB", "MiB before, after", "descriptors before, after", "threads before, after")
+           "failed", "peak MiB", "MiB before, during, after", "descriptors before, during, after", "threads before, during, after")
 
 
 def print_line(cells):

@@ -181,6 +181,18 @@ async def unread(proxy, source, origin, request_of):
             await asyncio.sleep(10)
 
 
+async def hold(proxy, source, addresses, port):
+    """One connection with a stream to each of these origins, until the proxy closes it."""
+    with contextlib.suppress(OSError, asyncio.TimeoutError, ssl.SSLError):
+        reader, writer = await opened(proxy, source, context())
+        with contextlib.closing(writer):
+            writer.write(PREFACE + frame(SETTINGS, 0, 0))
+            writer.write(b"".join(request(b"/slow", f"{address}:{port}".encode(), 2 * i + 1)
+                                  for i, address in enumerate(addresses)))
+            await writer.drain()
+            await drop(reader)
+
+
 async def handshake(proxy, source):
     """A full handshake and no request: it costs the proxy most of what one client may make it compute."""
     with contextlib.suppress(OSError, asyncio.TimeoutError, ssl.SSLError):
