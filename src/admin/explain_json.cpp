@@ -230,6 +230,15 @@ Json line(Explanation const& explained) {
     return json;
 }
 
+Json user(Explanation const& explained) {
+    auto const* identity = explained.identity.get();
+    if (!identity || !identity->logged_in()) return nullptr;
+    return {{"name", identity->user},
+            {"groups", identity->groups},
+            {"unknown_groups", identity->unknown_groups},
+            {"why_unknown", identity->why_unknown}};
+}
+
 Json sources(Explanation const& explained) {
     if (!explained.sources) return nullptr;
     auto const& told = *explained.sources;
@@ -265,6 +274,7 @@ Json explain_json(Explanation const& explained) {
         json["listener"]["origin"] = explained.listener.destination;
         json["listener"]["unverified"] = explained.listener.unverified;
     }
+    json["user"] = user(explained);
     json["access"] = access(explained);
     json["interception"] = explained.interception.empty() ? Json(nullptr) : Json(explained.interception);
     json["bypass"] = explained.bypass == http::Bypass::none ? Json(nullptr) : Json(text(explained.bypass));

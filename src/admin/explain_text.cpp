@@ -123,6 +123,23 @@ std::string kind_of_listener(Json const& all) {
     return intercepts + (led ? "led the host in the last day, but not in the last minutes" : "leads the host");
 }
 
+std::string joined(Json const& lines, char const* between = "; ") {
+    std::string out;
+    for (auto const& line : lines)
+        if (line.is_string()) out += (out.empty() ? "" : between) + line.get<std::string>();
+    return out;
+}
+
+void user(Page& page, Json const& all) {
+    auto const& user = at(all, "user");
+    if (!user.is_object()) return;
+    auto const groups = joined(at(user, "groups"), ", "), unknown = joined(at(user, "unknown_groups"), ", ");
+    page.line("user", text_at(user, "name") + (groups.empty() ? ", in no group" : ", in " + groups));
+    if (!unknown.empty())
+        page.line("user",
+                  "unknown: " + unknown + " (" + text_at(user, "why_unknown") + "); a deny by them matches, an allow does not");
+}
+
 void access(Page& page, Json const& all) {
     page.line("listener", filled(all, "{listener.address}, " + kind_of_listener(all)));
     page.line("access", told(at(all, "access")));
@@ -149,13 +166,6 @@ void rules(Page& page, Json const& all) {
         }
         page.line("rules", text_at(rule, "name") + what);
     }
-}
-
-std::string joined(Json const& lines) {
-    std::string out;
-    for (auto const& line : lines)
-        if (line.is_string()) out += (out.empty() ? "" : "; ") + line.get<std::string>();
-    return out;
 }
 
 void vary(Page& page, Json const& all) {
@@ -311,6 +321,7 @@ void line_of(Page& page, Json const& all) {
 std::vector<ExplainLine> explain_lines(Json const& all) {
     Page page;
     verdict(page, all);
+    user(page, all);
     access(page, all);
     rules(page, all);
     vary(page, all);

@@ -76,6 +76,8 @@ Figures take_figures(proxy::Server& server) {
     if (figures.group) figures.group_spread = figures.group->spread;
     if (auto const disk = server.cache().disk().store()) figures.disk = disk->stats();
     figures.log = server.log_stats();
+    figures.troubles = server.logins().troubles();
+    figures.dns = server.network().names().health().figures();
     figures.share = server.shared().shares.figures();
     figures.caps = server.shared().caps.figures();
     figures.cap_count = server.shared().caps.size();

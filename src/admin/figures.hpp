@@ -11,9 +11,11 @@
 
 #include "admin/memory_parts.hpp"
 #include "admin/top_rows.hpp"
+#include "auth/trouble.hpp"
 #include "cache/cache.hpp"
 #include "group/state.hpp"
 #include "icp/agent.hpp"
+#include "net/dns_health.hpp"
 #include "proxy/server.hpp"
 #include "store/disk_options.hpp"
 
@@ -48,6 +50,8 @@ struct Figures {
     LatencySnapshot group_acceptance, group_spread;
     store::DiskStats disk;
     proxy::AccessLog::Stats log;
+    std::vector<auth::Trouble> troubles;   // of the sources of users
+    net::DnsHealth::Figures dns;
     share::Figures share;                  // of the line
     std::vector<share::CapFigures> caps;   // in the order of the rules
     std::size_t cap_count = 0;             // clients and connections that have a cap of their own

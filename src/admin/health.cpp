@@ -142,17 +142,67 @@ void check_ledger(Checked const& in) {
 }
 
 void check_configuration(Checked const& in) {
-    auto const& refused = in.figures.config.refused;
-    if (refused.empty()) return;
-    in.attention("the last reload was refused, and the running configuration stays in use: " + refused,
-                 "correct the file (garner check), then run garner reload", "configuration");
+    auto const& config = in.figures.config;
+    if (!config.refused.empty())
+        in.attention("the last reload was refused, and the running configuration stays in use: " + config.refused,
+                     "correct the file (garner check), then run garner reload", "configuration");
+    if (config.returned)
+        in.attention("the file has a configuration that was not confirmed in time, and the one before it is in use; the next start "
+                     "or reload applies the file",
+                     "correct the file, then run garner reload, or garner reload --confirm", "configuration");
 }
 
-/// A new check needs a function and a row here. The order is that of the items of one state.
-using Check = void (*)(Checked const&);
-constexpr Check checks[]{check_workers,    check_disk,         check_group,  check_failures,
-                         check_refusals,   check_peers,        check_log,    check_connections,
-                         check_open_files, check_certificates, check_ledger, check_configuration};
+/// "5 min 2 s ago", "at no time"
+std::string ago(WallTime then, WallTime now) {
+    if (then == WallTime{}) return "at no time";
+    return human_seconds(std::max(0.0, std::chrono::duration<double>(now - then).count())) + " ago";
+}
+
+void check_user_files(Checked const& in) {
+    for (auto const& one : in.figures.troubles)
+        if (one.kind == auth::Trouble::Kind::file)
+            in.trouble(one.name + " " + one.why + "; " + one.effect + " (last right " + ago(one.since, in.now) + ")",
+                       one.fix.empty() ? "make the file readable" : one.fix, "");
+}
+
+void check_directories(Checked const& in) {
+    for (auto const& one : in.figures.troubles)
+        if (one.kind == auth::Trouble::Kind::directory)
+            in.trouble("the directory " + one.name + " cannot be asked (first " + ago(one.since, in.now) + "): " + one.why + "; " +
+                           one.effect,
+                       one.fix, "");
+}
+
+void check_dns(Checked const& in) {
+    auto const& dns = in.figures.dns;
+    if (!dns.is_silent(in.now)) return;
+    in.trouble("the DNS servers have not answered the last lookups (first " + ago(dns.since, in.now) + "): " + dns.why,
+               "check the servers of dns.servers or /etc/resolv.conf, and the way to them", "failures");
+}
+
+/// The table of what is watched. A new check needs a function and a row here, an alert in etc/alerts.yml, and a row in
+/// docs/reference/metrics.md. The order is that of the items of one state.
+struct Check {
+    HealthCheck name;
+    void (*look)(Checked const&);
+};
+constexpr Check checks[]{
+    {{"workers", "GarnerWorkerStuck"}, check_workers},
+    {{"disk", "GarnerDiskFailing"}, check_disk},
+    {{"group", "GarnerCutOff"}, check_group},
+    {{"dns", "GarnerDnsSilent"}, check_dns},
+    {{"directory", "GarnerDirectorySilent"}, check_directories},
+    {{"user_files", "GarnerUserFilesStale"}, check_user_files},
+    {{"failures", "GarnerManyFailures"}, check_failures},
+    {{"refusals", "GarnerManyRefusals"}, check_refusals},
+    {{"peers", "GarnerPeerDead"}, check_peers},
+    {{"log", "GarnerLogLinesLost"}, check_log},
+    {{"connections", "GarnerFewConnectionsLeft"}, check_connections},
+    {{"open_files", "GarnerFewOpenFilesLeft"}, check_open_files},
+    {{"certificates", "GarnerCertificateEnds"}, check_certificates},
+    {{"ledger", "GarnerLedgerFails"}, check_ledger},
+    {{"configuration", "GarnerConfigurationNotInUse"}, check_configuration},
+};
 
 /// "Attention: parent campus is dead, and 2 more problems."
 std::string sentence_of(std::vector<HealthItem> const& items) {
@@ -172,9 +222,19 @@ std::string_view name_of(HealthState state) {
     return "";
 }
 
+std::vector<HealthCheck> health_checks() {
+    std::vector<HealthCheck> all;
+    for (auto const& check : checks) all.push_back(check.name);
+    return all;
+}
+
 Health health_of(Figures const& figures, Trend const& trend, WallTime now) {
     Health health;
-    for (auto const check : checks) check({figures, trend, now, health.items});
+    for (auto const& check : checks) {
+        auto const before = health.items.size();
+        check.look({figures, trend, now, health.items});
+        for (auto i = before; i < health.items.size(); ++i) health.items[i].check = check.name.name;
+    }
     if (health.items.empty()) return health;
     std::ranges::stable_sort(health.items, std::ranges::greater(), &HealthItem::state);
     health.state = health.items.front().state;

@@ -20,6 +20,7 @@ struct HealthItem {
     std::string what;           // "parent campus is dead"
     std::string fix;            // a suggested fix
     std::string section = {};   // the part of the page with the figures: "refusals"; empty: none
+    std::string check = {};     // the name of the HealthCheck that found it
 };
 
 struct Health {
@@ -27,6 +28,13 @@ struct Health {
     std::string sentence = "OK: no problem is known.";
     std::vector<HealthItem> items = {};   // the worst come first
 };
+
+/// A row of the table of what is watched. Each has a sample of garner_health, and an alert in etc/alerts.yml.
+struct HealthCheck {
+    std::string_view name;    // "disk"
+    std::string_view alert;   // "GarnerDiskFailing"
+};
+std::vector<HealthCheck> health_checks();
 
 /// The limits from which on a figure is an item.
 struct HealthLimits {

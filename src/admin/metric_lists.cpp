@@ -49,7 +49,11 @@ Json error_pages(std::span<proxy::Refused const> pages, char const* cause) {
 Json health_items(Report const& report) {
     Json rows = Json::array();
     for (auto const& item : report.health.items)
-        rows.push_back({{"state", name_of(item.state)}, {"what", item.what}, {"fix", item.fix}, {"section", item.section}});
+        rows.push_back({{"state", name_of(item.state)},
+                        {"what", item.what},
+                        {"fix", item.fix},
+                        {"section", item.section},
+                        {"check", item.check}});
     return rows;
 }
 

@@ -1,5 +1,7 @@
 #include "admin/metric_values.hpp"
 
+#include <algorithm>
+
 #include "admin/group_json.hpp"
 #include "proxy/moment.hpp"
 #include "util/version.hpp"
@@ -8,6 +10,7 @@ namespace garner::admin::values {
 
 Json config_since(Report const& report) { return unix_seconds(report.figures.config.since); }
 Json config_pending(Report const& report) { return report.figures.config.pending.size(); }
+Json config_returned(Report const& report) { return report.figures.config.returned ? 1 : 0; }
 Json config_unconfirmed(Report const& report) { return report.figures.config.unconfirmed ? 1 : 0; }
 Json program_version(Report const&) { return version; }
 Json logins_failed(Report const& report) { return report.logins_failed; }
@@ -21,6 +24,15 @@ Json accepted_invalidations(Report const& report) {
 }
 Json health_state(Report const& report) { return name_of(report.health.state); }
 Json health_sentence(Report const& report) { return report.health.sentence; }
+Json health_by_check(Report const& report) {
+    Json json = Json::object();
+    for (auto const& check : health_checks()) json[std::string(check.name)] = 0;
+    for (auto const& item : report.health.items) {
+        auto& worst = json[item.check];
+        worst = std::max(worst.get<int>(), static_cast<int>(item.state));
+    }
+    return json;
+}
 Json certificates(Report const& report) {
     Json json = Json::object();
     for (auto const& [subject, not_after] : report.figures.certificates)

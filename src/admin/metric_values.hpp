@@ -18,6 +18,7 @@ Json or_null(std::optional<Value> const& value) {
 Json config_since(Report const& report);
 Json config_pending(Report const& report);
 Json config_unconfirmed(Report const& report);
+Json config_returned(Report const& report);
 Json program_version(Report const&);
 Json logins_failed(Report const& report);
 Json sessions(Report const& report);
@@ -25,6 +26,7 @@ Json workers(Report const& report);
 Json accepted_invalidations(Report const& report);
 Json health_state(Report const& report);
 Json health_sentence(Report const& report);
+Json health_by_check(Report const& report);
 Json certificates(Report const& report);
 
 // ---- members ----

@@ -33,7 +33,9 @@ constexpr Metric all_metrics[]{
     {"health.state", "", "text", health_state,
      "ok, attention (the operator should act) or trouble (clients or a part are affected)."},
     {"health.sentence", "", "text", health_sentence, "The state with the worst problem."},
-    {"health.items", "", "list", lists::health_items, "All problems, the worst first: state, what, fix, section."},
+    {"health.items", "", "list", lists::health_items, "All problems, the worst first: state, what, fix, section, check."},
+    {"health.checks", "garner_health{check}", "0 to 2", health_by_check,
+     "State of each check of the health: 0 no problem, 1 attention, 2 trouble."},
 
     {"requests.total", "", "requests", figure<&Figures::requests>, "All requests.", "Requests", "all"},
     {"requests", "garner_requests_total{answer}", "requests", answers, "Requests by result.", "Requests", "*"},
@@ -104,6 +106,8 @@ constexpr Metric all_metrics[]{
     {"config.pending_keys", "garner_config_pending_keys", "keys", config_pending, "Number of these keys."},
     {"config.unconfirmed", "garner_config_unconfirmed", "0 or 1", config_unconfirmed,
      "1 while the former configuration returns unless `garner confirm` comes in time."},
+    {"config.returned", "garner_config_returned", "0 or 1", config_returned,
+     "1 after the former configuration has returned, because the one in the file was not confirmed."},
     {"config.refused", "", "text", config<&Config::refused>, "First error of the last reload; empty if it was applied."},
 
     {"top.hosts", "", "list", top<&TopTables::hosts>, "Hosts with the most requests: name, requests, bytes, hits, reason."},

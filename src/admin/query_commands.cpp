@@ -88,8 +88,13 @@ int print_reset(Command const& command, Json const&, std::ostream& out) {
 }
 
 int print_health(Command const& command, Json const& answer, std::ostream& out) {
+    auto const health = text_at(answer, "health");
     out << text_at(answer, "state") << "\n";
-    return is(answer, "live") && (is(answer, "ready") || !command.ready) ? exit_done : exit_failed;
+    if (health == "attention" || health == "trouble") out << text_at(answer, "sentence") << "\n";
+    if (health.empty() && !command.level.empty())
+        out << "problems unknown: a token of the role viewer is needed (--token-file), or another version runs\n";
+    bool const is_bad = !command.level.empty() && (health.empty() || health == "trouble" || health == command.level);
+    return is(answer, "live") && (is(answer, "ready") || !command.ready) && !is_bad ? exit_done : exit_failed;
 }
 
 int print_reopened(Command const&, Json const&, std::ostream& out) {
@@ -112,7 +117,7 @@ Endpoint endpoint_of(Command const& command) {
     if (command.kind == Kind::pins) return {"GET", "/bump/pins", "pins", print_pins};
     if (command.kind == Kind::quota) return {"GET", "/stats.json", "quotas", print_quotas};
     if (command.kind == Kind::reset_quota) return {"POST", "/quota/reset", "reset", print_reset};
-    if (command.kind == Kind::health) return {"GET", "/health.json", "live", print_health};
+    if (command.kind == Kind::health) return {"GET", "/health.json?problems=1", "live", print_health};
     if (command.kind == Kind::reopen_logs) return {"POST", "/log/reopen", "reopened", print_reopened};
     if (command.rebuild_digest) return {"POST", "/rebuild-digest", "rebuilding", print_rebuilding};
     return {"GET", "/stats.json", "peers", print_peers};

@@ -28,6 +28,7 @@ struct Command {
     bool erase = false;                        // pins: erases them
     std::string host = {};                     // pins, with erase: only those of this host
     bool ready = false;                        // health: it must accept clients, too
+    std::string level = {};                    // health: the least state that counts as bad: "attention"; empty: none does
     bool rebuild_digest = false;               // peers: rebuilds this cache's digest instead
     std::string address = "127.0.0.1";         // the running proxy's admin address; an unspecified one means this machine
     std::uint16_t port = 3131;

@@ -18,6 +18,7 @@
 #include "admin/page_sections.hpp"
 #include "admin/web_files.hpp"
 #include "admin/purge_order.hpp"
+#include "auth/authenticator.hpp"
 #include "group/group.hpp"
 #include "http/uri.hpp"
 #include "proxy/moment.hpp"
@@ -68,6 +69,7 @@ Routes::Row const Routes::rows[]{
     {"/bump/pins/erase", "POST", Role::operator_, true, false, &Routes::erase_pins},
     {"/quota/reset", "POST", Role::operator_, true, false, &Routes::reset_quota},
     {"/refusal", "POST", Role::viewer, false, false, &Routes::refusal},
+    {"/user", "POST", Role::viewer, false, true, &Routes::user},
     {"/cache/list", "POST", Role::viewer, true, true, &Routes::cache_page},
     {"/cache/verify", "POST", Role::operator_, true, true, &Routes::cache_page},
     {"/cache/purge", "POST", Role::operator_, true, true, &Routes::cache_page},
@@ -125,6 +127,7 @@ Json refusal_json(proxy::Refused const& one) {
             {"listener", one.listener},
             {"user", one.user},
             {"groups", one.groups},
+            {"unknown_groups", one.unknown_groups},
             {"method", one.method},
             {"url", one.url},
             {"destination", one.destination ? one.destination->text() : std::string()},
@@ -251,7 +254,14 @@ Reply Routes::health(Asked const& asked) {
     bool const live = std::ranges::all_of(server_.shared().workers, responds);
     bool const ready = live && !server_.mesh().draining();
     auto const* const state = !live ? "stuck" : ready ? "serving" : "draining";
-    auto reply = in_json({{"live", live}, {"ready", ready}, {"state", state}});
+    Json json{{"live", live}, {"ready", ready}, {"state", state}};
+    // Load balancers ask often, without a token, and need no figures.
+    if (asked.visitor.role >= Role::viewer && form_value(asked.request.query, "problems") == "1") {
+        auto const health = report().health;
+        json["health"] = name_of(health.state);
+        json["sentence"] = health.sentence;
+    }
+    auto reply = in_json(json);
     bool const wanted = form_value(asked.request.query, "ready") == "1" ? ready : live;
     if (!wanted) reply.status = 503;
     return reply;
@@ -418,6 +428,17 @@ Reply Routes::refusal(Asked const& asked) {
         return refused(404, "No refused request has the id " + id.substr(0, id_bytes_max) + ". " + std::string(kept_refusals));
     if (found.size() > 1) return refused(409, several_ids(id, found, named_max));
     return in_json({{"refusal", refusal_json(found.front())}});
+}
+
+/// The groups of a user by name, for `garner rules why`.
+Reply Routes::user(Asked const& asked) {
+    auto const name = form_value(asked.body, "user");
+    if (name.empty()) return refused(400, "The user is missing: POST /user with user=carol");
+    auto const found = server_.logins().describe({.user = lower_case(name)}, wall_now(), auth::Authenticator::Asks::directory);
+    return in_json({{"user", found->user},
+                    {"groups", found->groups},
+                    {"unknown_groups", found->unknown_groups},
+                    {"why_unknown", found->why_unknown}});
 }
 
 Reply Routes::cache_page(Asked const& asked) {

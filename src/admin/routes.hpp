@@ -85,6 +85,7 @@ private:
     web::Reply cache_page(Asked const&);
     web::Reply explain(Asked const&);
     web::Reply refusal(Asked const&);
+    web::Reply user(Asked const&);
     web::Reply pins(Asked const&);
     web::Reply erase_pins(Asked const&);
     web::Reply reset_quota(Asked const&);

@@ -209,10 +209,15 @@ void App::return_if_unconfirmed() {
     constexpr seconds until_the_next_try{5};
     auto former = trial_.take_if_over(steady_now());
     if (!former) return;
-    spdlog::warn("the configuration was not confirmed in time: returning to the former one");
+    spdlog::warn(
+        "the configuration was not confirmed in time: returning to the former one; the file still has the other one, which "
+        "the next start or reload would apply");
     auto const report = apply(*former, false);
     log(report);
-    if (!report.refused()) return manager_.ready(listening_text(*parts_.server));
+    if (!report.refused()) {
+        parts_.server->config_state().returned();
+        return manager_.ready(listening_text(*parts_.server));
+    }
     trial_.begin(*std::move(former), steady_now() + until_the_next_try);
     parts_.server->config_state().return_failed(std::string(cannot_return) + ": " + text_of(report.faults.front()));
     manager_.ready(cannot_return);

@@ -197,6 +197,7 @@ int ask_admin(CommandLine const& line, config::Config const& config, std::string
                                  .json = line.json,
                                  .what_if = line.what_if,
                                  .ready = line.ready,
+                                 .level = line.level,
                                  .rebuild_digest = line.rebuild_digest,
                                  .address = place.address,
                                  .port = place.port,
@@ -204,18 +205,54 @@ int ask_admin(CommandLine const& line, config::Config const& config, std::string
     return admin::run_command(command, std::cout, std::cerr);
 }
 
+/// The answer of the running proxy to a question of `garner rules why`, with one parameter.
+Result<nlohmann::ordered_json> ask_proxy(CommandLine const& line, config::Admin const& admin, char const* target,
+                                         std::pair<std::string_view, std::string> parameter, std::string_view wanted) {
+    auto const place = admin::place_at(admin.address, admin.port);
+    if (!place) return place.fault();
+    auto const token = token_of(line);
+    if (!token) return token.fault();
+    admin::Question const question{
+        .place = *place, .method = "POST", .target = target, .form = {std::move(parameter)}, .token = *token};
+    return admin::ask(question, wanted);
+}
+
+std::string list_of(std::vector<std::string> const& texts) {
+    std::string all;
+    for (auto const& text : texts) all += (all.empty() ? "" : ", ") + text;
+    return all;
+}
+
+/// `garner rules why --user`: the running proxy asks the directory for the groups, or a notice says that nothing did.
+void take_groups(CommandLine& line) {
+    auto const loaded = load(line, config::NamedFiles::left);
+    std::vector<std::string> missing;
+    for (auto const& group : loaded.config.auth.groups)
+        if (!group.ldap.empty() && std::ranges::count(line.rules.groups, group.name) == 0) missing.push_back(group.name);
+    if (!loaded.faults.empty() || missing.empty()) return;
+    auto const answer = ask_proxy(line, loaded.config.admin, "/user", {"user", line.rules.user}, "groups");
+    auto& unknown = line.rules.unknown_groups;
+    std::string why;
+    if (answer) {
+        for (auto const& group : answer->at("groups").get<std::vector<std::string>>())
+            if (std::ranges::count(line.rules.groups, group) == 0) line.rules.groups.push_back(group);
+        unknown = answer->at("unknown_groups").get<std::vector<std::string>>();
+        why = answer->at("why_unknown");
+    } else {
+        unknown = std::move(missing);
+        why = "no running proxy asked the directory: " + answer.fault().text();
+    }
+    if (unknown.empty()) return;
+    std::cerr << "notice: it is not known whether " << line.rules.user << " is in " << list_of(unknown) << " (" << why
+              << "); a deny by group counts as matching, an allow as not; to assume a member, add --group NAME\n";
+}
+
 /// `garner rules why --id`: repeats the refused request whose id begins so in the running proxy. The rules do not know why
 /// credentials were rejected, or the first bytes of a tunnel.
 Result<void> take_refusal(CommandLine& line) {
     auto loaded = load(line, config::NamedFiles::left);
     if (!loaded.faults.empty()) return Fault{config::text_of(loaded.faults.front())};
-    auto const place = admin::place_at(loaded.config.admin.address, loaded.config.admin.port);
-    if (!place) return place.fault();
-    auto const token = token_of(line);
-    if (!token) return token.fault();
-    admin::Question const question{
-        .place = *place, .method = "POST", .target = "/refusal", .form = {{"id", line.rules.id}}, .token = *token};
-    auto const answer = admin::ask(question, "refusal");
+    auto const answer = ask_proxy(line, loaded.config.admin, "/refusal", {"id", line.rules.id}, "refusal");
     if (!answer) return answer.fault();
     auto const& refused = answer->at("refusal");
     line.url = refused.at("url");
@@ -224,6 +261,7 @@ Result<void> take_refusal(CommandLine& line) {
     line.rules.at = refused.at("at");
     line.rules.user = refused.at("user");
     line.rules.groups = refused.at("groups");
+    line.rules.unknown_groups = refused.at("unknown_groups");
     line.rules.listener = refused.at("listener");
     line.rules.destination = refused.at("destination");
     auto const& rule = refused.at("rule");
@@ -275,6 +313,7 @@ int ask(CommandLine const& line) {
 int ask_rules(CommandLine line) {
     if (!line.rules.id.empty())
         if (auto const taken = take_refusal(line); !taken) return fail(taken.fault());
+    if (line.rules.id.empty() && !line.rules.user.empty()) take_groups(line);
     return config::rules_command(line, std::cin, std::cout, std::cerr);
 }
 

@@ -2,6 +2,8 @@
 
 #include <malloc.h>
 
+#include <utility>
+
 #include "io/log.hpp"
 #include "proxy/used_certificates.hpp"
 
@@ -23,6 +25,7 @@ std::string most_of(proxy::AccessLog::Stats const& log) {
 
 void Upkeep::look() {
     warn_of_users();
+    warn_of_dns();
     if (looks_ % looks_a_day == 0) warn_of_certificates();
     if (++looks_ % looks_a_check_of_logs == 0) warn_of_log(), give_memory_back();
     warn_of_handshakes();
@@ -30,6 +33,16 @@ void Upkeep::look() {
 
 void Upkeep::warn_of_users() {
     for (auto const& notice : server_.logins().refresh()) spdlog::warn("{}", notice.text());
+}
+
+void Upkeep::warn_of_dns() {
+    auto const dns = server_.network().names().health().figures();
+    bool const is_silent = dns.is_silent(wall_now());
+    if (is_silent == std::exchange(dns_was_silent_, is_silent)) return;
+    if (is_silent)
+        spdlog::error("the DNS servers have not answered the last lookups ({}); check them, and dns.servers", dns.why);
+    else if (dns.names == 0)
+        spdlog::info("the DNS servers answer again");
 }
 
 void Upkeep::warn_of_log() {

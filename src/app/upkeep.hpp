@@ -16,6 +16,7 @@ public:
 
 private:
     void warn_of_users();
+    void warn_of_dns();
     void warn_of_log();
     void warn_of_handshakes();
     void warn_of_certificates();
@@ -25,6 +26,7 @@ private:
     proxy::AccessLog::Stats log_;   // at the last look
     proxy::CertificateWatch certificates_;
     Burst connections_;
+    bool dns_was_silent_ = false;
     unsigned looks_ = 0;
     unsigned quiet_until_ = 0;   // the look from which failed handshakes are logged again
 };

@@ -17,10 +17,15 @@ struct Authenticator::Job {
     std::vector<IpAddress> clients = {};   // the networks whose requests wait for it, the first ones; guarded by mutex_
     WallTime queued{};
     std::shared_ptr<RunningCheck> check = std::make_shared<RunningCheck>();
-    bool was_accepted = false;   // these credentials, at their last check
+    bool was_accepted = false;      // these credentials, at their last check
+    bool has_user = false;          // `verdict` has the user already: only the groups of the directory are missing
+    std::uint64_t generation = 0;   // at the beginning of the check
+    WallTime checked{};             // of the credentials
+    Verdict verdict = {};
 
+    bool is_ticket() const { return !has_user && credentials.scheme == Scheme::negotiate; }
     /// A ticket is used once. It cannot be guessed, so its failures are not counted.
-    bool is_remembered() const { return credentials.scheme != Scheme::negotiate; }
+    bool is_remembered() const { return !has_user && credentials.scheme != Scheme::negotiate; }
     bool is_limited() const { return is_remembered() && !was_accepted; }
     std::size_t size() const { return credentials.user.view().size() + credentials.secret.view().size(); }
 };
@@ -43,6 +48,19 @@ LoginAnswer unavailable(std::string reason) {
 }
 
 std::shared_ptr<RunningCheck> done(LoginAnswer answer) { return std::make_shared<RunningCheck>(std::move(answer)); }
+
+/// The reading of a file has told its error already.
+void add_changes(std::vector<Trouble> const& before, std::vector<Trouble> const& after, std::vector<Fault>& notices) {
+    auto const is_in = [](std::vector<Trouble> const& all, Trouble const& one) {
+        return std::ranges::count(all, one.name, &Trouble::name) > 0;
+    };
+    for (auto const& one : after)
+        if (one.kind == Trouble::Kind::directory && !is_in(before, one))
+            notices.push_back({"the directory cannot be asked: " + one.why + "; " + one.effect, one.fix, one.name});
+    for (auto const& one : before)
+        if (!is_in(after, one))
+            notices.push_back({one.kind == Trouble::Kind::file ? "is read again" : "answers again", "", one.name});
+}
 
 /// The answer that find() would have led to.
 std::optional<LoginAnswer> answer_of(Verified::Found const& found) {
@@ -95,6 +113,7 @@ void Authenticator::apply(std::shared_ptr<Sources const> sources, std::shared_pt
         MutexLock const lock(mutex_);
         if (sources->options() == sources_->options()) return;
         sources_.swap(sources);
+        troubles_.clear();
         if (threads) change_threads(std::move(threads));
         ++generation_;
     }
@@ -154,7 +173,7 @@ std::shared_ptr<RunningCheck> Authenticator::begin(std::shared_ptr<Job> job) {
     auto const size = job->size();
     bool const has_room = of_client.checks < queued_of_client_max && of_client.bytes + size <= queued_bytes_of_client_max &&
                           queued_bytes_ + size <= queued_bytes_max;
-    if (!has_room || !threads_->run(job->credentials.scheme, [this, job] { work(*job); })) {
+    if (!has_room || !threads_->run(job->credentials.scheme, [this, job] { work(job); })) {
         if (of_client.checks == 0) queued_.erase(job->clients.front());
         return done(unavailable("too many logins wait for their check"));
     }
@@ -185,18 +204,50 @@ std::optional<milliseconds> Authenticator::blocked(Job const& job, WallTime now)
     return longest;
 }
 
-void Authenticator::work(Job& job) {
-    auto answer = refuse_unchecked(job, clock_());
-    if (!answer) {
-        auto const generation = this->generation();
-        auto verdict = sources()->check(job.credentials, clock_());
-        answer = conclude(job, std::move(verdict), generation, clock_());
+void Authenticator::work(std::shared_ptr<Job> const& job) {
+    if (auto answer = refuse_unchecked(*job, clock_())) return finish(*job, *std::move(answer));
+    job->generation = generation();
+    check(*job);
+    auto const sources = this->sources();
+    auto& [kind, reason, facts] = job->verdict;
+    if (kind == Verdict::Kind::accepted && sources->wants_groups(facts, clock_())) {
+        if (job->is_ticket() && leave_groups_to_others(job)) return;
+        sources->find_groups(facts, clock_());
     }
+    finish(*job, conclude(*job, clock_()));
+}
+
+/// Credentials that were right less than `auth.remember` ago are not checked again when only the groups have to be.
+void Authenticator::check(Job& job) {
+    if (job.has_user) return;
+    auto const sources = this->sources();
+    job.checked = clock_();
+    auto known = job.is_remembered() ? verified_.last_accepted(job.digest) : std::nullopt;
+    bool const holds = known && job.checked < std::min(known->checked + sources->options().remember, known->facts.until);
+    if (!holds) {
+        job.verdict = sources->check(job.credentials, job.checked);
+        return;
+    }
+    job.checked = known->checked;
+    job.verdict = {.kind = Verdict::Kind::accepted, .facts = std::move(known->facts)};
+}
+
+/// A silent directory must not delay the tickets of others.
+bool Authenticator::leave_groups_to_others(std::shared_ptr<Job> const& job) {
+    auto const find = [this, job] {
+        sources()->find_groups(job->verdict.facts, clock_());
+        finish(*job, conclude(*job, clock_()));
+    };
+    MutexLock const lock(mutex_);
+    return threads_ && threads_->run(Scheme::basic, find);
+}
+
+void Authenticator::finish(Job& job, LoginAnswer answer) {
     {
         MutexLock const lock(mutex_);
         end(job);
     }
-    job.check->finish(*std::move(answer));
+    job.check->finish(std::move(answer));
 }
 
 /// The limit counts again when a queued check begins, so that many at once from one address take no time from others.
@@ -207,20 +258,22 @@ std::optional<LoginAnswer> Authenticator::refuse_unchecked(Job const& job, WallT
     return wait ? std::optional(limited(*wait)) : std::nullopt;
 }
 
-LoginAnswer Authenticator::conclude(Job const& job, Verdict verdict, std::uint64_t generation, WallTime now) {
+LoginAnswer Authenticator::conclude(Job& job, WallTime now) {
     MutexLock const lock(mutex_);
     // A change of users during the check: its result may be old.
-    bool const remember = job.is_remembered() && generation == this->generation();
-    if (verdict.kind == Verdict::Kind::accepted) return accept(job, verdict, remember, now);
-    if (verdict.kind == Verdict::Kind::unavailable) return use_grace(job, verdict, remember, now);
-    return reject(job, verdict, remember, now);
+    bool const remember = job.is_remembered() && job.generation == this->generation();
+    if (job.verdict.kind == Verdict::Kind::accepted) return accept(job, remember, now);
+    if (job.verdict.kind == Verdict::Kind::unavailable) return use_grace(job, job.verdict, remember, now);
+    return reject(job, job.verdict, remember, now);
 }
 
-LoginAnswer Authenticator::accept(Job const& job, Verdict& verdict, bool remember, WallTime now) {
+LoginAnswer Authenticator::accept(Job& job, bool remember, WallTime now) {
     auto const& options = sources_->options();
-    auto const until = job.is_remembered() ? now + options.remember : WallTime::max();
-    auto identity = sources_->identity(verdict.facts, until);
-    if (remember) verified_.accept(job.digest, std::move(verdict.facts), identity, now, identity->until, options.entries_max);
+    auto& facts = job.verdict.facts;
+    auto until = WallTime::max();
+    if (job.is_remembered()) until = std::min(job.checked + options.remember, facts.groups_until);
+    auto identity = sources_->identity(facts, until);
+    if (remember) verified_.accept(job.digest, std::move(facts), identity, job.checked, identity->until, options.entries_max);
     return {.kind = LoginAnswer::Kind::accepted, .identity = std::move(identity)};
 }
 
@@ -244,11 +297,39 @@ LoginAnswer Authenticator::use_grace(Job const& job, Verdict& verdict, bool reme
     return {.kind = LoginAnswer::Kind::accepted, .identity = std::move(identity)};
 }
 
-Authenticator::Identity Authenticator::find_without_credentials(IpAddress const& client, std::span<std::string const> certificate,
-                                                                WallTime now) {
+Facts Authenticator::facts_without_credentials(IpAddress const& client, std::span<std::string const> certificate,
+                                               WallTime now) const {
     auto const sources = this->sources();
-    auto const facts = sources->facts_of(client, certificate);
-    return facts.user.empty() ? nullptr : sources->identity(facts, now + sources->options().remember);
+    auto facts = sources->facts_of(client, certificate);
+    facts.until = now + sources->options().remember;
+    return facts;
+}
+
+Authenticator::Identity Authenticator::find_user(Facts facts, WallTime now) const {
+    auto const sources = this->sources();
+    return sources->wants_groups(facts, now) ? nullptr : sources->identity(facts, WallTime::max());
+}
+
+std::shared_ptr<RunningCheck> Authenticator::find_groups(Facts facts, IpAddress const& client, WallTime now) {
+    auto job = std::make_shared<Job>();
+    job->has_user = true;
+    job->verdict = {.kind = Verdict::Kind::accepted, .facts = std::move(facts)};
+    job->clients.push_back(client_network(client));
+    job->queued = now;
+    MutexLock const lock(mutex_);
+    if (threads_)
+        if (auto check = begin(job); !check->answer()) return check;
+    DirectoryGroups::add_unknown(job->verdict.facts, "too many logins wait for their check", now);
+    return done(accept(*job, false, now));
+}
+
+Authenticator::Identity Authenticator::describe(Facts facts, WallTime now, Asks asks) const {
+    auto const sources = this->sources();
+    if (facts.source.empty() && sources->takes(Scheme::negotiate)) facts.source = "negotiate";
+    bool const is_missing = sources->wants_groups(facts, now);
+    if (is_missing && asks == Asks::directory) sources->find_groups(facts, now);
+    if (is_missing && asks == Asks::none) DirectoryGroups::add_unknown(facts, "the directory was not asked", now);
+    return sources->identity(facts, WallTime::max());
 }
 
 std::vector<Fault> Authenticator::refresh() {
@@ -274,19 +355,38 @@ std::vector<Fault> Authenticator::refresh() {
     }
     if (groups.any()) verified_.rebuild([&](Facts const& facts, WallTime until) { return sources->identity(facts, until); });
     std::ranges::move(groups.notices, std::back_inserter(users.notices));
+    probe(sources);
+    auto troubles = sources->troubles();
+    MutexLock const lock(mutex_);
+    add_changes(troubles_, troubles, users.notices);
+    troubles_ = std::move(troubles);
     return std::move(users.notices);
+}
+
+/// On a thread of the checks, because a silent directory takes seconds.
+void Authenticator::probe(std::shared_ptr<Sources const> const& sources) {
+    for (auto* const source : sources->unprobed()) {
+        MutexLock const lock(mutex_);
+        if (threads_) threads_->run(Scheme::basic, [sources, source] { source->probe(); });
+    }
+}
+
+std::vector<Trouble> Authenticator::troubles() const {
+    MutexLock const lock(mutex_);
+    return troubles_;
 }
 
 Bytes Authenticator::bytes() const {
     MutexLock const lock(mutex_);
-    return Verified::bytes() + queued_bytes_ + failures_.size() * Failures::source_bytes;
+    return Verified::bytes() + DirectoryGroups::bytes() + queued_bytes_ + failures_.size() * Failures::source_bytes;
 }
 
 Bytes Authenticator::bytes_max() const {
     MutexLock const lock(mutex_);
     auto const& options = sources_->options();
     if (options.sources.empty()) return 0;
-    return options.entries_max * Verified::entry_bytes + queued_bytes_max + Failures::sources_max * Failures::source_bytes;
+    return options.entries_max * (Verified::entry_bytes + DirectoryGroups::entry_bytes) + queued_bytes_max +
+           Failures::sources_max * Failures::source_bytes;
 }
 
 }   // namespace garner::auth

@@ -58,8 +58,18 @@ public:
     std::shared_ptr<RunningCheck> verify(std::string_view field, IpAddress const& client, WallTime now) EXCLUDES(mutex_);
 
     /// The user of a request without credentials: `client` is an address of an `address` source, or `certificate` has the names in
-    /// a verified client certificate. nullptr: the client must log in. Allocates: keep it with generation().
-    Identity find_without_credentials(IpAddress const& client, std::span<std::string const> certificate, WallTime now);
+    /// a verified client certificate. Without a user the client must log in.
+    Facts facts_without_credentials(IpAddress const& client, std::span<std::string const> certificate, WallTime now) const
+        EXCLUDES(mutex_);
+    /// The identity of a user that is known already, with the groups of the directory. nullptr: call find_groups(). Allocates: keep
+    /// it with generation().
+    Identity find_user(Facts, WallTime now) const EXCLUDES(mutex_);
+    /// Asks the directory for the groups of a user that is known already. The answer is always `accepted`.
+    std::shared_ptr<RunningCheck> find_groups(Facts, IpAddress const& client, WallTime now) EXCLUDES(mutex_);
+    enum class Asks : std::uint8_t { none, directory };
+    /// The identity of a user by name, for an explanation. With Asks::directory the caller may block for some seconds. Groups by the
+    /// claims of a token are missing.
+    Identity describe(Facts, WallTime now, Asks) const EXCLUDES(mutex_);
 
     /// Changes when remembered identities may have changed: compare it before a kept identity is used again.
     std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
@@ -67,6 +77,8 @@ public:
     /// Reads changed files of users, groups and keys again. Call it once a second from a thread that may block. Returns notices for
     /// the log.
     std::vector<Fault> refresh() EXCLUDES(mutex_);
+    /// What the sources cannot learn now, as of the last refresh().
+    std::vector<Trouble> troubles() const EXCLUDES(mutex_);
 
     std::size_t remembered() { return verified_.size(); }
     /// The memory of remembered results, waiting checks and failures, approximately; and its bound, 0 without sources.
@@ -84,14 +96,18 @@ private:
     void apply(std::shared_ptr<Sources const> sources, std::shared_ptr<CheckThreads> threads) EXCLUDES(mutex_);
     void change_threads(std::shared_ptr<CheckThreads> threads) REQUIRES(mutex_);
     std::shared_ptr<RunningCheck> join_or_begin(std::shared_ptr<Job>, WallTime now) EXCLUDES(mutex_);
-    void work(Job&) EXCLUDES(mutex_);
+    void work(std::shared_ptr<Job> const&) EXCLUDES(mutex_);
+    void check(Job&) EXCLUDES(mutex_);
+    bool leave_groups_to_others(std::shared_ptr<Job> const&) EXCLUDES(mutex_);
+    void finish(Job&, LoginAnswer) EXCLUDES(mutex_);
     std::optional<LoginAnswer> refuse_unchecked(Job const&, WallTime now) EXCLUDES(mutex_);
-    LoginAnswer conclude(Job const&, Verdict, std::uint64_t generation, WallTime now) EXCLUDES(mutex_);
-    LoginAnswer accept(Job const&, Verdict&, bool remember, WallTime now) REQUIRES(mutex_);
+    LoginAnswer conclude(Job&, WallTime now) EXCLUDES(mutex_);
+    LoginAnswer accept(Job&, bool remember, WallTime now) REQUIRES(mutex_);
     LoginAnswer reject(Job const&, Verdict&, bool remember, WallTime now) REQUIRES(mutex_);
     LoginAnswer use_grace(Job const&, Verdict&, bool remember, WallTime now) REQUIRES(mutex_);
     std::shared_ptr<RunningCheck> begin(std::shared_ptr<Job>) REQUIRES(mutex_);
     void end(Job const&) REQUIRES(mutex_);
+    void probe(std::shared_ptr<Sources const> const&) EXCLUDES(mutex_);
     std::optional<milliseconds> blocked(Job const&, WallTime now) REQUIRES(mutex_);
 
     WallTime (*const clock_)();
@@ -104,6 +120,7 @@ private:
     std::map<IpAddress, Queued> queued_ GUARDED_BY(mutex_);   // by client network
     std::size_t queued_bytes_ GUARDED_BY(mutex_) = 0;
     std::shared_ptr<CheckThreads> threads_ GUARDED_BY(mutex_);
+    std::vector<Trouble> troubles_ GUARDED_BY(mutex_);
     std::vector<std::shared_ptr<CheckThreads>> former_threads_ GUARDED_BY(mutex_);   // until their running checks end
 };
 

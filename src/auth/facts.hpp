@@ -20,7 +20,9 @@ struct Facts {
     std::string source = {};                     // Source::name()
     std::vector<std::string> ldap_groups = {};   // in the spelling of normal_dn()
     std::vector<Claim> claims = {};
-    WallTime until = WallTime::max();   // the end of the ticket or token
+    WallTime until = WallTime::max();          // the end of the ticket or token
+    WallTime groups_until = WallTime::max();   // ldap_groups must be looked up again from then on
+    std::string groups_unknown = {};           // why the directory could not tell ldap_groups; empty: it could
 };
 
 }   // namespace garner::auth

@@ -120,6 +120,15 @@ std::vector<std::string> Groups::of(Facts const& facts) const {
     return names;
 }
 
+std::vector<std::string> Groups::unknown_of(Facts const& facts) const {
+    std::vector<std::string> names;
+    if (facts.groups_unknown.empty()) return names;
+    auto const all = current();
+    for (auto const& group : *all)
+        if (!group.ldap.empty() && !group.has(facts)) names.push_back(group.name);
+    return names;
+}
+
 void Groups::add_listed(http::Identity& identity) const {
     if (identity.user.empty()) return;
     for (auto& name : of({.user = lower_case(identity.user)}))
@@ -147,6 +156,14 @@ Changes Groups::refresh() {
     }
     if (changes.all) replace(std::move(all));
     return changes;
+}
+
+std::vector<Trouble> Groups::troubles() {
+    MutexLock const lock(refresh_mutex_);
+    std::vector<Trouble> all;
+    for (auto const& one : files_)
+        if (auto trouble = one.file.trouble("its last users stay")) all.push_back(*std::move(trouble));
+    return all;
 }
 
 }   // namespace garner::auth

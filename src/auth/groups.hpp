@@ -29,6 +29,8 @@ public:
 
     /// The names of the groups that the user is a member of, in the order of the configuration.
     std::vector<std::string> of(Facts const&) const EXCLUDES(mutex_);
+    /// The groups that the user may be a member of, because the directory could not tell.
+    std::vector<std::string> unknown_of(Facts const&) const EXCLUDES(mutex_);
     /// Adds the groups that list the user by name. A question to the rules needs no login. Neither a directory nor a
     /// token is asked: if groups have members by them, groups_known stays as it is.
     void add_listed(http::Identity&) const EXCLUDES(mutex_);
@@ -36,6 +38,8 @@ public:
     std::vector<std::string> const& ldap_groups() const { return ldap_groups_; }
     /// Reads changed files again. A file that cannot be read keeps its last users. Changes::all: a file has changed.
     Changes refresh() EXCLUDES(mutex_, refresh_mutex_);
+    /// The files that cannot be read. Called by the thread of refresh().
+    std::vector<Trouble> troubles() EXCLUDES(refresh_mutex_);
 
 private:
     struct StringHash {

@@ -50,4 +50,10 @@ Changes HtpasswdSource::refresh() {
     return changes;
 }
 
+std::vector<Trouble> HtpasswdSource::troubles() {
+    MutexLock const lock(refresh_mutex_);
+    auto trouble = file_.trouble("its last users stay");
+    return trouble ? std::vector{*std::move(trouble)} : std::vector<Trouble>();
+}
+
 }   // namespace garner::auth

@@ -1,6 +1,7 @@
 // Users of a file (Squid: basic_ncsa_auth).
 #pragma once
 #include <memory>
+#include <vector>
 
 #include "auth/htpasswd.hpp"
 #include "auth/options.hpp"
@@ -21,6 +22,7 @@ public:
     Verdict check(Credentials const&, WallTime now) override;
     /// A file that vanished keeps its last users.
     Changes refresh() override;
+    std::vector<Trouble> troubles() override;
 
 private:
     explicit HtpasswdSource(std::string path) : file_(std::move(path)) {}

@@ -38,8 +38,15 @@ Changes JwtSource::refresh() {
     if (!text) return changes;
     auto const done = *text ? read(**text, changes.notices) : Result<void>(text->fault());
     changes.all = static_cast<bool>(done);
+    if (!done && *text) file_.reject(done.fault().what, done.fault().mend);
     if (!done) changes.notices.push_back({done.fault().what + "; its last keys stay", done.fault().mend, done.fault().where});
     return changes;
+}
+
+std::vector<Trouble> JwtSource::troubles() {
+    MutexLock const lock(refresh_mutex_);
+    auto trouble = file_.trouble("its last keys stay");
+    return trouble ? std::vector{*std::move(trouble)} : std::vector<Trouble>();
 }
 
 }   // namespace garner::auth

@@ -20,6 +20,7 @@ public:
     Verdict check(Credentials const&, WallTime now) override;
     /// A file that vanished or has no usable key any more keeps the last keys.
     Changes refresh() override;
+    std::vector<Trouble> troubles() override;
 
 private:
     explicit JwtSource(JwtOptions const& options) : options_(options), file_(options.keys, 1 * MiB) {}

@@ -39,21 +39,56 @@ Result<std::unique_ptr<LdapSource>> LdapSource::load(LdapOptions const& options,
 Verdict LdapSource::check(Credentials const& credentials, WallTime) {
     // Directories accept a bind with an empty password without a check (RFC 4513 5.1.2).
     if (credentials.secret.size() == 0) return {.kind = Outcome::wrong, .reason = "the password is empty"};
+    return answer({credentials.user.view(), credentials.secret.view()});
+}
+
+Verdict LdapSource::find_member(std::string const& user) { return answer({user}); }
+
+Verdict LdapSource::answer(Question const& question) {
     if (!may_try()) return directory_unavailable("the directory did not answer a moment ago");
     auto const deadline = steady_now() + limit_;
     bool may_retry = false;
-    auto verdict = check_once(credentials, deadline, may_retry);
-    if (may_retry) verdict = check_once(credentials, deadline, may_retry);
-    MutexLock const lock(mutex_);
-    if (verdict.kind == Outcome::unavailable)
-        silent_until_ = steady_now() + retry_interval;
-    else
-        silent_until_.reset();
+    auto verdict = answer_once(question, deadline, may_retry);
+    if (may_retry) verdict = answer_once(question, deadline, may_retry);
+    note(verdict);
     return verdict;
 }
 
+void LdapSource::note(Verdict const& verdict) {
+    MutexLock const lock(mutex_);
+    if (verdict.kind != Outcome::unavailable) {
+        silent_until_.reset();
+        trouble_.reset();
+        return;
+    }
+    silent_until_ = steady_now() + retry_interval;
+    auto const since = trouble_ ? trouble_->since : wall_now();
+    trouble_ = Trouble{Trouble::Kind::directory,
+                       options_.url,
+                       verdict.reason,
+                       "new logins get 503, and groups are unknown",
+                       "check the directory, and the way to it",
+                       since};
+}
+
+std::vector<Trouble> LdapSource::troubles() {
+    MutexLock const lock(mutex_);
+    return trouble_ ? std::vector{*trouble_} : std::vector<Trouble>();
+}
+
+bool LdapSource::wants_probe() {
+    MutexLock const lock(mutex_);
+    auto const interval = trouble_ ? probe_interval_in_trouble : probe_interval;
+    auto const now = steady_now();
+    if (asked_ && now < *asked_ + interval) return false;
+    asked_ = now;
+    return true;
+}
+
+void LdapSource::probe() { answer({}); }
+
 /// `may_retry`: a kept connection was closed meanwhile.
-Verdict LdapSource::check_once(Credentials const& credentials, SteadyTime deadline, bool& may_retry) {
+Verdict LdapSource::answer_once(Question const& question, SteadyTime deadline, bool& may_retry) {
     auto link = take_idle();
     may_retry = link != nullptr;
     if (!link) {
@@ -61,7 +96,7 @@ Verdict LdapSource::check_once(Credentials const& credentials, SteadyTime deadli
         if (!connected) return directory_unavailable(connected.fault().text());
         link = *std::move(connected);
     }
-    auto verdict = ask(*link, credentials, deadline);
+    auto verdict = ask(*link, question, deadline);
     if (verdict.kind == Outcome::unavailable) {
         drop_all();
         may_retry = may_retry && steady_now() < deadline;
@@ -72,8 +107,9 @@ Verdict LdapSource::check_once(Credentials const& credentials, SteadyTime deadli
     return verdict;
 }
 
-Verdict LdapSource::ask(Link& link, Credentials const& credentials, SteadyTime deadline) {
-    auto const typed = credentials.user.view();
+Verdict LdapSource::ask(Link& link, Question const& question, SteadyTime deadline) {
+    auto const typed = question.user;
+    if (typed.empty()) return probe(link, deadline);
     std::vector<LdapEntry> found;
     auto const status = link.search->search({.base = options_.base,
                                              .filter = filter_for(options_.filter, typed),
@@ -85,10 +121,21 @@ Verdict LdapSource::ask(Link& link, Credentials const& credentials, SteadyTime d
     if (found.empty()) return {.reason = "the directory does not have the user"};
     auto const& entry = found.front();
     if (entry.dn.empty()) return {.kind = Outcome::wrong, .reason = "the entry has no DN"};
-    auto const bound = link.users->bind(entry.dn, credentials.secret.view(), deadline);
-    if (bound.refused()) return {.kind = Outcome::wrong, .reason = bound.text};
-    if (!bound.good()) return directory_unavailable("bind of the user: " + bound.text);
+    if (question.password) {
+        auto const bound = link.users->bind(entry.dn, *question.password, deadline);
+        if (bound.refused()) return {.kind = Outcome::wrong, .reason = bound.text};
+        if (!bound.good()) return directory_unavailable("bind of the user: " + bound.text);
+    }
     return find_groups(link, entry.dn, {.user = canonical_user(entry, typed)}, deadline);
+}
+
+/// With the account for searches, so that a wrong password of it shows, too. A directory that refuses the search answers.
+Verdict LdapSource::probe(Link& link, SteadyTime deadline) {
+    std::vector<LdapEntry> found;
+    auto const status =
+        link.search->search({.base = options_.base, .whole_tree = false, .filter = "(objectClass=*)"}, deadline, found);
+    return status.good() || status.refused() ? Verdict{}
+                                             : directory_unavailable("search for " + options_.base + ": " + status.text);
 }
 
 Verdict LdapSource::find_groups(Link& link, std::string const& dn, Facts facts, SteadyTime deadline) {
@@ -126,6 +173,7 @@ Result<std::unique_ptr<LdapSource::Link>> LdapSource::connect(SteadyTime deadlin
 bool LdapSource::may_try() {
     MutexLock const lock(mutex_);
     auto const now = steady_now();
+    asked_ = now;
     if (silent_until_ && now < *silent_until_) return false;
     if (silent_until_) silent_until_ = now + limit_ + retry_interval;
     return true;

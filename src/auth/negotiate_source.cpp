@@ -1,9 +1,13 @@
 #include "auth/negotiate_source.hpp"
 
+#include <fcntl.h>
 #include <gssapi/gssapi_ext.h>
 #include <gssapi/gssapi_krb5.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "util/text.hpp"
@@ -89,8 +93,8 @@ struct NegotiateSource::Acceptor {
     }
 };
 
-NegotiateSource::NegotiateSource(std::unique_ptr<Acceptor> acceptor, std::string realm)
-    : acceptor_(std::move(acceptor)), realm_(std::move(realm)) {}
+NegotiateSource::NegotiateSource(std::unique_ptr<Acceptor> acceptor, NegotiateOptions options)
+    : acceptor_(std::move(acceptor)), options_(std::move(options)) {}
 
 NegotiateSource::~NegotiateSource() = default;
 
@@ -111,7 +115,7 @@ Result<std::unique_ptr<NegotiateSource>> NegotiateSource::load(NegotiateOptions 
     if (GSS_ERROR(major))
         return Fault{"cannot be used: " + status_text(major, minor, gss_mech_krb5),
                      "give garner read access to a keytab with the key of HTTP/HOST@REALM", options.keytab};
-    return std::unique_ptr<NegotiateSource>(new NegotiateSource(std::move(acceptor), options.realm));
+    return std::unique_ptr<NegotiateSource>(new NegotiateSource(std::move(acceptor), options));
 }
 
 Verdict NegotiateSource::check(Credentials const& credentials, WallTime now) {
@@ -131,7 +135,26 @@ Verdict NegotiateSource::check(Credentials const& credentials, WallTime now) {
     major = gss_display_name(&minor, client.name, &name.bytes, nullptr);
     if (GSS_ERROR(major)) return refused(status_text(major, minor, gss_mech_krb5));
     auto const until = lifetime == GSS_C_INDEFINITE ? WallTime::max() : now + seconds{lifetime};
-    return {.kind = Verdict::Kind::accepted, .facts = {.user = user_of_principal(name.view(), realm_), .until = until}};
+    return {.kind = Verdict::Kind::accepted, .facts = {.user = user_of_principal(name.view(), options_.realm), .until = until}};
+}
+
+Changes NegotiateSource::refresh() {
+    int const descriptor = ::open(options_.keytab.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    auto const before =
+        std::exchange(unreadable_, descriptor < 0 ? std::string("cannot be read: ") + std::strerror(errno) : std::string());
+    if (descriptor >= 0) {
+        ::close(descriptor);
+        readable_ = wall_now();
+    }
+    Changes changes;
+    if (!unreadable_.empty() && unreadable_ != before)
+        changes.notices.push_back({unreadable_ + "; tickets are refused", "give garner read access to it", options_.keytab});
+    return changes;
+}
+
+std::vector<Trouble> NegotiateSource::troubles() {
+    if (unreadable_.empty()) return {};
+    return {{Trouble::Kind::file, options_.keytab, unreadable_, "tickets are refused", "give garner read access to it", readable_}};
 }
 
 }   // namespace garner::auth

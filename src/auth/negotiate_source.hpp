@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "auth/options.hpp"
 #include "auth/user_source.hpp"
@@ -23,12 +24,18 @@ public:
     std::string_view name() const override { return "negotiate"; }
     bool takes(Scheme scheme) const override { return scheme == Scheme::negotiate; }
     Verdict check(Credentials const&, WallTime now) override;
+    /// Only looks whether the keytab can be read.
+    Changes refresh() override;
+    std::vector<Trouble> troubles() override;
 
 private:
     struct Acceptor;
-    NegotiateSource(std::unique_ptr<Acceptor>, std::string realm);
+    NegotiateSource(std::unique_ptr<Acceptor>, NegotiateOptions options);
     std::unique_ptr<Acceptor> const acceptor_;
-    std::string const realm_;
+    NegotiateOptions const options_;
+    // Of the thread of refresh():
+    std::string unreadable_;   // why the keytab cannot be read; empty: it can
+    WallTime readable_{};      // when it could
 };
 
 }   // namespace garner::auth

@@ -7,6 +7,7 @@
 
 #include "auth/credentials.hpp"
 #include "auth/facts.hpp"
+#include "auth/trouble.hpp"
 #include "util/result.hpp"
 
 namespace garner::auth {
@@ -42,8 +43,18 @@ public:
     virtual bool takes(Scheme) const = 0;
     /// May block. `credentials` are without a fault, and of a scheme that it takes.
     virtual Verdict check(Credentials const& credentials, WallTime now) = 0;
+    /// True if it knows the groups of users whom other sources accept.
+    virtual bool is_directory() const { return false; }
+    /// A directory's groups of the user, without a password: `accepted` with Facts::ldap_groups, or `not_known`. May block.
+    virtual Verdict find_member(std::string const&) { return {}; }
     /// Reads changed files again; may block. Called about once a second by one thread.
     virtual Changes refresh() { return {}; }
+    /// What it cannot learn now. Called by the thread of refresh(), after it.
+    virtual std::vector<Trouble> troubles() { return {}; }
+    /// True if probe() should be called soon: nothing has shown lately whether it answers.
+    virtual bool wants_probe() { return false; }
+    /// Finds out whether it answers. May block.
+    virtual void probe() {}
 };
 
 }   // namespace garner::auth

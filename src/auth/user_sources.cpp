@@ -27,7 +27,7 @@ Result<void> Sources::add(SourceOptions const& options, std::vector<Fault>& noti
     auto take = [&](auto loaded, std::string const& key) -> Result<void> {
         auto source = as_source(std::move(loaded), key);
         if (!source) return source.fault();
-        sources_.push_back(*std::move(source));
+        this->take(*std::move(source));
         return {};
     };
     if (auto const* const one = std::get_if<HtpasswdOptions>(&options)) return take(HtpasswdSource::load(*one, notices), "file");
@@ -39,6 +39,11 @@ Result<void> Sources::add(SourceOptions const& options, std::vector<Fault>& noti
         for (auto const& [address, user] : one->users) users_by_address_.emplace(address, lower_case(user));
     if (std::holds_alternative<CertificateOptions>(options)) takes_certificates_ = true;
     return {};
+}
+
+void Sources::take(std::unique_ptr<Source> source) {
+    if (source->is_directory()) directories_.push_back(source.get());
+    sources_.push_back(std::move(source));
 }
 
 Sources::Loaded Sources::load(Options const& options) {
@@ -60,7 +65,7 @@ std::shared_ptr<Sources const> Sources::of(Options options, std::vector<std::uni
     auto sources = std::make_shared<Sources>();
     sources->groups_ = *Groups::load(options.groups);
     sources->options_ = std::move(options);
-    sources->sources_ = std::move(list);
+    for (auto& source : list) sources->take(std::move(source));
     return sources;
 }
 
@@ -97,9 +102,24 @@ Facts Sources::facts_of(IpAddress const& client, std::span<std::string const> ce
 }
 
 std::shared_ptr<http::Identity const> Sources::identity(Facts const& facts, WallTime until) const {
-    return std::make_shared<http::Identity const>(
-        http::Identity{facts.user, groups_->of(facts), facts.source, std::min(until, facts.until)});
+    http::Identity identity{facts.user, groups_->of(facts), facts.source, std::min(until, facts.until)};
+    identity.unknown_groups = groups_->unknown_of(facts);
+    if (!identity.unknown_groups.empty()) identity.why_unknown = facts.groups_unknown;
+    identity.groups_until = facts.groups_until;
+    return std::make_shared<http::Identity const>(std::move(identity));
 }
+
+bool Sources::wants_groups(Facts& facts, WallTime now) const {
+    bool const is_told = std::ranges::any_of(directories_, [&](auto const* one) { return one->name() == facts.source; });
+    if (is_told || groups_->ldap_groups().empty() || facts.user.empty()) return false;
+    if (directories_.empty()) {
+        facts.groups_unknown = "no source of users is a directory";
+        return false;
+    }
+    return !directory_groups_->add_remembered(facts, now);
+}
+
+void Sources::find_groups(Facts& facts, WallTime now) const { directory_groups_->look_up(facts, directories_, options_, now); }
 
 Changes Sources::refresh_users() const {
     Changes all;
@@ -109,6 +129,19 @@ Changes Sources::refresh_users() const {
         std::ranges::move(changes.users, std::back_inserter(all.users));
         std::ranges::move(changes.notices, std::back_inserter(all.notices));
     }
+    return all;
+}
+
+std::vector<Trouble> Sources::troubles() const {
+    auto all = groups_->troubles();
+    for (auto const& source : sources_) std::ranges::move(source->troubles(), std::back_inserter(all));
+    return all;
+}
+
+std::vector<Source*> Sources::unprobed() const {
+    std::vector<Source*> all;
+    for (auto const& source : sources_)
+        if (source->wants_probe()) all.push_back(source.get());
     return all;
 }
 

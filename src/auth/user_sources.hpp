@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "auth/login_answer.hpp"
+#include "auth/directory_groups.hpp"
 #include "auth/groups.hpp"
+#include "auth/login_answer.hpp"
 #include "auth/options.hpp"
 #include "auth/user_source.hpp"
 
@@ -35,18 +36,30 @@ public:
     Facts facts_of(IpAddress const& client, std::span<std::string const> certificate) const;
     std::shared_ptr<http::Identity const> identity(Facts const&, WallTime until) const;
 
+    /// True if a directory must be asked for the groups of the user, and the result is not remembered. Adds the remembered one.
+    bool wants_groups(Facts&, WallTime now) const;
+    /// Asks the directories. May block. Call it if wants_groups().
+    void find_groups(Facts&, WallTime now) const;
+
     /// Reads changed files again. `changed` gets the facts that may have changed.
     Changes refresh_users() const;
     Changes refresh_groups() const { return groups_->refresh(); }
+    /// What the sources and groups cannot learn now. Called by the thread of refresh_users().
+    std::vector<Trouble> troubles() const;
+    /// The sources that want a probe.
+    std::vector<Source*> unprobed() const;
 
 private:
     Result<void> add(SourceOptions const&, std::vector<Fault>& notices);
+    void take(std::unique_ptr<Source>);
 
     Options options_;
     std::unique_ptr<Groups> groups_ = std::make_unique<Groups>();
     std::vector<std::unique_ptr<Source>> sources_;
     std::map<IpAddress, std::string> users_by_address_;
     bool takes_certificates_ = false;
+    std::vector<Source*> directories_;   // of sources_
+    std::unique_ptr<DirectoryGroups> directory_groups_ = std::make_unique<DirectoryGroups>();
 };
 
 struct Sources::Loaded {

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace garner::auth {
 namespace {
@@ -37,12 +38,14 @@ std::optional<std::string> read_text(int descriptor, std::size_t size) {
 
 std::optional<Result<std::string>> WatchedFile::failed(std::string what, std::string mend) {
     read_.reset();
+    is_rejected_ = false;
     if (what == fault_) return std::nullopt;
     fault_ = what;
+    mend_ = mend;
     return Result<std::string>(Fault{std::move(what), std::move(mend), path_});
 }
 
-std::optional<Result<std::string>> WatchedFile::read_if_changed() {
+std::optional<Result<std::string>> WatchedFile::read_if_changed(WallTime now) {
     // O_NONBLOCK: opening a named pipe must not wait for its writer.
     Descriptor const file{::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     struct stat found {};
@@ -52,12 +55,30 @@ std::optional<Result<std::string>> WatchedFile::read_if_changed() {
     if (static_cast<Bytes>(found.st_size) > size_max_) return failed("is larger than " + std::to_string(size_max_) + " bytes", "");
     // Taken before the reading: a change during it is read the next time.
     State const state{found.st_dev, found.st_ino, found.st_size, nanoseconds(found.st_mtim), nanoseconds(found.st_ctim)};
-    if (read_ == state) return std::nullopt;
+    if (read_ == state) {
+        if (!is_rejected_) right_ = now;
+        return std::nullopt;
+    }
     auto text = read_text(file.number, static_cast<std::size_t>(found.st_size));
     if (!text) return failed(std::string("cannot be read: ") + std::strerror(errno), "");
     read_ = state;
     fault_.clear();
+    is_rejected_ = false;
+    // reject() may follow: then the facts are those of the time before.
+    former_right_ = std::exchange(right_, now);
     return Result<std::string>(*std::move(text));
+}
+
+void WatchedFile::reject(std::string why, std::string mend) {
+    fault_ = std::move(why);
+    mend_ = std::move(mend);
+    is_rejected_ = true;
+    right_ = former_right_;
+}
+
+std::optional<Trouble> WatchedFile::trouble(std::string effect) const {
+    if (fault_.empty()) return std::nullopt;
+    return Trouble{Trouble::Kind::file, path_, fault_, std::move(effect), mend_, right_};
 }
 
 }   // namespace garner::auth

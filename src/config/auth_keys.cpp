@@ -261,7 +261,9 @@ Form<auth::GroupOptions> group_of_users() {
              "Members by name; the case of letters is ignored. `file:PATH`: a file with a name a line and `#` comments, which is "
              "read again within 2 s after a change. A relative path is relative to the working directory of the process."),
          key<T>("ldap", &T::ldap, list_of(name_form("a DN", R"(write it like "cn=staff,dc=uni")")),
-                "DNs of groups of the directory, whose members, also those of nested groups, are members."),
+                "DNs of groups of the directory, whose members, also those of nested groups, are members. This holds for the users "
+                "of each source: the directory is asked for their names. While it cannot tell, a deny by the group matches, and an "
+                "allow does not."),
          key<T>(
              "claim", &T::claims, claims(),
              "Claims of a token: `{ \"repository\": \"uni/*\" }`. `*` stands for any text. All claims must match, each by one of "

@@ -79,4 +79,12 @@ CommandForm::Take shell_into(std::string& to) {
     };
 }
 
+CommandForm::Take level_into(std::string& to) {
+    return [&to](std::string_view name, std::string_view value) {
+        to = value;
+        bool const known = value == "attention" || value == "trouble";
+        return known ? "" : std::string(name) + ": " + quoted_word(value) + " is neither attention nor trouble";
+    };
+}
+
 }   // namespace garner::config

@@ -18,6 +18,7 @@ CommandForm::Take percent_into(std::optional<double>& to);
 /// "60s".
 CommandForm::Take time_of_trial_into(seconds& to);
 CommandForm::Take shell_into(std::string& to);
+CommandForm::Take level_into(std::string& to);
 
 // Each returns the error, or an empty text.
 /// With CONNECT, `url` may be an authority: it becomes a URL.

@@ -317,8 +317,12 @@ private:
         root_.subcommand("health", about_health, is(Command::health))
             .group("inspect")
             .flag("--ready", "requires that it accepts clients: fails while it drains", line_.ready)
-            .exit_statuses({{0, "it serves"}, {1, "it does not serve, or is not ready, or failure"}, {2, "wrong command line"}})
-            .examples({"garner health", "garner health --ready --config /etc/garner/garner.json"});
+            .option("--level LEVEL", "fails with a problem of this level, too: attention (and trouble) or trouble",
+                    level_into(line_.level))
+            .exit_statuses({{0, "it serves"},
+                            {1, "it does not serve, is not ready, or has a problem of --level; or failure"},
+                            {2, "wrong command line"}})
+            .examples({"garner health --level trouble", "garner health --ready --config /etc/garner/garner.json"});
     }
 
     void declare_cache() {

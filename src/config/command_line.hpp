@@ -56,6 +56,7 @@ struct CommandLine {
     bool operates = false;           // token: has the role operator
     std::string token_file = {};     // commands that ask the admin address; empty: $GARNER_TOKEN
     bool ready = false;              // health
+    std::string level = {};          // health: attention, trouble; empty: not given
     bool rebuild_digest = false;     // peers
     bool any_host = false;           // ca init
     bool erase = false;              // ca pins
@@ -67,12 +68,13 @@ struct CommandLine {
     std::string from = {};           // takeover: the control socket; empty: that of the configuration
     std::vector<std::string> rest;   // sim, seen: all following words; cache, ca: "purge", "http://example.com/"
     struct Rules {
-        std::string user;                        // why, explain; empty: not given
-        std::vector<std::string> groups;         // why, explain
-        std::string destination, at, id;         // why; empty: not given
-        std::uint16_t listener = 0;              // why; 0: the first forward proxy's
-        std::string log, against;                // test
-        std::optional<double> new_denials_max;   // test: share of the requests, 0 to 1; nothing: any
+        std::string user;                          // why, explain; empty: not given
+        std::vector<std::string> groups;           // why, explain
+        std::vector<std::string> unknown_groups;   // why: the user may be in them
+        std::string destination, at, id;           // why; empty: not given
+        std::uint16_t listener = 0;                // why; 0: the first forward proxy's
+        std::string log, against;                  // test
+        std::optional<double> new_denials_max;     // test: share of the requests, 0 to 1; nothing: any
     };
     Rules rules = {};
     struct Intercept {

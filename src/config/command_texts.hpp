@@ -27,7 +27,8 @@ inline constexpr char const* about_intercept =
 
 inline constexpr char const* about_health =
     "Tells whether the running proxy serves.\n"
-    "Asks the proxy at admin.address of the same configuration, and prints serving, draining or stuck.";
+    "Asks the proxy at admin.address of the same configuration, and prints serving, draining or stuck. A second line has the worst "
+    "problem, as garner stats does.";
 
 inline constexpr char const* about_top =
     "Prints health, rates and lists each second.\n"
@@ -101,8 +102,10 @@ inline constexpr char const* about_ca_files =
 
 inline constexpr char const* about_rules =
     "Asks the access rules of a configuration, and replays logs.\n"
-    "Asks no running proxy, except with --id, and opens no files of auth. --user counts as logged in, and is in the groups of the "
-    "configuration that list the name. --group adds a group, such as one of a directory.";
+    "Opens no files of auth. --user counts as logged in, and is in the groups of the configuration that list the name. --group "
+    "adds "
+    "a group. Only why asks the running proxy: for the request of --id, and for the groups of --user in a directory. Without an "
+    "answer a notice names these groups, and in doubt a deny by them matches and an allow does not.";
 
 inline constexpr char const* about_rule_lines =
     "decide reads {\"url\": ...} with at, source, listener, user, groups, method, destination and fields "

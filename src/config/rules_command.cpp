@@ -77,6 +77,7 @@ Result<proxy::RuleQuestion> question_of(CommandLine const& line) {
     }
     if (!line.rules.user.empty() || !line.rules.groups.empty())
         question.identity = http::Identity{line.rules.user, line.rules.groups};
+    if (question.identity) question.identity->unknown_groups = line.rules.unknown_groups;
     question.listener = line.rules.listener;
     return question;
 }

@@ -152,6 +152,26 @@ void check_passwords(Reader& reader, Config const& config) {
     }
 }
 
+/// In doubt a deny by group matches every user, and an allow none.
+void check_directory(Reader& reader, Config const& config) {
+    auto const& sources = config.auth.sources;
+    auto const of_directory = [](auth::GroupOptions const& group) { return !group.ldap.empty(); };
+    auto const first = std::ranges::find_if(config.auth.groups, of_directory);
+    if (first == config.auth.groups.end()) return;
+    auto const is_directory = [](auto const& source) { return std::holds_alternative<auth::LdapOptions>(source); };
+    if (std::ranges::none_of(sources, is_directory)) {
+        reader.notice({"groups", first->name, "ldap"}, "no source of users is a directory, so the members are unknown",
+                      R"(add a source to auth.sources: {"type": "ldap", "url": …, "base": …})");
+        return;
+    }
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        auto const* const negotiate = std::get_if<auth::NegotiateOptions>(&sources[i]);
+        if (negotiate && negotiate->realm.empty())
+            reader.notice({"auth", "sources", i}, "names from tickets keep their realm, and the directory is asked for user@REALM",
+                          "set realm to that of the directory's users, or let the filter of ldap find user@REALM");
+    }
+}
+
 /// The kernel sends packets from other machines to no address on loopback.
 void check_interception(Reader& reader, Config const& config) {
     for (std::size_t i = 0; i < config.proxy.listen.size(); ++i) {
@@ -247,6 +267,7 @@ void check_whole(Reader& reader, Json const& value, Config& config) {
     check_peer_names(reader, config.mesh.peers);
     check_mesh(reader, config);
     check_passwords(reader, config);
+    check_directory(reader, config);
     check_interception(reader, config);
     check_memory_file(reader, config);
     check_group(reader, config);

@@ -14,6 +14,10 @@ struct Identity {
     std::vector<std::string> groups = {};   // names of the key `groups`
     std::string source = {};                // "htpasswd", "ldap", "negotiate", …
     WallTime until = {};                    // the client must log in again from then on
+    /// Groups that the user may be in: the directory could not tell. A deny by group matches, an allow does not.
+    std::vector<std::string> unknown_groups = {};
+    std::string why_unknown = {};              // for the log; empty: all groups are known
+    WallTime groups_until = WallTime::max();   // the groups must be looked up again from then on
     /// False: no user is known, and none will be asked for. Rules decide in doubt.
     bool logged_in() const { return !user.empty() || !groups.empty(); }
     bool groups_known = true;   // false: the user may be in further groups, as the user of an access log

@@ -152,7 +152,9 @@ MatchResult Matcher::users(RuleRequest const& request, Doubt doubt) const {
 MatchResult Matcher::groups(RuleRequest const& request, Doubt doubt) const {
     auto const* identity = request.identity;
     bool const logged_in = identity && identity->logged_in();
-    bool const is_member = logged_in && any(identity->groups, [&](std::string const& name) { return group.contains(name); });
+    auto const is_named = [&](std::string const& name) { return group.contains(name); };
+    bool const is_member = logged_in && any(identity->groups, is_named);
+    if (logged_in && !is_member && any(identity->unknown_groups, is_named)) return result_of(doubt == Doubt::matches);
     if (is_member || (logged_in && identity->groups_known)) return result_of(is_member);
     return request.accelerated || (identity && !logged_in) ? result_of(doubt == Doubt::matches) : MatchResult::needs_identity;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "net/asio.hpp"
+#include "net/dns_health.hpp"
 #include "net/options.hpp"
 #include "util/clock.hpp"
 #include "util/counted.hpp"
@@ -69,6 +70,9 @@ public:
     /// the key. DNS answers are kept if the servers stay the same.
     Result<Prepared> prepare(ResolverOptions const& fresh);
 
+    /// Of the servers that the names come from.
+    DnsHealth& health() { return health_; }
+
     /// The number of entries, valid or expired, including the hosts file's.
     std::size_t size();
 
@@ -112,6 +116,7 @@ private:
     std::size_t shard_number(std::string_view host) const { return (hash_(host) >> 56) % shards_used_; }
     Shard& shard_of(std::string_view host) { return shards_[shard_number(host)]; }
 
+    DnsHealth health_;
     KeyedHash hash_;
     std::vector<std::string> servers_;   // that gave the answers
     std::size_t shards_used_;            // 1 for a small entries_max

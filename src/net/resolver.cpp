@@ -156,6 +156,7 @@ std::shared_ptr<Resolver::Lookup> Resolver::ask() {
 }
 
 void Resolver::finish(Lookup& lookup, DnsAnswer answer) {
+    if (answer.failure.empty() || answer.about_the_name) cache_.health().note(lookup.host, answer.failure);
     if (answer.failure.empty())
         lookup.names = cache_.store(lookup.host, std::move(answer.addresses), answer.ttl);
     else if (!answer.about_the_name)

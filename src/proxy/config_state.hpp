@@ -19,6 +19,7 @@ public:
         std::vector<std::string> pending;   // keys that the file has changed, and that need a takeover
         bool unconfirmed = false;           // the former configuration returns unless this one is confirmed
         std::string refused = {};           // the first error of the last reload; empty: it was applied
+        bool returned = false;   // the configuration of the file was not confirmed in time, and the one before it is in use
     };
 
     Figures figures() const EXCLUDES(mutex_) {
@@ -29,6 +30,11 @@ public:
         MutexLock const lock(mutex_);
         figures_ = {figures_.generation + 1, wall_now(), std::move(pending), unconfirmed, {}};
         return_failed_ = false;
+    }
+    /// After applied(): the configuration is the one before an unconfirmed one, which the file still has.
+    void returned() EXCLUDES(mutex_) {
+        MutexLock const lock(mutex_);
+        figures_.returned = true;
     }
     void refused(std::string fault) EXCLUDES(mutex_) {
         MutexLock const lock(mutex_);

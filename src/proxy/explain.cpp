@@ -24,12 +24,20 @@ namespace {
 
 bool asks_for_login(http::Decision const& decision) { return decision.verdict == http::Decision::Verdict::needs_identity; }
 
-/// The user of the question with the groups that list it, or the user of its address, as in LoginCheck::look. nullptr: none.
+/// The user of the question with its groups, or the user of its address, as in LoginCheck::look. nullptr: none.
 std::shared_ptr<http::Identity const> identity_of(ExplainQuestion const& question, auth::Authenticator& logins, WallTime now) {
-    if (!question.identity) return logins.find_without_credentials(question.client, {}, now);
-    auto identity = std::make_shared<http::Identity>(*question.identity);
-    logins.sources()->groups().add_listed(*identity);
-    return identity;
+    using enum auth::Authenticator::Asks;
+    auto const asks = question.asks_others ? directory : none;
+    if (!question.identity) {
+        auto facts = logins.facts_without_credentials(question.client, {}, now);
+        return facts.user.empty() ? nullptr : logins.describe(std::move(facts), now, asks);
+    }
+    if (question.identity->user.empty()) return std::make_shared<http::Identity const>(*question.identity);
+    auto identity = *logins.describe({.user = lower_case(question.identity->user)}, now, asks);
+    for (auto const& group : question.identity->groups)
+        if (std::ranges::find(identity.groups, group) == identity.groups.end()) identity.groups.push_back(group);
+    std::erase_if(identity.unknown_groups, [&](auto const& one) { return std::ranges::count(identity.groups, one) > 0; });
+    return std::make_shared<http::Identity const>(std::move(identity));
 }
 
 /// `interception`: the treatment of the tunnel, such as "bumped: bump.rules[2]: bump".
@@ -202,6 +210,7 @@ private:
         }
         facts_ = rule_request(request_, target_, client_, out_.now);
         facts_.identity = identity_.get();
+        out_.identity = identity_;
         control_ = http::parse_request_cache_control(request_.fields);
         out_.reload_ignored = ignores_reload(options.caching, control_, facts_);
         if (out_.reload_ignored) control_.forget_reload();

@@ -75,6 +75,7 @@ struct Explanation : LineExplanation, GroupExplanation {
     std::string url;   // normal form
     ListenerExplanation listener;
     Partition partition = Partition::forward;
+    std::shared_ptr<http::Identity const> identity;   // nullptr: no user is known
 
     http::Decision access;                         // needs_destination: the name would have to be resolved
     std::optional<http::Decision> of_source;       // the decision on the stored response's source address, where that decides

@@ -12,6 +12,9 @@ using State = LoginCheck::State;
 
 namespace {
 
+/// The identity of the connection while its login holds. Its groups may have to be looked up again.
+std::shared_ptr<http::Identity const> bound_login(Services const&, ClientStream const&, WallTime now);
+
 constexpr seconds try_again{5};   // without a hint of the source
 constexpr std::string_view malformed_credentials = "Malformed or unsupported credentials.";
 
@@ -39,12 +42,13 @@ State LoginCheck::look() {
         request_.identity = no_user();
         return State::known;
     }
-    if (request_.intercepted_origin) {
-        if (look_without_credentials() != State::known) request_.identity = no_user();
+    if (!uses_credentials()) {
+        auto const state = look_without_credentials();
+        if (state != State::login_needed || !request_.intercepted_origin) return state;
+        request_.identity = no_user();
         return State::known;
     }
     auto const& fields = request_.head().fields;
-    if (!fields.has(Name::proxy_authorization)) return look_without_credentials();
     if (fields.count(Name::proxy_authorization) > 1)
         return reject(malformed_credentials, "more than one line of Proxy-Authorization");
     auto const field = fields.first(Name::proxy_authorization);
@@ -56,23 +60,39 @@ State LoginCheck::look() {
     return State::known;
 }
 
+bool LoginCheck::uses_credentials() const {
+    return !request_.intercepted_origin && request_.head().fields.has(Name::proxy_authorization);
+}
+
+/// The user that the connection has logged in, whose groups have to be looked up again; or that of the address or certificate.
+auth::Facts LoginCheck::facts_without_credentials() const {
+    auto const& client = *request_.client.client();
+    if (auto const bound = bound_login(request_.services, request_.client, request_.now))
+        return {.user = bound->user, .source = bound->source, .until = bound->until};
+    return request_.services.logins->facts_without_credentials(client.peer.address, client.certificate, request_.now);
+}
+
 /// The address and the certificate belong to the connection, so its later requests need no look-up.
 State LoginCheck::look_without_credentials() {
     auto& logins = *request_.services.logins;
     auto& client = request_.client;
     auto const generation = logins.generation();
-    request_.identity = logins.find_without_credentials(client.peer().address, client.client()->certificate, request_.now);
-    if (!request_.identity) return State::login_needed;
+    auto facts = facts_without_credentials();
+    if (facts.user.empty()) return State::login_needed;
+    request_.identity = logins.find_user(std::move(facts), request_.now);
+    if (!request_.identity) return State::unknown;
     client.set_client(with_identity(client.client(), request_.identity, generation));
     return State::known;
 }
 
 net::awaitable<State> LoginCheck::verify() {
     auto& logins = *request_.services.logins;
-    auto const field = request_.head().fields.first(Name::proxy_authorization);
+    bool const has_credentials = uses_credentials();
+    auto const address = request_.client.peer().address;
     auto const generation = logins.generation();
     auto const limit = logins.sources()->options().timeout;
-    auto const check = logins.verify(field, request_.client.peer().address, wall_now());
+    auto const check = has_credentials ? logins.verify(request_.head().fields.first(Name::proxy_authorization), address, wall_now())
+                                       : logins.find_groups(facts_without_credentials(), address, wall_now());
     net::Waiter waiter(request_.executor());
     request_.waiting = waiter.handle();
     check->wake_when_done(waiter.handle());
@@ -83,14 +103,14 @@ net::awaitable<State> LoginCheck::verify() {
     late.reason = "login not checked: no answer within auth.timeout";
     late.retry_after = try_again;
     auto const state = take(check->answer().value_or(std::move(late)));
-    if (state == State::known && may_bind())
+    if (state == State::known && (!has_credentials || may_bind()))
         request_.client.set_client(with_identity(request_.client.client(), request_.identity, generation));
     co_return state;
 }
 
 State LoginCheck::take(auth::LoginAnswer const& answer) {
     using Kind = auth::LoginAnswer::Kind;
-    request_.services.counters.logins.add(static_cast<LoginResult>(answer.kind));
+    if (uses_credentials()) request_.services.counters.logins.add(static_cast<LoginResult>(answer.kind));
     if (answer.kind == Kind::accepted) {
         request_.identity = answer.identity;
         return State::known;
@@ -128,13 +148,25 @@ bool LoginCheck::may_bind() const {
 
 std::shared_ptr<http::Identity const> bound_identity(Services const& services, ClientStream const& stream, bool is_inside_tunnel) {
     auto const& client = *stream.client();
-    auto const& fields = stream.head().fields;
     if (!client.identity || is_inside_tunnel) return client.identity;
+    auto const now = wall_now();
+    auto bound = bound_login(services, stream, now);
+    return bound && bound->groups_until > now ? bound : nullptr;
+}
+
+namespace {
+
+std::shared_ptr<http::Identity const> bound_login(Services const& services, ClientStream const& stream, WallTime now) {
+    auto const& client = *stream.client();
+    auto const& fields = stream.head().fields;
+    if (!client.identity) return nullptr;
     if (fields.has(Name::proxy_authorization)) return nullptr;
     if (client.identity->source == "negotiate" && is_forwarded(fields)) return nullptr;
-    bool const holds = services.logins && services.logins->generation() == client.generation && client.identity->until > wall_now();
+    bool const holds = services.logins && services.logins->generation() == client.generation && client.identity->until > now;
     return holds ? client.identity : nullptr;
 }
+
+}   // namespace
 
 std::shared_ptr<Client const> with_identity(std::shared_ptr<Client const> client, std::shared_ptr<http::Identity const> identity,
                                             std::uint64_t generation) {

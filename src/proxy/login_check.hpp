@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "auth/facts.hpp"
 #include "auth/login_answer.hpp"
 #include "proxy/request.hpp"
 
@@ -19,7 +20,7 @@ public:
 
     enum class State : std::uint8_t {
         known,          // request.identity is set
-        unknown,        // verify() must check the credentials
+        unknown,        // verify() must check the credentials, or ask the directory for the groups of a known user
         login_needed,   // 407: there are no credentials, or wrong ones
         limited,        // 429: too many failures of this client
         unavailable     // 503: no source of users responds
@@ -37,6 +38,8 @@ public:
     std::string const& reason() const { return reason_; }
 
 private:
+    bool uses_credentials() const;
+    auth::Facts facts_without_credentials() const;
     State look_without_credentials();
     State take(auth::LoginAnswer const&);
     State reject(std::string_view what, std::string_view detail);

@@ -13,7 +13,8 @@ Bytes bytes_of(Refused const& refused) {
     Bytes sum = sizeof refused;
     for (auto const* text : {&refused.id, &refused.method, &refused.url, &refused.user, &refused.rule, &refused.because})
         sum += heap_block(text->capacity());
-    for (auto const& group : refused.groups) sum += sizeof group + heap_block(group.capacity());
+    for (auto const* groups : {&refused.groups, &refused.unknown_groups})
+        for (auto const& group : *groups) sum += sizeof group + heap_block(group.capacity());
     return sum;
 }
 

@@ -19,11 +19,12 @@ struct Refused {
     std::string id;
     WallTime at{};
     std::string method;
-    std::string url;                   // without a query, cut to 512 bytes
-    std::vector<std::string> groups;   // of the user
-    std::string user;                  // empty: the client had not logged in
-    std::string rule;                  // for the client; "auth", "auth.failures_per_minute": no login
-    std::string because;               // may be empty
+    std::string url;                           // without a query, cut to 512 bytes
+    std::vector<std::string> groups;           // of the user
+    std::vector<std::string> unknown_groups;   // http::Identity::unknown_groups
+    std::string user;                          // empty: the client had not logged in
+    std::string rule;                          // for the client; "auth", "auth.failures_per_minute": no login
+    std::string because;                       // may be empty
     std::uint16_t listener = 0;
     IpAddress client;
     std::optional<IpAddress> destination;   // the address that was refused; nothing: no address mattered

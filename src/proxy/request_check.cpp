@@ -220,7 +220,16 @@ Verdict RequestCheck::denied(http::Decision const& decision, std::optional<IpAdd
     request_.record.tag = ResultTag::tcp_denied;
     request_.close = true;   // a denied client keeps no connection
     request_.record.set_rule(decision, destination);
+    note_unknown_groups();
     return refused(403, "The rules of this proxy do not allow the request.", request_.record.texts.rule);
+}
+
+/// For the log: the directory could not tell the groups, so that a deny by group has matched, or an allow has not.
+void RequestCheck::note_unknown_groups() {
+    auto const* const identity = request_.identity.get();
+    if (!identity || identity->unknown_groups.empty()) return;
+    auto& reason = request_.record.texts.reason;
+    reason = "The groups of " + identity->user + " are unknown (" + identity->why_unknown + "), and the rules deny in doubt";
 }
 
 void RequestCheck::apply_reload_rule() {

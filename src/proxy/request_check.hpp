@@ -52,6 +52,7 @@ private:
     std::optional<Verdict> require_login();
     std::optional<Verdict> judge(LoginCheck::State);
     Verdict refuse_login(LoginCheck::State);
+    void note_unknown_groups();
     bool user_may_matter() const;
     Verdict check_internal();
     Verdict prepare();

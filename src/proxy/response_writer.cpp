@@ -182,6 +182,7 @@ Refused ResponseWriter::refused(std::string_view rule, std::string_view because)
             .method = std::string(request_.head().method_text),
             .url = std::string(url.substr(0, url.find('?'))),
             .groups = request_.identity ? request_.identity->groups : std::vector<std::string>(),
+            .unknown_groups = request_.identity ? request_.identity->unknown_groups : std::vector<std::string>(),
             .user = request_.identity ? request_.identity->user : std::string(),
             .rule = std::string(rule),
             .because = std::string(because),

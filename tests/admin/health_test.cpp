@@ -44,6 +44,53 @@ TEST(Health, a_ledger_that_cannot_be_written_needs_attention) {
                "a restart would forget what quotas have counted: /var/lib/garner/quotas cannot be written");
 }
 
+TEST(Health, a_users_file_that_cannot_be_read_is_trouble_with_the_age_of_its_users) {
+    Scene scene;
+    scene.figures.troubles = {{.name = "/etc/garner/users",
+                               .why = "cannot be read: No such file or directory",
+                               .effect = "its last users stay",
+                               .since = scene.now - std::chrono::minutes{5}}};
+    expect_one(scene, HealthState::trouble,
+               "/etc/garner/users cannot be read: No such file or directory; its last users stay (last right 5 min");
+    EXPECT_EQ(scene.health().items[0].check, "user_files");
+}
+
+TEST(Health, a_silent_directory_is_trouble) {
+    Scene scene;
+    scene.figures.troubles = {{.kind = auth::Trouble::Kind::directory,
+                               .name = "ldaps://ldap.example",
+                               .why = "Can't contact LDAP server",
+                               .effect = "new logins get 503",
+                               .fix = "check the directory",
+                               .since = scene.now - seconds{40}}};
+    expect_one(
+        scene, HealthState::trouble,
+        "the directory ldaps://ldap.example cannot be asked (first 40 s ago): Can't contact LDAP server; new logins get 503");
+}
+
+TEST(Health, silent_dns_servers_are_trouble_while_the_last_lookup_is_recent) {
+    Scene scene;
+    net::DnsHealth dns;
+    for (auto const* host : {"a.example", "a.example", "b.example"}) dns.note(host, "DNS server did not respond", scene.now);
+    scene.figures.dns = dns.figures();
+    expect_ok(scene);
+    dns.note("c.example", "DNS server did not respond", scene.now);
+    scene.figures.dns = dns.figures();
+    expect_one(scene, HealthState::trouble, "the DNS servers have not answered the last lookups");
+    scene.now += std::chrono::minutes{6};
+    expect_ok(scene);
+    scene.now -= std::chrono::minutes{6};
+    dns.note("d.example", "no such host", scene.now);
+    scene.figures.dns = dns.figures();
+    expect_ok(scene);
+}
+
+TEST(Health, a_configuration_that_was_not_confirmed_needs_attention) {
+    Scene scene;
+    scene.figures.config.returned = true;
+    expect_one(scene, HealthState::attention, "the file has a configuration that was not confirmed in time");
+}
+
 TEST(Health, a_stuck_worker_is_trouble) {
     Scene scene;
     scene.figures.stuck_workers = 1;

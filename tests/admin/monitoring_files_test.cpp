@@ -122,10 +122,14 @@ TEST(MonitoringFiles, use_metrics_that_a_scrape_gives) {
                                      "garner_peer_received_bytes_total", "garner_tls_certificate_not_after_seconds"}));
 }
 
-TEST(MonitoringFiles, there_is_an_alert_for_each_problem) {
-    auto const alerts = contents("etc/alerts.yml");
-    for (auto const* name : {"PeerDead", "DiskFailing", "HitRatioHalved", "ManyRefusals", "ManyFailures", "FewOpenFilesLeft",
-                             "CertificateEnds", "LogLinesLost", "Restarted"})
+TEST(MonitoringFiles, each_check_of_the_health_has_an_alert_and_a_sample) {
+    House house;
+    auto const alerts = contents("etc/alerts.yml"), scrape = house.at_admin().get("/metrics").body();
+    for (auto const& check : health_checks()) {
+        EXPECT_THAT(alerts, HasSubstr("- alert: " + std::string(check.alert) + "\n"));
+        EXPECT_THAT(scrape, HasSubstr("garner_health{check=\"" + std::string(check.name) + "\"} 0\n"));
+    }
+    for (auto const* name : {"HitRatioHalved", "Restarted", "DiskErrors", "DiskDamaged"})
         EXPECT_THAT(alerts, HasSubstr(std::string("- alert: Garner") + name + "\n"));
 }
 

@@ -6,15 +6,19 @@
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
+#include <span>
 
 #include "auth/logins.hpp"
 #include "auth/md5_crypt.hpp"
 #include "net/waiter.hpp"
 #include "support/child.hpp"
+#include "support/wire.hpp"
 
 namespace garner::auth {
 namespace {
@@ -37,6 +41,8 @@ public:
         ++checks;
         while (credentials.scheme == Scheme::negotiate ? holds_tickets : held) std::this_thread::sleep_for(milliseconds{1});
         if (silent) return {.kind = Verdict::Kind::unavailable, .reason = "no answer"};
+        if (credentials.scheme == Scheme::negotiate && !ticket_user.empty())
+            return {.kind = Verdict::Kind::accepted, .facts = {.user = ticket_user, .until = until}};
         std::string const user(credentials.user.view());
         if (std::string(user.rbegin(), user.rend()) != credentials.secret.view())
             return {.kind = Verdict::Kind::wrong, .reason = "wrong password"};
@@ -47,6 +53,7 @@ public:
     std::atomic<int> checks{0};
     std::atomic<bool> held{false}, holds_tickets{false}, silent{false};
     WallTime until = WallTime::max();
+    std::string ticket_user = {};   // empty: tickets are wrong
     Changes changes;
 };
 
@@ -451,14 +458,148 @@ TEST(Authenticator, a_users_file_and_groups_decide_and_change_within_a_refresh) 
     EXPECT_EQ(log_in(authenticator, basic("alice", "a")).kind, Kind::rejected);
     EXPECT_EQ(authenticator.find(basic("BOB", "b"), wall_now()).kind, Found::accepted);
 
-    EXPECT_EQ(authenticator.find_without_credentials(here, {}, wall_now()), nullptr);
-    auto const kiosk = authenticator.find_without_credentials(there, {}, wall_now());
+    auto const identity_of = [&](IpAddress const& client, std::span<std::string const> names) {
+        return authenticator.find_user(authenticator.facts_without_credentials(client, names, wall_now()), wall_now());
+    };
+    EXPECT_EQ(authenticator.facts_without_credentials(here, {}, wall_now()).user, "");
+    auto const kiosk = identity_of(there, {});
     ASSERT_TRUE(kiosk);
     EXPECT_EQ(kiosk->user, "kiosk");
     EXPECT_EQ(kiosk->source, "address");
     EXPECT_THAT(kiosk->groups, ElementsAre("staff"));
     std::vector<std::string> const names{"Alice@uni.example", "alice"};
-    EXPECT_EQ(authenticator.find_without_credentials(here, names, wall_now())->user, "alice@uni.example");
+    EXPECT_EQ(identity_of(here, names)->user, "alice@uni.example");
+}
+
+/// Has the groups of some users, and takes no credentials. Counts questions, and may be silent or wait.
+class FakeDirectory : public Source {
+public:
+    std::string_view name() const override { return "directory"; }
+    bool takes(Scheme) const override { return false; }
+    Verdict check(Credentials const&, WallTime) override { return {}; }
+    bool is_directory() const override { return true; }
+    Verdict find_member(std::string const& user) override {
+        ++asked;
+        while (held) std::this_thread::sleep_for(milliseconds{1});
+        if (silent) return {.kind = Verdict::Kind::unavailable, .reason = "no answer"};
+        if (!members.contains(user)) return {.reason = "the directory does not have the user"};
+        return {.kind = Verdict::Kind::accepted, .facts = {.ldap_groups = {"cn=students"}}};
+    }
+
+    std::atomic<int> asked{0};
+    std::atomic<bool> held{false}, silent{false};
+    std::set<std::string> members{"alice", "carol", "kiosk"};
+};
+
+/// A source of passwords and tickets, and a directory.
+struct Campus {
+    explicit Campus(Options options = {}) {
+        options.realm = "test";
+        options.groups = {{.name = "students", .ldap = {"cn=students"}}, {.name = "staff", .users = {"bob"}}};
+        options.sources = {AddressOptions{{{there, "kiosk"}}}, CertificateOptions{}};
+        auto first = std::make_unique<FakeSource>();
+        auto second = std::make_unique<FakeDirectory>();
+        source = first.get();
+        directory = second.get();
+        std::vector<std::unique_ptr<Source>> all;
+        all.push_back(std::move(first));
+        all.push_back(std::move(second));
+        use(authenticator, Sources::of(std::move(options), std::move(all)));
+    }
+    LoginAnswer log_in(std::string const& field) { return auth::log_in(authenticator, field, here, test_now()); }
+
+    FakeSource* source;
+    FakeDirectory* directory;
+    Authenticator authenticator{test_now};
+};
+
+std::string const some_ticket = "Negotiate AAAA";
+
+TEST(DirectoryGroups, users_of_any_source_have_the_groups_of_the_directory) {
+    Campus campus;
+    auto const alice = campus.log_in(alice_login);
+    ASSERT_EQ(alice.kind, Kind::accepted) << alice.reason;
+    EXPECT_THAT(alice.identity->groups, ElementsAre("students"));
+    EXPECT_THAT(campus.log_in(basic("bob", "bob")).identity->groups, ElementsAre("staff"));
+    EXPECT_THAT(campus.log_in(basic("bob", "bob")).identity->unknown_groups, ElementsAre());
+    EXPECT_EQ(campus.directory->asked, 2) << "of each name once";
+    pass(std::chrono::minutes{6});
+    campus.log_in(alice_login);
+    EXPECT_EQ(campus.directory->asked, 3) << "auth.remember is over";
+}
+
+TEST(DirectoryGroups, a_silent_directory_leaves_the_groups_unknown_for_some_seconds) {
+    Campus campus;
+    campus.directory->silent = true;
+    auto const alice = campus.log_in(alice_login);
+    ASSERT_EQ(alice.kind, Kind::accepted) << alice.reason;
+    EXPECT_THAT(alice.identity->groups, ElementsAre());
+    EXPECT_THAT(alice.identity->unknown_groups, ElementsAre("students"));
+    EXPECT_EQ(alice.identity->why_unknown, "directory: no answer");
+    campus.directory->silent = false;
+    pass(DirectoryGroups::retry);
+    EXPECT_THAT(campus.log_in(alice_login).identity->groups, ElementsAre("students"));
+    EXPECT_EQ(campus.source->checks, 1) << "the password was right a moment ago";
+    campus.directory->silent = true;
+    pass(std::chrono::minutes{50});
+    EXPECT_THAT(campus.log_in(alice_login).identity->groups, ElementsAre("students")) << "auth.grace";
+    pass(std::chrono::minutes{11});
+    EXPECT_THAT(campus.log_in(alice_login).identity->unknown_groups, ElementsAre("students"));
+}
+
+TEST(DirectoryGroups, a_silent_directory_delays_no_ticket_of_another_user) {
+    Campus campus;
+    campus.source->ticket_user = "carol";
+    campus.directory->held = true;
+    auto const first = campus.authenticator.verify(some_ticket, here, test_now());
+    ASSERT_TRUE(test::eventually([&] { return campus.directory->asked == 1; }));
+    auto const second = campus.authenticator.verify(some_ticket, here, test_now());
+    ASSERT_TRUE(test::eventually([&] { return campus.source->checks == 2; })) << "the thread of tickets is free";
+    campus.directory->held = false;
+    for (auto const& one : {first, second}) EXPECT_THAT(answer_of(*one).identity->groups, ElementsAre("students"));
+}
+
+TEST(DirectoryGroups, an_address_and_a_certificate_have_them_too) {
+    Campus campus;
+    auto& logins = campus.authenticator;
+    std::vector<std::string> const names{"Carol"};
+    for (auto const& [client, certificate] :
+         {std::pair(there, std::span<std::string const>()), std::pair(here, std::span(names))}) {
+        auto const facts = logins.facts_without_credentials(client, certificate, test_now());
+        EXPECT_EQ(logins.find_user(facts, test_now()), nullptr) << "the directory was not asked yet";
+        auto const found = answer_of(*logins.find_groups(facts, client, test_now()));
+        ASSERT_EQ(found.kind, Kind::accepted);
+        EXPECT_THAT(found.identity->groups, ElementsAre("students")) << facts.user;
+        EXPECT_NE(logins.find_user(facts, test_now()), nullptr) << facts.user;
+    }
+}
+
+TEST(DirectoryGroups, a_name_with_a_realm_that_the_directory_does_not_have_is_unknown) {
+    Facts ticket_of_other{.user = "carol@other.example", .source = "negotiate"}, mail = ticket_of_other;
+    mail.source = "jwt";
+    FakeDirectory directory;
+    DirectoryGroups groups;
+    std::array<Source*, 1> const directories{&directory};
+    groups.look_up(ticket_of_other, directories, {}, test_now());
+    EXPECT_EQ(ticket_of_other.groups_unknown, "the directory does not have carol@other.example");
+    EXPECT_TRUE(groups.add_remembered(mail, test_now()));
+    EXPECT_EQ(mail.groups_unknown, "");
+    pass(std::chrono::minutes{6});
+}
+
+TEST(DirectoryGroups, at_most_entries_max_names_are_remembered) {
+    FakeDirectory directory;
+    DirectoryGroups groups;
+    std::array<Source*, 1> const directories{&directory};
+    auto const before = DirectoryGroups::bytes();
+    for (int i = 0; i < 50; ++i) {
+        Facts facts{.user = "user" + std::to_string(i)};
+        groups.look_up(facts, directories, {.entries_max = 10}, test_now());
+    }
+    Facts first{.user = "user0"}, last{.user = "user49"};
+    EXPECT_FALSE(groups.add_remembered(first, test_now()));
+    EXPECT_TRUE(groups.add_remembered(last, test_now()));
+    EXPECT_LE(DirectoryGroups::bytes() - before, 10 * DirectoryGroups::entry_bytes);
 }
 
 TEST(Failures, a_64_of_ipv6_is_one_source) {

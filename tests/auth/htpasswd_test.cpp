@@ -102,9 +102,13 @@ TEST(HtpasswdSource, a_changed_file_is_read_again_and_a_vanished_one_keeps_the_l
     ASSERT_EQ(changes.notices.size(), 1u);
     EXPECT_THAT(changes.notices[0].text(), HasSubstr("its last users stay"));
     EXPECT_TRUE(source->refresh().notices.empty());   // once
+    ASSERT_EQ(source->troubles().size(), 1u);
+    EXPECT_EQ(source->troubles()[0].why, "cannot be read: No such file or directory");
+    EXPECT_LT(wall_now() - source->troubles()[0].since, seconds{30});
     EXPECT_EQ(check_password(*source, "bob", "b"), Outcome::accepted);
     dir.write("users", "alice:" + sha("again") + "\n");
     EXPECT_THAT(source->refresh().users, UnorderedElementsAre("alice", "bob"));
+    EXPECT_TRUE(source->troubles().empty());
     EXPECT_EQ(check_password(*source, "bob", "b"), Outcome::not_known);
 }
 

@@ -204,8 +204,14 @@ TEST(JwtSource, tokens_come_as_bearer_and_as_the_password_of_basic_and_end_with_
     dir.write("jwks.json", "broken");
     EXPECT_THAT(authenticator.refresh().at(0).text(), HasSubstr("its last keys stay"));
     EXPECT_EQ(authenticator.find("Bearer " + token, wall_now()).kind, Verified::Found::Kind::accepted);
+    ASSERT_EQ(authenticator.troubles().size(), 1u);
+    EXPECT_EQ(authenticator.troubles()[0].name, file);
+    EXPECT_GT(authenticator.troubles()[0].since, WallTime{}) << "the first set was right";
+    authenticator.refresh();
+    EXPECT_EQ(authenticator.troubles().size(), 1u) << "the file is still wrong";
     dir.write("jwks.json", set_of({two.json()}));
-    EXPECT_TRUE(authenticator.refresh().empty());
+    EXPECT_THAT(authenticator.refresh().at(0).text(), HasSubstr("is read again"));
+    EXPECT_TRUE(authenticator.troubles().empty());
     EXPECT_EQ(log_in(authenticator, "Bearer " + token).kind, LoginAnswer::Kind::rejected);
     EXPECT_EQ(log_in(authenticator, "Bearer " + two.sign("ES256", claims)).kind, LoginAnswer::Kind::accepted);
 }

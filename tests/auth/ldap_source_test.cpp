@@ -152,6 +152,16 @@ TEST_F(LdapTest, groups_are_nested_and_may_form_a_circle) {
     EXPECT_THAT(check(*directory, "carol", "carol").facts.ldap_groups, ElementsAre());
 }
 
+TEST_F(LdapTest, groups_of_a_user_are_found_without_a_password) {
+    auto const directory = source(options(), {"cn=staff,dc=uni", "cn=posix,dc=uni"});
+    auto const alice = directory->find_member("alice");
+    EXPECT_EQ(alice.kind, Outcome::accepted) << alice.reason;
+    EXPECT_THAT(alice.facts.ldap_groups, ElementsAre("cn=staff,dc=uni"));
+    EXPECT_THAT(directory->find_member("bob").facts.ldap_groups, ElementsAre("cn=posix,dc=uni"));
+    EXPECT_EQ(directory->find_member("mallory").kind, Outcome::not_known);
+    EXPECT_EQ(directory->find_member("*").kind, Outcome::not_known);
+}
+
 TEST_F(LdapTest, searches_may_bind_with_a_password_from_a_file) {
     auto bound = options();
     bound.bind_dn = test::Slapd::admin;
@@ -195,6 +205,24 @@ TEST_F(LdapTest, kept_connections_survive_a_restart_of_the_directory) {
     slapd->stop();
     slapd->start();
     EXPECT_EQ(check(*directory, "alice", "secret").kind, Outcome::accepted);
+}
+
+TEST_F(LdapTest, a_probe_shows_a_directory_that_is_down_without_a_login) {
+    auto const directory = source(options());
+    EXPECT_TRUE(directory->wants_probe());
+    EXPECT_FALSE(directory->wants_probe()) << "one is on its way";
+    directory->probe();
+    EXPECT_TRUE(directory->troubles().empty());
+    slapd->stop();
+    directory->probe();
+    ASSERT_EQ(directory->troubles().size(), 1u);
+    auto const trouble = directory->troubles()[0];
+    EXPECT_EQ(trouble.name, slapd->url());
+    EXPECT_THAT(trouble.why, HasSubstr("Can't contact LDAP server"));
+    slapd->start();
+    std::this_thread::sleep_for(LdapSource::retry_interval);
+    directory->probe();
+    EXPECT_TRUE(directory->troubles().empty());
 }
 
 TEST_F(LdapTest, a_directory_that_hangs_is_unavailable_within_3_seconds) {

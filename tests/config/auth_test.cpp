@@ -9,14 +9,16 @@ namespace garner::config {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 /// Errors and notices, with the files tried.
-std::string told_with_files(std::string const& text) {
-    auto const loaded = load_text("test.json", text, {}, NamedFiles::tried);
+std::string with_notices(Loaded const& loaded) {
     std::string out = told(loaded);
     for (auto const& notice : loaded.notices) out += "notice: " + text_of(notice) + "\n";
     return out;
 }
+
+std::string told_with_files(std::string const& text) { return with_notices(load_text("test.json", text, {}, NamedFiles::tried)); }
 
 TEST(Auth, the_keys_are_read) {
     auto const loaded = load(R"json({"auth": {"realm": "Uni", "remember": "1m", "remember_failures": "1s", "entries_max": 7,
@@ -117,6 +119,19 @@ TEST(Auth, bad_lines_and_passwords_in_the_clear_are_notices) {
     EXPECT_THAT(told, HasSubstr("listen[0]: clients send passwords to this address unencrypted"));
     EXPECT_THAT(told, HasSubstr("passwords reach the directory unencrypted"));
     EXPECT_THAT(told, HasSubstr("groups.none: has no members"));
+}
+
+TEST(Auth, groups_of_a_directory_need_one_that_knows_the_names) {
+    auto const told_of = [](std::string const& sources) {
+        return with_notices(load(R"({"groups": {"staff": {"ldap": "cn=staff,dc=uni"}}, "auth": {"sources": [)" + sources + "]}}"));
+    };
+    std::string const ldap = R"({"type": "ldap", "url": "ldaps://x", "base": "dc=uni"})";
+    EXPECT_THAT(told_of(R"({"type": "htpasswd", "file": "u"})"),
+                HasSubstr("groups.staff.ldap: no source of users is a directory, so the members are unknown"));
+    EXPECT_THAT(told_of(ldap), Not(HasSubstr("directory")));
+    EXPECT_THAT(told_of(R"({"type": "negotiate", "keytab": "k"}, )" + ldap),
+                HasSubstr("auth.sources[0]: names from tickets keep their realm"));
+    EXPECT_THAT(told_of(R"({"type": "negotiate", "keytab": "k", "realm": "UNI"}, )" + ldap), Not(HasSubstr("realm")));
 }
 
 }   // namespace

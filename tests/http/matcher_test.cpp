@@ -59,6 +59,17 @@ TEST(Matcher, a_user_is_asked_for_only_when_all_else_matches) {
     EXPECT_EQ(anna.matches(asked, nullptr, Matcher::Doubt::fails), MatchResult::no);
 }
 
+TEST(Matcher, a_group_that_the_directory_could_not_tell_matches_a_deny_only) {
+    Matcher const students{.group = {"students"}};
+    Identity const unknown{.user = "carol", .groups = {"staff"}, .unknown_groups = {"students"}};
+    auto asked = asked_by();
+    asked.identity = &unknown;
+    EXPECT_EQ(students.matches(asked, nullptr, Matcher::Doubt::matches), MatchResult::yes);
+    EXPECT_EQ(students.matches(asked, nullptr, Matcher::Doubt::fails), MatchResult::no);
+    EXPECT_EQ((Matcher{.group = {"students", "staff"}}).matches(asked, nullptr, Matcher::Doubt::fails), MatchResult::yes);
+    EXPECT_EQ(Matcher{.group = {"others"}}.matches(asked, nullptr, Matcher::Doubt::matches), MatchResult::no);
+}
+
 TEST(Matcher, groups_need_to_be_known) {
     Matcher const staff{.group = {"staff", "guests"}};
     Identity const member{.user = "anna", .groups = {"Staff"}}, other{.user = "bob"}, logged{.user = "anna", .groups_known = false};

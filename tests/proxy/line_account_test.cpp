@@ -70,6 +70,27 @@ TEST(LineAccount, the_first_rule_that_matches_applies) {
     }
 }
 
+TEST(LineAccount, a_group_that_the_directory_could_not_tell_neither_exempts_nor_weighs_more) {
+    http::Matcher staff;
+    staff.group = {"staff"};
+    Options options;
+    options.share.weights = {{3, staff}};
+    share::QuotaRule exempt, all;
+    exempt.name = "exempt";
+    exempt.match = staff;
+    all.name = "all";
+    all.bytes = 1'000;
+    options.quotas = {exempt, all};
+    http::Identity const member{.user = "anna", .groups = {"staff"}}, unknown{.user = "bob", .unknown_groups = {"staff"}};
+    auto const of_member = place_on_line(options, request_of("10.0.0.7", &member), *parse_ip("10.0.0.7"));
+    EXPECT_EQ(of_member.weight, 3);
+    EXPECT_EQ(of_member.quota, nullptr);
+    auto const of_unknown = place_on_line(options, request_of("10.0.0.7", &unknown), *parse_ip("10.0.0.7"));
+    EXPECT_EQ(of_unknown.weight, 1);
+    ASSERT_NE(of_unknown.quota, nullptr);
+    EXPECT_EQ(of_unknown.quota->name, "all");
+}
+
 TEST(LineAccount, fetches_for_the_group_have_a_sixteenth_of_a_weight_and_no_cap_or_quota) {
     test::Origin const origin;
     OneWorker worker(origin);

@@ -210,6 +210,18 @@ TEST(Figures, the_health_needs_attention_while_a_parent_is_dead) {
         << proxy.stats()["health"] << proxy.errors();
 }
 
+TEST(Figures, dns_servers_that_do_not_answer_are_trouble_and_the_log_says_so) {
+    auto const servers = json::array({"127.0.0.1:" + std::to_string(free_port())});
+    Proxy proxy(json{{"dns", {{"servers", servers}}}, {"access", {{{"allow", "all"}}}}}.dump());
+    for (auto const* host : {"a.test", "b.test", "c.test"}) {
+        EXPECT_EQ(health_of(proxy), "ok");
+        EXPECT_EQ(Client(proxy).get("http://" + std::string(host) + "/").status(), 502);
+    }
+    EXPECT_THAT(stats_text(proxy), StartsWith("Trouble: the DNS servers have not answered the last lookups"));
+    EXPECT_EQ(proxy.stats()["health"]["checks"]["dns"], 2);
+    EXPECT_TRUE(proxy.says("the DNS servers have not answered the last lookups (DNS server failed or is unreachable)"));
+}
+
 TEST(Figures, the_health_needs_attention_when_the_log_cannot_be_written) {
     Origin origin;
     origin.answer("/page", fresh("x"));

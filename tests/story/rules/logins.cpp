@@ -156,6 +156,30 @@ TEST_F(Logins, follow_the_users_file_within_two_seconds) {
     EXPECT_EQ(client.get("/page", login("bob:builder")).status(), 200);
 }
 
+TEST_F(Logins, whose_file_vanishes_go_on_and_the_health_is_in_trouble) {
+    origin.answer("/page", fresh("page"));
+    Proxy proxy(patch(known_users).dump());
+    auto const health = [&](std::vector<std::string> more) {
+        std::vector<std::string> words{garner_binary(), "health", "--config", proxy.dir().path("garner.json").string()};
+        words.insert(words.end(), more.begin(), more.end());
+        return run(words);
+    };
+    EXPECT_EQ(health({"--level", "attention"}).code, 0);
+    std::filesystem::remove(users);
+    ASSERT_TRUE(eventually([&] { return health({"--level", "trouble"}).code == 1; })) << proxy.stats()["health"];
+    auto const said = health({});
+    EXPECT_EQ(said.code, 0) << "it serves";
+    EXPECT_THAT(said.output,
+                StartsWith("serving\nTrouble: " + users + " cannot be read: No such file or directory; its last users stay"));
+    EXPECT_EQ(get(proxy, origin, "/page", login("alice:wonder")).status(), 200);
+    auto const scrape = Client("127.0.0.1", proxy.admin()).get("/metrics").body();
+    EXPECT_THAT(scrape, HasSubstr("garner_health{check=\"user_files\"} 2\n"));
+    dir.write("users", alice);
+    EXPECT_TRUE(eventually([&] { return health({"--level", "attention"}).code == 0; })) << proxy.stats()["health"];
+    EXPECT_TRUE(proxy.says("users: is read again")) << proxy.errors();
+    EXPECT_EQ(health({"--level", "bad"}).code, 2);
+}
+
 TEST_F(Logins, curl_logs_in_for_GET_POST_and_CONNECT) {
     NEEDS("curl");
     origin.answer("/page", fresh("page"));
@@ -195,6 +219,125 @@ TEST_F(Logins, a_directory_knows_users_and_groups) {
     auto const unknown = client.get("/page", login("dave:x"));
     EXPECT_EQ(unknown.status(), 503);
     EXPECT_NE(unknown.field("Retry-After"), "");
+}
+
+/// A campus: students by the directory, who may log in by password, ticket, users' file or address.
+struct Campus : Logins {
+    static constexpr char const* people =
+        "dn: uid=carol,dc=uni\nobjectClass: account\nobjectClass: simpleSecurityObject\nuid: carol\nuserPassword: secret\n\n"
+        "dn: uid=alice,dc=uni\nobjectClass: account\nuid: alice\n\n"
+        "dn: cn=students,dc=uni\nobjectClass: groupOfNames\ncn: students\nmember: uid=carol,dc=uni\n"
+        "member: uid=alice,dc=uni\nmember: uid=kiosk,dc=uni\n\n"
+        "dn: uid=kiosk,dc=uni\nobjectClass: account\nuid: kiosk\n";
+    json const exams{{{"name", "exams"}, {"deny", {{"group", "students"}, {"url_contains", "/exam"}}}},
+                     {{"allow", {{"user", "*"}, {"destination", "127.0.0.0/8"}, {"port", "1-65535"}}}},
+                     {{"deny", "all"}}};
+
+    json with_sources(json sources) const {
+        return json{{"auth", {{"sources", std::move(sources)}}}, {"groups", {{"students", {{"ldap", "cn=students,dc=uni"}}}}}};
+    }
+    json ldap(Slapd const& directory) const { return {{"type", "ldap"}, {"url", directory.url()}, {"base", "dc=uni"}}; }
+};
+
+TEST_F(Campus, a_group_of_the_directory_holds_for_the_users_of_each_source) {
+    NEEDS("slapd");
+    NEEDS("krb5kdc");
+    NEEDS("curl");
+    Slapd directory(people);
+    Kdc kdc;
+    kdc.add_user("carol", "secret");
+    auto const keytab = kdc.add_service("HTTP/localhost");
+    auto const as_carol = kdc.log_in("carol", "secret");
+    origin.answer("/page", fresh("page"));
+    origin.answer("/exam", fresh("exam"));
+    auto const sources = json::array({{{"type", "address"}, {"users", {{"127.0.0.7", "kiosk"}}}},
+                                      {{"type", "negotiate"}, {"keytab", keytab}, {"realm", Kdc::realm}},
+                                      {{"type", "htpasswd"}, {"file", users}},
+                                      ldap(directory)});
+    Proxy proxy({.patch = patch(exams, with_sources(sources)).dump(), .environment = kdc.environment()});
+    auto const by_ticket = [&](std::string const& path) {
+        std::vector<std::string> command{"env"};
+        command.insert(command.end(), as_carol.begin(), as_carol.end());
+        for (std::string const word : {"curl", "-sS", "--max-time", "20", "--proxy-negotiate", "--proxy-user", ":", "-o",
+                                       "/dev/null", "-w", "%{http_code}", "-x"})
+            command.push_back(word);
+        command.push_back("http://localhost:" + std::to_string(proxy.port()));
+        command.push_back(origin.url(path));
+        return run(command, 30s).output;
+    };
+    EXPECT_EQ(get(proxy, origin, "/exam", login("carol:secret")).status(), 403) << "the directory's own user";
+    EXPECT_EQ(by_ticket("/exam"), "403");
+    EXPECT_EQ(by_ticket("/page"), "200");
+    EXPECT_EQ(get(proxy, origin, "/exam", login("alice:wonder")).status(), 403) << "a user of the file, who is a student";
+    EXPECT_EQ(get(proxy, origin, "/page", login("alice:wonder")).status(), 200);
+    EXPECT_EQ(get(proxy, origin, "/exam", login("bob:builder")).status(), 200) << "no student";
+    Client kiosk(proxy, origin);
+    kiosk.from("127.0.0.7");
+    EXPECT_EQ(kiosk.get("/exam").status(), 403);
+    EXPECT_EQ(kiosk.get("/page").status(), 200);
+}
+
+TEST_F(Campus, while_the_directory_is_silent_a_deny_by_group_matches_and_the_log_says_so) {
+    NEEDS("slapd");
+    Slapd directory(people);
+    origin.answer("/page", fresh("page"));
+    origin.answer("/exam", fresh("exam"));
+    auto const sources = json::array({{{"type", "htpasswd"}, {"file", users}}, ldap(directory)});
+    Proxy proxy(patch(exams, with_sources(sources)).dump());
+    directory.stop();
+    EXPECT_EQ(get(proxy, origin, "/page", login("bob:builder")).status(), 200);
+    EXPECT_EQ(get(proxy, origin, "/exam", login("bob:builder")).status(), 403);
+    EXPECT_THAT(std::string(proxy.logged("/exam").all["reason"]), StartsWith("The groups of bob are unknown (ldap: "));
+    directory.start();
+    EXPECT_TRUE(eventually([&] { return get(proxy, origin, "/exam", login("bob:builder")).status() == 200; }));
+}
+
+TEST_F(Campus, a_directory_that_is_down_is_trouble_before_a_login_shows_it) {
+    NEEDS("slapd");
+    Slapd directory(people);
+    directory.stop();
+    Proxy proxy(patch(exams, with_sources(json::array({ldap(directory)}))).dump());
+    ASSERT_TRUE(proxy.says(directory.url() + ": the directory cannot be asked: ")) << proxy.errors();
+    auto const health = proxy.stats()["health"];
+    EXPECT_EQ(health["state"], "trouble");
+    EXPECT_THAT(std::string(health["sentence"]), StartsWith("Trouble: the directory " + directory.url() + " cannot be asked"));
+    EXPECT_EQ(health["checks"]["directory"], 2);
+    directory.start();
+    auto const answers_again = [&] { return proxy.errors().find(directory.url() + ": answers again") != std::string::npos; };
+    EXPECT_TRUE(eventually(answers_again, Millis{30'000})) << proxy.errors();
+    EXPECT_EQ(proxy.stats()["health"]["checks"]["directory"], 0);
+}
+
+TEST_F(Campus, explain_and_rules_why_ask_the_directory_or_say_that_nothing_did) {
+    NEEDS("slapd");
+    Slapd directory(people);
+    origin.answer("/exam", fresh("exam"));
+    auto const sources = json::array({{{"type", "htpasswd"}, {"file", users}}, ldap(directory)});
+    Proxy proxy(patch(exams, with_sources(sources)).dump());
+    auto const file = proxy.dir().path("garner.json").string();
+    auto const asked = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), garner_binary());
+        for (auto const& word : {origin.url("/exam"), std::string("--config"), file}) words.push_back(word);
+        return run(words);
+    };
+    EXPECT_THAT(asked({"explain", "--user", "Carol"}).output, HasSubstr("carol, in students"));
+    EXPECT_EQ(json::parse(asked({"explain", "--json", "--user", "carol"}).output)["outcome"], "denied");
+    EXPECT_EQ(json::parse(asked({"explain", "--json", "--user", "bob"}).output)["outcome"], "miss");
+    EXPECT_THAT(asked({"rules", "why", "--user", "carol"}).output, StartsWith("deny by exams"));
+    auto const known = asked({"rules", "why", "--user", "bob"});
+    EXPECT_THAT(known.output, StartsWith("allow by"));
+    EXPECT_EQ(known.errors, "");
+    directory.stop();
+    auto const silent = asked({"explain", "--user", "dave"}).output;
+    EXPECT_THAT(silent, HasSubstr("unknown: students (ldap: "));
+    EXPECT_EQ(get(proxy, origin, "/exam", login("alice:wonder")).status(), 403);
+    auto const id = std::string(proxy.logged("/exam").all["id"]);
+    EXPECT_THAT(run({garner_binary(), "rules", "why", "--id", id, "--config", file}).output, StartsWith("deny by exams"));
+    proxy.stop();
+    auto const alone = asked({"rules", "why", "--user", "bob"});
+    EXPECT_THAT(alone.output, StartsWith("deny by exams"));
+    EXPECT_THAT(alone.errors,
+                HasSubstr("notice: it is not known whether bob is in students (no running proxy asked the directory"));
 }
 
 TEST_F(Logins, a_ticket_opens_the_connection) {

@@ -117,7 +117,7 @@ TEST(Prometheus, promtool_takes_the_alerts) {
     NEEDS("promtool");
     auto const checked = run({"promtool", "check", "rules", source("etc/alerts.yml")});
     EXPECT_EQ(checked.code, 0) << checked.errors;
-    EXPECT_THAT(checked.output, HasSubstr("11 rules found"));
+    EXPECT_THAT(checked.output, HasSubstr("21 rules found"));
 }
 
 TEST(Prometheus, finds_series_for_each_query_and_alert) {
@@ -156,7 +156,7 @@ TEST(Prometheus, finds_series_for_each_query_and_alert) {
     for (auto const& query : dashboard_queries()) EXPECT_TRUE(has_value(query)) << query;
     EXPECT_GT(alert_selectors().size(), 10u);
     for (auto const& selector : alert_selectors()) EXPECT_TRUE(has_value(selector)) << selector;
-    EXPECT_EQ(alert_values().size(), 11u);
+    EXPECT_EQ(alert_values().size(), 21u);
     for (auto const& value : alert_values()) EXPECT_TRUE(has_value(value)) << value;
     EXPECT_TRUE(eventually([&] { return prometheus.has("ALERTS{alertname=\"GarnerRestarted\"}"); }));
 }
