@@ -175,7 +175,7 @@ AccessIndex::AccessIndex(std::vector<RuleParts> const& rules)
 
 void AccessIndex::keep_matching(Text text, RuleRequest const& request, RuleBits& bits) const {
     thread_local std::string scratch;   // keeps its memory
-    std::array<std::string_view, 2> subjects{request.url, request.plain_url};
+    std::array<std::string_view, 5> subjects{request.url, request.plain_url};
     std::size_t count = 1;
     switch (text) {
     case url_part:
@@ -185,6 +185,9 @@ void AccessIndex::keep_matching(Text text, RuleRequest const& request, RuleBits&
     case decoded_path: subjects[0] = decoded_once(path_and_query_of(request.url), scratch); break;
     case texts: return;
     }
+    if (request.resolved && text != host)
+        for (std::string_view const resolved : request.resolved->all())
+            subjects[count++] = text == decoded_path ? path_and_query_of(resolved) : resolved;
     by_text_[text]->keep_matching(std::span(subjects).first(count), bits);
 }
 

@@ -29,12 +29,34 @@ bool any(Range const& values, Test&& test) {
     return std::any_of(values.begin(), values.end(), test);
 }
 
-/// Applies `test` to either form of the URL, or to both.
+/// `test` holds for one of the resolved URLs, or with Doubt::fails for all that can be in another folder than the URL itself.
+template <class Test>
+bool in_resolved(RuleRequest const& request, Doubt doubt, Test&& test) {
+    bool const matches = doubt == Doubt::matches;
+    if (!request.resolved) return !matches;
+    auto const all = request.resolved->all();
+    return matches ? any(all, test) : !request.resolved->climbs() || std::ranges::all_of(all, test);
+}
+
+/// Applies `test` to the forms of the URL: one must match, or all.
 template <class Test>
 bool in_forms(RuleRequest const& request, Doubt doubt, Test&& test) {
-    if (request.plain_url.empty()) return test(request.url);
-    bool const both = doubt == Doubt::fails;
-    return both ? test(request.url) && test(request.plain_url) : test(request.url) || test(request.plain_url);
+    bool const is_plain = request.plain_url.empty();
+    if (doubt == Doubt::fails)
+        return test(request.url) && (is_plain || test(request.plain_url)) && in_resolved(request, doubt, test);
+    return test(request.url) || (!is_plain && test(request.plain_url)) || in_resolved(request, doubt, test);
+}
+
+/// Applies `test` to the URL with its escapes decoded once and to the resolved ones, reduced to `part` of each.
+template <class Part, class Test>
+bool in_decoded_forms(RuleRequest const& request, Doubt doubt, Part&& part, Test&& test) {
+    auto const text = part(request.url);
+    if (text.empty()) return false;
+    thread_local std::string scratch;   // keeps its memory
+    bool const as_sent = test(decoded_once(text, scratch));
+    auto const test_part = [&](std::string_view url) { return test(part(url)); };
+    if (doubt == Doubt::fails) return as_sent && in_resolved(request, doubt, test_part);
+    return as_sent || in_resolved(request, doubt, test_part);
 }
 
 bool any_contained(std::vector<std::string> const& parts, std::string_view url) {
@@ -52,12 +74,6 @@ bool any_matches(std::vector<CertificatePattern> const& patterns, std::span<std:
 bool is_in_any(std::vector<TimeWindow> const& windows, WallTime now) {
     auto const minute = minute_of_week(now);
     return any(windows, [&](TimeWindow const& window) { return window.contains(minute); });
-}
-
-bool any_matches_decoded(std::vector<TextPattern> const& patterns, std::string_view text) {
-    if (text.empty()) return false;
-    thread_local std::string scratch;   // keeps its memory
-    return any_matches(patterns, decoded_once(text, scratch));
 }
 
 void combine(std::string& values, std::string_view value) { values.append(values.empty() ? "" : ", ").append(value); }
@@ -113,6 +129,7 @@ bool Matcher::each_member(RuleRequest const& request, IpAddress const* address, 
     bool const trusts_host = !request.unverified || doubt == Doubt::matches;
     auto const says = [&](char const* key, bool matches) { return visit(key, result_of(matches)); };
     auto const says_of_url = [&](char const* key, auto&& test) { return says(key, trusts_host && in_forms(request, doubt, test)); };
+    auto const whole = [](std::string_view url) { return url; };
     auto const others = [&](std::vector<NamedMatcher> const& all, char const* key, bool negate) {
         for (auto const& one : all) {
             auto const result = one.matcher->matches(request, address, negate ? opposite(doubt) : doubt);
@@ -133,9 +150,12 @@ bool Matcher::each_member(RuleRequest const& request, IpAddress const* address, 
             says("host_matches", trusts_host && any_matches(host_matches, without_final_dot(request.host)))) &&
            (url_matches.empty() || says_of_url("url_matches", [&](auto url) { return any_matches(url_matches, url); })) &&
            (decoded_url_matches.empty() ||
-            says("decoded_url_matches", trusts_host && any_matches_decoded(decoded_url_matches, request.url))) &&
+            says("decoded_url_matches",
+                 trusts_host &&
+                     in_decoded_forms(request, doubt, whole, [&](auto url) { return any_matches(decoded_url_matches, url); }))) &&
            (decoded_path_matches.empty() ||
-            says("decoded_path_matches", any_matches_decoded(decoded_path_matches, path_and_query_of(request.url)))) &&
+            says("decoded_path_matches", in_decoded_forms(request, doubt, path_and_query_of,
+                                                          [&](auto path) { return any_matches(decoded_path_matches, path); }))) &&
            (header.empty() || says("header", any_field_matches(header, request.fields, doubt))) && others(is, "is", false) &&
            others(is_not, "not", true) && (user.empty() || visit("user", users(request, doubt))) &&
            (group.empty() || visit("group", groups(request, doubt))) &&
@@ -282,8 +302,9 @@ bool Matcher::has(Member member, bool by_not) const {
     case Member::group: own = !group.empty(); break;
     case Member::port: own = !port.empty(); break;
     case Member::doubtful:
-        own = !method.empty() || !url_contains.empty() || !url_matches.empty() || !header.empty() || !content_type.empty() ||
-              !user.empty() || !group.empty() || !is_not.empty();
+        own = !method.empty() || !url_contains.empty() || !url_matches.empty() || !decoded_url_matches.empty() ||
+              !decoded_path_matches.empty() || !header.empty() || !content_type.empty() || !user.empty() || !group.empty() ||
+              !is_not.empty();
         break;
     case Member::beyond_origin:
         own = has(Member::request) || !time.empty() || !certificate.empty() || !user.empty() || !group.empty();

@@ -49,8 +49,8 @@ struct Matcher {
     char const* never = nullptr;             // the key of a list that is empty: no request matches; a literal
 
     /// The value of a condition that cannot be decided for certain. `matches` in deny rules, `fails` in allow rules: an escape in
-    /// the URL must not evade a rule (origins differ in their reading of the escaped and the unescaped URL, and url_contains and
-    /// url_matches need either or both), nor must a second line of a field (header and content_type need one reading, or each) or
+    /// the URL must not evade a rule (origins differ in their reading of the escaped and the unescaped URL, and conditions on the URL
+    /// need either or both), nor a path that origins resolve (see ResolvedUrls; `fails` looks at them if a segment ".." is in it), nor must a second line of a field (header and content_type need one reading, or each) or
     /// a method in another case, and a client that is never asked to log in must not pass as a user. An unverified host matches no
     /// condition on host or URL with `fails`; with `matches` it counts like another host.
     enum class Doubt : std::uint8_t { matches, fails };

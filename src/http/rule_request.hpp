@@ -8,6 +8,7 @@
 #include "http/identity.hpp"
 #include "http/message.hpp"
 #include "http/uri.hpp"
+#include "http/url_text.hpp"
 #include "util/clock.hpp"
 #include "util/ip.hpp"
 
@@ -21,8 +22,9 @@ struct RuleRequest {
     Scheme scheme = Scheme::http;
     std::string_view host = {};   // any case, IPv6 without brackets
     std::uint16_t port = 80;
-    std::string_view url = {};         // normal form (append_normalised); "host:port" for CONNECT
-    std::string_view plain_url = {};   // append_unescaped(url), if it differs; else empty
+    std::string_view url = {};                // normal form (append_normalised); "host:port" for CONNECT
+    std::string_view plain_url = {};          // append_unescaped(url), if it differs; else empty
+    ResolvedUrls const* resolved = nullptr;   // of `url`; nullptr: none
     WallTime now{};
     std::uint16_t listener = 0;                      // the port the client connected to
     bool accelerated = false;                        // the listener is an accelerator's: its clients are not asked to log in

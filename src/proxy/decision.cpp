@@ -21,6 +21,7 @@ http::RuleRequest rule_request(http::RequestHead const& request, Target const& t
     facts.port = target.uri.authority.port;
     facts.url = target.url;
     facts.plain_url = target.plain_url;
+    facts.resolved = &target.resolved;
     facts.now = now;
     facts.listener = client.listener;
     facts.accelerated = target.accelerated;
@@ -57,8 +58,11 @@ http::Bypass why_bypassed(http::RequestHead const& request, http::Framing const&
                           Target const& target, Caching const& caching) {
     if (!target.may_use_store()) return http::Bypass::unverified;
     if (wants_upgrade(request, framing)) return http::Bypass::upgrade;
-    for (auto const& part : caching.never)
-        if (target.url.find(part) != npos || target.plain_url.find(part) != npos) return http::Bypass::never;
+    for (auto const& part : caching.never) {
+        auto const has_part = [&](std::string_view url) { return url.find(part) != npos; };
+        if (has_part(target.url) || has_part(target.plain_url) || std::ranges::any_of(target.resolved.all(), has_part))
+            return http::Bypass::never;
+    }
     return http::why_bypass(request, control);
 }
 

@@ -24,10 +24,12 @@ void Scratch::drop_large() {
     std::size_t capacities = 0;   // each bit of any of them: no less than the largest
     auto const note = [&](auto const&... texts) { ((capacities |= texts.capacity()), ...); };
     note(head_text, stored_text, upstream_text, pool_key, target.key_text, target.plain_url);
+    target.resolved.each(note);
     record.each(note);
     if (capacities <= usual) return;
     auto const drop = [](auto&... texts) { (drop_if_large(texts), ...); };
     drop(head_text, stored_text, upstream_text, pool_key, target.key_text, target.plain_url);
+    target.resolved.each(drop);
     record.each(drop);
 }
 

@@ -39,7 +39,9 @@ void use_spelling(http::Authority& authority, std::string_view written) {
     authority.host = authority.ipv6 ? written.substr(1, written.find(']') - 1) : written.substr(0, written.find(':'));
 }
 
-void unescape(Target& target) {
+/// The other forms of the URL, for rules.
+void note_forms(Target& target) {
+    if (http::may_be_resolved(target.path)) target.resolved.assign(target.url, target.url.size() - target.path.size());
     if (target.url.find('%') == npos) return;
     http::append_unescaped(target.url, target.plain_url);
     if (target.plain_url == target.url) target.plain_url.clear();
@@ -75,7 +77,7 @@ void append_path(http::RequestHead const& request, std::size_t host_at, Target& 
     target.host_field = whole.substr(host_at, path_at - host_at);
     target.path = whole.substr(path_at);
     use_spelling(uri.authority, target.host_field);
-    unescape(target);
+    note_forms(target);
     // RFC 9112 3.2.4: OPTIONS for a URI without path and query is about the server as a whole.
     if (request.method == Method::options && target.path == "/" && !request.target.ends_with('/')) target.path = "*";
 }
@@ -178,6 +180,7 @@ char const* read_intercepted(http::RequestHead const& request, FixedOrigin const
 void Target::clear() {
     key_text.clear();
     plain_url.clear();
+    resolved.clear();
     url = host_field = path = {};
     literal.reset();
 }
@@ -200,6 +203,7 @@ char const* read_target(http::RequestHead const& request, FixedOrigin const* ori
     target.proof = net::DnsProof::recent;
     target.destination.reset();
     target.plain_url.clear();
+    target.resolved.clear();
     auto const written = origin_part(request.target);
     if (auto const* fault = fault_of_host(request, written)) return fault;
     if (intercepted) return read_intercepted(request, *origin, target);

@@ -9,6 +9,7 @@
 #include "cache/key.hpp"
 #include "http/message.hpp"
 #include "http/uri.hpp"
+#include "http/url_text.hpp"
 #include "net/name_history.hpp"
 #include "net/options.hpp"
 #include "proxy/known_origins.hpp"
@@ -73,6 +74,7 @@ struct Target {
     std::string key_text;                    // partition and URL: the text of the cache key
     std::string_view url;                    // its normal form, for rules and log; "host:port" for CONNECT; a part of key_text
     std::string plain_url;                   // http::append_unescaped(url), if it differs; else empty
+    http::ResolvedUrls resolved;             // of url
     std::string_view host_field;             // the Host field's value for the origin; a part of `url`
     std::string_view path;                   // origin-form for the origin, a part of `url`; "*" for OPTIONS without a path
     KnownOrigins* known = nullptr;           // of the worker; may be null

@@ -109,6 +109,7 @@ private:
 
 struct Asked {
     std::string host, url, plain_url, method;
+    ResolvedUrls resolved;
     Identity identity;
     RuleRequest facts;
     std::optional<IpAddress> destination;
@@ -119,6 +120,12 @@ struct Asked {
         bool const is_tunnel = dice.chance(6);
         url = is_tunnel ? host + ":443" : "http://" + host + path;
         if (!is_tunnel && dice.chance(3)) url += "%61%62", plain_url = "http://" + host + path + "ab";
+        if (!is_tunnel && dice.chance(3)) {
+            auto const origin = "http://" + host;
+            url = origin + std::string(dice.chance(2) ? "/a/../" : "//") + dice.letters() + "%2f" + dice.letters() + "%2561";
+            plain_url = origin + url.substr(origin.size());
+            resolved.assign(url, origin.size());
+        }
         method = is_tunnel ? "CONNECT" : dice.chance(2) ? "GET" : dice.chance(4) ? "Post" : "m" + std::to_string(dice.below(45));
         identity.user = dice.chance(2) ? "Anna" : "bob";
         if (dice.chance(2)) identity.groups = {"staff"};
@@ -129,6 +136,7 @@ struct Asked {
         facts.port = static_cast<std::uint16_t>(79 + dice.below(7));
         facts.url = url;
         facts.plain_url = plain_url;
+        facts.resolved = &resolved;
         facts.now = from_unix_seconds(1'700'000'000 + 1'800 * dice.below(400));
         facts.listener = static_cast<std::uint16_t>(79 + dice.below(7));
         facts.accelerated = dice.chance(9);

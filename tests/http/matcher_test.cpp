@@ -146,6 +146,39 @@ TEST(Matcher, an_escape_evades_no_negated_matcher) {
     EXPECT_EQ(others.matches(asked, nullptr, Doubt::matches), MatchResult::yes) << "a deny rule";
 }
 
+/// Each condition that can be about a path, with a folder "/private".
+std::vector<Matcher> all_about_paths() {
+    return {{.url_contains = {"example/private"}},
+            {.url_matches = patterns("^http://a\\.example/private")},
+            {.decoded_url_matches = patterns("^http://a\\.example/private")},
+            {.decoded_path_matches = patterns("^/private")}};
+}
+
+MatchResult result_for(Matcher const& match, std::string const& path, Doubt doubt) {
+    std::string const url = "http://a.example" + path;
+    ResolvedUrls resolved;
+    resolved.assign(url, url.size() - path.size());
+    auto asked = asked_by();
+    asked.url = url;
+    asked.resolved = &resolved;
+    return match.matches(asked, nullptr, doubt);
+}
+
+TEST(Matcher, a_path_that_origins_resolve_evades_no_deny_rule) {
+    for (auto const& match : all_about_paths()) {
+        for (char const* path : {"/x/../private", "//private", "/./private", "/%2e/private", "/%252e/private", "/x%2f..%2fprivate",
+                                 "/x%252f..%252fprivate", "/x/%2E%2e/private/y?q", "/..//.//private", "/x\\..\\private",
+                                 "/%5cprivate", "/x/y/../../../private", "/%70rivate/"}) {
+            EXPECT_EQ(result_for(match, path, Doubt::matches), MatchResult::yes) << path;
+            EXPECT_EQ(result_for(match, path, Doubt::fails), MatchResult::no) << path << ": an allow rule";
+        }
+        for (char const* path : {"/x/private", "/privat", "/x?/../private", "/x?u=http://a.example//y", "/private/../x/"})
+            EXPECT_EQ(result_for(match, path, Doubt::fails), MatchResult::no) << path;
+        EXPECT_EQ(result_for(match, "/x?/../private", Doubt::matches), MatchResult::no) << "a query has no segments";
+        EXPECT_EQ(result_for(match, "/private/a%2fb//c", Doubt::fails), MatchResult::yes) << "an allow rule, in no other folder";
+    }
+}
+
 TEST(Matcher, expressions_for_hosts_ignore_case_and_the_final_dot) {
     Matcher const match{.host_matches = patterns("^ad[0-9]+\\.Example$", TextPattern::Case::ignored)};
     auto asked = asked_by();

@@ -98,6 +98,36 @@ TEST(Target, of_a_known_origin_is_that_of_any_origin) {
     EXPECT_GT(kept, 1'000);
 }
 
+TEST(Target, has_the_URLs_that_origins_resolve_a_path_to) {
+    using Urls = std::vector<std::string>;
+    struct Row {
+        char const* url;
+        Urls resolved;
+        bool climbs = false;
+    };
+    std::vector<Row> const rows{{"http://a/b/c.d?e=//f/./g", {}},
+                                {"http://a", {}},
+                                {"http://a/%41?%7e", {}},
+                                {"http://a//b/", {"http://a/b/"}},
+                                {"http://a/b/.", {"http://a/b/"}},
+                                {"http://a/b/..", {"http://a/"}, true},
+                                {"http://a/../../b", {"http://a/b"}, true},
+                                {"http://a/.b/..c", {}},
+                                {"http://a/b%2fc", {"http://a/b/c"}},
+                                {"http://a/b%252Fc?d%25", {"http://a/b%2Fc?d%", "http://a/b/c?d%"}},
+                                {"http://a/%2e%2e%2Fb//c", {"http://a/..%2Fb/c", "http://a/b/c"}, true},
+                                {"http://a/%", {}},
+                                {"http://a/b\\c", {"http://a/b/c"}}};
+    for (auto const& row : rows) {
+        Read const read("GET", row.url, "a");
+        ASSERT_EQ(read.fault, "") << row.url;
+        auto const all = read.target.resolved.all();
+        EXPECT_EQ(Urls(all.begin(), all.end()), row.resolved) << row.url;
+        EXPECT_EQ(read.target.resolved.climbs(), row.climbs) << row.url;
+    }
+    EXPECT_TRUE(Read("CONNECT", "a:443").target.resolved.all().empty());
+}
+
 TEST(Target, of_a_forward_request_is_never_a_path_alone) {
     EXPECT_NE(Read("GET", "/path").fault.find("forward proxy"), std::string::npos);
     EXPECT_NE(Read("GET", "ftp://a/").fault, "");
