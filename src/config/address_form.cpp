@@ -67,14 +67,22 @@ Form<IpNetwork> network() {
 }
 
 Form<http::HostPattern> host_pattern() {
-    auto parse = [](std::string const& text, http::HostPattern& into, std::string&) {
+    auto read = [](Reader& reader, Json const& value, http::HostPattern& into) {
+        if (!value.is_string())
+            return reader.fault("expects a host, not " + kind_of(value),
+                                R"(write "www.example.com", or ".example.com" for it and its subdomains)");
+        auto const& text = value.get_ref<std::string const&>();
         auto pattern = http::HostPattern::parse(text);
-        if (!pattern) return false;
-        into = std::move(*pattern);
+        if (!pattern) return fault_of_host(reader, text);
+        into = *std::move(pattern);
         return true;
     };
-    return parsed<http::HostPattern>("host", "a host", R"(write "www.example.com", or ".example.com" for it and its subdomains)",
-                                     parse);
+    return {"host", described_as("string"), read, nullptr};
+}
+
+bool fault_of_host(Reader& reader, std::string_view text) {
+    auto const fault = http::HostPattern::fault_of(text);
+    return reader.fault(quoted_value(text) + " " + fault.what, fault.mend);
 }
 
 Form<IpEndpoint> remote_endpoint() {
@@ -88,10 +96,10 @@ Form<IpEndpoint> remote_endpoint() {
 }
 
 Form<std::string> host_name() {
-    auto parse = [](std::string const& text, std::string& into, std::string&) {
+    auto parse = [](std::string const& text, std::string& into, std::string& why) {
         auto const pattern = http::HostPattern::parse(text);
-        if (!pattern || text.front() == '.') return false;
-        if (text.find(':') != text.npos && !parse_ip(text)) return false;   // a port is included
+        if (!pattern) return why = http::HostPattern::fault_of(text).what, false;
+        if (pattern->is_domain()) return false;
         into = pattern->text();
         return true;
     };

@@ -20,6 +20,8 @@ Form<IpEndpoint> endpoint(bool may_be_off);
 Form<std::string> name_server();
 Form<IpNetwork> network();
 Form<http::HostPattern> host_pattern();
+/// Notes why `text` is no host. Always false.
+bool fault_of_host(Reader& reader, std::string_view text);
 /// "10.0.0.1:4827", a destination address and port.
 Form<IpEndpoint> remote_endpoint();
 /// One host, by name or address.

@@ -156,9 +156,8 @@ bool read_hosts_into(Reader& reader, Json const& value, Form<http::HostPattern> 
     if (!path) return read_values_into(reader, value, item, patterns);
     if (!reader.rules().reads_files) return true;
     BadLines lines(reader, *path);
-    std::string const mend = "write www.example.com, or .example.com for it and its subdomains";
     auto const list = read_host_list(*path, [&](unsigned line, std::string_view host) {
-        lines.read_line(line, [&] { return lines.tells() ? reader.fault(quoted_value(host) + " is not a host", mend) : false; });
+        lines.read_line(line, [&] { return lines.tells() ? fault_of_host(reader, host) : false; });
     });
     if (!list) return reader.fault(*path + " " + list.fault().what, "name a readable file with a host on each line");
     if (!(*list)->empty()) lists.push_back(*list);

@@ -3,6 +3,7 @@
 #include "config/key_parts.hpp"
 #include "config/matcher_form.hpp"
 #include "http/uri.hpp"
+#include "util/idna.hpp"
 
 namespace garner::config {
 
@@ -104,7 +105,7 @@ Form<std::string> service_name() {
         auto const dot = text.find("._");
         constexpr std::size_t name_max = 253;
         return text.starts_with('_') && dot != text.npos && dot > 1 && text.find('.', dot + 2) != text.npos &&
-               text.size() <= name_max && text.find("..") == text.npos && http::HostPattern::is_valid(text);
+               text.size() <= name_max && is_ascii(text) && http::HostPattern::parse(text);
     };
     return checked("service", "the name of a service", R"(write it like "_http._tcp.caches.example")", accept);
 }

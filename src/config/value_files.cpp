@@ -48,6 +48,11 @@ std::string_view next_word(std::string_view& rest) {
     return word;
 }
 
+/// "! Title: …" and "[Adblock Plus]" in lists of filters.
+bool is_remark_of_adblock(std::string_view line) {
+    return line.starts_with('!') || (line.starts_with("[Adblock") && line.ends_with(']'));
+}
+
 /// Identifies the content of a file without reading it.
 struct FileState {
     dev_t device = 0;
@@ -139,6 +144,7 @@ void each_value(std::string_view text, std::function<void(unsigned line, std::st
 }
 
 void each_host(std::string_view value, std::function<void(std::string_view host)> const& take) {
+    if (is_remark_of_adblock(value)) return;
     auto rest = value;
     auto const first = next_word(rest);
     auto const address = first.substr(0, first.find('%'));   // some files have "fe80::1%lo0"
@@ -155,9 +161,10 @@ Result<std::shared_ptr<http::HostList const>> read_host_list(std::string const& 
     if (!text) return text.fault();
     auto list = std::make_shared<http::HostList>(count_hosts(*text));
     bool good = true;
+    std::string scratch;
     each_value(*text, [&](unsigned line, std::string_view value) {
         each_host(value, [&](std::string_view host) {
-            if (http::HostPattern::is_valid(host)) return list->add(host);
+            if (auto const plain = http::HostPattern::plain_form(host, scratch)) return list->add(*plain);
             good = false;
             bad(line, host);
         });

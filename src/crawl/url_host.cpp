@@ -1,13 +1,10 @@
 #include "crawl/url_host.hpp"
 
-#include <unicode/uidna.h>
-
 #include <algorithm>
-#include <array>
 
 #include "crawl/url_address.hpp"
 #include "crawl/url_bytes.hpp"
-#include "util/check.hpp"
+#include "util/idna.hpp"
 #include "util/text.hpp"
 
 namespace garner::crawl {
@@ -23,29 +20,9 @@ UrlFault append_bracketed(std::string_view host, std::string& to) {
     return UrlFault::none;
 }
 
-UIDNA const* open_idna() {
-    UErrorCode error = U_ZERO_ERROR;
-    constexpr std::uint32_t options = UIDNA_CHECK_BIDI | UIDNA_CHECK_CONTEXTJ | UIDNA_NONTRANSITIONAL_TO_ASCII;
-    auto const* idna = uidna_openUTS46(options, &error);
-    check(U_SUCCESS(error));   // its data is part of the library
-    return idna;
-}
-
-/// A name in UTF-8 by UTS #46, non-transitional: CheckBidi and CheckJoiners, no STD3 rules, no check of hyphens and
-/// lengths.
 UrlFault append_international(std::string_view name, std::string& to) {
-    constexpr std::uint32_t ignored = UIDNA_ERROR_EMPTY_LABEL | UIDNA_ERROR_LABEL_TOO_LONG | UIDNA_ERROR_DOMAIN_NAME_TOO_LONG |
-                                      UIDNA_ERROR_LEADING_HYPHEN | UIDNA_ERROR_TRAILING_HYPHEN | UIDNA_ERROR_HYPHEN_3_4;
-    static UIDNA const* const idna = open_idna();
     if (name.size() > idna_bytes_max) return UrlFault::host_too_long;
-    std::array<char, 8 * idna_bytes_max> ascii;   // a longer mapped name is invalid
-    UIDNAInfo info = UIDNA_INFO_INITIALIZER;
-    UErrorCode error = U_ZERO_ERROR;
-    auto const size = uidna_nameToASCII_UTF8(idna, name.data(), static_cast<std::int32_t>(name.size()), ascii.data(),
-                                             static_cast<std::int32_t>(ascii.size()), &info, &error);
-    if (U_FAILURE(error) || (info.errors & ~ignored) != 0) return UrlFault::bad_idna;
-    to.append(ascii.data(), static_cast<std::size_t>(size));
-    return UrlFault::none;
+    return append_ascii_name(name, to) ? UrlFault::none : UrlFault::bad_idna;
 }
 
 /// Accepts valid domains; one that ends in a number is rewritten as an IPv4 address.

@@ -7,10 +7,6 @@
 
 namespace garner::crawl {
 
-/// Length limit of an international name; the tables are those of the installed ICU. Punycode takes quadratic time in
-/// a label's length; DNS allows 255 bytes.
-inline constexpr std::size_t idna_bytes_max = 2048;
-
 /// Appends the canonical form of a non-empty host: lower-case ASCII, Punycode, dotted decimal, or IPv6 in brackets.
 /// After an error the appended bytes are meaningless. Allocates only for names that are percent-encoded or not ASCII.
 UrlFault append_host(std::string_view host, std::string& to);

@@ -20,7 +20,7 @@ public:
     /// Reserves space for this many names.
     explicit HostList(std::size_t expected);
 
-    /// `name` is_valid(). The list grows when it gets more names than expected.
+    /// `name` is in HostPattern::plain_form(). The list grows when it gets more names than expected.
     void add(std::string_view name);
 
     /// `host` in any case, with or without a final dot.

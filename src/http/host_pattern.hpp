@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "util/ip.hpp"
+#include "util/result.hpp"
 
 namespace garner::http {
 
@@ -18,15 +19,20 @@ constexpr std::string_view without_final_dot(std::string_view host) {
 /// ignores case and one final dot; an IP address is compared as an address, in any spelling.
 class HostPattern {
 public:
-    /// Nothing when `text` is empty, only a dot, has a port or a byte that no host name has, or is_mistaken_ipv4.
+    /// Nothing if no host of a URL looks like `text`: see fault_of().
     static std::optional<HostPattern> parse(std::string_view text);
-    /// True for a text that parse() reads.
-    static bool is_valid(std::string_view text);
+
+    /// `text` as it is compared with hosts, but in any case: an international name in ASCII (util/idna.hpp), and "||example.com^" of
+    /// Adblock as ".example.com". A view of `text` or of `scratch`. Nothing for a text that parse() does not read.
+    static std::optional<std::string_view> plain_form(std::string_view text, std::string& scratch);
+
+    /// Why parse() does not read `text`: "is not a host: it is a URL", and a suggested fix.
+    static Fault fault_of(std::string_view text);
 
     bool matches(std::string_view host) const;
     /// True if this pattern matches every host that the other one matches.
     bool covers(HostPattern const&) const;
-    /// The original text in lower case.
+    /// In lower case and ASCII, without a final dot.
     std::string const& text() const { return text_; }
     std::optional<IpAddress> const& address() const { return address_; }
     bool is_domain() const { return text_.front() == '.'; }

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "crawl/url_host.hpp"
 #include "support/places.hpp"
+#include "util/idna.hpp"
 
 namespace garner::crawl {
 namespace {
