@@ -58,6 +58,10 @@ public:
     /// Hands the received bytes to the disk and to followers.
     void flush();
     bool is_kept() const { return kept_ != Kept::nowhere; }
+    /// The body goes on to the followers only.
+    void stop_storing(http::StoreRefusal why) {
+        if (is_kept()) keep_nothing(why);
+    }
 
     /// The body is complete: stores it if permitted, and ends the fetch.
     net::awaitable<void> finish();

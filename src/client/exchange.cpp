@@ -4,11 +4,21 @@
 #include <boost/asio/error.hpp>
 #include <cstring>
 
+#include "http/head_repair.hpp"
 #include "http/hop_by_hop.hpp"
 
 namespace garner::client {
 
 namespace asio = net::asio;
+
+namespace {
+
+milliseconds announced_idle_max(http::Fields const& fields) {
+    auto const timeout = http::keep_alive_timeout(fields);
+    return timeout ? seconds{*timeout - std::min(*timeout, 1u)} : milliseconds::max();
+}
+
+}   // namespace
 
 Trouble Exchange::trouble_of(net::Error const& error) const {
     if (cancelled_) return Trouble::cancelled;
@@ -81,10 +91,37 @@ std::optional<Trouble> Exchange::take_head(http::Method request) {
         begin_ += parsed.bytes;
         decoder_.begin(http::response_framing(head_, request));
         keeps_alive_ = http::keeps_alive(head_);
+        if (head_.fields.has(http::Name::keep_alive)) idle_max_ = announced_idle_max(head_.fields);
         refusal = framing().refusal;
     }
-    if (refusal) fault_ = refusal;
-    return refusal ? Trouble::malformed : Trouble::none;
+    return refusal ? repair_head(parsed, request) : Trouble::none;
+}
+
+/// For a head that was refused, or whose framing was: what RFC 9112 lets a recipient repair is written anew. Nothing: the head is
+/// incomplete.
+std::optional<Trouble> Exchange::repair_head(http::HeadParse const& parsed, http::Method request) {
+    fault_ = parsed.refusal ? parsed.refusal : framing().refusal;
+    if (parsed.refusal) {
+        auto repair = http::repair_response_head(leftover(), limits_, scanned_);
+        if (repair.kind == http::HeadParse::Kind::incomplete) return std::nullopt;
+        if (repair.kind == http::HeadParse::Kind::refused) return Trouble::malformed;
+        repaired_ = std::make_unique<std::string>(std::move(repair.text));
+        auto limits = limits_;
+        limits.bytes = repaired_->size() + 1;   // it may be longer than the received one
+        scanned_ = 0;
+        auto const again = http::parse_response_head(*repaired_, limits, scanned_, head_);
+        if (again.refusal) fault_ = again.refusal;
+        if (again.kind != http::HeadParse::Kind::complete) return Trouble::malformed;
+        begin_ += repair.bytes;
+        decoder_.note_repair(repair.repair);
+        decoder_.begin(http::response_framing(head_, request));
+    }
+    if (framing().refusal) {
+        decoder_.note_repair(http::Repair::doubtful);
+        decoder_.begin(http::settled_response_framing(head_, request));
+        if (framing().refusal) fault_ = framing().refusal;
+    }
+    return framing().refusal ? Trouble::malformed : Trouble::none;
 }
 
 Exchange::Piece Exchange::step() {
@@ -162,7 +199,7 @@ Exchange::Traffic Exchange::take_traffic() {
 
 bool Exchange::reusable() const {
     return transport_ && head_.status >= 200 && decoder_.done() && begin_ == end_ && !cancelled_ &&
-           framing().kind != http::Framing::Kind::until_close && keeps_alive_;
+           framing().kind != http::Framing::Kind::until_close && keeps_alive_ && decoder_.repair() == http::Repair::none;
 }
 
 }   // namespace garner::client

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "http/framing.hpp"
@@ -29,6 +30,7 @@ public:
         : transport_(std::move(transport)), buffer_(std::move(buffer)), limits_(limits), reused_(reused),
           received_before_(transport_->received()), sent_before_(transport_->sent()) {
         head_.fields.reserve(24);   // most responses: one allocation instead of five
+        decoder_.tolerate();
     }
 
     /// Sends without waiting. std::nullopt when the socket is full; `parts` then holds the bytes that send() must send.
@@ -41,6 +43,9 @@ public:
     net::awaitable<Trouble> read_head(http::Method request, milliseconds limit);
     http::ResponseHead const& head() const { return head_; }
     http::Framing const& framing() const { return decoder_.framing(); }
+    /// The response has errors that were repaired, and other recipients may find another end of it, or of its head or a chunk: it
+    /// must not be stored. May become true while the body is read.
+    bool is_doubtful() const { return decoder_.repair() == http::Repair::doubtful; }
 
     /// The next piece of the body: a view that lives until the next call; empty with Trouble::none at the end. The piece
     /// may be at the beginning of `into`, which spares the caller a copy.
@@ -63,8 +68,11 @@ public:
     /// After a 101: the bytes after the head belong to the new protocol.
     std::string_view leftover() const { return {buffer_.get() + begin_, end_ - begin_}; }
 
-    /// The final response was complete, no bytes are left over, and both sides keep the connection.
+    /// The final response was complete and needed no repair, no bytes are left over, and both sides keep the connection.
     bool reusable() const;
+    /// How long the connection may be idle before its next request, as the server has announced; less a second, in which the server
+    /// may close it while a request is on its way.
+    milliseconds idle_max() const { return idle_max_; }
     bool reused() const { return reused_; }
     /// The next read_body() reads directly into the given buffer: the body has no transfer coding, and is not complete.
     bool reads_straight() const {
@@ -94,6 +102,7 @@ public:
 
 private:
     std::optional<Trouble> take_head(http::Method request);
+    std::optional<Trouble> repair_head(http::HeadParse const& parsed, http::Method request);
     // A read into the buffer, in three parts: one coroutine less for each response.
     Trouble make_room();
     net::awaitable<net::IoResult> receive(milliseconds limit);
@@ -111,6 +120,7 @@ private:
     http::HeadLimits limits_;
     http::ResponseHead head_;
     http::BodyDecoder decoder_;
+    std::unique_ptr<std::string> repaired_;   // head_ is in it instead of the buffer
     char const* fault_ = "";
     bool reused_;
     bool answered_ = false;
@@ -121,6 +131,7 @@ private:
     std::optional<Bytes> left_;   // bytes after the skipped ones; the framing does not separate them
     Bytes received_before_;
     Bytes sent_before_;
+    milliseconds idle_max_ = milliseconds::max();
     bool keeps_alive_ = false;   // a copy: head_'s views are invalid once the body has been read
 };
 

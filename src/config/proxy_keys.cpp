@@ -151,7 +151,7 @@ Form<proxy::Limits> limits() {
                    "largest head is rejected with 431.")
                 .was("heads"),
             key<T>("fields_max", [](T& l) -> auto& { return l.head.fields; }, count(8, 100'000),
-                   "Field lines in a head.")
+                   "Field lines in the head of a request. A response may have four times as many.")
                 .was("fields"),
             key<T>("target_max", [](T& l) -> auto& { return l.head.target; }, size(256, 16 * MiB),
                    "Size of a request target (URL).").was("target_bytes"),
@@ -193,6 +193,9 @@ Form<proxy::Deadlines> deadlines() {
                "From the first byte of a request head to the last; also from the connection to the first byte."),
         key<T>("keep_alive", &T::keep_alive, some, "Idle time between two requests of a client. HTTP/2: without any stream."),
         key<T>("body", &T::body, some, "Time without progress of a body, in either direction."),
+        key<T>("stream", &T::stream, some,
+               "The same for an uncacheable response without Content-Length, which may be a stream of events, while its client "
+               "stays connected; `body` if that is longer."),
         key<T>("first_byte", &T::first_byte, some,
                "From the end of a request (with its body) to the end of the response head; each interim response restarts it."),
         key<T>("abandoned", &T::abandoned, some,

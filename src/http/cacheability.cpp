@@ -96,6 +96,7 @@ char const* text(StoreRefusal refusal) {
     case StoreRefusal::not_heuristically_cacheable: return "no freshness for this status";
     case StoreRefusal::no_freshness_no_validator: return "no freshness, no validator";
     case StoreRefusal::by_rule: return "rule: never";
+    case StoreRefusal::framing: return "repaired framing";
     case StoreRefusal::too_large: return "larger than object_max";
     case StoreRefusal::no_room: return "no room";
     case StoreRefusal::proxy_only: return "from a proxy-only peer";

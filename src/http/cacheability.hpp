@@ -28,6 +28,7 @@ enum class StoreRefusal : std::uint8_t {
     no_freshness_no_validator,     // could be neither reused nor revalidated
     // The following are unknown to why_not_store:
     by_rule,        // the operator's rule says never
+    framing,        // the origin's framing had errors, and was repaired
     too_large,      // for the store
     no_room,        // in the store, now
     proxy_only,     // from a peer whose responses are not kept here

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "http/gateway.hpp"
 #include "util/bytes.hpp"
@@ -33,14 +34,18 @@ Framing coding_fault(Fields const& fields) {
     return refused("malformed Transfer-Encoding");
 }
 
-Framing length_framing(Fields const& fields) {
-    if (fields.count(Name::content_length) > 1) return refused("more than one Content-Length");
-    auto text = fields.first(Name::content_length);
-    if (text.find(',') != text.npos) return refused("Content-Length is a list");
+Framing parsed_length(std::string_view text) {
     if (text.empty() || text.find_first_not_of("0123456789") != npos) return refused("Content-Length is not a number");
     auto length = parse_decimal(text);
     if (!length || *length > largest_length) return refused("Content-Length too large");
     return {.kind = Framing::Kind::length, .length = *length};
+}
+
+Framing length_framing(Fields const& fields) {
+    if (fields.count(Name::content_length) > 1) return refused("more than one Content-Length");
+    auto text = fields.first(Name::content_length);
+    if (text.find(',') != text.npos) return refused("Content-Length is a list");
+    return parsed_length(text);
 }
 
 /// The framing by the fields; `otherwise` when there is none.
@@ -52,6 +57,28 @@ Framing framing_of(Fields const& fields, Version version, Framing::Kind otherwis
     bool const exact =
         fields.count(Name::transfer_encoding) == 1 && equals_ignoring_case(fields.first(Name::transfer_encoding), "chunked");
     return exact ? Framing{.kind = Framing::Kind::chunked} : coding_fault(fields);
+}
+
+/// The one valid value of all members of all lines; the refusal if they differ or one is invalid.
+Framing common_length(Fields const& fields) {
+    std::optional<Framing> common;
+    for (Field const& field : fields) {
+        if (field.id != Name::content_length) continue;
+        for_each_part(field.value, [&](std::string_view text) {
+            auto const length = parsed_length(text);
+            if (!common)
+                common = length;
+            else if (!common->refusal && (length.refusal || length.length != common->length))
+                common = length.refusal ? length : refused("Content-Length values differ");
+        });
+    }
+    return common ? *common : refused("Content-Length is not a number");
+}
+
+bool is_bodiless(ResponseHead const& head, Method request) {
+    auto const status = head.status;
+    return request == Method::head || status < 200 || status == 204 || status == 304 ||
+           (request == Method::connect && status < 300);
 }
 
 /// RFC 9110 6.5.1: a trailer is too late for fields about framing, routing, authentication, request modification, cache
@@ -69,10 +96,17 @@ bool may_be_trailer(Field const& field) {
 Framing request_framing(RequestHead const& head) { return framing_of(head.fields, head.version, Framing::Kind::none); }
 
 Framing response_framing(ResponseHead const& head, Method request) {
-    auto const status = head.status;
-    bool const bodiless =
-        request == Method::head || status < 200 || status == 204 || status == 304 || (request == Method::connect && status < 300);
-    return bodiless ? Framing{} : framing_of(head.fields, head.version, Framing::Kind::until_close);
+    return is_bodiless(head, request) ? Framing{} : framing_of(head.fields, head.version, Framing::Kind::until_close);
+}
+
+Framing settled_response_framing(ResponseHead const& head, Method request) {
+    auto const framing = response_framing(head, request);
+    if (!framing.refusal) return framing;
+    auto const& fields = head.fields;
+    if (!fields.has(Name::transfer_encoding)) return common_length(fields);
+    bool const exact =
+        fields.count(Name::transfer_encoding) == 1 && equals_ignoring_case(fields.first(Name::transfer_encoding), "chunked");
+    return exact ? Framing{.kind = Framing::Kind::chunked} : coding_fault(fields);
 }
 
 void BodyDecoder::begin(Framing const& framing) {
@@ -136,8 +170,10 @@ void BodyDecoder::take_size_byte(char byte) {
             state_ = State::extension;
         else if (byte == ' ' || byte == '\t')
             state_ = State::padding;
-        else if (byte == '\r' && state_ == State::size)
+        else if (byte == '\r' && (state_ == State::size || repairs(Repair::clear)))
             state_ = State::size_end;
+        else if (byte == '\n' && repairs(Repair::doubtful))
+            end_size_line(byte);
         else
             fail(byte == '\n'            ? "bare LF in chunk-size line"
                  : state_ == State::size ? "chunk size is not a number"
@@ -178,9 +214,19 @@ void BodyDecoder::end_size_line(char byte) {
     extension_allowance_ = std::min(extension_allowance_ + left_, largest_length);
 }
 
+/// False: what is wrong must be refused.
+bool BodyDecoder::repairs(Repair repair) {
+    if (tolerant_) note_repair(repair);
+    return tolerant_;
+}
+
 void BodyDecoder::take_chunk_end(char byte) {
-    if (byte != (state_ == State::chunk_cr ? '\r' : '\n')) return fail("data longer than its chunk");
-    state_ = state_ == State::chunk_cr ? State::chunk_lf : State::size;
+    if (byte == (state_ == State::chunk_cr ? '\r' : '\n'))
+        state_ = state_ == State::chunk_cr ? State::chunk_lf : State::size;
+    else if (byte == '\n' && repairs(Repair::doubtful))
+        state_ = State::size;
+    else
+        fail("data longer than its chunk");
 }
 
 /// Reads as much of one trailer line as is available; returns where the next one begins.
@@ -204,15 +250,17 @@ std::size_t BodyDecoder::take_trailer_line(std::string_view input, std::size_t a
 
 /// `line` ends with LF.
 void BodyDecoder::end_trailer_line(std::string_view line) {
-    if (!line.ends_with("\r\n")) return fail("bare LF in trailer section");
-    auto const content = line.substr(0, line.size() - 2);
+    bool const ends_well = line.ends_with("\r\n");
+    if (!ends_well && !repairs(Repair::doubtful)) return fail("bare LF in trailer section");
+    auto const content = line.substr(0, line.size() - (ends_well ? 2 : 1));
     if (content.empty()) {
         state_ = State::done;
         return;
     }
     Field field;
-    if (auto why = parse_field_line(content, field)) return fail(why);
-    if (may_be_trailer(field)) trailers_ += line;
+    auto const* const why = parse_field_line(content, field);
+    if (why && !repairs(Repair::doubtful)) return fail(why);
+    if (!why && may_be_trailer(field)) trailers_.append(content).append("\r\n");
 }
 
 void BodyDecoder::fail(char const* why) {

@@ -26,6 +26,18 @@ Framing request_framing(RequestHead const&);
 /// body, whatever the fields are. A response without length and coding ends with the connection.
 Framing response_framing(ResponseHead const&, Method request);
 
+/// The framing of a response that response_framing() refuses, if RFC 9110 8.6 or RFC 9112 6.1 and 6.3 let a recipient settle it:
+/// equal values of Content-Length are one, and chunked overrides Content-Length, also in HTTP/1.0. Else the refusal. Other
+/// recipients may find another end: the response must not be stored, nor the connection be used again.
+Framing settled_response_framing(ResponseHead const&, Method request);
+
+/// What was repaired in a message.
+enum class Repair : std::uint8_t {
+    none,
+    clear,     // no recipient finds another end of the message
+    doubtful   // some may: the response must not be stored
+};
+
 /// Decodes one body incrementally. Pure: the caller owns all I/O. Bounded: a chunk-size line has at most 4 KiB with its
 /// extensions, all extensions together at most 16 KiB more than the body, trailers at most `trailer_bytes`.
 class BodyDecoder {
@@ -36,6 +48,14 @@ public:
     }
     /// For the next body.
     void begin(Framing const& framing);
+    /// For responses: from now on, white space after a chunk size, a bare LF at the end of a line, and trailers with errors, which
+    /// are dropped, are repaired instead of refused.
+    void tolerate() { tolerant_ = true; }
+    /// Also what note_repair() has told. begin() does not reset it: one connection stays doubtful.
+    Repair repair() const { return repair_; }
+    void note_repair(Repair repair) {
+        if (repair > repair_) repair_ = repair;
+    }
 
     struct Step {
         enum class Kind : std::uint8_t {
@@ -87,12 +107,15 @@ private:
     void take_extension_byte(char byte);
     void end_size_line(char byte);
     void take_chunk_end(char byte);
+    bool repairs(Repair repair);
     std::size_t take_trailer_line(std::string_view input, std::size_t at);
     void end_trailer_line(std::string_view line);
     void fail(char const* why);
 
     Framing framing_;
     State state_ = State::done;
+    bool tolerant_ = false;
+    Repair repair_ = Repair::none;
     std::uint64_t left_ = 0;
     std::size_t trailer_limit_ = 16 * 1024;
     std::size_t section_bytes_ = 0;   // bytes so far of the chunk-size line or the trailer section

@@ -59,6 +59,17 @@ bool keeps_alive(ResponseHead const& head) {
     return head.version == Version::http_1_1 || connection_has(head.fields, "keep-alive");
 }
 
+std::optional<std::uint32_t> keep_alive_timeout(Fields const& fields) {
+    std::optional<std::uint32_t> timeout;
+    for_each_member(fields, Name::keep_alive, [&](std::string_view parameter) {
+        auto const equals = parameter.find('=');
+        if (equals == npos || !equals_ignoring_case(trim(parameter.substr(0, equals)), "timeout")) return;
+        auto const number = parse_decimal(trim(parameter.substr(equals + 1)));
+        if (number && !timeout) timeout = static_cast<std::uint32_t>(std::min<std::uint64_t>(*number, UINT32_MAX));
+    });
+    return timeout;
+}
+
 bool wants_upgrade(RequestHead const& head) {
     if (head.version != Version::http_1_1 || head.fields.first(Name::upgrade).empty()) return false;
     if (!connection_has(head.fields, "upgrade")) return false;

@@ -1,5 +1,7 @@
 // Hop-by-hop fields (RFC 9110 7.6.1), and connection persistence (RFC 9112 9.3).
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -37,6 +39,10 @@ bool keeps_alive(RequestHead const&);
 /// True when the server's connection may take another request after this response. HTTP/1.0 only with keep-alive. The
 /// caller also checks the framing: a body that runs until close, or a 101, ends the connection in any case.
 bool keeps_alive(ResponseHead const&);
+
+/// The seconds of `Keep-Alive: timeout=N` (RFC 2068 19.7.1.1): the server closes a connection that is idle for so long. Nothing
+/// without a number.
+std::optional<std::uint32_t> keep_alive_timeout(Fields const&);
 
 /// True for Upgrade with its connection option. HTTP/1.0 cannot upgrade (RFC 9110 7.8). False for another version of HTTP:
 /// its requests would bypass the rules of this proxy (h2c is obsolete, RFC 9113 3.1). The request is then an ordinary one.

@@ -251,10 +251,10 @@ void take_tls(Context& context, Line const& line, Directive const&) {
 }
 
 void take_read_timeout(Context& context, Line const& line, Directive const& row) {
-    auto both = row;
-    for (auto const* key : {"deadlines.first_byte", "deadlines.body"}) {
-        both.text = key;
-        take_time(context, line, both);
+    auto each = row;
+    for (auto const* key : {"deadlines.first_byte", "deadlines.body", "deadlines.stream"}) {
+        each.text = key;
+        take_time(context, line, each);
     }
 }
 

@@ -9,6 +9,11 @@ namespace garner::net {
 
 namespace {
 
+constexpr std::size_t closings_max = 1'024;
+constexpr std::chrono::minutes closings_kept{10};
+
+milliseconds idle_time(SteadyTime since) { return std::chrono::duration_cast<milliseconds>(steady_now() - since); }
+
 std::string_view as_text(std::span<std::uint64_t const> numbers) {
     return {reinterpret_cast<char const*>(numbers.data()), numbers.size_bytes()};
 }
@@ -29,14 +34,22 @@ std::string_view pool_key(PoolKey const& key, std::string& buffer) {
     return buffer;
 }
 
-std::unique_ptr<Transport> OriginPool::take(std::string_view key) {
+std::unique_ptr<Transport> OriginPool::take(std::string_view key, milliseconds idle_max, SteadyTime* since) {
     auto origin = origins_.find(key);
     if (origin == origins_.end()) return nullptr;
     auto& idle = origin->second;
     std::unique_ptr<Transport> found;
     while (!found && !idle.empty()) {
         auto latest = idle.back();
-        if (!latest->transport->stale()) found = std::move(latest->transport);
+        bool const is_limited = std::min(idle_max, latest->idle_max) != milliseconds::max();
+        auto const was_idle = is_limited ? idle_time(latest->since) : milliseconds{};
+        bool const is_late = was_idle > latest->idle_max;
+        if (!is_late && was_idle > idle_max) break;   // those behind are older
+        if (!is_late && latest->transport->stale())
+            note_closed(key, idle_time(latest->since));
+        else if (!is_late)
+            found = std::move(latest->transport);
+        if (since) *since = latest->since;
         idle.pop_back();
         idle_.erase(latest);
     }
@@ -44,15 +57,42 @@ std::unique_ptr<Transport> OriginPool::take(std::string_view key) {
     return found;
 }
 
-void OriginPool::give(std::string_view key, std::unique_ptr<Transport> transport) {
+void OriginPool::give(std::string_view key, std::unique_ptr<Transport> transport, milliseconds idle_max) {
     if (options_.idle_per_origin == 0 || options_.idle_total == 0 || !is_shared(key)) return;
+    auto const now = steady_now();
+    if (closings_.size() > 0) idle_max = std::min(idle_max, learned(key, now));
+    if (idle_max <= milliseconds{0}) return;
     auto origin = origins_.find(key);
     if (origin == origins_.end()) origin = origins_.try_emplace(RecycledString(key)).first;
     transport->watch_idle();
-    idle_.push_back(Idle{std::move(transport), steady_now(), &*origin});
+    idle_.push_back(Idle{std::move(transport), now, idle_max, &*origin});
     origin->second.push_back(std::prev(idle_.end()));
     if (origin->second.size() > options_.idle_per_origin) close_oldest(*origin);
     if (idle_.size() > options_.idle_total) close_oldest(*idle_.front().origin);
+}
+
+void OriginPool::note_closed(std::string_view key, milliseconds idle, SteadyTime now) {
+    auto& closings = closings_.get(key, closings_max);
+    bool const is_first = closings.at == SteadyTime{};
+    if (!is_first && now - closings.at < seconds{1}) {   // the same event: a restart closes all
+        closings.idle = std::max(closings.idle, idle);
+        return;
+    }
+    if (!is_first) closings.before = closings.idle;
+    closings.idle = idle;
+    closings.at = now;
+}
+
+/// How long a connection may be idle, by the closings of a while ago; forgotten after some minutes, because the origin may have
+/// another limit by then.
+milliseconds OriginPool::learned(std::string_view key, SteadyTime now) {
+    auto const* const closings = closings_.find(key);
+    if (!closings || !closings->before) return milliseconds::max();
+    if (now - closings->at > closings_kept) {
+        closings_.erase(key);
+        return milliseconds::max();
+    }
+    return std::max(closings->idle, *closings->before) - seconds{1};
 }
 
 void OriginPool::sweep(SteadyTime now) {

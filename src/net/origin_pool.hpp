@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,6 +13,7 @@
 #include "net/transport.hpp"
 #include "util/clock.hpp"
 #include "util/hash.hpp"
+#include "util/lru_map.hpp"
 #include "util/recycled_memory.hpp"
 
 namespace garner::net {
@@ -39,13 +41,18 @@ public:
     /// Connections that begin with a PROXY header belong to one client: they have an empty key, under which nothing is kept.
     static bool is_shared(std::string_view key) { return !key.empty(); }
 
-    /// The connection most recently given under this key; those that the peer has closed are discarded. nullptr when there
-    /// is none. Allocates nothing.
-    std::unique_ptr<Transport> take(std::string_view key);
+    /// The connection most recently given under this key; those that the peer has closed, or may close at any moment, are
+    /// discarded. nullptr when there is none that was idle for at most `idle_max`. Allocates nothing, unless one was closed.
+    /// `since`: when it was given.
+    std::unique_ptr<Transport> take(std::string_view key, milliseconds idle_max = milliseconds::max(), SteadyTime* since = nullptr);
 
-    /// Keeps a connection without running operations and unread bytes. Beyond idle_per_origin or idle_total the oldest one
-    /// is closed.
-    void give(std::string_view key, std::unique_ptr<Transport> transport);
+    /// Keeps a connection without running operations and unread bytes, for use within `idle_max`. Beyond idle_per_origin or
+    /// idle_total the oldest one is closed.
+    void give(std::string_view key, std::unique_ptr<Transport> transport, milliseconds idle_max = milliseconds::max());
+
+    /// The peer has closed a connection under this key that had been idle for `idle`. After two such events, connections are
+    /// no longer taken a second before the longer one of the last two times. One alone may have been a restart of the peer.
+    void note_closed(std::string_view key, milliseconds idle, SteadyTime now = steady_now());
 
     /// Closes connections idle for longer than idle_timeout; to be called each tick.
     void sweep(SteadyTime now = steady_now());
@@ -70,14 +77,23 @@ private:
     struct Idle {
         std::unique_ptr<Transport> transport;
         SteadyTime since;
+        milliseconds idle_max;
         Origins::value_type* origin;
     };
+    /// The last two closings by an origin.
+    struct Closings {
+        SteadyTime at{};
+        milliseconds idle{};
+        std::optional<milliseconds> before;
+    };
+    milliseconds learned(std::string_view key, SteadyTime now);
 
     void close_oldest(Origins::value_type& origin);
 
     PoolOptions options_;
     Idles idle_;
     Origins origins_;
+    LruMap<Closings> closings_;
 };
 
 }   // namespace garner::net

@@ -115,6 +115,7 @@ net::awaitable<bool> FillPump::go_on_elsewhere(Trouble trouble) {
     pace_ = {};
     auto rest = co_await resumption_->find(options_, *writer_->growing(), trouble);
     if (!rest.exchange) co_return false;
+    if (exchange_->is_doubtful()) writer_->stop_storing(http::StoreRefusal::framing);
     exchange_ = std::move(rest.exchange);
     use_ = std::move(rest.use);
     pool_key_ = std::move(rest.pool_key);
@@ -137,11 +138,14 @@ net::awaitable<bool> FillPump::append(std::string_view data) {
 net::awaitable<void> FillPump::finish(Trouble trouble) {
     count_traffic();
     if (trouble != Trouble::none) co_return writer_->fail({502, text(trouble)});
+    if (exchange_->is_doubtful()) writer_->stop_storing(http::StoreRefusal::framing);
     use_.fetched(received_);
     if (auto* const group = services_.group)
         group->note_received(pace_.moved, std::chrono::duration_cast<microseconds>(pace_.waited));
     co_await store_whole();
-    if (exchange_->reusable()) services_.worker.pool.give(pool_key_, exchange_->release());
+    if (!exchange_->reusable()) co_return;
+    auto const idle_max = exchange_->idle_max();
+    services_.worker.pool.give(pool_key_, exchange_->release(), idle_max);
 }
 
 /// An invalidation that came meanwhile has kept it from being stored.

@@ -50,6 +50,7 @@ struct Deadlines {
     milliseconds head{30'000};          // from a head's first byte to its last
     milliseconds keep_alive{120'000};   // between requests of a client
     milliseconds body{60'000};          // without progress of a body, in either direction
+    milliseconds stream{900'000};       // the same for an uncacheable response body of unknown length; not less than `body`
     milliseconds first_byte{60'000};    // from the request sent to the response head
     milliseconds abandoned{10'000};     // how long a body without followers may take to its end
     milliseconds laggard{5'000};        // how long in total one reader of an unstored body may hold up the others

@@ -59,6 +59,7 @@ net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBod
             if (!pieces.empty() && !co_await writer_.send(pieces.take())) co_return false;
             auto const asked = steady_now();
             piece = co_await upstream_.exchange().read_body(request_.options->deadlines.body);
+            if (piece.trouble == Trouble::timed_out && !body.announced) piece = co_await wait_for_event();
             pace.add(piece.data.size(), steady_now() - asked);
         }
         // A body without a length may be a stream of events. An origin may also wait for the rest of the request.
@@ -67,6 +68,11 @@ net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBod
         if (owes && pace.is_below(limits.min_rate)) piece.trouble = Trouble::timed_out;
         if (piece.trouble != Trouble::none && request_.account && request_.account->is_over()) {   // the upload was ended
             co_await end_by_quota();
+            co_return false;
+        }
+        if (request_.client_gone && piece.trouble == Trouble::cancelled) {
+            request_.record.texts.reason = "the client closed the connection";
+            request_.close = true;
             co_return false;
         }
         if (piece.trouble != Trouble::none) {
@@ -99,6 +105,18 @@ net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBod
     if (!pieces.empty()) sent = co_await writer_.send(pieces.take());
     upstream_.finish_exchange();
     co_return sent;
+}
+
+/// After deadlines.body: the body may be a stream of events. A client that leaves would not be noticed by a write.
+net::awaitable<client::Exchange::Piece> PassThrough::wait_for_event() {
+    auto const& deadlines = request_.options->deadlines;
+    auto& exchange = upstream_.exchange();
+    client::Exchange::Piece piece{Trouble::timed_out, {}};
+    if (deadlines.stream <= deadlines.body || upstream_.upload().running()) co_return piece;
+    request_.watch_client([&exchange] { exchange.cancel(); });
+    piece = co_await exchange.read_body(deadlines.stream - deadlines.body);
+    request_.client.unwatch();
+    co_return piece;
 }
 
 /// Continues the body from another source, after the bytes that were sent.

@@ -101,7 +101,8 @@ std::string_view ResponseWriter::patch_of(Patch& patch) {
     bool const moves = request_.services.drain.departures && client.may_move() && !client.client()->identity &&
                        client.client()->own_connections == 0;
     if (request_.services.drain.begun && !moves && !client.more_received()) request_.close = true;
-    if (!client.body_done() && !request_.uploading) request_.close = true;
+    // The rest of the body would be read as the next request. An upload ends with its response (RFC 9112 9.6).
+    if (!client.body_done() || request_.uploading) request_.close = true;
     patch.close = request_.close;
     return write_patch(request_.scratch.patch, patch, request_.scratch.signature);
 }

@@ -62,7 +62,8 @@ net::awaitable<bool> RestOfBody::ask(http::Remainder const& missing, millisecond
     for (;; sources().go_to_next()) {
         changes.range_lines = missing.request_lines(wall_now());
         bool const answered = co_await upstream_.ask_current(changes);
-        if (answered) skipped = missing.skipped_in(upstream_.head(), upstream_.exchange().framing(), wall_now());
+        if (answered && !upstream_.is_doubtful())
+            skipped = missing.skipped_in(upstream_.head(), upstream_.exchange().framing(), wall_now());
         if (skipped || !upstream_.may_try_next()) break;
     }
     request_.record.cache_status.fwd_status = said;

@@ -53,6 +53,7 @@ StoreRefusal Storing::why_not_stored(http::ResponseHead const& response, http::R
     if (what == http::StoredAs::answer && is_too_large()) return StoreRefusal::too_large;
     auto const& peer = upstream_.sources().current().peer;
     if (peer && peer->options.proxy_only) return StoreRefusal::proxy_only;
+    if (upstream_.is_doubtful()) return StoreRefusal::framing;
     bool never = rule_forbids_storing(options.caching, request_.facts(), content_type);
     return never ? StoreRefusal::by_rule : StoreRefusal::none;
 }

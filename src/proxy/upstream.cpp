@@ -23,6 +23,8 @@ using http::Method;
 namespace {
 
 constexpr char const* cancelled = "The request was cancelled.";
+/// Responses may have so many times limits.fields_max: some have hundreds of Warning or Set-Cookie.
+constexpr std::size_t fields_factor = 4;
 
 /// True for an error made by the next proxy, not by the origin: Squid marks it. A response that Garner only passes on has a
 /// fwd-status or is a hit (RFC 9211 2.1, 2.3).
@@ -240,8 +242,9 @@ net::awaitable<bool> Upstream::wait_for_seat(milliseconds limit) {
 }
 
 void Upstream::begin_exchange(std::unique_ptr<net::Transport> transport, bool reused) {
-    exchange_ = std::make_unique<client::Exchange>(std::move(transport), request_.services.worker.buffers.take(), reused,
-                                                   request_.options->limits.head);
+    auto limits = request_.options->limits.head;
+    limits.fields *= fields_factor;
+    exchange_ = std::make_unique<client::Exchange>(std::move(transport), request_.services.worker.buffers.take(), reused, limits);
     if (request_.account) exchange_->read_at_most(request_.account->piece(share::Direction::down));
 }
 
@@ -289,6 +292,8 @@ void Upstream::note_failure(Trouble trouble) {
 bool Upstream::may_repeat(Trouble trouble) {
     bool const died = is_cut(trouble) && exchange_->reused() && !exchange_->answered() && !request_.aborted;
     if (!died) return false;
+    auto const idle = std::chrono::duration_cast<milliseconds>(sent_at_ - idle_since_);
+    request_.services.worker.pool.note_closed(pool_key_, idle);
     // A peer whose connection took this long to fail is unreachable: a new connection would only cost a second wait.
     constexpr milliseconds cut_off{1'000};
     if (sources_.peer() && steady_now() - sent_at_ > cut_off) {
@@ -299,12 +304,14 @@ bool Upstream::may_repeat(Trouble trouble) {
     return wanted && http::is_idempotent(request_.head().method) && !upload_.started();
 }
 
-/// A pooled connection may have been opened for a client with other rights. A request that must not be repeated gets none that the
-/// origin has closed a moment ago.
+/// A pooled connection may have been opened for a client with other rights. The origin may close an idle one while a request is on
+/// its way. A request that cannot be repeated gets one that was used a moment ago, and that the origin has not closed since.
 std::unique_ptr<net::Transport> Upstream::take_pooled() {
     if (request_.accepted_fault() != 0) return nullptr;
-    bool const is_repeatable = http::is_idempotent(request_.head().method);
-    while (auto transport = request_.services.worker.pool.take(pool_key_)) {
+    constexpr milliseconds moment{1'000};
+    bool const is_repeatable = http::is_idempotent(request_.head().method) && !request_.sends_body();
+    auto const idle_max = is_repeatable ? milliseconds::max() : moment;
+    while (auto transport = request_.services.worker.pool.take(pool_key_, idle_max, &idle_since_)) {
         if (!is_repeatable && transport->stale()) continue;
         address_ = transport->remote();
         if (sources_.peer()) return transport;   // the operator's own choice
@@ -384,7 +391,8 @@ void Upstream::finish_exchange() {
     bool const again = verified && !is_of_request && upload_.sent_whole() && plain && !upload_.running() && exchange_->reusable();
     if (!again) return;
     if (sources_.peer() && request_.sends_body()) exchange_->transport().expect_life(sources_.peer()->options.connect_timeout);
-    request_.services.worker.pool.give(pool_key_, exchange_->release());
+    auto const idle_max = exchange_->idle_max();
+    request_.services.worker.pool.give(pool_key_, exchange_->release(), idle_max);
     seat_.end();   // a slow client holds none
 }
 

@@ -49,6 +49,8 @@ public:
 
     client::Exchange& exchange() { return *exchange_; }
     http::ResponseHead const& head() const { return exchange_->head(); }
+    /// See Exchange::is_doubtful().
+    bool is_doubtful() const { return exchange_ && exchange_->is_doubtful(); }
     /// A connection is open.
     bool has_connection() const { return exchange_ && exchange_->connected(); }
     /// Moves the exchange out, to a new owner.
@@ -112,7 +114,8 @@ private:
     net::WakeHandle seat_awaited_;
     std::unique_ptr<client::Exchange> exchange_;
     WallTime asked_at_{};
-    SteadyTime sent_at_{};   // asked_at_ by the steady clock
+    SteadyTime sent_at_{};      // asked_at_ by the steady clock
+    SteadyTime idle_since_{};   // of a reused connection
     std::uint32_t passed_ = 0;
     bool went_out_ = false;
     net::ConnectStop* connecting_ = nullptr;
