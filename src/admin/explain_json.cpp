@@ -206,7 +206,8 @@ Json ways(icp::Resolution const& resolution, bool of_https) {
     Json all = Json::array();
     for (auto const& source : resolution.sources) {
         auto const reach = source.peer ? Json(icp::reach_of(source.peer->options, of_https)) : Json(nullptr);
-        all.push_back({{"why", name_of(source.why)}, {"peer", peer_name(source.peer)}, {"reach", reach}});
+        auto const state = source.peer ? Json(name_of(source.peer->view(steady_now()).health)) : Json(nullptr);
+        all.push_back({{"why", name_of(source.why)}, {"peer", peer_name(source.peer)}, {"reach", reach}, {"state", state}});
     }
     return all;
 }
@@ -248,6 +249,8 @@ Json sources(Explanation const& explained) {
                                               : "may"},
             {"hierarchical", told.hierarchical},
             {"undecided", told.undecided},
+            {"url_changed", told.resolution.url_changed},
+            {"url_too_long", told.resolution.url_too_long},
             {"asked", asked_peers(told.resolution)},
             {"timed_out", told.resolution.timed_out},
             {"took_ms", told.answered ? Json(millis(told.resolution.took)) : Json(nullptr)},

@@ -32,7 +32,8 @@ std::string state_of(icp::PeerStats const& peer) {
     case icp::Health::alive:
         if (!is_queried) return "alive: Garner uses it without queries";
         return "alive: Garner queries it and waits for its replies";
-    case icp::Health::suspect: return "suspect: it did not reply in time to the last query, so Garner does not wait for it";
+    case icp::Health::suspect:
+        return "suspect: it did not reply in time to the last query or request, so Garner does not wait for it";
     case icp::Health::dead: return "dead: Garner uses it only if no other source is left";
     }
     return "";

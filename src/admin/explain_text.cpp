@@ -60,7 +60,11 @@ std::string first_source(Json const& all) {
     if (!at(all, "sources").is_object()) return "the origin";
     if (!at(all, "sources.order.0").is_object()) return "a peer or the origin";
     auto const peer = text_at(all, "sources.order.0.peer");
-    return peer.empty() ? "the origin" : "peer " + peer;
+    if (peer.empty()) return "the origin";
+    if (text_at(all, "sources.order.0.why") != "ANY_OLD_PARENT") return "peer " + peer;
+    bool const is_dead = text_at(all, "sources.order.0.state") == "dead";
+    return "peer " + peer + (is_dead ? " although it is dead" : " although it has no free connection") +
+           " (no other source is left)";
 }
 
 /// The meaning of an outcome, with "*" for the source.
@@ -271,13 +275,19 @@ std::string said(Json const& word, bool timed_out) {
 /// "SIBLING_HIT/next door (TLS)"
 std::string one_source(Json const& source) {
     if (!at(source, "peer").is_string()) return text_at(source, "why");
-    auto const reach = text_at(source, "reach");
-    return filled(source, "{why}/{peer}") + (reach.empty() || reach == "clear" ? "" : " (" + reach + ")");
+    auto const reach = text_at(source, "reach"), state = text_at(source, "state");
+    auto notes = reach == "clear" ? std::string() : reach;
+    if (!state.empty() && state != "alive") notes += (notes.empty() ? "" : ", ") + state;
+    return filled(source, "{why}/{peer}") + (notes.empty() ? "" : " (" + notes + ")");
 }
 
 std::string why_no_peer_asked(Json const& sources, bool of_https) {
     if (text_at(sources, "direct") == "always") return "no peer is queried: direct.always";
     if (!is(sources, "hierarchical")) return "no peer is queried: queries are sent only for a GET that every cache may answer";
+    if (is(sources, "url_changed"))
+        return "no peer is queried: a purge or another method than GET has changed this URL, and not every peer has confirmed that "
+               "it removed its copy (HTCP CLR)";
+    if (is(sources, "url_too_long")) return "no peer is queried: the URL is too long for a query";
     if (of_https)
         return "no peer is queried: queries are sent in clear text, and https:// URLs only where peers[].https is \"clear\"";
     return "no peer is queried: none is eligible for this host, or the source is already determined";

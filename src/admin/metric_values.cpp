@@ -191,10 +191,7 @@ Json subject_count(Report const& report) { return report.figures.share.subjects;
 Json millis(std::optional<microseconds> const& time) {
     return time ? Json(static_cast<double>(time->count()) / 1e3) : Json(nullptr);
 }
-Json state_of_peer(icp::PeerStats const& peer) {
-    static constexpr std::array names{"alive", "suspect", "dead"};   // in the order of icp::Health
-    return names[static_cast<std::size_t>(peer.health)];
-}
+Json state_of_peer(icp::PeerStats const& peer) { return name_of(peer.health); }
 Json address_of_peer(icp::PeerStats const& peer) { return peer.address.empty() ? Json(nullptr) : Json(peer.address); }
 Json digest_entries(icp::PeerStats const& peer) { return peer.has_digest ? Json(peer.digest_entries) : Json(nullptr); }
 

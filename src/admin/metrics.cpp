@@ -239,7 +239,8 @@ constexpr Metric all_metrics[]{
     {"peers.https", "", "text", peer<[](Peer const& peer) { return name_of(https_of(peer.options)); }>,
      "How the peer gets https:// requests: ask, tunnel, no or clear."},
     {"peers.state", "", "text", peer<state_of_peer>,
-     "alive: queried and waited for; suspect: the last query timed out, so it is not waited for; dead: not waited for either, and "
+     "alive: queried and waited for; suspect: the last query or request timed out, so it is not waited for; dead: not waited for "
+     "either, and "
      "used only without another source."},
     {"", "garner_peer_alive{peer}", "0 or 1", peer<[](Peer const& peer) { return peer.health == icp::Health::alive; }>,
      "1 if the peer is alive, otherwise 0."},

@@ -24,17 +24,21 @@ constexpr milliseconds purge_patience{75'000};
 
 int print_purged(Command const& command, Json const& answer, std::ostream& out) {
     bool const here = is(answer, "purged");
-    bool anywhere = here;
+    bool anywhere = here, confirmed = true;
     out << (here ? "purged " : "nothing is cached for ") << command.url << "\n";
     for (auto const& peer : at(answer, "peers")) {
         auto const said = text_at(peer, "answer");
-        out << "peer " << text_at(peer, "name") << ": " << said << "\n";
+        auto const why = text_at(peer, "why");
+        out << "peer " << text_at(peer, "name") << ": " << said << (why.empty() ? "" : ": " + why) << "\n";
         anywhere |= said == "purged";
+        confirmed &= said == "purged" || said == "had nothing";
     }
     auto const& group = at(answer, "group");
     if (group.is_object()) out << "group: " << text_at(group, "text") << "\n";
-    if (group.is_object()) return is(group, "accepted") ? exit_done : exit_failed;
-    return anywhere ? exit_done : exit_failed;
+    bool const has_group = group.is_object();
+    if (has_group && !is(group, "accepted")) return exit_failed;
+    if (!confirmed) return exit_partial;
+    return anywhere || has_group ? exit_done : exit_failed;
 }
 
 int print_explained(Command const& command, Json const& answer, std::ostream& out) {

@@ -346,7 +346,10 @@ Reply Routes::purge_url(std::string_view url) {
             503, "Purged, but the disk did not confirm it in time: the object may be back after a crash.\n" + icp::text_of(peers));
     Json json{{"purged", found}};
     if (of_group) json["group"] = {{"accepted", of_group->accepted}, {"text", of_group->text()}};
-    for (auto const& peer : peers) json["peers"].push_back({{"name", peer.name}, {"answer", icp::words_of(peer)}});
+    for (auto const& peer : peers) {
+        auto& row = json["peers"].emplace_back(Json{{"name", peer.name}, {"answer", icp::words_of(peer)}});
+        if (*peer.why) row["why"] = peer.why;
+    }
     return in_json(json);
 }
 

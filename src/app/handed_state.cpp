@@ -80,10 +80,12 @@ Json json_of(icp::Peer const& peer, SteadyTime now) {
               {"overdue", liveness.overdue},
               {"refused", liveness.refused},
               {"probed_before_ms", static_cast<std::uint64_t>(liveness.probed_before.count())}};
+    if (liveness.waits > 0) json["waits"] = liveness.waits;
     if (liveness.silent_for) json["silent_ms"] = static_cast<std::uint64_t>(liveness.silent_for->count());
     put(json, "query_rtt_us", measured.query_rtt);
     put(json, "connect_rtt_us", measured.connect_rtt);
     put(json, "throughput", measured.throughput);
+    put(json, "first_byte_us", measured.first_byte);
     return json;
 }
 
@@ -103,10 +105,12 @@ NamedPeer peer_of(Reader& reader) {
     reader.flag("overdue", liveness.overdue);
     reader.flag("refused", liveness.refused);
     reader.time("probed_before_ms", liveness.probed_before);
+    if (reader.has("waits")) reader.number("waits", liveness.waits);
     if (reader.has("silent_ms")) reader.time("silent_ms", liveness.silent_for.emplace());
     take(reader, "query_rtt_us", one.measured.query_rtt);
     take(reader, "connect_rtt_us", one.measured.connect_rtt);
     take(reader, "throughput", one.measured.throughput);
+    take(reader, "first_byte_us", one.measured.first_byte);
     return one;
 }
 

@@ -131,6 +131,10 @@ void check_mesh(Reader& reader, Config const& config) {
         auto const ours = [&](proxy::Listen const& listen) { return listen.address == peer.host && listen.port == peer.http; };
         if (std::ranges::any_of(config.proxy.listen, ours))
             reader.fault({"peers", i}, "is this proxy itself", "write the address of the other cache, or remove this peer");
+        bool const is_queried = !peer.no_query && (peer.icp != 0 || peer.htcp != 0);
+        if (peer.type == icp::PeerOptions::Type::sibling && !is_queried && !peer.digest)
+            reader.notice({"peers", i}, "is never used: a sibling must be queried, or have a digest",
+                          R"(add icp_port, htcp_port or "digest": true and remove no_query, or remove this peer)");
     }
     if (!mesh.address.empty() && mesh.address == mesh.htcp.address && mesh.port == mesh.htcp.port)
         reader.fault({"htcp"}, "uses the same address and port as icp", "give each its own port, such as 3130 and 4827");

@@ -45,6 +45,7 @@ public:
         std::string fault = {};       // one line when the batch was not added; otherwise empty
         std::uint64_t doubtful = 0;   // new ones on other machines whose first answer was lost: another client may have
                                       // been told the same
+        std::string loss = {};        // one line when the set was found to have lost fingerprints, which are new again
     };
 
     /// Adds all of the batch, fewer than 2^31. Sets is_new[i] to 1 if batch[i] was neither in the set nor earlier in

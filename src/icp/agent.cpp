@@ -46,6 +46,7 @@ struct Agent::Round : Counted<Agent::Round> {
         std::size_t view = 0;   // its index among the views
         ReplyKind reply = ReplyKind::nothing;
         microseconds took{0};
+        char const* why = "";   // Reply::why
         bool overdue = false;   // no reply came within the wait
         bool expired = false;
     };
@@ -122,14 +123,12 @@ void Agent::stop() {
 
 bool Agent::alone() const { return mesh_.alone(); }
 
-/// A URL too long for a datagram would make the peers seem dead.
-bool Agent::may_ask_about(std::string_view url) const {
-    return url.size() <= longest_url && !mesh_.changed().has(url, steady_now());
-}
-
 net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* waiting) {
     Resolution resolution;
-    if (!may_ask_about(question.url)) question.hierarchical = false;
+    // A URL too long for a datagram would make the peers seem dead.
+    resolution.url_too_long = question.url.size() > longest_url;
+    resolution.url_changed = !resolution.url_too_long && mesh_.changed().has(question.url, steady_now());
+    if (resolution.url_too_long || resolution.url_changed) question.hierarchical = false;
     auto const peer_table = mesh_.peer_table();
     auto const begun = steady_now();
     std::vector<PeerView> views;
@@ -205,18 +204,28 @@ void Agent::ask_all(Round& round) {
     for (auto const index : left) std::erase(round.plan->wait_for, index);
 }
 
-net::awaitable<bool> Agent::is_there(std::shared_ptr<Peer> peer, std::string_view url, net::WakeHandle* waiting) {
+/// The first lookup that can query the peer.
+std::optional<std::size_t> Agent::lookup_for(Peer const& peer, std::string_view url) const {
     auto const rows = icp::lookups();
     std::size_t by = 0;
-    while (by < rows.size() && (rows[by].at_once || !lookups_[by]->reaches(*peer))) ++by;
-    bool const askable = by < rows.size() && !peer->options.no_query && peer->endpoint(rows[by].protocol);
-    if (!askable || url.size() > longest_url) co_return true;
-    auto const named = may_name(url, peer->options) ? std::string(url) : own_url(peer->options);
+    while (by < rows.size() && (rows[by].at_once || !lookups_[by]->reaches(peer))) ++by;
+    bool const askable = by < rows.size() && !peer.options.no_query && peer.endpoint(rows[by].protocol);
+    if (!askable || url.size() > longest_url) return std::nullopt;
+    return by;
+}
+
+bool Agent::can_ask(Peer const& peer, std::string_view url) const { return lookup_for(peer, url).has_value(); }
+
+net::awaitable<bool> Agent::is_there(std::shared_ptr<Peer> peer, std::string_view url, net::WakeHandle* waiting) {
+    auto const by = lookup_for(*peer, url);
+    if (!by) co_return true;
+    bool const is_nameable = !url.empty() && may_name(url, peer->options);
+    auto const named = is_nameable ? std::string(url) : own_url(peer->options);
     auto& round = begin_round(named);
-    round.asked.push_back({peer, rows[by].protocol});
+    round.asked.push_back({peer, icp::lookups()[*by].protocol});
     peer->asked(round.asked_at);
     Query const query{round.number, named};
-    lookups_[by]->ask(query, std::span(&peer, 1));
+    lookups_[*by]->ask(query, std::span(&peer, 1));
     if (!round.all_answered()) co_await wait(round, sign_of_life, waiting);
     bool const answered = round.all_answered();
     if (!answered) note_overdue(round);
@@ -245,8 +254,9 @@ net::awaitable<std::vector<PurgeResult>> Agent::clear(std::string url) {
     for (auto const& peer : peer_table->purged) {
         if (!may_keep(url, peer->options)) continue;
         auto const asked = std::ranges::find(round.asked, peer, &Round::Asked::peer);
-        auto const reply = asked == round.asked.end() ? ReplyKind::nothing : asked->reply;
-        results.push_back({peer->options.name, reply, may_name(url, peer->options)});
+        bool const was_asked = asked != round.asked.end();
+        auto const reply = was_asked ? asked->reply : ReplyKind::nothing;
+        results.push_back({peer->options.name, reply, was_asked ? asked->why : "", may_name(url, peer->options)});
     }
     end_round(round, steady_now());
     co_return results;
@@ -282,9 +292,13 @@ void Agent::tell_changed(std::string url) {
 
 std::vector<PurgeResult> Agent::purge_and_wait(std::string url) {
     constexpr seconds longest{5};   // for a busy worker, in addition to the retries
-    auto purging = purge(std::move(url));
+    auto purging = purge(url);
     auto result = net::asio::co_spawn(worker_.io.get_executor(), std::move(purging), net::asio::use_future);
-    return awaited(result, longest).value_or(std::vector<PurgeResult>());
+    if (auto told = awaited(result, longest)) return *std::move(told);
+    std::vector<PurgeResult> unknown;
+    for (auto const& peer : mesh_.peer_table()->purged)
+        if (may_keep(url, peer->options)) unknown.push_back({.name = peer->options.name});
+    return unknown;
 }
 
 void Agent::heard(Reply const& reply) {
@@ -324,7 +338,10 @@ void Agent::take(Reply const& reply) {
 /// Matches by source address: a peer may also be listed in htcp.purge_to.
 void Agent::take_purge_reply(Round& round, Reply const& reply) {
     for (auto& asked : round.asked)
-        if (asked.reply == ReplyKind::nothing && asked.peer->is_at(reply.from, reply.protocol)) asked.reply = reply.kind;
+        if (asked.reply == ReplyKind::nothing && asked.peer->is_at(reply.from, reply.protocol)) {
+            asked.reply = reply.kind;
+            asked.why = reply.why;
+        }
     if (round.all_answered()) round.waiting.wake(net::Wake::ready);
 }
 

@@ -32,6 +32,9 @@ struct Resolution {
     };
     std::vector<Word> words;   // one for each queried peer
     bool timed_out = false;    // a peer that was waited for had not replied
+    // The reason why no peer was queried about this URL:
+    bool url_changed = false;   // a purge or an unsafe request that not all peers have confirmed
+    bool url_too_long = false;
     microseconds took{0};
 };
 
@@ -77,6 +80,8 @@ public:
     /// Takes at most icp.timeout (2 s at most); `*waiting` wakes it early. `question`'s views must live that long.
     net::awaitable<Resolution> resolve(Question question, net::WakeHandle* waiting);
 
+    /// The peer can be queried, about this URL or about its own one.
+    bool can_ask(Peer const& peer, std::string_view url) const;
     /// True if a peer that has been silent over HTTP still replies. Queries it once more, for at most 1 s. Also true when
     /// the peer cannot be queried. `*waiting` wakes it early.
     net::awaitable<bool> is_there(std::shared_ptr<Peer> peer, std::string_view url, net::WakeHandle* waiting);
@@ -104,12 +109,12 @@ private:
     net::awaitable<std::vector<PurgeResult>> clear(std::string url);
     bool concerns_peers(std::string_view url) const;
     struct Round;
-    bool may_ask_about(std::string_view url) const;
     std::uint32_t fresh_number();
     Round& begin_round(std::string_view url);
     void end_round(Round& round, SteadyTime now);
     net::awaitable<net::Wake> wait(Round& round, milliseconds limit, net::WakeHandle* waiting);
     void ask_all(Round& round);
+    std::optional<std::size_t> lookup_for(Peer const& peer, std::string_view url) const;
     void take(Reply const&);
     void take_purge_reply(Round&, Reply const&);
     void note_overdue(Round&);

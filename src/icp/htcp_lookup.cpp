@@ -2,8 +2,11 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
+#include <map>
+
 #include "icp/htcp_responder.hpp"
 #include "icp/udp_lookup.hpp"
+#include "io/log.hpp"
 
 namespace garner::icp {
 namespace {
@@ -14,6 +17,20 @@ ReplyKind kind_of(htcp::Message const& response) {
     if (response.code == htcp::response::done) return ReplyKind::hit;
     bool const keeps = response.opcode == htcp::Opcode::clr && response.code == htcp::response::kept;
     return keeps ? ReplyKind::denied : ReplyKind::miss;
+}
+
+/// The reason of a reply about the message; empty: not known.
+char const* why_refused(htcp::Message const& response) {
+    if (!response.flag) return "";
+    switch (static_cast<htcp::Refusal>(response.code)) {
+    case htcp::Refusal::unsigned_message: return "it accepts signed messages only: set htcp.secret to its value";
+    case htcp::Refusal::bad_signature: return "its htcp.secret differs, or the clocks differ by more than 30 s";
+    case htcp::Refusal::not_allowed: return "this proxy is not in its htcp.allow or htcp.clear_allow";
+    case htcp::Refusal::unknown_opcode:
+    case htcp::Refusal::major_version:
+    case htcp::Refusal::minor_version: return "it does not support the message";
+    }
+    return "";
 }
 
 /// Sends the reply when neither a restart nor a power loss can restore the purged objects. No reply is sent if the disk cannot
@@ -69,13 +86,25 @@ private:
         if (verdict != htcp::Verdict::good && !response.flag) return counters_.unexpected.add();
         Reply reply{.number = response.number, .peer = peer, .kind = kind_of(response), .protocol = Protocol::htcp};
         reply.from = from;
+        reply.why = why_refused(response);
+        if (*reply.why) tell_refusal(peer->options.name, reply.why);
         auto const news = htcp::news_of(response.detail);
         reply.size = news.size;
         reply.source_rtt = news.source_rtt;
         services_.agent.heard(reply);
     }
 
+    /// Once a minute for each peer.
+    void tell_refusal(std::string const& peer, char const* why) {
+        auto const now = steady_now();
+        auto& told_at = refusals_[peer];
+        if (told_at != SteadyTime{} && now - told_at < seconds{60}) return;
+        told_at = now;
+        spdlog::warn("peer {} rejects the HTCP messages of this proxy: {}", peer, why);
+    }
+
     HtcpResponder responder_;
+    std::map<std::string, SteadyTime> refusals_;   // by the names of peers
 };
 
 }   // namespace

@@ -1,5 +1,7 @@
 #include "icp/htcp_responder.hpp"
 
+#include "io/log.hpp"
+
 namespace garner::icp {
 
 namespace {
@@ -12,6 +14,16 @@ constexpr milliseconds hit_margin{10'000};
 
 void add_line(std::string& lines, std::string_view name, std::string_view value) {
     lines.append(name).append(": ").append(value).append("\r\n");
+}
+
+char const* why_rejected(Verdict verdict) {
+    switch (verdict) {
+    case Verdict::missing: return "they are not signed; set the same htcp.secret there";
+    case Verdict::expired: return "their signature has expired, or the clocks differ by more than 30 s";
+    case Verdict::bad: return "their signature is wrong; set the same htcp.secret in both proxies";
+    case Verdict::good: break;
+    }
+    return "";
 }
 
 /// The lines of a detail; its views are valid as long as this object.
@@ -38,13 +50,15 @@ std::string HtcpResponder::answer(htcp::Message const& request, IpAddress const&
     if (!purges && !askers_.admit(from, all.queries_per_second, steady_now())) return counters_.limited.add(), std::string();
     std::string reply;
     auto const verdict = htcp::judge(request, options.secret, now);
+    bool const is_listed = is_among(from, purges ? options.clear_allow : options.allow);
     if (verdict != Verdict::good) {
+        if (is_listed) tell_rejected(from, why_rejected(verdict));
         reply = refused(request, verdict == Verdict::missing ? Refusal::unsigned_message : Refusal::bad_signature);
         // A client that cannot sign cannot verify a signature, and must not get more bytes than it sent.
         if (!reply.empty()) htcp::seal(reply, {}, now);
         return reply;
     }
-    if (!is_among(from, purges ? options.clear_allow : options.allow))
+    if (!is_listed)
         reply = refused(request, Refusal::not_allowed);
     else if (request.opcode == htcp::Opcode::tst)
         reply = test(request, now);
@@ -53,6 +67,14 @@ std::string HtcpResponder::answer(htcp::Message const& request, IpAddress const&
     if (!request.flag) return {};
     htcp::seal(reply, options.secret, now);
     return reply;
+}
+
+/// Once a minute: anyone may send datagrams with the address of another cache.
+void HtcpResponder::tell_rejected(IpAddress const& from, char const* why) {
+    auto const now = steady_now();
+    if (told_at_ && now - *told_at_ < seconds{60}) return;
+    told_at_ = now;
+    spdlog::warn("HTCP messages of {} are rejected: {}", from.text(), why);
 }
 
 /// Counts the refusal; empty when no reply is wanted.

@@ -20,11 +20,13 @@ public:
 
 private:
     std::string refused(htcp::Message const& request, htcp::Refusal refusal);
+    void tell_rejected(IpAddress const& from, char const* why);
     std::string test(htcp::Message const& request, WallTime now);
     bool is_replay(htcp::Message const& request, WallTime now);
     std::uint8_t clear(htcp::Message const& request);
 
     ReplayGuard& replays_;
+    std::optional<SteadyTime> told_at_;
 };
 
 }   // namespace garner::icp

@@ -67,6 +67,7 @@ struct PeerOptions {
     net::ProxyProtocol proxy_protocol = net::ProxyProtocol::off;   // at its HTTP port
     std::string group;                                             // parents of one group share the URLs by rendezvous hashing
     milliseconds connect_timeout{2'000};
+    milliseconds first_byte{0};   // a request without a response goes to the next source, too; 0: Peer::patience() derives it
     std::optional<PeerTls> tls = std::nullopt;   // given: TLS at its HTTP port
     std::optional<Https> https = std::nullopt;   // not given: https_of() decides
     // For a server that DNS has named for `srv` (RFC 2782):

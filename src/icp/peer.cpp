@@ -22,6 +22,8 @@ std::string title_of(PeerOptions const& options) {
     return std::string(type) + " \"" + options.name + "\" (" + place + (options.tls ? ", TLS)" : ")");
 }
 
+constexpr char const* lets_wait = "accepts connections and does not respond: unused until it responds";
+
 void count(PeerFigures& figures, ReplyKind kind) {
     switch (kind) {
     case ReplyKind::nothing: return;
@@ -141,6 +143,35 @@ void Peer::connect_failed(std::string_view why, SteadyTime now) {
     if (died) tell_dead("cannot be used: " + std::string(why) + "; retrying");
 }
 
+milliseconds Peer::patience() const {
+    // A response that takes four times the mean is late. Beyond the maximum a client would hardly wait.
+    constexpr std::int64_t late = 4;
+    constexpr milliseconds min{1'000}, max{10'000};
+    if (options.first_byte > milliseconds{0}) return options.first_byte;
+    MutexLock const lock(mutex_);
+    auto const mean = first_byte_.mean_time().value_or(microseconds{0});
+    return std::clamp(std::chrono::duration_cast<milliseconds>(late * mean), min, max);
+}
+
+void Peer::responded(microseconds took, SteadyTime now) {
+    bool revived = false;
+    {
+        MutexLock const lock(mutex_);
+        first_byte_.add(took);
+        revived = liveness_.responded(now);
+    }
+    if (revived) tell_alive();
+}
+
+void Peer::waited(SteadyTime sent_at, SteadyTime now) {
+    bool died = false;
+    {
+        MutexLock const lock(mutex_);
+        died = liveness_.waited(sent_at, now);
+    }
+    if (died) tell_dead(lets_wait);
+}
+
 void Peer::received(Bytes bytes) {
     MutexLock const lock(mutex_);
     figures_.bytes += bytes;
@@ -165,7 +196,8 @@ Peer::Measured Peer::measured(SteadyTime now) const {
     return {.liveness = liveness_.state(now),
             .query_rtt = query_rtt_.mean(),
             .connect_rtt = connect_rtt_.mean(),
-            .throughput = throughput_.mean()};
+            .throughput = throughput_.mean(),
+            .first_byte = first_byte_.mean()};
 }
 
 void Peer::adopt(Measured const& measured, SteadyTime now) {
@@ -174,6 +206,7 @@ void Peer::adopt(Measured const& measured, SteadyTime now) {
     if (measured.query_rtt) query_rtt_.add(*measured.query_rtt);
     if (measured.connect_rtt) connect_rtt_.add(*measured.connect_rtt);
     if (measured.throughput) throughput_.add(*measured.throughput);
+    if (measured.first_byte) first_byte_.add(*measured.first_byte);
 }
 
 // ---- TLS ----
@@ -239,6 +272,24 @@ bool Peer::wants_probe(SteadyTime now) const {
 void Peer::probed(SteadyTime now) {
     MutexLock const lock(mutex_);
     liveness_.probed(now);
+}
+
+bool Peer::must_respond() const {
+    MutexLock const lock(mutex_);
+    return liveness_.must_respond();
+}
+
+void Peer::probe_ended(bool responded, SteadyTime now) {
+    bool changed = false;
+    {
+        MutexLock const lock(mutex_);
+        changed = responded ? liveness_.probe_responded(now) : liveness_.probe_waited(now);
+    }
+    if (!changed) return;
+    if (responded)
+        tell_alive();
+    else
+        tell_dead(lets_wait);
 }
 
 // ---- its digest ----

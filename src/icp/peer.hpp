@@ -49,6 +49,12 @@ public:
     void leave();
     void connected(std::optional<microseconds> rtt, SteadyTime now);
     void connect_failed(std::string_view why, SteadyTime now);
+    /// How long a request waits for a response head before the next source gets it, too.
+    milliseconds patience() const;
+    /// A response head has arrived this long after the request.
+    void responded(microseconds took, SteadyTime now);
+    /// A request sent at that time has no response head, although another source has answered it.
+    void waited(SteadyTime sent_at, SteadyTime now);
     /// These bytes of a response have arrived.
     void received(Bytes bytes);
     /// The response is complete: all its bytes, which received() has counted, and the time for them.
@@ -77,6 +83,10 @@ public:
 
     bool wants_probe(SteadyTime now) const;
     void probed(SteadyTime now);
+    /// Its requests wait: a connection alone is no sign of life.
+    bool must_respond() const;
+    /// The result of a probe by a request.
+    void probe_ended(bool responded, SteadyTime now);
 
     // ---- a takeover ----
     /// Its measurements, for another process.
@@ -84,6 +94,7 @@ public:
         Liveness::State liveness = {};
         std::optional<double> query_rtt = std::nullopt, connect_rtt = std::nullopt;   // µs
         std::optional<double> throughput = std::nullopt;                              // bytes per second
+        std::optional<double> first_byte = std::nullopt;                              // µs
     };
     Measured measured(SteadyTime now) const;
     void adopt(Measured const& measured, SteadyTime now);
@@ -101,6 +112,7 @@ private:
     Smoothed query_rtt_ GUARDED_BY(mutex_);     // µs, of queries
     Smoothed connect_rtt_ GUARDED_BY(mutex_);   // µs, of its HTTP connections
     Smoothed throughput_ GUARDED_BY(mutex_);    // bytes per second, of larger bodies
+    Smoothed first_byte_ GUARDED_BY(mutex_);    // µs, from a request to the response head
     PeerFigures figures_ GUARDED_BY(mutex_);
     std::vector<IpAddress> addresses_ GUARDED_BY(mutex_);
     std::shared_ptr<Digest const> digest_ GUARDED_BY(mutex_);

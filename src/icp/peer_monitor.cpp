@@ -15,13 +15,23 @@ constexpr milliseconds lost_for{5'000};
 // A watched proxy that dies is known to be dead after 4 s at most.
 constexpr milliseconds watch_every{1'500};   // so every second round
 constexpr milliseconds watch_limit{1'500};
+constexpr milliseconds response_limit{2'000};
+
+/// No request for a resource: every server answers it itself, with any status (RFC 9110 9.3.7).
+std::string sign_of_life_of(PeerOptions const& peer) {
+    auto const literal = parse_ip(peer.host);
+    auto const place = literal ? IpEndpoint{*literal, peer.http}.text() : peer.host + ":" + std::to_string(peer.http);
+    return "OPTIONS * HTTP/1.1\r\nHost: " + place + "\r\nMax-Forwards: 0\r\nConnection: close\r\n\r\n";
+}
 
 }   // namespace
 
 void PeerMonitor::stop() {
     PeriodicTask::stop();
-    for (auto const& [peer, watch] : watches_)
+    for (auto const& [peer, watch] : watches_) {
         if (watch.probing) watch.probing->request();
+        if (watch.asking) watch.asking->cancel();
+    }
 }
 
 void PeerMonitor::look_around() {
@@ -74,13 +84,32 @@ net::awaitable<void> PeerMonitor::probe(std::shared_ptr<Peer> peer) {
     auto target = peer->target();
     if (watches_[peer].is_watched) target.timeout = std::min(target.timeout.value_or(watch_limit), watch_limit);
     net::AddressFilter const filter = [&peer](net::Address const& address) { return peer->refusal(net::to_ip(address)); };
-    auto const connected = co_await worker_.connector.connect(target, filter, &stop);
+    auto connected = co_await worker_.connector.connect(target, filter, &stop);
     using enum net::ConnectFailure;   // a failure of DNS here says nothing about clients
+    bool const is_theirs = is_one_of<refused, unreachable, timed_out, tls>(connected.failure);
+    bool const must_respond = peer->must_respond();
     if (connected.transport)
         peer->connected(std::nullopt, steady_now());
-    else if (may_die && !stopped_ && is_one_of<refused, unreachable, timed_out, tls>(connected.failure))
+    else if (may_die && !stopped_ && is_theirs)
         peer->connect_failed(connected.reason, steady_now());
+    bool has_responded = false;
+    if (must_respond && connected.transport) has_responded = co_await responds(peer, std::move(connected.transport));
+    bool const has_ended = has_responded || connected.failure == none || is_theirs;
+    if (must_respond && has_ended && !stopped_) peer->probe_ended(has_responded, steady_now());
     watches_[peer].probing = nullptr;
+}
+
+/// True if the peer sends any byte of a response.
+net::awaitable<bool> PeerMonitor::responds(std::shared_ptr<Peer> peer, std::unique_ptr<net::Transport> transport) {
+    client::Exchange exchange(std::move(transport), worker_.buffers.take(), false, http::HeadLimits{});
+    watches_[peer].asking = &exchange;
+    auto text = sign_of_life_of(peer->options);
+    iovec part{text.data(), text.size()};
+    std::span<iovec> const parts(&part, 1);
+    auto trouble = co_await exchange.send(parts, response_limit);
+    if (trouble == client::Trouble::none) trouble = co_await exchange.read_head(http::Method::options, response_limit);
+    watches_[peer].asking = nullptr;
+    co_return exchange.answered();
 }
 
 }   // namespace garner::icp

@@ -3,6 +3,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "client/exchange.hpp"
 #include "icp/periodic_task.hpp"
 #include "net/connector.hpp"
 
@@ -25,14 +26,17 @@ private:
         SteadyTime find_at{};    // when its name is resolved again
         bool finding = false;
         net::ConnectStop* probing = nullptr;
+        client::Exchange* asking = nullptr;   // of a probe by a request
     };
 
     void look_around() override;
     /// Resolves again every minute, and every few seconds while the name does not resolve.
     net::awaitable<void> find(std::shared_ptr<Peer> peer);
     bool wants_probe(Peer const& peer, Watch const& watch, SteadyTime now) const;
-    /// Tries a connection to the HTTP port of a peer whose connections failed or which is watched, with its TLS handshake.
+    /// Tries a connection to the HTTP port of a peer whose connections failed or which is watched, with its TLS handshake. Sends
+    /// a request, too, if requests to the peer wait.
     net::awaitable<void> probe(std::shared_ptr<Peer> peer);
+    net::awaitable<bool> responds(std::shared_ptr<Peer> peer, std::unique_ptr<net::Transport> transport);
 
     std::unordered_map<std::shared_ptr<Peer>, Watch> watches_;
 };

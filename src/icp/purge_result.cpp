@@ -23,7 +23,10 @@ bool any_gone(std::span<PurgeResult const> all) {
 
 std::string text_of(std::span<PurgeResult const> all) {
     std::string text;
-    for (auto const& one : all) text.append("peer ").append(one.name).append(": ").append(words_of(one)).append("\n");
+    for (auto const& one : all) {
+        text.append("peer ").append(one.name).append(": ").append(words_of(one));
+        text.append(*one.why ? ": " : "").append(one.why).append("\n");
+    }
     return text;
 }
 

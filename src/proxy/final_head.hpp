@@ -18,15 +18,17 @@ public:
         http::Method method = http::Method::get;
         bool of_rest = false;   // RequestChanges::of_rest, first_byte_max
         milliseconds first_byte_max = milliseconds::max();
+        bool may_give_way = false;   // the next source may get the request, too
     };
     /// Returns when exchange.head() is the final head or a 101. Interim responses go to the client. Trouble::cancelled when
-    /// the client disconnects, unless followers wait for the fetch.
+    /// the client disconnects, unless followers wait for the fetch. Trouble::timed_out also for a peer that is silent although
+    /// it should have answered by now, if the next source may be asked.
     net::awaitable<client::Trouble> read(client::Exchange& exchange, Terms terms);
 
 private:
-    net::awaitable<client::Trouble> read_one(client::Exchange& exchange, http::Method method, milliseconds limit);
-    net::awaitable<client::Trouble> read_patiently(client::Exchange& exchange, http::Method method, milliseconds limit,
-                                                   bool doubts);
+    net::awaitable<client::Trouble> read_one(client::Exchange& exchange, Terms const& terms, milliseconds limit);
+    net::awaitable<client::Trouble> read_patiently(client::Exchange& exchange, Terms const& terms, milliseconds limit, bool doubts);
+    bool is_askable(icp::Peer const& peer) const;
     void watch_client(client::Exchange& exchange);
     bool client_gave_up() const { return request_.client_gone && !request_.others_wait(); }
 

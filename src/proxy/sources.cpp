@@ -59,6 +59,11 @@ void Sources::assign(std::span<icp::Source const> sources, std::size_t at) {
     at_ = at;
 }
 
+void Sources::come_back(icp::Source source, bool interrupts) {
+    if (!interrupts) ++at_;
+    sources_.insert(sources_.begin() + static_cast<std::ptrdiff_t>(at_), std::move(source));
+}
+
 void Sources::note_current() {
     auto& record = request_.record;
     record.hierarchy = current().why;

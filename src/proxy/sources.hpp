@@ -36,6 +36,8 @@ public:
     bool is_on_line() const { return !peer() || peer()->options.type != icp::PeerOptions::Type::sibling; }
     bool has_next() const { return at_ + 1 < sources_.size(); }
     void go_to_next() { ++at_; }
+    /// A peer that was left has responded: it is the current source again. `interrupts`: the present one is the next then.
+    void come_back(icp::Source source, bool interrupts);
     /// For the log and Cache-Status.
     void note_current();
 

@@ -103,8 +103,19 @@ net::awaitable<bool> Upstream::ask(RequestChanges const& changes) {
 
 net::awaitable<bool> Upstream::ask_in_turn(RequestChanges const& changes) {
     co_await sources_.choose();
-    for (;;) {
-        bool const answered = co_await ask_current(changes);
+    bool const answered = co_await ask_until_answered(changes);
+    if (answered && silent_) silent_->lose_to_source_of(entered_at_);
+    silent_.reset();
+    co_return answered;
+}
+
+/// A peer that does not respond in time stays beside the next source: the first response is used.
+net::awaitable<bool> Upstream::ask_until_answered(RequestChanges const& changes) {
+    for (bool answered = co_await ask_current(changes);;) {
+        if (silent_ && silent_->has_response()) {
+            use_silent_response(true);
+            answered = true;
+        }
         auto demand = answered && !sources_.is_tunnelled() ? demand_for_login(request_, sources_, head()) : std::nullopt;
         if (demand) {
             failure_ = *std::move(demand);
@@ -118,9 +129,78 @@ net::awaitable<bool> Upstream::ask_in_turn(RequestChanges const& changes) {
             fail(502, sources_.name() + " rejected the login of this proxy (407).", FailureKind::peer);
             co_return false;
         }
-        if (!may_try_next()) co_return answered;
-        sources_.go_to_next();
+        if (may_try_next()) {
+            keep_if_silent(changes);
+            sources_.go_to_next();
+            answered = co_await ask_current(changes);
+        } else {
+            bool const has_response = co_await wait_for_silent_peers();
+            if (!has_response) co_return answered;
+            use_silent_response(false);
+            answered = true;
+        }
     }
+}
+
+/// True when a peer that has not responded in time has done so.
+net::awaitable<bool> Upstream::wait_for_silent_peers() {
+    while (silent_ && silent_->is_waiting() && !silent_->has_response() && is_wanted()) {
+        request_.watch_client([this] { abort(); });
+        auto const executor = request_.executor();
+        co_await silent_->wait(executor);
+        request_.client.unwatch();
+    }
+    co_return silent_ && silent_->has_response() && is_wanted();
+}
+
+SilentPeers& Upstream::silent_peers() {
+    if (!silent_) silent_ = std::make_unique<SilentPeers>([this] { interrupt(); });
+    return *silent_;
+}
+
+void Upstream::keep_if_silent(RequestChanges const& changes) {
+    if (!is_silent_ || !has_connection()) return;
+    auto const took = std::chrono::duration_cast<milliseconds>(steady_now() - sent_at_);
+    auto const left = std::min(request_.options->deadlines.first_byte, changes.first_byte_max) - took;
+    if (left <= milliseconds{0}) return;
+    count_traffic();
+    SilentExchange silent{.seat = std::move(seat_),
+                          .exchange = std::move(exchange_),
+                          .use = std::move(use_),
+                          .source = sources_.current(),
+                          .pool_key = pool_key_,
+                          .asked_at = asked_at_,
+                          .sent_at = sent_at_,
+                          .passed = passed_,
+                          .address = address_};
+    silent_peers().keep(std::move(silent), request_.executor(), request_.head().method, left);
+}
+
+/// A CONNECT that the next source gets instead: nothing was sent through the tunnel.
+void Upstream::note_silent_connect() {
+    SilentExchange silent;
+    silent.source = sources_.current();
+    silent.sent_at = sent_at_;
+    silent_peers().keep(std::move(silent), request_.executor(), Method::connect, {});
+}
+
+/// `interrupts`: the current source was still being asked.
+void Upstream::use_silent_response(bool interrupts) {
+    drop_exchange();
+    failure_ = {};
+    auto silent = silent_->take_response();
+    exchange_ = std::move(silent.exchange);
+    seat_ = std::move(silent.seat);
+    use_ = std::move(silent.use);
+    pool_key_ = std::move(silent.pool_key);
+    asked_at_ = silent.asked_at;
+    sent_at_ = entered_at_ = silent.sent_at;
+    passed_ = silent.passed;
+    address_ = silent.address;
+    sources_.come_back(std::move(silent.source), interrupts);
+    sources_.note_current();
+    request_.record.cache_status.fwd_status = head().status;
+    note_answer();
 }
 
 /// The peer did not give the requested response, and another source may: a false hit (RFC 2187 5.2.1), or an error of the
@@ -141,16 +221,16 @@ bool Upstream::should_try_next_source() const {
 }
 
 bool Upstream::may_try_next() const {
-    bool const wanted = !request_.aborted && (!request_.client_gone || request_.others_wait());
     bool const is_refused =
         failure_.told.status == 407 || failure_.is_over_quota() || failure_.is_over_limit();   // for each source
-    if (!sources_.has_next() || !wanted || upload_.started() || is_refused) return false;
+    if (!sources_.has_next() || !is_wanted() || upload_.started() || is_refused) return false;
     bool const went_out = exchange_ != nullptr;
     return !went_out || http::is_idempotent(request_.head().method);
 }
 
 /// False when this source cannot be used: failure() has the reason.
 bool Upstream::enter_source() {
+    entered_at_ = steady_now();
     auto* mesh = request_.services.mesh;
     bool const measures = mesh && (mesh->wants_to_know() || sources_.current().peer);
     if (sources_.current().why == Hierarchy::no_direct_fail)
@@ -178,6 +258,7 @@ net::awaitable<bool> Upstream::ask_current(RequestChanges const& changes) {
     for (bool again = false;; again = true) {
         close_exchange();
         failure_ = {};
+        is_silent_ = false;
         if (request_.client.fetch_turns()) co_await wait_for_turn();
         bool is_seated = has_seat();
         if (!is_seated)
@@ -204,6 +285,7 @@ net::awaitable<bool> Upstream::ask_current(RequestChanges const& changes) {
             co_return true;
         }
         if (upload_.running()) co_await upload_.join();
+        is_silent_ = trouble == Trouble::timed_out && !exchange_->answered() && sources_.peer() && !sources_.is_tunnelled();
         note_failure(trouble);
         if (again || !may_repeat(trouble)) co_return false;
         request_.services.counters.origin_retries.add();
@@ -274,7 +356,9 @@ net::awaitable<Trouble> Upstream::read_answer(RequestChanges const& changes) {
     // The end of a chunked body is sent, too, if all of the body has arrived: over HTTP/2 it may be empty.
     bool const owes_end = request_.client.body_framing().kind == http::Framing::Kind::chunked && !upload_.started();
     if (owes_end || !request_.client.body_done()) upload_.start(*exchange_, faulty, moved);
-    FinalHead::Terms const terms{request_.head().method, changes.of_rest, changes.first_byte_max};
+    // Its response came while the connection was opened.
+    if (silent_ && silent_->has_response()) exchange_->cancel();
+    FinalHead::Terms const terms{request_.head().method, changes.of_rest, changes.first_byte_max, may_try_next()};
     return final_head_.read(*exchange_, terms);
 }
 
@@ -372,8 +456,11 @@ void Upstream::note_connected(net::Transport& transport) {
 
 void Upstream::note_answer() {
     use_.head_came();
+    auto const took = steady_now() - sent_at_;
+    if (sources_.peer() && !sources_.is_tunnelled())
+        sources_.peer()->responded(std::chrono::duration_cast<microseconds>(took), steady_now());
     if (sources_.peer() || upload_.started()) return;
-    request_.services.first_bytes.add(request_.origin(), std::chrono::duration_cast<milliseconds>(steady_now() - sent_at_));
+    request_.services.first_bytes.add(request_.origin(), std::chrono::duration_cast<milliseconds>(took));
 }
 
 void Upstream::finish_exchange() {
@@ -427,6 +514,11 @@ std::string Upstream::peer_text() const {
 }
 
 void Upstream::abort() {
+    interrupt();
+    if (silent_) silent_->wake();
+}
+
+void Upstream::interrupt() {
     seat_awaited_.wake(net::Wake::shutdown);
     if (connecting_) connecting_->request();
     if (exchange_) exchange_->cancel();
@@ -451,6 +543,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::open_tunnel(std::strin
         if (is_seated && enter_source()) transport = co_await connect();
         if (transport) request_.services.counters.origin_connections.add();
         if (transport && sources_.peer()) transport = co_await connect_through_peer(std::move(transport), early);
+        if (transport && silent_) silent_->lose_to_source_of(entered_at_);
         if (transport || !may_try_next()) co_return transport;
         sources_.go_to_next();
     }
@@ -465,10 +558,14 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect_through_peer(s
     auto text = connect_head(request_, sources_);
     iovec part{text.data(), text.size()};
     std::span<iovec> parts(&part, 1);
+    sent_at_ = steady_now();
     auto trouble = co_await exchange_->send(parts, request_.options->deadlines.body);
-    FinalHead::Terms const terms{.method = Method::connect};
+    FinalHead::Terms const terms{.method = Method::connect, .may_give_way = sources_.has_next() && !upload_.started()};
     if (trouble == Trouble::none) trouble = co_await final_head_.read(*exchange_, terms);
     auto const status = trouble == Trouble::none ? head().status : 0;
+    auto const took = std::chrono::duration_cast<microseconds>(steady_now() - sent_at_);
+    if (status != 0) sources_.peer()->responded(took, steady_now());
+    if (trouble == Trouble::timed_out && !exchange_->answered()) note_silent_connect();
     if (status >= 200 && status < 300) {
         early = exchange_->leftover();
         auto tunnel = exchange_->release();

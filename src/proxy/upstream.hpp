@@ -10,6 +10,7 @@
 #include "proxy/origin_seats.hpp"
 #include "proxy/request.hpp"
 #include "proxy/response_writer.hpp"
+#include "proxy/silent_peers.hpp"
 #include "proxy/source_use.hpp"
 #include "proxy/sources.hpp"
 #include "proxy/upload.hpp"
@@ -99,6 +100,14 @@ private:
                                                                          std::string& early);
     net::awaitable<std::unique_ptr<net::Transport>> secure_through_peer(std::unique_ptr<net::Transport> transport);
     net::awaitable<bool> ask_in_turn(RequestChanges const& changes);
+    net::awaitable<bool> ask_until_answered(RequestChanges const& changes);
+    net::awaitable<bool> wait_for_silent_peers();
+    void keep_if_silent(RequestChanges const& changes);
+    void note_silent_connect();
+    void use_silent_response(bool interrupts);
+    SilentPeers& silent_peers();
+    bool is_wanted() const { return !request_.aborted && (!request_.client_gone || request_.others_wait()); }
+    void interrupt();
     std::optional<client::Trouble> try_send_request(std::span<iovec>& parts);
     net::awaitable<client::Trouble> read_answer(RequestChanges const& changes);
     void note_answer();
@@ -116,6 +125,9 @@ private:
     WallTime asked_at_{};
     SteadyTime sent_at_{};      // asked_at_ by the steady clock
     SteadyTime idle_since_{};   // of a reused connection
+    SteadyTime entered_at_{};
+    bool is_silent_ = false;   // the current source did not respond in time
+    std::unique_ptr<SilentPeers> silent_;
     std::uint32_t passed_ = 0;
     bool went_out_ = false;
     net::ConnectStop* connecting_ = nullptr;

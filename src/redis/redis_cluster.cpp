@@ -68,7 +68,7 @@ void RedisCluster::gone(Node& node) {
 bool RedisCluster::is_ready(Node& node) {
     if (node.connection.is_open(true)) return true;
     if (steady_now() < node.not_before) return false;
-    if (node.connection.open() && keeps_all(node)) return true;
+    if (node.connection.open() && keeps_all(node)) return ++opened_, true;
     if (lasting_.empty()) gone(node);
     return false;
 }

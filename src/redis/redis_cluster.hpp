@@ -55,6 +55,9 @@ public:
 
     explicit RedisCluster(RedisAddress address) : address_(std::move(address)) { serving_.fill(-1); }
 
+    /// The number of connections opened so far: a node that restarts closes its connection.
+    std::uint64_t opened() const { return opened_; }
+
     /// Learns which node serves which slot, before the first question. Empty, or one line that names the error.
     std::string begin();
 
@@ -98,6 +101,7 @@ private:
     std::vector<std::unique_ptr<Node>> nodes_;
     std::array<std::int16_t, redis_slots> serving_;   // by slot, an index in nodes_, or -1
     std::size_t next_teacher_ = 0;
+    std::uint64_t opened_ = 0;
     std::string trouble_;      // the latest error that may pass
     std::string lasting_;      // an error that will not
     bool unsettled_ = false;   // the table of slots is outdated

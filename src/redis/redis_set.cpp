@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <utility>
 
 #include "crawl/mixed_bits.hpp"
 #include "util/check.hpp"
@@ -52,11 +53,9 @@ std::string RedisSet::agree_on_form(std::uint64_t expected) {
     auto const name = prefix_ + "form", wanted = std::string(form_begins) + std::to_string(bucket_bits_for(expected));
     std::string fault;
     cluster_.ask_one(name, {"SET", name, wanted, "NX"}, fault);
+    if (fault.empty()) fault = read_form(form_);
     if (!fault.empty()) return fault;
-    auto const reply = cluster_.ask_one(name, {"GET", name}, fault);
-    if (!fault.empty()) return fault;
-    std::string_view form;
-    if (reply->type == REDIS_REPLY_STRING) form = {reply->str, static_cast<std::size_t>(reply->len)};
+    std::string_view const form = form_;
     bool const ours = form.starts_with(form_begins) && read_whole_number(form.substr(form_begins.size()), bucket_bits_) &&
                       bucket_bits_ >= least_bucket_bits && bucket_bits_ <= most_bucket_bits;
     if (!ours) return "the key " + name + " belongs to another program or version; choose another prefix=";
@@ -64,6 +63,45 @@ std::string RedisSet::agree_on_form(std::uint64_t expected) {
     if (expected <= room) return {};
     return "the set of prefix=" + prefix_ + " was created for " + std::to_string(room) + " entries at most, and " +
            std::to_string(expected) + " are expected; choose another prefix=, or lower the expected number";
+}
+
+/// Empty: the key does not exist, or has no text.
+std::string RedisSet::read_form(std::string& form) {
+    auto const name = prefix_ + "form";
+    std::string fault;
+    form_read_ = steady_now();
+    opened_ = cluster_.opened();
+    auto const reply = cluster_.ask_one(name, {"GET", name}, fault);
+    if (!fault.empty()) return fault;
+    form = reply->type == REDIS_REPLY_STRING ? std::string(reply->str, static_cast<std::size_t>(reply->len)) : std::string();
+    return {};
+}
+
+/// Without the form another crawler might choose another number of buckets. So it is written again at once. A different one means
+/// that this has happened: both would call the same URLs new.
+std::string RedisSet::keep_form() {
+    auto const name = prefix_ + "form";
+    std::string form;
+    auto fault = read_form(form);
+    if (fault.empty() && form.empty()) {
+        note_loss("the key " + name + " is gone");
+        cluster_.ask_one(name, {"SET", name, form_, "NX"}, fault);
+        if (fault.empty()) fault = read_form(form);
+    }
+    if (!fault.empty()) return opened_ = 0, fault;
+    if (form == form_) return {};
+    opened_ = 0;   // read again with the next batch
+    return "another crawler has created the set of prefix=" + prefix_ +
+           " again with other buckets, after Redis had lost it; restart this one, with the same expected number as the other";
+}
+
+void RedisSet::note_loss(std::string const& what) {
+    if (!loss_.empty()) return;
+    loss_ = "redis: the cluster has lost URLs of the set with prefix=" + prefix_ + " (" + what + "; " +
+            std::to_string(size_ + uncounted_) +
+            " URLs were known): lost ones are new again; restore the data of Redis, and set appendonly to yes";
+    size_ = 0;
+    had_entries_.clear();
 }
 
 std::string RedisSet::bucket_name(std::uint64_t bucket) const {
@@ -75,6 +113,8 @@ std::string RedisSet::bucket_name(std::uint64_t bucket) const {
 
 crawl::UrlSet::Added RedisSet::add(std::span<Fingerprint const> batch, std::span<std::uint8_t> is_new) {
     check(batch.size() == is_new.size());
+    if (cluster_.opened() != opened_ || steady_now() - form_read_ > looks_every)
+        if (auto fault = keep_form(); !fault.empty()) return {.fault = "redis: " + fault};
     // Repeats are asked for once: after a lost answer the first of them could not be told from the others.
     std::vector<Item> items(batch.size());
     for (std::size_t i = 0; i < batch.size(); ++i) items[i] = {crawl::mixed(batch[i]), static_cast<std::uint32_t>(i)};
@@ -97,10 +137,13 @@ crawl::UrlSet::Added RedisSet::add(std::span<Fingerprint const> batch, std::span
         remember(told, items, questions);
         return {.fault = "redis: " + fault};
     }
+    if (cluster_.opened() != opened_) fault = keep_form();
+    if (!fault.empty()) return remember(told, items, questions), Added{.fault = "redis: " + fault};
     Added added{.fresh = told.size()};
     for (auto const& [key, doubtful] : told) added.doubtful += doubtful, owed_.erase(key);
     uncounted_ += added.fresh;
     if (steady_now() - looked_ > looks_every) look_around();
+    added.loss = std::exchange(loss_, {});
     return added;
 }
 
@@ -144,7 +187,9 @@ void RedisSet::count() {
     auto const name = prefix_ + "size";
     auto const reply = cluster_.ask_one(name, {"INCRBY", name, std::to_string(uncounted_)}, fault, RedisCluster::Try::once);
     if (!fault.empty() || reply->type != REDIS_REPLY_INTEGER || reply->integer < 0) return;
-    size_ = static_cast<std::uint64_t>(reply->integer);
+    auto const now = static_cast<std::uint64_t>(reply->integer);
+    if (now < size_) note_loss("its counter has fallen to " + std::to_string(now));
+    size_ = now;
     uncounted_ = 0;
 }
 
@@ -154,16 +199,25 @@ void RedisSet::measure() {
     std::vector<RedisCluster::Question> questions;
     for (std::uint32_t i = 0; i < sample; ++i) questions.push_back({.number = i, .slot = redis_slot(name(i))});
     Bytes bytes = 0;
+    std::vector<bool> has_entries(sample);
     auto const fault = cluster_.ask(
         questions,
         [&](std::uint32_t number, std::string& to) {
             append_command({"MEMORY", "USAGE", name(number)}, to);
         },
-        [&](std::uint32_t, RedisReply reply, bool) {
-            if (reply->type == REDIS_REPLY_INTEGER) bytes += static_cast<Bytes>(reply->integer);   // nil: an empty bucket
+        [&](std::uint32_t number, RedisReply reply, bool) {
+            has_entries[number] = reply->type == REDIS_REPLY_INTEGER;   // nil: an empty bucket
+            if (has_entries[number]) bytes += static_cast<Bytes>(reply->integer);
         },
         RedisCluster::Try::once);
-    if (fault.empty()) remote_bytes_ = static_cast<Bytes>(static_cast<double>(bytes) / sample * static_cast<double>(buckets));
+    if (!fault.empty()) return;
+    for (std::size_t i = 0; i < had_entries_.size(); ++i)
+        if (had_entries_[i] && !has_entries[i]) {
+            note_loss("a bucket is empty that had URLs");
+            break;
+        }
+    had_entries_ = std::move(has_entries);
+    remote_bytes_ = static_cast<Bytes>(static_cast<double>(bytes) / sample * static_cast<double>(buckets));
 }
 
 Bytes RedisSet::memory_bytes() const {

@@ -17,7 +17,8 @@ namespace garner::redis {
 /// fetched. For the same reason the URLs that a failed batch has added are remembered, and are new when they are asked for again.
 ///
 /// The set is as durable as the cluster. A master that fails before its replica has received the last writes loses them, and these
-/// URLs are new once more.
+/// URLs are new once more. A node that was restarted empty loses all of its URLs: Added::loss tells it. A set never becomes smaller
+/// by itself, so the loss shows in the form, in the counter of URLs, or in buckets that were not empty before.
 class RedisSet final : public crawl::UrlSet {
 public:
     struct Options {
@@ -55,6 +56,9 @@ private:
 
     explicit RedisSet(Options const&);
     std::string agree_on_form(std::uint64_t expected);
+    std::string read_form(std::string& form);
+    std::string keep_form();
+    void note_loss(std::string const& what);
     std::string bucket_name(std::uint64_t bucket) const;
     void write_add(Item const&, std::string& to) const;
     void take(Item const&, long long added, bool doubtful, std::span<std::uint8_t> is_new, std::vector<Told>& told) const;
@@ -66,6 +70,11 @@ private:
     std::string prefix_;
     RedisCluster cluster_;
     unsigned bucket_bits_ = 0;
+    std::string form_;           // the value of the key that all crawlers share
+    std::uint64_t opened_ = 0;   // the cluster's connections when the form was read last
+    SteadyTime form_read_ = {};
+    std::vector<bool> had_entries_;                  // sampled buckets
+    std::string loss_;                               // not told yet
     std::unordered_map<std::uint64_t, bool> owed_;   // added by a batch that failed: key, and whether that is in doubt
     std::uint64_t size_ = 0, uncounted_ = 0;         // counted by the nodes; not yet counted
     Bytes remote_bytes_ = 0;

@@ -23,6 +23,11 @@ namespace {
 constexpr milliseconds connect_patience{2'000};
 constexpr std::array pauses{milliseconds{200}, milliseconds{800}};   // before a question is repeated
 constexpr std::size_t unsure_max = 4'000'000;
+constexpr milliseconds soon{2'000};           // a set on disk may take longer: then a sign of life decides
+constexpr milliseconds sign_of_life{1'000};   // a busy process replies at once, since its set has a thread of its own
+constexpr milliseconds probe_interval{1'000};
+constexpr Bytes slowest_bytes_per_millisecond = 1'000;   // for the links that are sent
+constexpr char const* does_not_reply = "accepts connections and does not reply";
 
 std::string told(net::Error const& error) {
     if (error == beast::error::timeout) return "no reply in time";
@@ -41,7 +46,9 @@ std::string forwarded_words(Options const& options, std::uint32_t partition) {
 
 PeerLink::PeerLink(asio::io_context& io, Options const& options, std::uint32_t partition, AnsweredCache& answered)
     : io_(io), place_(options.peers[partition]), partition_(partition), words_(forwarded_words(options, partition)),
-      links_max_(options.batch_links), waiting_links_(options.waiting_links), answered_(answered), timer_(io), resolver_(io) {}
+      links_max_(options.batch_links), waiting_links_(options.waiting_links), soon_(std::min(soon, options.peer_answer / 4)),
+      sign_of_life_(std::min(sign_of_life, options.peer_answer / 4)), answered_(answered), timer_(io), resolver_(io), silence_(io) {
+}
 
 bool PeerLink::has_room(std::uint64_t links) const {
     return stats_.waiting_links == 0 || stats_.waiting_links + links <= waiting_links_;
@@ -50,6 +57,10 @@ bool PeerLink::has_room(std::uint64_t links) const {
 void PeerLink::add(Task& task) {
     task.answers.assign(task.links.size(), unreachable(partition_));
     if (stopped_) return task.done.wake(net::Wake::shutdown);
+    if (is_silent_) {
+        stats_.unreachable += task.links.size();
+        return task.done.wake(net::Wake::ready);
+    }
     stats_.waiting_links += task.links.size();
     waiting_.push_back(&task);
     timer_.cancel();
@@ -70,15 +81,18 @@ void PeerLink::stop() {
     stopped_ = true;
     timer_.cancel();
     resolver_.cancel();
+    silence_.cancel();
     if (stream_) stream_->close();
+    if (probe_) probe_->close();
 }
 
 net::awaitable<void> PeerLink::run() {
     while (!stopped_) {
         if (waiting_.empty()) {
-            timer_.expires_at(SteadyTime::max());
+            timer_.expires_at(is_silent_ ? probe_at_ : SteadyTime::max());
             auto [woken] = co_await timer_.async_wait(net::as_values);
             (void)woken;
+            if (is_silent_ && !stopped_ && steady_now() >= probe_at_) co_await probe();
             continue;
         }
         take_waiting();
@@ -106,7 +120,8 @@ void PeerLink::take_waiting() {
 }
 
 bool PeerLink::is_wanted() const {
-    return !stopped_ && steady_now() < until_ && std::ranges::any_of(asked_, [](Part const& part) { return part.task; });
+    return !stopped_ && !is_silent_ && steady_now() < until_ &&
+           std::ranges::any_of(asked_, [](Part const& part) { return part.task; });
 }
 
 /// Repeats a question that got no answer, unless the question before got none either.
@@ -121,7 +136,7 @@ net::awaitable<void> PeerLink::ask() {
         stream_.reset();
         if (stats_.up) spdlog::warn("partition {} at {}: {}", partition_, place_.text(), stats_.trouble);
         stats_.up = false;
-        if (!was_up || tries == pauses.size()) break;
+        if (is_silent_ || !was_up || tries == pauses.size()) break;
         co_await pause(pauses[tries]);
     }
 }
@@ -142,10 +157,20 @@ net::awaitable<PeerLink::QueryStatus> PeerLink::exchange() {
     stats_.links += links_.size();
     ++stats_.batches;
     stats_.bytes_sent += bytes;
-    stream_->expires_at(until_);
+    auto const sending = soon_ + milliseconds{bytes / slowest_bytes_per_millisecond};
+    stream_->expires_at(std::min(until_, steady_now() + sending));
     auto [unsent, sent] = co_await asio::async_write(*stream_, parts, net::as_values);
     // The peer takes nothing of a truncated batch.
-    if (unsent && sent < head_.size() + bytes) co_return failed(QueryStatus::not_taken, told(unsent));
+    if (unsent && sent < head_.size() + bytes) {
+        bool is_alive = true;
+        if (unsent == beast::error::timeout) is_alive = co_await lives();
+        if (!is_alive) note_silent();
+        co_return failed(QueryStatus::not_taken, is_alive ? told(unsent) : does_not_reply);
+    }
+    stream_->expires_never();
+    co_await await_reply();
+    if (is_silent_) co_return failed(QueryStatus::unsure, does_not_reply);
+    stream_->expires_at(until_);
     parser_.emplace();
     parser_->body_limit(links_.size() + 64 * KiB);
     buffer_.clear();
@@ -166,9 +191,82 @@ PeerLink::QueryStatus PeerLink::judge() {
         return failed(QueryStatus::unsure,
                       std::to_string(answer.body().size()) + " answers for " + std::to_string(links_.size()) + " links");
     take_answers(answer.body());
+    note_up();
+    return QueryStatus::answered;
+}
+
+void PeerLink::note_up() {
     if (!stats_.up) spdlog::info("partition {} at {} replies again", partition_, place_.text());
     stats_.up = true;
-    return QueryStatus::answered;
+    is_silent_ = false;
+}
+
+void PeerLink::note_silent() {
+    is_silent_ = true;
+    probe_at_ = steady_now() + probe_interval;
+}
+
+// ---- silent processes ----
+
+/// Returns when the reply begins, no task can wait any more, or the process is silent.
+net::awaitable<void> PeerLink::await_reply() {
+    while (is_wanted()) {
+        auto const left = std::chrono::ceil<milliseconds>(until_ - steady_now());
+        bool const is_there = co_await is_readable(std::min(soon_, left));
+        if (is_there || stopped_) co_return;
+        bool const is_alive = co_await lives();
+        if (!is_alive && !stopped_) note_silent();
+    }
+}
+
+/// Also true if the connection has failed: a read has the error.
+net::awaitable<bool> PeerLink::is_readable(milliseconds limit) {
+    is_late_ = false;
+    silence_.expires_after(limit);
+    // The handler of a timer that has just expired may still come after the wait.
+    silence_.async_wait([this, wait = ++waits_](net::Error cancelled) {
+        if (cancelled || wait != waits_ || !stream_) return;
+        is_late_ = true;
+        net::Error ignored;
+        stream_->socket().cancel(ignored);
+    });
+    auto [error] = co_await stream_->socket().async_wait(asio::ip::tcp::socket::wait_read, net::as_values);
+    (void)error;
+    ++waits_;
+    silence_.cancel();
+    co_return !is_late_;
+}
+
+/// Any reply to a request that needs no set.
+net::awaitable<bool> PeerLink::lives() {
+    auto const head = "HEAD / HTTP/1.1\r\nHost: " + place_.text() + "\r\nConnection: close\r\n\r\n";
+    std::array<char, 1> byte{};
+    std::size_t got = 0;
+    auto const addresses = addresses_;
+    auto const until = steady_now() + sign_of_life_;
+    for (auto const& address : addresses) {
+        if (stopped_) break;
+        probe_.emplace(io_);
+        probe_->expires_at(until);
+        auto [error] = co_await probe_->async_connect(address, net::as_values);
+        if (error) continue;
+        auto [unsent, sent] = co_await asio::async_write(*probe_, asio::buffer(head), net::as_values);
+        if (unsent) continue;
+        auto [unread, bytes] = co_await probe_->async_read_some(asio::buffer(byte), net::as_values);
+        if (!unread) got = bytes;
+        if (got > 0) break;
+    }
+    probe_.reset();
+    co_return got > 0;
+}
+
+net::awaitable<void> PeerLink::probe() {
+    bool const is_known = co_await resolve();
+    if (is_known && !stopped_) {
+        bool const is_alive = co_await lives();
+        if (is_alive) co_return note_up();
+    }
+    note_silent();
 }
 
 PeerLink::QueryStatus PeerLink::failed(QueryStatus status, std::string why) {
@@ -197,10 +295,12 @@ net::awaitable<bool> PeerLink::connect() {
         if (stopped_) co_return false;
         if (!refused) {
             net::Error ignored;
+            is_silent_ = false;
             stream_->socket().set_option(asio::ip::tcp::no_delay(true), ignored);
             co_return true;
         }
         stats_.trouble = told(refused);
+        if (refused == beast::error::timeout) note_silent();
         stream_.reset();
     }
     co_return false;

@@ -30,6 +30,9 @@ std::string forwarded_words(Options const&, std::uint32_t partition);
 /// Sends one question at a time; tasks added meanwhile go into the next one. A failed question is repeated a few times
 /// while a task waits for it. Not thread-safe.
 ///
+/// A process may be frozen while its kernel accepts connections. If an answer does not come soon, the process is asked for a sign
+/// of life. Without one it is silent: tasks get no answer at once, and it is probed until it replies.
+///
 /// If a question was sent and no answer came in time, no crawler was told which of its links are new, but the other process
 /// may know them from then on. Such links are remembered. If one of them is answered "seen" later, it counts as new: a crawler
 /// may fetch a page twice, but never misses one.
@@ -52,7 +55,7 @@ public:
         std::uint64_t unsure_forgotten = 0;
         std::uint64_t waiting_links = 0;
         std::uint64_t bytes_sent = 0, bytes_received = 0;   // bytes of bodies
-        bool up = true;                                     // the last question was answered
+        bool up = true;                                     // the last question or probe was answered
         std::string trouble;                                // text of the last error
     };
 
@@ -82,6 +85,12 @@ private:
     net::awaitable<QueryStatus> exchange();
     net::awaitable<bool> connect();
     net::awaitable<bool> resolve();
+    net::awaitable<void> await_reply();
+    net::awaitable<bool> is_readable(milliseconds limit);
+    net::awaitable<bool> lives();
+    net::awaitable<void> probe();
+    void note_silent();
+    void note_up();
     net::awaitable<void> pause(milliseconds);
     bool connection_lives();
     void take_waiting();
@@ -99,12 +108,20 @@ private:
     std::uint32_t const partition_;
     std::string const words_;
     std::uint64_t const links_max_, waiting_links_;
+    milliseconds const soon_;           // an answer is expected in this time
+    milliseconds const sign_of_life_;   // and a reply to a probe in this time
     AnsweredCache& answered_;
 
     net::Timer timer_;
     net::asio::ip::basic_resolver<net::asio::ip::tcp, net::Executor> resolver_;
     std::vector<net::TcpEndpoint> addresses_;
     std::optional<Stream> stream_;
+    std::optional<Stream> probe_;
+    net::Timer silence_;
+    std::uint64_t waits_ = 0;
+    bool is_late_ = false;
+    bool is_silent_ = false;
+    SteadyTime probe_at_ = {};                      // if it is silent
     boost::beast::flat_buffer buffer_{256 * KiB};   // the head of an answer, and chunk lines
     std::optional<boost::beast::http::response_parser<boost::beast::http::string_body>> parser_;
     std::string head_;

@@ -174,9 +174,11 @@ void SetKeeper::add_all(std::vector<Task*> const& tasks) {
     for (auto* task : tasks)
         if (!fault.empty()) task->status = TaskStatus::not_added, task->fault = fault;
     if (!fault.empty()) return note(fault);
+    if (!added.loss.empty()) note(added.loss);
     show_set();
     MutexLock const lock(mutex_);
     ++stats_.batches;
+    if (!added.loss.empty()) ++stats_.losses, stats_.last_loss = added.loss;
     std::uint64_t links = 0;
     for (auto const* task : tasks) links += task->links.size();
     stats_.links += links;

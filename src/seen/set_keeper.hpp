@@ -42,13 +42,13 @@ public:
         std::uint64_t entries = 0;
         Bytes memory_bytes = 0, file_bytes = 0;
         double bits_per_entry = 0;
-        std::uint64_t links = 0, fresh = 0;   // all links, and the new ones
-        std::uint64_t passed_cache = 0;       // links that were not in the cache
-        std::uint64_t batches = 0;            // batches passed to the set
-        std::uint64_t syncs = 0, faults = 0;
+        std::uint64_t links = 0, fresh = 0;                // all links, and the new ones
+        std::uint64_t passed_cache = 0;                    // links that were not in the cache
+        std::uint64_t batches = 0;                         // batches passed to the set
+        std::uint64_t syncs = 0, faults = 0, losses = 0;   // losses: the set has lost URLs
         std::uint64_t waiting_links = 0;
         std::uint32_t waiting_batches = 0;
-        std::string last_fault;
+        std::string last_fault, last_loss;
     };
 
     /// Fails if the directory is in use, or if the set or cache does not exist.

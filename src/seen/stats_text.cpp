@@ -50,6 +50,15 @@ Json cache_hit_share(Shown const& shown) {
     return links > 0 ? 1 - static_cast<double>(shown.set.passed_cache) / links : 0;
 }
 
+Json health(Shown const& shown) {
+    if (shown.set.losses > 0) return "Trouble: the set has lost URLs, which are new again: " + shown.set.last_loss;
+    for (auto const& link : shown.state.links())
+        if (link && !link->stats().up)
+            return "Trouble: partition " + std::to_string(link->partition()) + " at " + link->place().text() + ": " +
+                   link->stats().trouble;
+    return "OK: no problem is known.";
+}
+
 // clang-format off
 template <auto Member> Json counter(Shown const& shown) { return shown.state.counters.*Member; }
 template <auto Member> Json of_set(Shown const& shown) { return shown.set.*Member; }
@@ -61,6 +70,7 @@ using Other = PeerLink::Stats;
 
 constexpr Figure<Shown> figures[]{
     {"/version", [](Shown const&) -> Json { return version; }},
+    {"/health", health},
     {"/uptime_seconds", [](Shown const& shown) -> Json { return shown.state.uptime().count(); }},
     {"/batches", counter<&Counters::batches>, "garner_seen_batches_total", "Batches answered."},
     {"/links", counter<&Counters::links>},
@@ -92,6 +102,7 @@ constexpr Figure<Shown> figures[]{
     {"/set/waiting_links", of_set<&Set::waiting_links>, "garner_seen_set_waiting_links", "Links that wait for the set."},
     {"/set/waiting_batches", of_set<&Set::waiting_batches>},
     {"/set/faults", of_set<&Set::faults>, "garner_seen_set_faults_total", "Errors of the set."},
+    {"/set/losses", of_set<&Set::losses>, "garner_seen_set_losses_total", "Times that the set has lost URLs, which are new again."},
     {"/set/last_fault", of_set<&Set::last_fault>},
     {"", counter<&Counters::kept_home>, "garner_seen_kept_home_total",
      "Links of other partitions that were answered from local knowledge."},

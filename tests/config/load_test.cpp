@@ -370,6 +370,17 @@ TEST(Load, rights_of_almost_any_address_are_noticed) {
     EXPECT_EQ(noticed(load(R"({"admin": {"allow": ["10.0.0.0/8"]}})")), "");
 }
 
+TEST(Load, a_sibling_that_can_never_be_used_is_noticed) {
+    auto const sibling = [](std::string const& more) {
+        return noticed(load(R"({"peers": [{"name": "s", "type": "sibling", "host": "10.0.0.4", )" + more + "}]}"));
+    };
+    EXPECT_NE(sibling(R"("icp_port": 0)").find("peers[0]: is never used"), std::string::npos) << sibling(R"("icp_port": 0)");
+    EXPECT_NE(sibling(R"("no_query": true)").find("is never used"), std::string::npos);
+    EXPECT_EQ(sibling(R"("icp_port": 0, "htcp_port": 4827)"), "");
+    EXPECT_EQ(sibling(R"("icp_port": 0, "digest": true)"), "");
+    EXPECT_EQ(noticed(load(R"({"peers": [{"name": "p", "host": "10.0.0.4", "icp_port": 0}]})")), "");
+}
+
 TEST(Load, a_readable_file_with_a_secret_is_noticed) {
     auto const path = std::filesystem::temp_directory_path() / ("garner-secret-" + std::to_string(::getpid()) + ".json");
     std::ofstream(path) << R"({"htcp": {"secret": "s"}})";

@@ -136,5 +136,54 @@ TEST_F(OfAPeer, that_is_dead_in_both_ways_is_told_of_once_and_lives_when_both_ar
     EXPECT_EQ(health(), Health::alive);
 }
 
+TEST_F(OfAPeer, is_suspect_after_one_request_that_waits_and_dead_after_the_second) {
+    EXPECT_FALSE(liveness.waited(now, now + seconds{1}));
+    pass(seconds{1});
+    EXPECT_EQ(health(), Health::suspect);
+    EXPECT_TRUE(liveness.must_respond());
+    EXPECT_TRUE(liveness.wants_probe(now)) << "at once";
+    pass(seconds{1});
+    EXPECT_TRUE(liveness.waited(now, now + seconds{1}));
+    EXPECT_EQ(health(), Health::dead);
+    EXPECT_FALSE(liveness.connected(now)) << "its kernel accepts connections";
+    EXPECT_EQ(health(), Health::dead);
+    EXPECT_TRUE(liveness.responded(now));
+    EXPECT_EQ(health(), Health::alive);
+    EXPECT_FALSE(liveness.must_respond());
+}
+
+TEST_F(OfAPeer, is_only_suspect_after_requests_that_wait_at_the_same_time) {
+    for (int i = 0; i < 100; ++i) EXPECT_FALSE(liveness.waited(now, now + seconds{1}));
+    EXPECT_EQ(health(), Health::suspect);
+}
+
+TEST_F(OfAPeer, is_dead_after_a_probe_that_waits_and_alive_after_one_that_gets_a_response_later) {
+    liveness.waited(now, now);
+    liveness.probed(now);
+    EXPECT_TRUE(liveness.probe_waited(now));
+    EXPECT_EQ(health(), Health::dead);
+    EXPECT_FALSE(liveness.wants_probe(now));
+    pass(Liveness::probe_interval);
+    EXPECT_TRUE(liveness.wants_probe(now));
+    EXPECT_TRUE(liveness.probe_responded(now));
+    EXPECT_EQ(health(), Health::alive);
+    EXPECT_FALSE(liveness.wants_probe(now));
+}
+
+TEST_F(OfAPeer, stays_suspect_if_it_answers_probes_while_requests_wait) {
+    liveness.waited(now, now);
+    EXPECT_FALSE(liveness.probe_responded(now));
+    EXPECT_EQ(health(), Health::suspect);
+}
+
+TEST_F(OfAPeer, keeps_its_waits_in_another_process) {
+    liveness.waited(now, now);
+    liveness.probe_waited(now);
+    Liveness next;
+    next.adopt(liveness.state(now), now);
+    EXPECT_EQ(next.health(now), Health::dead);
+    EXPECT_TRUE(next.must_respond());
+}
+
 }   // namespace
 }   // namespace garner::icp

@@ -163,6 +163,14 @@ TEST_F(PeerMonitors, leaves_one_dead_whose_port_accepts_and_speaks_no_TLS) {
     EXPECT_FALSE(soon([&] { return peer->view(steady_now()).health == Health::alive; }, 1s));
 }
 
+TEST_F(PeerMonitors, leaves_one_dead_whose_port_accepts_and_answers_no_request) {
+    Port const port;   // accepts by its backlog, and never answers
+    auto const peer = start(a_parent("127.0.0.1", port.number()));
+    peer->waited(steady_now(), steady_now());
+    EXPECT_EQ(peer->view(steady_now()).health, Health::suspect);
+    EXPECT_TRUE(soon([&] { return peer->view(steady_now()).health == Health::dead; })) << "the probe waits, too";
+}
+
 TEST_F(PeerMonitors, keeps_nobody_from_ending_while_a_probe_runs) {
     Port port(0);
     port.fill();

@@ -333,6 +333,59 @@ TEST_F(RedisScene, a_replica_goes_on_for_a_master_that_died) {
     EXPECT_NE(own.node(replica).tell({"ROLE"}).find("master"), std::string::npos);
 }
 
+TEST(RedisLoss, of_a_server_that_restarts_empty_is_told_and_the_form_is_written_again) {
+    NEEDS("redis-server");
+    RedisServer server;
+    auto const address = "redis:" + server.endpoint();
+    auto const set = made(address, 100'000);
+    auto const urls = different_urls(10'000);
+    ASSERT_EQ(ask(*set, urls).added.fresh, urls.size());
+    auto const form = server.tell({"GET", "seen:form"});
+    server.restart_empty();
+    auto const answers = ask(*set, urls);
+    EXPECT_EQ(answers.added.fault, "");
+    EXPECT_EQ(answers.added.fresh, urls.size()) << "they are lost";
+    EXPECT_NE(answers.added.loss.find("has lost URLs of the set with prefix=seen:"), std::string::npos) << answers.added.loss;
+    EXPECT_NE(answers.added.loss.find("10000 URLs were known"), std::string::npos) << answers.added.loss;
+    EXPECT_EQ(server.tell({"GET", "seen:form"}), form);
+    auto const again = ask(*set, urls);
+    EXPECT_EQ(again.added.fresh, 0u);
+    EXPECT_EQ(again.added.loss, "") << "told once";
+    auto const joined = made(address, 1'000);
+    EXPECT_EQ(ask(*joined, urls).added.fresh, 0u) << "the same buckets, although fewer entries are expected";
+}
+
+TEST(RedisLoss, after_which_another_crawler_has_chosen_other_buckets_is_refused) {
+    NEEDS("redis-server");
+    RedisServer server;
+    auto const address = "redis:" + server.endpoint();
+    auto const set = made(address, 100'000);
+    auto const urls = different_urls(1'000);
+    ask(*set, urls);
+    server.restart_empty();
+    auto const other = made(address, 10'000'000);
+    ASSERT_EQ(ask(*other, urls).added.fresh, urls.size());
+    for (int i = 0; i < 2; ++i) {
+        auto const answers = ask(*set, urls);
+        EXPECT_NE(answers.added.fault.find("another crawler has created the set"), std::string::npos) << answers.added.fault;
+    }
+    EXPECT_EQ(ask(*other, urls).added.fresh, 0u);
+}
+
+TEST(RedisLoss, of_one_node_of_several_is_told) {
+    NEEDS("redis-server");
+    test::RedisCluster own;
+    auto const set = made(own.address(), 10'000);
+    auto const urls = different_urls(10'000), more = different_urls(1, 2);
+    ASSERT_EQ(ask(*set, urls).added.fresh, urls.size());
+    auto const without_form = (own.node_of(redis_slot("seen:form")) + 1) % own.size();
+    std::this_thread::sleep_for(std::chrono::milliseconds{1'100});
+    EXPECT_EQ(ask(*set, more).added.loss, "");
+    own.node(without_form).tell({"FLUSHALL"});
+    std::this_thread::sleep_for(std::chrono::milliseconds{1'100});
+    EXPECT_NE(ask(*set, more).added.loss.find("has lost URLs"), std::string::npos);
+}
+
 TEST(RedisAddress, what_is_wrong_with_one_is_told) {
     auto expect = [](std::string const& address, std::string const& fault) {
         RedisAddress to;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
@@ -138,6 +139,32 @@ TEST(SeenPartitions, a_partition_that_hangs_holds_no_batch_up_longer_than_it_is_
     ::close(listening.fd);
 }
 
+TEST(SeenPartitions, a_partition_that_freezes_costs_one_short_wait_and_is_asked_again_when_it_goes_on) {
+    Three three;
+    three[0].ask(urls(0, 300));
+    three[1].child().signal(SIGSTOP);
+    using Clock = std::chrono::steady_clock;
+    auto const begun = Clock::now();
+    auto const answers = lines(three[0].ask(urls(1000, 1300)));
+    EXPECT_GT(std::ranges::count(answers, "!partition 1 unreachable"), 30);
+    EXPECT_LT(Clock::now() - begun, std::chrono::seconds{6}) << "not 20 s";
+    auto const later = Clock::now();
+    for (std::size_t i = 0; i < 5; ++i) {
+        auto const some = lines(three[0].ask(urls(2000 + 100 * i, 2100 + 100 * i)));
+        EXPECT_GT(std::ranges::count(some, "!partition 1 unreachable"), 5);
+    }
+    EXPECT_LT(Clock::now() - later, std::chrono::seconds{3}) << "it is known to be silent";
+    auto const other = three[0].stats()["partition"]["others"][0];
+    EXPECT_FALSE(other["up"].get<bool>());
+    EXPECT_THAT(other["trouble"].get<std::string>(), HasSubstr("does not reply"));
+    EXPECT_THAT(three[0].stats()["health"].get<std::string>(), StartsWith("Trouble: partition 1 at "));
+
+    three[1].child().signal(SIGCONT);
+    EXPECT_TRUE(eventually([&] { return three[0].stats()["partition"]["others"][0]["up"].get<bool>(); })) << "no batch is needed";
+    auto const again = lines(three[0].ask(urls(1000, 1300)));
+    for (std::size_t i = 0; i < again.size(); ++i) EXPECT_EQ(again[i], answers[i] == "new" ? "seen" : "new") << i;
+}
+
 /// Another partition that remembers all links, and sometimes answers after the timeout.
 class SlowPartition {
 public:
@@ -146,36 +173,45 @@ public:
         over_ = true;
         ::shutdown(listening_.fd, SHUT_RDWR);
         thread_.join();
+        for (auto& one : conversations_) one.join();
         ::close(listening_.fd);
     }
     std::uint16_t port() const { return listening_.port; }
 
 private:
     void run() {
-        for (int fd = 0; (fd = ::accept(listening_.fd, nullptr, nullptr)) >= 0;) {
-            Wire wire(fd);
-            while (!over_ && answer(wire)) {
-            }
-        }
+        for (int fd = 0; (fd = ::accept(listening_.fd, nullptr, nullptr)) >= 0;)
+            conversations_.emplace_back([this, fd] {
+                Wire wire(fd);
+                while (!over_ && answer(wire)) {
+                }
+            });
     }
     bool answer(Wire& wire) {
         std::optional<Head> head;
         while (!(head = take_head(wire.buffer())))
             if (wire.receive(Millis{100}) != Wire::Read::data && (over_ || wire.peer_closed())) return false;
+        if (!head->has("Content-Length")) return wire.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");   // a sign of life
         auto const size = std::stoul(head->field("Content-Length"));
         auto const links = wire.take(size);
         std::string answers;
-        for (std::size_t at = 0; at + 8 <= links.size(); at += 8) answers += seen_.insert(links.substr(at, 8)).second ? '\1' : '\0';
+        {
+            std::lock_guard const lock(mutex_);
+            for (std::size_t at = 0; at + 8 <= links.size(); at += 8)
+                answers += seen_.insert(links.substr(at, 8)).second ? '\1' : '\0';
+        }
         // Milliseconds: above the timeout, close to it, and within it for some of the links that are sent together.
         constexpr int delays[]{0, 200, 200, 200, 200, 200, 450, 300};
-        if (questions_ < 40) pause_for(Millis{delays[questions_ % 8]});
-        ++questions_;
+        int const question = questions_++;
+        if (question < 40) pause_for(Millis{delays[question % 8]});
         return wire.send("HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: " +
                          std::to_string(answers.size()) + "\r\n\r\n" + answers);
     }
 
+    std::mutex mutex_;
     std::set<std::string> seen_;
-    int questions_ = 0;
+    std::atomic<int> questions_ = 0;
+    std::vector<std::thread> conversations_;
     std::atomic<bool> over_ = false;
     Listening listening_;
     std::thread thread_;

@@ -214,6 +214,24 @@ TEST(SeenServe, in_redis_nothing_is_durable_unless_its_nodes_write_it_down) {
     }
 }
 
+TEST(SeenServe, says_that_redis_has_lost_the_set) {
+    NEEDS("redis-server");
+    RedisServer redis;
+    Service service({"--set", "redis:" + redis.endpoint(), "--cache", "none", "--expected", "100000"});
+    EXPECT_EQ(service.ask(urls(0, 1000)), times(1000, "new"));
+    EXPECT_EQ(service.stats()["set"]["losses"], 0);
+    EXPECT_EQ(service.stats()["health"], "OK: no problem is known.");
+    redis.restart_empty();
+    EXPECT_EQ(service.ask(urls(0, 1000)), times(1000, "new"));
+    EXPECT_THAT(service.child().errors(), HasSubstr("URL set: redis: the cluster has lost URLs"));
+    auto const set = service.stats()["set"];
+    EXPECT_EQ(set["losses"], 1);
+    EXPECT_EQ(set["faults"], 1);
+    EXPECT_THAT(service.stats()["health"].get<std::string>(), StartsWith("Trouble: the set has lost URLs"));
+    EXPECT_THAT(set["last_fault"].get<std::string>(), HasSubstr("has lost URLs"));
+    EXPECT_EQ(service.ask(urls(0, 1000)), times(1000, "seen"));
+}
+
 TEST(SeenServe, finishes_what_it_has_begun_when_it_is_told_to_stop) {
     TempDir dir;
     {

@@ -1,15 +1,28 @@
 #include "support/redis.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <sstream>
 
 namespace garner::test {
 
-RedisServer::RedisServer(std::vector<std::string> const& options) : port_(free_port()) {
-    std::vector<std::string> command{
-        "redis-server", "--port", std::to_string(port_), "--bind", "127.0.0.1", "--save", "", "--dir", dir_.path().string()};
-    command.insert(command.end(), options.begin(), options.end());
-    child_ = std::make_unique<Child>(command);
+RedisServer::RedisServer(std::vector<std::string> const& options)
+    : port_(free_port()), command_{
+                              "redis-server",      "--port", std::to_string(port_), "--bind", "127.0.0.1", "--save", "", "--dir",
+                              dir_.path().string()} {
+    command_.insert(command_.end(), options.begin(), options.end());
+    start();
+}
+
+void RedisServer::restart_empty() {
+    child_->signal(SIGKILL);
+    child_->exit_code();
+    start();
+}
+
+void RedisServer::start() {
+    child_ = std::make_unique<Child>(command_);
     bool const answers = eventually([&] {
         return !child_->running() || run({"redis-cli", "-p", std::to_string(port_), "PING"}).output != "";
     });

@@ -17,12 +17,17 @@ public:
     std::uint16_t port() const { return port_; }
     std::string endpoint() const { return "127.0.0.1:" + std::to_string(port_); }
     Child& child() { return *child_; }
+    /// Kills the process, and starts another one without data at the same port.
+    void restart_empty();
     /// The output of redis-cli for a command; throws Trouble if it fails.
     std::string tell(std::vector<std::string> const& words) const;
 
 private:
+    void start();
+
     TempDir dir_;
     std::uint16_t port_;
+    std::vector<std::string> command_;
     std::unique_ptr<Child> child_;
 };
 

@@ -109,6 +109,18 @@ TEST(MeshAdmin, the_lists_are_explained) {
     EXPECT_EQ(order_of(posted).front(), "HIER_DIRECT");
 }
 
+TEST(MeshAdmin, a_dead_parent_is_named_as_dead_wherever_it_is_used_all_the_same) {
+    Origin origin;
+    json const campus{{"name", "campus"}, {"host", "127.0.0.1"}, {"http_port", free_port()}, {"icp_port", 0}, {"no_query", true}};
+    Proxy proxy(json{{"peers", {campus}}, {"direct", {{"never", json::array({"all"})}}}}.dump());
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 502);
+    EXPECT_EQ(peers_of(proxy)[0]["state"], "dead");
+    auto const words = garner(proxy, {"explain", origin.url("/other")}).output;
+    EXPECT_THAT(words, HasSubstr("fetched from peer campus although it is dead (no other source is left)"));
+    EXPECT_THAT(words, HasSubstr("ANY_OLD_PARENT/campus (dead)"));
+    EXPECT_EQ(sources_of(proxy, origin.url("/other"))["order"][0]["state"], "dead");
+}
+
 TEST(MeshAdmin, who_was_asked_what_they_said_and_who_won_is_explained) {
     Origin origin;
     origin.answer("/page", fresh("body"));

@@ -122,7 +122,7 @@ TEST(MeshHtcp, a_cache_that_does_not_answer_is_told_three_times_and_named) {
     Proxy near(telling(free_port()));
     get(near, origin, "/page").body();
     auto const purged = purge(near, origin.url("/page"));
-    EXPECT_EQ(purged.code, 0);
+    EXPECT_EQ(purged.code, 4);
     EXPECT_THAT(purged.output, EndsWith(": did not answer\n"));
     EXPECT_FALSE(get(near, origin, "/page").hit());
 }
@@ -133,7 +133,9 @@ TEST(MeshHtcp, who_may_not_purge_is_refused) {
     auto const port = free_port();
     Proxy far(answering(port, {{"htcp", {{"clear_allow", json::array()}}}})), near(telling(port));
     get(far, origin, "/page").body();
-    EXPECT_THAT(purge(near, origin.url("/page")).output, EndsWith(": refused\n"));
+    auto const refused = purge(near, origin.url("/page"));
+    EXPECT_THAT(refused.output, EndsWith(": refused: this proxy is not in its htcp.allow or htcp.clear_allow\n"));
+    EXPECT_EQ(refused.code, 4);
     EXPECT_TRUE(get(far, origin, "/page").hit());
 }
 
@@ -146,8 +148,12 @@ TEST(MeshHtcp, with_a_secret_a_purge_wants_the_same_one) {
     Proxy right(telling(port, with("ours")));
     auto const url = origin.url("/page");
     get(far, origin, "/page").body();
-    EXPECT_THAT(purge(wrong, url).output, EndsWith(": refused\n"));
-    EXPECT_THAT(purge(unsigned_one, url).output, EndsWith(": refused\n"));
+    auto const refused = purge(wrong, url);
+    EXPECT_THAT(refused.output, HasSubstr(": refused: its htcp.secret differs"));
+    EXPECT_EQ(refused.code, 4);
+    EXPECT_TRUE(wrong.says("rejects the HTCP messages of this proxy: its htcp.secret differs"));
+    EXPECT_TRUE(far.says("HTCP messages of 127.0.0.1 are rejected: their signature is wrong"));
+    EXPECT_THAT(purge(unsigned_one, url).output, HasSubstr(": refused: it accepts signed messages only"));
     EXPECT_TRUE(get(far, origin, "/page").hit());
     EXPECT_THAT(purge(right, url).output, EndsWith(": purged\n"));
     EXPECT_FALSE(get(far, origin, "/page").hit());
@@ -264,6 +270,9 @@ TEST(MeshChanges, a_sibling_that_hears_of_no_purge_does_not_bring_back_what_was_
     EXPECT_EQ(Client(near, origin).send("PURGE", "/page").status(), 200);
     EXPECT_EQ(get(near, origin, "/page").body(), "new");
     EXPECT_EQ(near.logged("/page", 3).all.value("hierarchy", ""), "HIER_DIRECT");
+    auto const explained = run({garner_binary(), "explain", origin.url("/page"), "-H", "Cache-Control: no-cache", "--config",
+                                near.dir().path("garner.json").string()});
+    EXPECT_THAT(explained.output, HasSubstr("no peer is queried: a purge or another method than GET has changed this URL"));
 }
 
 TEST(MeshChanges, a_sibling_with_HTCP_is_told_of_a_POST_and_is_asked_again_once_it_has_acknowledged) {
