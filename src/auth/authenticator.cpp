@@ -262,12 +262,12 @@ LoginAnswer Authenticator::conclude(Job& job, WallTime now) {
     MutexLock const lock(mutex_);
     // A change of users during the check: its result may be old.
     bool const remember = job.is_remembered() && job.generation == this->generation();
-    if (job.verdict.kind == Verdict::Kind::accepted) return accept(job, remember, now);
+    if (job.verdict.kind == Verdict::Kind::accepted) return accept(job, remember);
     if (job.verdict.kind == Verdict::Kind::unavailable) return use_grace(job, job.verdict, remember, now);
     return reject(job, job.verdict, remember, now);
 }
 
-LoginAnswer Authenticator::accept(Job& job, bool remember, WallTime now) {
+LoginAnswer Authenticator::accept(Job& job, bool remember) {
     auto const& options = sources_->options();
     auto& facts = job.verdict.facts;
     auto until = WallTime::max();
@@ -320,7 +320,7 @@ std::shared_ptr<RunningCheck> Authenticator::find_groups(Facts facts, IpAddress 
     if (threads_)
         if (auto check = begin(job); !check->answer()) return check;
     DirectoryGroups::add_unknown(job->verdict.facts, "too many logins wait for their check", now);
-    return done(accept(*job, false, now));
+    return done(accept(*job, false));
 }
 
 Authenticator::Identity Authenticator::describe(Facts facts, WallTime now, Asks asks) const {

@@ -102,7 +102,7 @@ private:
     void finish(Job&, LoginAnswer) EXCLUDES(mutex_);
     std::optional<LoginAnswer> refuse_unchecked(Job const&, WallTime now) EXCLUDES(mutex_);
     LoginAnswer conclude(Job&, WallTime now) EXCLUDES(mutex_);
-    LoginAnswer accept(Job&, bool remember, WallTime now) REQUIRES(mutex_);
+    LoginAnswer accept(Job&, bool remember) REQUIRES(mutex_);
     LoginAnswer reject(Job const&, Verdict&, bool remember, WallTime now) REQUIRES(mutex_);
     LoginAnswer use_grace(Job const&, Verdict&, bool remember, WallTime now) REQUIRES(mutex_);
     std::shared_ptr<RunningCheck> begin(std::shared_ptr<Job>) REQUIRES(mutex_);
