@@ -265,7 +265,7 @@ Result<void> take_refusal(CommandLine& line) {
     line.rules.listener = refused.at("listener");
     line.rules.destination = refused.at("destination");
     auto const& rule = refused.at("rule");
-    if (rule == "auth" || rule == "auth.failures_per_minute" || std::string_view(rule).starts_with("bump."))
+    if (rule == "auth" || rule == "auth.failures_per_minute" || rule.get<std::string>().starts_with("bump."))
         std::fputs(("notice: " + std::string(refused.at("because")) + "\n").c_str(), stderr);
     return {};
 }
