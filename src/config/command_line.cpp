@@ -366,8 +366,8 @@ private:
             .check([this] { return check_purge(line_); })
             .notes(about_purges)
             .exit_statuses({{0, "removed, or accepted"},
-                            {1, "URL not in the cache, or failure; with -: Garner does not accept a line, or does not answer"},
-                            {2, "wrong command line; with -: a wrong line, which is not sent"},
+                            {1, "URL not in the cache, or failure"},
+                            {2, "wrong command line, or a wrong line of -"},
                             {4, "removed here, but a peer has not confirmed it"}})
             .examples({"garner purge http://example.org/", "garner purge --tag product-17 --origin http://example.org --soft"});
     }

@@ -26,7 +26,7 @@ private:
         SteadyTime find_at{};    // when its name is resolved again
         bool finding = false;
         net::ConnectStop* probing = nullptr;
-        client::Exchange* asking = nullptr;   // of a probe by a request
+        client::Exchange* asking = nullptr;   // the request of a probe
     };
 
     void look_around() override;

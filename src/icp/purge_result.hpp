@@ -12,7 +12,7 @@ namespace garner::icp {
 struct PurgeResult {
     std::string name;                       // the peer's name, or its address
     ReplyKind reply = ReplyKind::nothing;   // hit: removed; miss: not stored; nothing: no acknowledgement
-    char const* why = "";                   // of a refusal, a literal; empty: not known
+    char const* why = "";                   // the reason for a refusal, a literal; empty: not known
     bool told = true;                       // false: the message must not name the URL to this peer (icp/https)
 };
 

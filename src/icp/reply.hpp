@@ -36,7 +36,7 @@ struct Reply {
     std::shared_ptr<Peer> peer;
     ReplyKind kind = ReplyKind::nothing;
     Protocol protocol = Protocol::icp;
-    char const* why = "";                          // of `denied`, a literal; empty: not known
+    char const* why = "";                          // the reason for `denied`, a literal; empty: not known
     IpEndpoint from = {};                          // the source address
     std::optional<milliseconds> source_rtt = {};   // from the peer to the origin, measured by the peer
     std::optional<std::uint64_t> url = {};         // fingerprint of the reply's URL, if the protocol sends it

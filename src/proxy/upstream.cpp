@@ -163,8 +163,11 @@ void Upstream::keep_if_silent(RequestChanges const& changes) {
     auto const took = std::chrono::duration_cast<milliseconds>(steady_now() - sent_at_);
     auto const left = std::min(request_.options->deadlines.first_byte, changes.first_byte_max) - took;
     if (left <= milliseconds{0}) return;
+    auto* const seats = request_.client.origin_seats();
+    auto seat = seats ? seats->try_take(request_.client.peer().address) : OriginSeat();
+    if (seats && !seat) return;   // the next source needs the only one
     count_traffic();
-    SilentExchange silent{.seat = std::move(seat_),
+    SilentExchange silent{.seat = std::move(seat),
                           .exchange = std::move(exchange_),
                           .use = std::move(use_),
                           .source = sources_.current(),
@@ -188,6 +191,7 @@ void Upstream::note_silent_connect() {
 void Upstream::use_silent_response(bool interrupts) {
     drop_exchange();
     failure_ = {};
+    is_silent_ = false;
     auto silent = silent_->take_response();
     exchange_ = std::move(silent.exchange);
     seat_ = std::move(silent.seat);
@@ -230,7 +234,7 @@ bool Upstream::may_try_next() const {
 
 /// False when this source cannot be used: failure() has the reason.
 bool Upstream::enter_source() {
-    entered_at_ = steady_now();
+    if (sources_.peer() || silent_) entered_at_ = steady_now();
     auto* mesh = request_.services.mesh;
     bool const measures = mesh && (mesh->wants_to_know() || sources_.current().peer);
     if (sources_.current().why == Hierarchy::no_direct_fail)

@@ -100,7 +100,7 @@ void RedisSet::note_loss(std::string const& what) {
     loss_ = "redis: the cluster has lost URLs of the set with prefix=" + prefix_ + " (" + what + "; " +
             std::to_string(size_ + uncounted_) +
             " URLs were known): lost ones are new again; restore the data of Redis, and set appendonly to yes";
-    size_ = 0;
+    size_ = uncounted_ = 0;
     had_entries_.clear();
 }
 

@@ -91,10 +91,8 @@ TEST_F(SilentPeers, a_slow_response_is_used_and_does_not_count_against_the_peer)
     other.otherwise(slow("other"));
     Proxy proxy(with({parent("good", good.port(), {{"default", true}}), parent("other", other.port())}));
     for (int i = 0; i < 3; ++i) {
-        auto const begun = Clock::now();
         auto const path = "/" + std::to_string(i);
-        EXPECT_EQ(get(proxy, origin, path).body(), "good");
-        EXPECT_LT(Clock::now() - begun, 1'280ms) << "the first one was asked 300 ms earlier";
+        EXPECT_EQ(get(proxy, origin, path).body(), "good") << "it was asked 300 ms before the other";
         auto const line = proxy.logged(path);
         EXPECT_EQ(hierarchy(line), "DEFAULT_PARENT");
         EXPECT_EQ(peer(line), "good");
