@@ -5,6 +5,7 @@
 #include "config/address_form.hpp"
 #include "config/rule_context.hpp"
 #include "config/value_files.hpp"
+#include "util/idna.hpp"
 #include "util/nearest.hpp"
 #include "util/text.hpp"
 
@@ -36,6 +37,25 @@ Form<http::TextPattern> text_pattern(http::TextPattern::Case letters = http::Tex
         return true;
     };
     return parsed<http::TextPattern>("regular expression", "a regular expression", "use RE2 syntax, at most 1024 bytes", parse);
+}
+
+/// Hosts of URLs have neither: the expression would match nothing, without a word.
+void notice_what_no_host_has(Reader& reader, std::string_view expression) {
+    if (!is_ascii(expression))
+        reader.notice(quoted_value(expression) + " has letters that no host of a URL has: hosts are in ASCII",
+                      R"(write the name as "xn--…", or use host, which converts it)");
+    if (expression.find('/') != npos)
+        reader.notice(quoted_value(expression) + " has a slash, which no host has", "remove it, or use url_matches");
+}
+
+Form<http::TextPattern> host_expression() {
+    auto form = text_pattern(http::TextPattern::Case::ignored);
+    form.read_by([read = std::move(form.read_any)](Reader& reader, Json const& value, http::TextPattern& into) {
+        if (!read(reader, value, &into)) return false;
+        notice_what_no_host_has(reader, value.get_ref<std::string const&>());
+        return true;
+    });
+    return form;
 }
 
 Form<http::FieldPattern> field_pattern() {
@@ -273,16 +293,15 @@ Row<Matcher> group_key(Literal what) {
 }   // namespace
 
 Table<Matcher> matcher_keys() {
-    using enum http::TextPattern::Case;
     return {
         list_key("source", &Matcher::source, values_of(network()), "Networks of the client's address."),
         list_key("destination", &Matcher::destination, values_of(network()),
                  "Networks of the origin's address that Garner connects to."),
         list_key("host", &Matcher::host, hosts(),
-                 "Host of the URL: a name, or `.example.com` for that name and all its subdomains. An IP address is "
-                 "compared as an address; names are not resolved (use `destination` for that). A file may have the format of a "
-                 "hosts file, and millions of names."),
-        list_key("host_matches", &Matcher::host_matches, values_of(text_pattern(ignored)),
+                 "Host of the URL: a name, or `.example.com` (or `||example.com^`) for that name and all its subdomains. "
+                 "`bücher.example` is compared as `xn--bcher-kva.example`. An IP address is compared as an address; names are "
+                 "not resolved (use `destination` for that). A file may have the format of a hosts file, and millions of names."),
+        list_key("host_matches", &Matcher::host_matches, values_of(host_expression()),
                  "Regular expressions (RE2) found anywhere in the host of the URL, without case and without its final dot."),
         list_key("port", &Matcher::port, values_of(port_range()), "Port of the URL: a number or `\"8000-8999\"`."),
         list_key("listener", &Matcher::listener, values_of(port_range()), "Port of `listen` that the client connected to."),
@@ -306,14 +325,16 @@ Table<Matcher> matcher_keys() {
             "Media types of the request's body: `text/css` or `image/*`. Several lines of Content-Type count as for `header`."),
         list_key("url_contains", &Matcher::url_contains, values_of(part_of_url()),
                  "Text contained in the URL; case-sensitive. Scheme and host are in lower case and without a default "
-                 "port; path and query are as the client sent them. Percent-escapes of letters, digits and `-._~` "
-                 "(`/%61ds/`, `/%2561ds/`) do not evade rules: `deny` and caching rules match the URL as sent or "
-                 "decoded, `allow` rules only if both match."),
+                 "port; path and query are as the client sent them. Spellings that origins resolve to another path do not evade "
+                 "rules: `deny` and caching rules also match the URL with its escapes decoded (`/%61ds/`, `/%2561ds/`, "
+                 "`/a%2fads/`), without dot segments and empty segments (`/x/../ads/`, `//ads/`), and with `\\` as `/`. `allow` "
+                 "rules match only if the URL matches as sent, with escapes of letters, digits and `-._~` decoded, and, if it "
+                 "has a segment `..`, without it."),
         list_key("url_matches", &Matcher::url_matches, values_of(text_pattern()),
-                 "Regular expressions (RE2) found anywhere in the URL; the URL has the same form as for `url_contains`."),
+                 "Regular expressions (RE2) found anywhere in the URL; the URL has the same forms as for `url_contains`."),
         list_key("decoded_url_matches", &Matcher::decoded_url_matches, values_of(text_pattern()),
                  "Regular expressions (RE2) found anywhere in the URL after all its percent-escapes were decoded once, as by "
-                 "Squid's url_regex."),
+                 "Squid's url_regex. Segments such as `..` are resolved as for `url_contains`."),
         list_key("decoded_path_matches", &Matcher::decoded_path_matches, values_of(text_pattern()),
                  "Like `decoded_url_matches`, for path and query alone, as by Squid's urlpath_regex. Never matches CONNECT."),
         list_key("time", &Matcher::time, values_of(time_window()),
@@ -329,12 +350,38 @@ std::string text_of_matchers(Json const& matchers) {
     return text;
 }
 
+namespace {
+
+/// A part with scheme and host as URLs are compared: lower case, the host in ASCII and without a default port.
+std::optional<std::string> in_form_of_urls(std::string const& part) {
+    auto const scheme = part.find("://");
+    if (scheme == npos) return part;
+    auto const begin = scheme + 3;
+    auto const end = std::min(part.find_first_of("/?#", begin), part.size());
+    auto form = lower_case(part.substr(0, begin));
+    auto const host = part.substr(begin, end - begin);
+    if (is_ascii(host))
+        append_lower_case(host, form);
+    else if (!append_ascii_name(host, form))
+        return std::nullopt;
+    std::string_view const port = form.ends_with(":443") && form.starts_with("https:") ? ":443"
+                                  : form.ends_with(":80") && form.starts_with("http:") ? ":80"
+                                                                                       : "";
+    if (end < part.size()) form.resize(form.size() - port.size());
+    return form + part.substr(end);
+}
+
+}   // namespace
+
 Form<std::string> part_of_url() {
-    auto const accept = [](std::string const& text, std::string& why) {
-        if (text.empty()) why = "is empty and would match every URL";
-        return !text.empty();
+    auto parse = [](std::string const& text, std::string& into, std::string& why) {
+        if (text.empty()) return why = "is empty and would match every URL", false;
+        auto form = in_form_of_urls(text);
+        if (!form) return why = "has an invalid host", false;
+        into = *std::move(form);
+        return true;
     };
-    return checked("text", "part of a URL", R"(write it like "cgi-bin")", accept);
+    return parsed<std::string>("text", "part of a URL", R"(write it like "cgi-bin")", parse);
 }
 
 Form<std::string> media_type() {

@@ -6,20 +6,40 @@
 
 namespace garner::config {
 
+namespace {
+
+Form<std::string> search_domain() {
+    auto form = host_name();
+    form.written = "domain";
+    form.read_by([read = std::move(form.read_any)](Reader& reader, Json const& value, std::string& into) {
+        if (!read(reader, value, &into)) return false;
+        if (!parse_ip(into)) return true;
+        return reader.fault(in_quotes(into) + " is an address", R"(write a domain such as "corp.example")");
+    });
+    return form;
+}
+
+}   // namespace
+
 Form<net::ResolverOptions> dns() {
     using T = net::ResolverOptions;
     auto const some = time(never_zero, year);
     auto const check = [](Reader&, Json const&, T& dns) { dns.negative_first = std::min(dns.negative_first, dns.negative_ttl); };
     return object_of<T>(
         {
-            key<T>("servers", &T::servers, list_of(name_server()),
-                   "DNS servers, with or without port; empty: those of /etc/resolv.conf."),
+            key<T>(
+                "servers", &T::servers, list_of(name_server()),
+                "DNS servers, with or without port; empty: those of /etc/resolv.conf, which is read again within 2 s of a change."),
             key<T>("negative_first", &T::negative_first, some,
-                   "First lifetime of a negative DNS cache entry; doubles up to `negative_ttl`."),
-            key<T>("negative_ttl", &T::negative_ttl, some, "Maximum lifetime of a negative DNS cache entry."),
+                   "First lifetime of a failure of the DNS servers; doubles up to `negative_ttl`."),
+            key<T>("negative_ttl", &T::negative_ttl, some,
+                   "Maximum lifetime of a negative DNS cache entry. `no such host` is remembered for the time that the zone allows "
+                   "(SOA, RFC 2308 5), if that is shorter."),
             retired<T>("positive_min"),
             key<T>("positive_ttl", &T::positive_ttl, some, "Maximum lifetime of a positive DNS cache entry.").was("positive_max"),
             key<T>("entries_max", &T::entries_max, count(1, 100 * million), "DNS cache entries."),
+            key<T>("search", &T::search, list_of(search_domain()),
+                   "Domains below which a name without a dot is looked up before the name itself; empty: none."),
             key<T>("hosts_file", &T::hosts_file, text(), "Hosts file, read at start and on SIGHUP; empty: none."),
         },
         check);

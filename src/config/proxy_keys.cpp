@@ -106,11 +106,12 @@ Form<proxy::Caching> caching() {
                "Freshness lifetime of responses without explicit or heuristic freshness."),
         key<T>("negative_ttl", &T::negative_ttl, time(milliseconds{0}, day),
                "Maximum lifetime of a negative cache entry (a failed fetch); 0s: none. If the request itself may have caused the "
-               "failure, the entry applies to other clients only after two clients have had it."),
+               "failure, the entry applies to other clients only after two clients have had it. A response that does not come "
+               "within `deadlines.first_byte` is not remembered, unless a stale response is stored."),
         key<T>("negative_first", &T::negative_first, time(never_zero, day), "First lifetime of a negative cache entry."),
         key<T>("negative_backoff", &T::negative_backoff, flag(),
-               "`true`: the lifetime doubles with each consecutive failure, from `negative_first` to `negative_ttl`. `false`: it "
-               "is always `negative_ttl`."),
+               "`true`: the lifetime doubles with each consecutive timeout of connecting, from `negative_first` to `negative_ttl`; "
+               "other failures have `negative_first`. `false`: it is always `negative_ttl`."),
         key<T>("offline", &T::offline, flag(),
                "`true`: stored responses are served fresh or stale, without revalidation; misses are still fetched."),
         key<T>("store_set_cookie", &T::store_set_cookie, flag(),

@@ -1,7 +1,5 @@
 #include "config/value_files.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -11,6 +9,7 @@
 #include <map>
 
 #include "util/bytes.hpp"
+#include "util/file_stamp.hpp"
 #include "util/ip.hpp"
 #include "util/mutex.hpp"
 #include "util/text.hpp"
@@ -53,35 +52,15 @@ bool is_remark_of_adblock(std::string_view line) {
     return line.starts_with('!') || (line.starts_with("[Adblock") && line.ends_with(']'));
 }
 
-/// Identifies the content of a file without reading it.
-struct FileState {
-    dev_t device = 0;
-    ino_t inode = 0;
-    off_t size = 0;
-    timespec changed{}, modified{};
-
-    friend bool operator==(FileState const& a, FileState const& b) {
-        auto const same = [](timespec const& x, timespec const& y) { return x.tv_sec == y.tv_sec && x.tv_nsec == y.tv_nsec; };
-        return a.device == b.device && a.inode == b.inode && a.size == b.size && same(a.changed, b.changed) &&
-               same(a.modified, b.modified);
-    }
-};
-
-std::optional<FileState> state_of(std::string const& path) {
-    struct stat now;
-    if (::stat(path.c_str(), &now) != 0) return std::nullopt;
-    return FileState{now.st_dev, now.st_ino, now.st_size, now.st_ctim, now.st_mtim};
-}
-
 /// The lists that are in use, by path.
 class KnownLists {
 public:
-    std::shared_ptr<http::HostList const> find(std::string const& path, FileState const& state) EXCLUDES(mutex_) {
+    std::shared_ptr<http::HostList const> find(std::string const& path, FileStamp const& state) EXCLUDES(mutex_) {
         MutexLock const lock(mutex_);
         auto const known = lists_.find(path);
         return known != lists_.end() && known->second.state == state ? known->second.list.lock() : nullptr;
     }
-    void note(std::string const& path, FileState const& state, std::shared_ptr<http::HostList const> const& list) EXCLUDES(mutex_) {
+    void note(std::string const& path, FileStamp const& state, std::shared_ptr<http::HostList const> const& list) EXCLUDES(mutex_) {
         MutexLock const lock(mutex_);
         std::erase_if(lists_, [](auto const& one) { return one.second.list.expired(); });
         lists_[path] = {state, list};
@@ -89,7 +68,7 @@ public:
 
 private:
     struct Known {
-        FileState state;
+        FileStamp state;
         std::weak_ptr<http::HostList const> list;
     };
     Mutex mutex_;
@@ -154,7 +133,7 @@ void each_host(std::string_view value, std::function<void(std::string_view host)
 }
 
 Result<std::shared_ptr<http::HostList const>> read_host_list(std::string const& path, TakeBadHost const& bad) {
-    auto const state = state_of(path);
+    auto const state = stamp_of(path);
     if (state)
         if (auto known = known_lists().find(path, *state)) return known;
     auto const text = read_values(path);

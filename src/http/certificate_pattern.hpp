@@ -8,7 +8,8 @@
 namespace garner::http {
 
 /// A name as it stands in the certificate (a DNS name, a URI, an e-mail address, or the CN), a domain with a leading dot, or
-/// "any". ".example.org" is example.org and every DNS name below it. Case is ignored.
+/// "any". ".example.org" is example.org and every DNS name below it. Case is ignored. An international host, also of an e-mail address,
+/// matches its ASCII form, too, which certificates have.
 class CertificatePattern {
 public:
     /// Nothing when `text` is empty, only a dot, or has a control character or a space at an end.
@@ -18,8 +19,8 @@ public:
     friend bool operator==(CertificatePattern const&, CertificatePattern const&) = default;
 
 private:
-    bool matches_name(std::string_view name) const;
-    std::string text_;   // in lower case
+    std::string text_;    // in lower case
+    std::string ascii_;   // with its host in ASCII; empty if that is the same
 };
 
 }   // namespace garner::http

@@ -9,7 +9,7 @@
 namespace garner::http {
 namespace {
 
-constexpr std::size_t name_max = 253, label_max = 63;   // RFC 1035 2.3.4, in dotted form
+constexpr std::size_t host_bytes_max = 253, label_bytes_max = 63;   // RFC 1035 2.3.4, in dotted form
 
 constexpr bool is_name_byte(char c) { return is_alpha(c) || is_digit(c) || c == '-' || c == '_' || c == '.'; }
 
@@ -30,11 +30,11 @@ char const* name_fault(std::string_view name) {
     if (name.empty()) return "it is empty";
     if (!std::ranges::all_of(name, is_name_byte)) return "it has a character that no host name has";
     if (is_mistaken_ipv4(name)) return "it ends in a number, but is no dotted decimal address";
-    if (name.size() > name_max) return "it is longer than 253 bytes";
+    if (name.size() > host_bytes_max) return "it is longer than 253 bytes";
     for (std::size_t begin = 0; begin <= name.size();) {
         auto const end = std::min(name.find('.', begin), name.size());
         if (end == begin) return "it has two dots in a row, or at its begin";
-        if (end - begin > label_max) return "it has a label of more than 63 bytes";
+        if (end - begin > label_bytes_max) return "it has a label of more than 63 bytes";
         begin = end + 1;
     }
     return nullptr;

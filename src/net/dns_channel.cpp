@@ -7,6 +7,9 @@
 #include <utility>
 
 #include "net/address.hpp"
+#include "net/address_answer.hpp"
+#include "net/address_order.hpp"
+#include "net/dns_message.hpp"
 #include "util/check.hpp"
 
 namespace garner::net {
@@ -24,10 +27,12 @@ void initialise_library() {
 }
 
 DnsAnswer failed(int status) {
-    auto const with = [](char const* words, bool about_the_name) { return DnsAnswer{{}, seconds{0}, words, about_the_name}; };
+    auto const with = [](char const* words, bool about_the_name, bool is_absent = false) {
+        return DnsAnswer{{}, seconds{0}, words, about_the_name, is_absent};
+    };
     switch (status) {
-    case ARES_ENOTFOUND: return with("no such host", true);
-    case ARES_ENODATA: return with("the name has no address", true);
+    case ARES_ENOTFOUND: return with("no such host", true, true);
+    case ARES_ENODATA: return with("the name has no address", true, true);
     case ARES_ETIMEOUT: return with("DNS server did not respond", true);
     // c-ares tries the next server after SERVFAIL and REFUSED, and reports this when none is left.
     case ARES_ECONNREFUSED:
@@ -54,9 +59,30 @@ struct DnsChannel::Watch {
     bool awaits_write = false;
 };
 
-struct DnsChannel::Query {
-    DnsChannel& channel;
+/// The two questions for the addresses of a name. Shared by c-ares, which calls back once for each.
+struct DnsChannel::Query : std::enable_shared_from_this<DnsChannel::Query> {
+    struct Reply {
+        int status = ARES_SUCCESS;
+        AddressAnswer answer{};
+    };
+    Query(asio::io_context& io, Done done) : done(std::move(done)), delay(io.get_executor()) {}
+
+    void take(bool v6, Reply reply);
+    void tell();
+    void wait_for_other_family();
+    DnsAnswer answer_of_addresses() const;
+    DnsAnswer failure() const;
+
     Done done;
+    Timer delay;
+    std::optional<Reply> v4, v6;
+    bool told = false;
+};
+
+struct DnsChannel::FamilyQuery {
+    DnsChannel& channel;
+    std::shared_ptr<Query> query;
+    bool v6;
 };
 
 struct DnsChannel::SrvQuery {
@@ -64,14 +90,15 @@ struct DnsChannel::SrvQuery {
     SrvDone done;
 };
 
-Result<std::unique_ptr<DnsChannel>> DnsChannel::make(asio::io_context& io, DeadlineWheel& wheel,
-                                                     std::vector<std::string> const& servers, milliseconds limit) {
+Result<std::unique_ptr<DnsChannel>> DnsChannel::make(asio::io_context& io, DeadlineWheel& wheel, ResolverOptions const& options,
+                                                     milliseconds limit) {
     initialise_library();
     std::unique_ptr<DnsChannel> channel(new DnsChannel(io, wheel));
-    int const status = channel->open_all(servers, limit);
+    int const status = channel->open_all(options, limit);
     if (status == ARES_SUCCESS) return channel;
-    return Fault{.what = std::string(servers.empty() ? "/etc/resolv.conf cannot be used: " : "") + ares_strerror(status),
-                 .mend = servers.empty() ? "correct that file, or name the DNS servers here" : "",
+    bool const of_file = options.servers.empty();
+    return Fault{.what = (of_file ? options.servers_file + " cannot be used: " : std::string()) + ares_strerror(status),
+                 .mend = of_file ? "correct that file, or name the DNS servers here" : "",
                  .where = "dns.servers"};
 }
 
@@ -79,38 +106,42 @@ DnsChannel::DnsChannel(asio::io_context& io, DeadlineWheel& wheel)
     : io_(io), tick_(
                    wheel, [](void* self) { static_cast<DnsChannel*>(self)->tick(); }, this) {}
 
-int DnsChannel::open_all(std::vector<std::string> const& servers, milliseconds limit) {
+int DnsChannel::open_all(ResolverOptions const& options, milliseconds limit) {
     // c-ares asks each server in turn and doubles its timeout each round: 3 rounds take 7 times the first timeout of each
     // server, 2 rounds 3 times. The number of servers is known only after resolv.conf has been read.
-    int const status = open(limit / 7, 3, servers);
+    int const status = open(limit / 7, 3, options);
     if (status != ARES_SUCCESS) return status;
     auto count = static_cast<int>(server_count());
     if (count <= 1) return status;
     ares_destroy(std::exchange(channel_, nullptr));
-    return open(std::max(limit / (3 * count), timeout_min), 2, servers);
+    return open(std::max(limit / (3 * count), timeout_min), 2, options);
 }
 
 DnsChannel::~DnsChannel() { ares_destroy(channel_); }
 
-int DnsChannel::open(milliseconds timeout, int tries, std::vector<std::string> const& servers) {
+int DnsChannel::open(milliseconds timeout, int tries, ResolverOptions const& given) {
     char lookups[] = "b";   // DNS only: the name cache reads the hosts file
     ares_options options{};
     options.flags = ARES_FLAG_NOALIASES;
     options.timeout = static_cast<int>(timeout.count());
     options.tries = tries;
     options.lookups = lookups;
-    options.domains = nullptr;   // no search list: a name has the same meaning on every machine
+    auto file = given.servers_file;   // c-ares copies it, but takes no const
+    options.resolvconf_path = file.data();
+    options.udp_port = options.tcp_port = given.servers_port;
+    options.domains = nullptr;   // the resolver searches by itself
     options.ndomains = 0;
     options.sock_state_cb = [](void* self, ares_socket_t descriptor, int read, int write) {
         static_cast<DnsChannel*>(self)->socket_state(descriptor, read != 0, write != 0);
     };
     options.sock_state_cb_data = this;
-    int const status = ares_init_options(
-        &channel_, &options,
-        ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS | ARES_OPT_DOMAINS | ARES_OPT_SOCK_STATE_CB);
-    if (status != ARES_SUCCESS || servers.empty()) return status;
+    int const status =
+        ares_init_options(&channel_, &options,
+                          ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS | ARES_OPT_DOMAINS |
+                              ARES_OPT_SOCK_STATE_CB | ARES_OPT_RESOLVCONF | ARES_OPT_UDP_PORT | ARES_OPT_TCP_PORT);
+    if (status != ARES_SUCCESS || given.servers.empty()) return status;
     std::string list;
-    for (auto const& server : servers) list += (list.empty() ? "" : ",") + server;
+    for (auto const& server : given.servers) list += (list.empty() ? "" : ",") + server;
     return ares_set_servers_ports_csv(channel_, list.c_str());
 }
 
@@ -124,19 +155,94 @@ std::size_t DnsChannel::server_count() const {
 }
 
 void DnsChannel::ask(std::string const& host, Done done) {
-    ares_addrinfo_hints hints{};
-    hints.ai_family = AF_UNSPEC;
-    hints.ai_socktype = SOCK_STREAM;
-    auto finished = [](void* argument, int status, int, ares_addrinfo* found) {
-        std::unique_ptr<Query> query(static_cast<Query*>(argument));
-        --query->channel.running_;
-        auto result = answer(status, found);
-        ares_freeaddrinfo(found);
-        query->done(std::move(result));
+    auto const query = std::make_shared<Query>(io_, std::move(done));
+    // RFC 7686 2: names of Tor are not in DNS, and its servers should not see them.
+    if (host.ends_with(".onion")) {
+        query->v4 = query->v6 = Query::Reply{ARES_ENOTFOUND};
+        return query->tell();
+    }
+    auto finished = [](void* argument, int status, int, unsigned char* message, int size) {
+        std::unique_ptr<FamilyQuery> family(static_cast<FamilyQuery*>(argument));
+        --family->channel.running_;
+        Query::Reply reply{status};
+        if (message) {
+            auto read = parse_address_answer({reinterpret_cast<char const*>(message), static_cast<std::size_t>(size)});
+            if (read) reply.answer = *std::move(read);
+            if (!read && status == ARES_SUCCESS) reply.status = ARES_EBADRESP;
+        }
+        if (reply.status == ARES_SUCCESS && reply.answer.addresses.empty()) reply.status = ARES_ENODATA;
+        family->query->take(family->v6, std::move(reply));
     };
-    begin_query();
-    auto* query = new Query{*this, std::move(done)};   // c-ares calls back exactly once
-    ares_getaddrinfo(channel_, host.c_str(), nullptr, &hints, finished, query);
+    for (bool const v6 : {true, false}) {
+        begin_query();
+        auto* family = new FamilyQuery{*this, query, v6};   // c-ares calls back exactly once
+        ares_query(channel_, host.c_str(), dns_internet, v6 ? dns_aaaa : dns_a, finished, family);
+    }
+}
+
+void DnsChannel::Query::take(bool is_v6, Reply reply) {
+    (is_v6 ? v6 : v4) = std::move(reply);
+    if (v4 && v6) {
+        delay.cancel();
+        auto const addresses = v4->answer.addresses.size() + v6->answer.addresses.size();
+        // After a call for one family, the other one adds something only if it has addresses.
+        if (!told || (addresses > 0 && !(v6->answer.addresses.empty() || v4->answer.addresses.empty()))) tell();
+        return;
+    }
+    auto const& first = is_v6 ? v6 : v4;
+    bool const has_addresses = first->status == ARES_SUCCESS;
+    // Without a route to IPv6, addresses of that family are of no use.
+    bool const is_usable = has_addresses && (!is_v6 || with_sources(first->answer.addresses).front().source);
+    if (is_usable || (!is_v6 && first->status == ARES_ENOTFOUND)) wait_for_other_family();
+}
+
+void DnsChannel::Query::wait_for_other_family() {
+    delay.expires_after(family_delay);
+    delay.async_wait([weak = weak_from_this()](Error error) {
+        auto const query = weak.lock();
+        if (!error && query && !query->told && !(query->v4 && query->v6)) query->tell();
+    });
+}
+
+void DnsChannel::Query::tell() {
+    told = true;
+    bool const has_any = (v4 && v4->status == ARES_SUCCESS) || (v6 && v6->status == ARES_SUCCESS);
+    auto answer = has_any ? answer_of_addresses() : failure();
+    done(std::move(answer));
+}
+
+DnsAnswer DnsChannel::Query::answer_of_addresses() const {
+    DnsAnswer answer;
+    answer.ttl = seconds{INT32_MAX};
+    std::vector<IpAddress> all;
+    for (auto const* reply : {&v6, &v4}) {
+        if (!*reply || (*reply)->status != ARES_SUCCESS) continue;
+        answer.ttl = std::min(answer.ttl, (*reply)->answer.ttl);
+        for (auto const& address : (*reply)->answer.addresses)
+            if (std::ranges::find(all, address) == all.end()) all.push_back(address);
+    }
+    if (all.size() == 1) {   // no order: the kernel need not be asked
+        answer.addresses.push_back(to_asio(all.front()));
+        return answer;
+    }
+    auto destinations = with_sources(all);
+    sort_destinations(destinations);
+    for (auto const& one : destinations) answer.addresses.push_back(to_asio(one.address));
+    return answer;
+}
+
+/// A name that does not exist has neither family. Else a server that failed tells more than one that has no address.
+DnsAnswer DnsChannel::Query::failure() const {
+    auto const is = [](std::optional<Reply> const& reply, int status) { return reply && reply->status == status; };
+    if (is(v4, ARES_ENOTFOUND) || is(v6, ARES_ENOTFOUND) || (is(v4, ARES_ENODATA) && is(v6, ARES_ENODATA))) {
+        auto answer = failed(is(v4, ARES_ENODATA) && is(v6, ARES_ENODATA) ? ARES_ENODATA : ARES_ENOTFOUND);
+        for (auto const* reply : {&v6, &v4}) {
+            auto const ttl = *reply ? (*reply)->answer.negative_ttl : std::nullopt;
+            if (ttl) answer.negative_ttl = std::min(answer.negative_ttl.value_or(*ttl), *ttl);
+        }
+        return answer;
+    }
+    return failed(v4 && v4->status != ARES_ENODATA ? v4->status : v6->status);
 }
 
 void DnsChannel::begin_query() {
@@ -156,7 +262,6 @@ SrvReply srv_reply(int status, std::string_view message) {
 }   // namespace
 
 void DnsChannel::ask_srv(std::string const& service, SrvDone done) {
-    constexpr int class_internet = 1, type_srv = 33;
     auto finished = [](void* argument, int status, int, unsigned char* message, int size) {
         std::unique_ptr<SrvQuery> query(static_cast<SrvQuery*>(argument));
         --query->channel.running_;
@@ -166,23 +271,7 @@ void DnsChannel::ask_srv(std::string const& service, SrvDone done) {
     };
     begin_query();
     auto* query = new SrvQuery{*this, std::move(done)};
-    ares_query(channel_, service.c_str(), class_internet, type_srv, finished, query);
-}
-
-DnsAnswer DnsChannel::answer(int status, ares_addrinfo const* found) {
-    if (status != ARES_SUCCESS) return failed(status);
-    DnsAnswer answer;
-    int ttl = INT32_MAX;
-    for (auto const* alias = found->cnames; alias; alias = alias->next) ttl = std::min(ttl, alias->ttl);
-    for (auto const* node = found->nodes; node; node = node->ai_next) {
-        ttl = std::min(ttl, node->ai_ttl);
-        auto const address = to_ip(*node->ai_addr);
-        auto& all = answer.addresses;
-        if (address && std::ranges::find(all, to_asio(*address)) == all.end()) all.push_back(to_asio(*address));
-    }
-    if (answer.addresses.empty()) return failed(ARES_ENODATA);
-    answer.ttl = seconds{std::max(ttl, 0)};
-    return answer;
+    ares_query(channel_, service.c_str(), dns_internet, dns_srv, finished, query);
 }
 
 void DnsChannel::socket_state(int descriptor, bool wants_read, bool wants_write) {

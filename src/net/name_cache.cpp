@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "util/check.hpp"
+#include "util/idna.hpp"
 #include "util/text.hpp"
 
 namespace garner::net {
@@ -54,7 +55,7 @@ NamesPtr NameCache::counted(std::string_view host, Names names) {
 }
 
 NameCache::NameCache(ResolverOptions const& options)
-    : servers_(options.servers), shards_used_(options.entries_max < 1'024 ? 1 : shards_max) {
+    : servers_(options.servers), search_(options.search), shards_used_(options.entries_max < 1'024 ? 1 : shards_max) {
     auto const hosts = read_hosts(options.hosts_file);
     auto first = change_to(options, hosts ? std::string_view(*hosts) : std::string_view());
     apply(first);
@@ -80,15 +81,18 @@ NamesPtr NameCache::store(std::string_view host, std::vector<Address> addresses,
     return answer.names;
 }
 
-NamesPtr NameCache::store_failure(std::string_view host, std::string failure, SteadyTime now) {
+NamesPtr NameCache::store_failure(std::string_view host, std::string failure, SteadyTime now, std::optional<seconds> ttl) {
     auto& shard = shard_of(host);
     MutexLock const lock(shard.mutex);
     if (auto names = shard.from_hosts(host)) return names;
     auto const bounds = shard.bounds;
     auto& answer = shard.answers.get(host, bounds.answers_max);
-    auto const doublings = std::min(answer.failures++, 20u);
+    auto const doublings = std::min(answer.failures, 20u);
+    // An answer of DNS ends a row of failures.
+    answer.failures = ttl ? 0 : answer.failures + 1;
     answer.names = counted(host, {{}, std::move(failure)});
-    answer.expires = now + std::min(bounds.negative_first * (1 << doublings), bounds.negative_ttl);
+    milliseconds const lifetime = ttl ? milliseconds{*ttl} : bounds.negative_first * (1 << doublings);
+    answer.expires = now + std::min(lifetime, bounds.negative_ttl);
     return answer.names;
 }
 
@@ -146,7 +150,7 @@ NameCache::Change NameCache::change_to(ResolverOptions const& options, std::stri
 /// Failures of the former servers must not last, and other servers may know other addresses.
 void NameCache::apply(Change& change) {
     auto const& options = change.options;
-    bool const asks_others = options.servers != servers_;
+    bool const asks_others = options.servers != servers_ || options.search != search_;
     Bounds const bounds{options.positive_ttl, options.negative_first, options.negative_ttl,
                         std::max<std::size_t>(1, options.entries_max / shards_used_)};
     for (std::size_t i = 0; i < shards_used_; ++i) {
@@ -158,6 +162,14 @@ void NameCache::apply(Change& change) {
         shard.bounds = bounds;
     }
     servers_ = options.servers;
+    search_ = options.search;
+}
+
+void NameCache::forget_answers() {
+    for (auto& shard : shards_) {
+        MutexLock const lock(shard.mutex);
+        shard.answers.clear();
+    }
 }
 
 Bytes NameCache::bytes_max() {
@@ -191,7 +203,10 @@ std::unordered_map<std::string, std::vector<Address>> parse_hosts(std::string_vi
         auto address = asio::ip::make_address(std::string(next_word(line)), fault);
         if (fault) continue;
         for (auto name = next_word(line); !name.empty(); name = next_word(line)) {
-            auto& addresses = hosts[lower_case(name)];
+            std::string host;
+            // Clients ask for the ASCII form of an international name.
+            if (is_ascii(name) || !append_ascii_name(name, host)) host = lower_case(name);
+            auto& addresses = hosts[host];
             if (std::find(addresses.begin(), addresses.end(), address) == addresses.end()) addresses.push_back(address);
         }
     }

@@ -42,8 +42,10 @@ public:
     /// Keeps an answer for `ttl`, at least 1 s, at most positive_ttl. The hosts file takes precedence.
     NamesPtr store(std::string_view host, std::vector<Address> addresses, seconds ttl, SteadyTime now = steady_now());
 
-    /// Keeps a failure for negative_first, doubled with each failure of this name in a row, up to negative_ttl.
-    NamesPtr store_failure(std::string_view host, std::string failure, SteadyTime now = steady_now());
+    /// Keeps a failure for `ttl`, at most negative_ttl: DNS has said how long the name is absent (RFC 2308 5). Without `ttl` for
+    /// negative_first, doubled with each failure of this name in a row, up to negative_ttl.
+    NamesPtr store_failure(std::string_view host, std::string failure, SteadyTime now = steady_now(),
+                           std::optional<seconds> ttl = {});
 
     /// A remembered failure and its remaining time; nothing when there is none. Does not count as a use.
     struct Failure {
@@ -72,6 +74,8 @@ public:
 
     /// Of the servers that the names come from.
     DnsHealth& health() { return health_; }
+    /// Other servers answer from now on: their answers replace those of the former servers.
+    void forget_answers();
 
     /// The number of entries, valid or expired, including the hosts file's.
     std::size_t size();
@@ -119,6 +123,7 @@ private:
     DnsHealth health_;
     KeyedHash hash_;
     std::vector<std::string> servers_;   // that gave the answers
+    std::vector<std::string> search_;    // by which they were found
     std::size_t shards_used_;            // 1 for a small entries_max
     std::array<Shard, shards_max> shards_;
 };

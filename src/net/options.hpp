@@ -11,10 +11,14 @@ namespace garner::net {
 struct ResolverOptions {
     std::vector<std::string> servers;        // "10.0.0.1", "10.0.0.1:5353", "[::1]:53"; empty: those of /etc/resolv.conf
     milliseconds negative_first{5'000};      // a failure is remembered this long at first; doubles up to negative_ttl
-    milliseconds negative_ttl{300'000};      // upper bound of the above
+    milliseconds negative_ttl{30'000};       // upper bound of the above, and of what a SOA record says
     milliseconds positive_ttl{86'400'000};   // an answer is remembered at most this long
     std::uint32_t entries_max = 100'000;     // names remembered, all shards together
     std::string hosts_file = "/etc/hosts";
+    std::vector<std::string> search;   // domains that names without a dot are looked up in first
+    // For tests: its servers, if `servers` is empty, and their port.
+    std::string servers_file = "/etc/resolv.conf";
+    std::uint16_t servers_port = 53;
     friend bool operator==(ResolverOptions const&, ResolverOptions const&) = default;
 };
 

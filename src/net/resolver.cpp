@@ -1,6 +1,8 @@
 #include "net/resolver.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <ranges>
 
 #include "net/dns_channel.hpp"
 #include "net/waiter.hpp"
@@ -40,6 +42,9 @@ bool is_localhost(std::string_view host) { return host == "localhost" || host.en
 /// object: the resolver may be destroyed.
 struct Resolver::Lookup {
     std::string host;
+    std::vector<std::string> names_left;   // in DNS, the next one last
+    bool asks_former_servers = false;
+    std::optional<seconds> negative_ttl;   // the shortest of the names before
     SteadyTime give_up;
     NamesPtr names;      // set when c-ares has answered
     NamesPtr too_late;   // the failure returned since give_up
@@ -54,7 +59,7 @@ struct Resolver::SrvLookup {
 };
 
 Resolver::Resolver(asio::io_context& io, DeadlineWheel& wheel, NameCache& cache, ResolverOptions const& options)
-    : io_(io), wheel_(wheel), cache_(cache) {
+    : io_(io), wheel_(wheel), cache_(cache), options_(options), servers_file_(stamp_of(options.servers_file)) {
     auto opened = open_channel(options);
     check(static_cast<bool>(opened));
     channel_ = *std::move(opened);
@@ -63,13 +68,28 @@ Resolver::Resolver(asio::io_context& io, DeadlineWheel& wheel, NameCache& cache,
 Resolver::~Resolver() = default;
 
 Result<std::unique_ptr<DnsChannel>> Resolver::open_channel(ResolverOptions const& options) const {
-    return DnsChannel::make(io_, wheel_, options.servers, queries_limit);
+    return DnsChannel::make(io_, wheel_, options, queries_limit);
 }
 
-void Resolver::use(std::unique_ptr<DnsChannel> channel) {
+void Resolver::use(std::unique_ptr<DnsChannel> channel, ResolverOptions const& options) {
+    options_ = options;
+    for (auto& [host, lookup] : lookups_) lookup->asks_former_servers = true;
+    lookups_.clear();
     channel_.swap(channel);
     former_.push_back(std::move(channel));
     drop_former();
+}
+
+void Resolver::follow_servers_file() {
+    if (!options_.servers.empty() || stopped_) return;
+    auto const now = stamp_of(options_.servers_file);
+    if (!now || now == servers_file_) return;
+    servers_file_ = now;
+    auto channel = open_channel(options_);
+    if (!channel) return;
+    auto const options = options_;
+    use(*std::move(channel), options);
+    cache_.forget_answers();
 }
 
 void Resolver::drop_former() {
@@ -98,7 +118,9 @@ awaitable<NamesPtr> Resolver::resolve(std::string_view host, WakeHandle* waiting
     if (lookup->names) co_return lookup->names;
     if (wake != Wake::deadline) co_return failure("cancelled");
     // The query continues; if it is still answered, the next request finds the answer in the cache.
-    if (!lookup->too_late) lookup->too_late = cache.store_failure(lookup->host, "DNS server did not respond");
+    constexpr auto* silent = "DNS server did not respond";
+    if (!lookup->too_late)
+        lookup->too_late = lookup->asks_former_servers ? failure(silent) : cache.store_failure(lookup->host, silent);
     co_return lookup->too_late;
 }
 
@@ -150,22 +172,47 @@ std::shared_ptr<Resolver::Lookup> Resolver::ask() {
     drop_former();
     lookup->host = host_;
     lookup->give_up = steady_now() + lookup_limit;
+    lookup->names_left.push_back(host_);
+    if (host_.find('.') == host_.npos)
+        for (auto const& domain : std::views::reverse(options_.search)) lookup->names_left.push_back(host_ + '.' + domain);
     lookups_.emplace(host_, lookup);
-    channel_->ask(host_, [this, lookup](DnsAnswer answer) { finish(*lookup, std::move(answer)); });
+    ask_next(lookup);
     return lookup;
+}
+
+void Resolver::ask_next(std::shared_ptr<Lookup> const& lookup) {
+    auto const name = std::move(lookup->names_left.back());
+    lookup->names_left.pop_back();
+    channel_->ask(name, [this, lookup](DnsAnswer answer) { take(lookup, std::move(answer)); });
+}
+
+void Resolver::take(std::shared_ptr<Lookup> const& lookup, DnsAnswer answer) {
+    // The addresses of the other family, which came later.
+    if (lookup->names) {
+        if (!lookup->asks_former_servers) cache_.store(lookup->host, std::move(answer.addresses), answer.ttl);
+        return;
+    }
+    bool const ends = !answer.is_absent || lookup->names_left.empty() || stopped_;
+    if (answer.is_absent && answer.negative_ttl)
+        lookup->negative_ttl = std::min(lookup->negative_ttl.value_or(*answer.negative_ttl), *answer.negative_ttl);
+    if (!ends) return ask_next(lookup);
+    answer.negative_ttl = answer.is_absent ? lookup->negative_ttl : std::nullopt;
+    finish(*lookup, std::move(answer));
 }
 
 void Resolver::finish(Lookup& lookup, DnsAnswer answer) {
     if (answer.failure.empty() || answer.about_the_name) cache_.health().note(lookup.host, answer.failure);
-    if (answer.failure.empty())
+    if (answer.failure.empty() && lookup.asks_former_servers)
+        lookup.names = std::make_shared<Names const>(Names{std::move(answer.addresses), {}, {}});
+    else if (answer.failure.empty())
         lookup.names = cache_.store(lookup.host, std::move(answer.addresses), answer.ttl);
-    else if (!answer.about_the_name)
+    else if (!answer.about_the_name || lookup.asks_former_servers)
         lookup.names = failure(answer.failure.c_str());
     else if (lookup.too_late)   // already in the cache
         lookup.names = lookup.too_late;
     else
-        lookup.names = cache_.store_failure(lookup.host, std::move(answer.failure));
-    lookups_.erase(lookup.host);
+        lookup.names = cache_.store_failure(lookup.host, std::move(answer.failure), steady_now(), answer.negative_ttl);
+    if (!lookup.asks_former_servers) lookups_.erase(lookup.host);
     wake_all(std::move(lookup.waiting), Wake::ready);
 }
 

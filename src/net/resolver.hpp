@@ -1,6 +1,7 @@
 // Resolves host names to addresses: from the cache, then from DNS.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -11,6 +12,7 @@
 #include "net/name_cache.hpp"
 #include "net/options.hpp"
 #include "net/wake.hpp"
+#include "util/file_stamp.hpp"
 #include "util/result.hpp"
 
 namespace garner::net {
@@ -19,8 +21,9 @@ class DnsChannel;
 struct DnsAnswer;
 struct SrvReply;
 
-/// One per worker; not thread-safe. Concurrent lookups of one name share a query. Names are used unchanged, without search
-/// domains. May be destroyed while resolve() waits: the wait then ends with a failure.
+/// One per worker; not thread-safe. Concurrent lookups of one name share a query. A name without a dot is looked up below the
+/// search domains of the options first, others unchanged. May be destroyed while
+/// resolve() waits: the wait then ends with a failure.
 class Resolver {
 public:
     /// Servers are in the syntax of the key dns.servers; `cache` must outlive this.
@@ -37,8 +40,12 @@ public:
 
     /// For a reload, from any thread: a channel to the servers of these options. The fault names the key.
     Result<std::unique_ptr<DnsChannel>> open_channel(ResolverOptions const&) const;
-    /// Later queries use this channel; running ones end on the former one.
-    void use(std::unique_ptr<DnsChannel> channel);
+    /// Later queries use this channel, which was opened with these options. Running ones end on the former channel, and are not
+    /// remembered: a lookup of the same name asks again.
+    void use(std::unique_ptr<DnsChannel> channel, ResolverOptions const& options);
+    /// Without servers in the options: if /etc/resolv.conf has changed, later queries go to its servers, and the former answers are
+    /// forgotten. Call it now and then. A file that is missing or that cannot be used changes nothing.
+    void follow_servers_file();
 
     /// The next resolve() queries DNS. Names of the hosts file are kept.
     void forget(std::string_view host);
@@ -58,6 +65,8 @@ private:
     struct SrvLookup;
     NamesPtr known(std::string_view host);
     std::shared_ptr<Lookup> ask();
+    void ask_next(std::shared_ptr<Lookup> const&);
+    void take(std::shared_ptr<Lookup> const&, DnsAnswer);
     void finish(Lookup&, DnsAnswer);
     void drop_former();
 
@@ -65,7 +74,9 @@ private:
     DeadlineWheel& wheel_;
     bool stopped_ = false;
     NameCache& cache_;
-    std::string host_;   // the current name, in the cache's form; a member to reuse its memory
+    ResolverOptions options_;
+    std::optional<FileStamp> servers_file_;   // as the channel was opened
+    std::string host_;                        // the current name, in the cache's form; a member to reuse its memory
     std::unordered_map<std::string, std::shared_ptr<Lookup>> lookups_;
     // The last members: their destructors still end the lookups above.
     std::unique_ptr<DnsChannel> channel_;

@@ -26,7 +26,7 @@ Result<Prepared> Worker::prepare(WorkerOptions const& fresh, std::shared_ptr<Tls
 }
 
 void Worker::apply(Change& change) {
-    resolver.use(std::move(change.channel));
+    resolver.use(std::move(change.channel), change.options.dns);
     connector.reconfigure(change.options.connect);
     pool.reconfigure(change.options.pool);
     if (change.tls == origin_tls) return;
@@ -51,7 +51,8 @@ void Worker::start() {
 void Worker::tick() {
     ticked_.store(steady_now(), std::memory_order_relaxed);
     pool.sweep();
-    if (++ticks_ % ticks_a_sweep != 0) return;
+    if (++ticks_ % ticks_a_look == 0) resolver.follow_servers_file();
+    if (ticks_ % ticks_a_sweep != 0) return;
     buffers.sweep();
     head_buffers.sweep();
 }

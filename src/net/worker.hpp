@@ -60,7 +60,7 @@ private:
     void tick();
     std::optional<asio::executor_work_guard<Executor>> work_;
     std::thread thread_;
-    static constexpr unsigned ticks_a_sweep = 10;
+    static constexpr unsigned ticks_a_sweep = 10, ticks_a_look = 20;   // of 100 ms
     unsigned ticks_ = 0;
     std::atomic<SteadyTime> ticked_{SteadyTime::max()};   // the last tick
     std::atomic<bool> ended_{false};

@@ -166,14 +166,18 @@ void FailedFetch::remember(cache::Fill const* fill) {
     bool const by_request = failure_.cause == FailureCause::answer;
     own_ = by_request;
     if (by_request && is_never_shared()) return;
+    auto const& told = failure_.told;
+    bool const waited = told.status == 504;
+    // A long poll that got nothing asks again. With a stale object, the next client is better served at once than after the same wait.
+    if (by_request && waited && !state_.stale) return;
     bool const of_head_only = by_request && request_.head().method == Method::head;
     std::optional<cache::Witness> by;
     if (by_request) by = witness();
     auto& failures = request_.services.cache.memory().failures();
-    auto const& told = failure_.told;
     auto terms = negative_terms();
-    // Two clients that provoke the failure repeatedly must not extend its time.
-    if (by_request) terms.most = std::min(terms.first, terms.most);
+    // A refused connection costs one round trip, and the server may listen a moment later: only waits are worth a longer time. Two
+    // clients that provoke a failure repeatedly must not extend its time.
+    if (by_request || !waited) terms.most = std::min(terms.first, terms.most);
     bool const shared = fill ? fill->remember_failure(told, of_head_only, terms, by)
                              : failures.remember(request_.key, told, of_head_only, terms, steady_now(), by);
     own_ = !shared;

@@ -74,8 +74,8 @@ enum class ForwardedReceived : std::uint8_t { by_listener, keep, remove };
 struct Caching {
     std::vector<std::string> never;       // URL substrings that are not cached
     milliseconds default_ttl{0};          // for responses without freshness information
-    milliseconds negative_first{5'000};   // how long a failure is remembered at first
-    milliseconds negative_ttl{300'000};   // and at most
+    milliseconds negative_first{3'000};   // how long a failure is remembered at first
+    milliseconds negative_ttl{30'000};    // and at most, if it cost a wait
     bool negative_backoff = true;
     milliseconds follow_patience{1'000};   // least time that a follower waits for its leader's head before it may fetch too
     bool offline = false;

@@ -74,8 +74,9 @@ TEST(AdminTokens, an_error_does_not_repeat_the_token) {
 }
 
 TEST(AdminTokens, names_that_are_no_hosts_are_named) {
-    EXPECT_THAT(told(load("{\"admin\": {\n\"names\": [\"gate.example\", \"a b\"]}}")),
-                HasSubstr("test.json:2: admin.names[1]: \"a b\" is not a host (write a name or an address without port"));
+    EXPECT_THAT(
+        told(load("{\"admin\": {\n\"names\": [\"gate.example\", \"a b\"]}}")),
+        HasSubstr("test.json:2: admin.names[1]: \"a b\" is not a host: it has a space (write a name or an address without port"));
 }
 
 TEST(AdminTokens, an_address_that_is_not_on_loopback_needs_them) {

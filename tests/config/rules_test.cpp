@@ -176,6 +176,38 @@ TEST(Rules, read_hosts_in_the_format_of_a_hosts_file_too) {
         EXPECT_TRUE(decide(loaded.config, "10.0.0.1", host).allowed()) << host;
 }
 
+TEST(Rules, block_international_hosts_by_their_ascii_form) {
+    ListFile const file("0.0.0.0 bücher.example\n.müller.example\n");
+    for (std::string const& hosts : {std::string(R"(["bücher.example", ".müller.example"])"), file.value()}) {
+        auto const loaded = load(R"({"access": [{"deny": {"host": )" + hosts + R"(}}, {"allow": "all"}]})");
+        EXPECT_EQ(told(loaded), "");
+        for (char const* host : {"xn--bcher-kva.example", "XN--BCHER-KVA.example", "www.xn--mller-kva.example"})
+            EXPECT_TRUE(decide(loaded.config, "10.0.0.1", host).denied()) << host;
+        EXPECT_TRUE(decide(loaded.config, "10.0.0.1", "bucher.example").allowed());
+    }
+}
+
+TEST(Rules, read_lists_of_adblock_that_name_hosts_only) {
+    ListFile const file("[Adblock Plus 2.0]\n! Title: ads\n||ads.example^\n");
+    auto const loaded = load(R"({"access": [{"deny": {"host": )" + file.value() + R"(}}, {"allow": "all"}]})");
+    EXPECT_EQ(told(loaded), "");
+    EXPECT_TRUE(decide(loaded.config, "10.0.0.1", "www.ads.example").denied());
+    EXPECT_TRUE(decide(loaded.config, "10.0.0.1", "badads.example").allowed());
+    ListFile const others("||ads.example^\n||ads.example^$popup\n@@||good.example^\n");
+    auto const text = told(load(R"({"access": [{"deny": {"host": )" + others.value() + "}}]}"));
+    EXPECT_THAT(text, HasSubstr(others.path() + ":2: \"||ads.example^$popup\" is not a host: only Adblock's form"));
+    EXPECT_THAT(text, HasSubstr(others.path() + ":3: \"@@||good.example^\" is not a host: it is an exception of Adblock"));
+}
+
+TEST(Rules, notice_expressions_that_match_no_host_and_normalise_parts_of_urls) {
+    EXPECT_THAT(told(load(R"({"access": [{"deny": {"host_matches": "bücher"}}]})")), HasSubstr("hosts are in ASCII"));
+    EXPECT_THAT(told(load(R"({"access": [{"deny": {"host_matches": "/ads/"}}]})")), HasSubstr("a slash, which no host has"));
+    auto const loaded = load(R"({"caching": {"never": ["HTTP://BÜCHER.example/A", "http://Ads.example:80/", "cgi-bin"]}})");
+    EXPECT_EQ(told(loaded), "");
+    EXPECT_EQ(loaded.config.proxy.caching.never,
+              (std::vector<std::string>{"http://xn--bcher-kva.example/A", "http://ads.example/", "cgi-bin"}));
+}
+
 TEST(Rules, faults_of_files_have_their_line_and_the_key) {
     ListFile const file("10.0.0.0/8\nlan\n10.0.0.1/8\n");
     auto const text = told(load(R"({"access": [{"allow": {"source": )" + file.value() + "}}]}"));

@@ -20,6 +20,14 @@ TEST(CertificatePattern, a_name_is_one_of_the_names_in_any_case) {
     EXPECT_FALSE(matches("alice", {}));
 }
 
+TEST(CertificatePattern, an_international_host_matches_its_ascii_form) {
+    EXPECT_TRUE(matches("bücher.example", {"xn--bcher-kva.example"}));
+    EXPECT_TRUE(matches(".bücher.example", {"desk.xn--bcher-kva.example"}));
+    EXPECT_TRUE(matches("alice@bücher.example", {"alice@xn--bcher-kva.example"}));
+    EXPECT_TRUE(matches("Jörg Müller", {"Jörg Müller"})) << "a CN";
+    EXPECT_FALSE(matches("bücher.example", {"bucher.example"}));
+}
+
 TEST(CertificatePattern, a_domain_is_the_domain_itself_and_every_DNS_name_below_it) {
     EXPECT_TRUE(matches(".example.org", {"example.org"}));
     EXPECT_TRUE(matches(".example.org", {"a.b.Example.org"}));

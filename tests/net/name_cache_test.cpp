@@ -123,8 +123,29 @@ TEST(NameCache, a_thousand_failures_in_a_row_do_not_overflow) {
     NameCache cache(without_hosts());
     auto now = steady_now();
     for (int i = 0; i < 1'000; ++i) cache.store_failure("gone.test", "no such host", now);
-    EXPECT_TRUE(cache.find("gone.test", now + seconds{299}));
-    EXPECT_FALSE(cache.find("gone.test", now + seconds{300}));
+    EXPECT_TRUE(cache.find("gone.test", now + seconds{29}));
+    EXPECT_FALSE(cache.find("gone.test", now + seconds{30}));
+}
+
+TEST(NameCache, an_absent_name_is_remembered_for_the_time_that_its_zone_allows) {
+    auto options = without_hosts();
+    options.negative_first = seconds{5};
+    options.negative_ttl = seconds{60};
+    NameCache cache(options);
+    auto now = steady_now();
+    for (int round = 0; round < 4; ++round) {   // it does not double
+        cache.store_failure("gone.test", "no such host", now, seconds{2});
+        EXPECT_TRUE(cache.find("gone.test", now + milliseconds{1'999}));
+        now += seconds{2};
+        EXPECT_FALSE(cache.find("gone.test", now)) << round;
+    }
+    cache.store_failure("gone.test", "no such host", now, seconds{900});
+    EXPECT_TRUE(cache.find("gone.test", now + seconds{59}));
+    EXPECT_FALSE(cache.find("gone.test", now + seconds{60}));
+    cache.store_failure("never.test", "no such host", now, seconds{0});
+    EXPECT_FALSE(cache.find("never.test", now));
+    cache.store_failure("gone.test", "DNS server did not respond", now);
+    EXPECT_FALSE(cache.find("gone.test", now + seconds{5})) << "an answer ends the row of failures";
 }
 
 TEST(NameCache, the_longest_unused_name_leaves_first) {
@@ -276,6 +297,11 @@ TEST(HostsFile, lines_are_read_as_hosts_5_says) {
     EXPECT_EQ(hosts["printer"], std::vector{ip("10.0.0.1")});
     EXPECT_EQ(hosts["last"], std::vector{ip("10.0.0.3")});
     EXPECT_FALSE(hosts.contains("nobody"));
+}
+
+TEST(HostsFile, an_international_name_is_found_by_its_ascii_form) {
+    auto hosts = parse_hosts("10.0.0.1 bücher.example\n");
+    EXPECT_EQ(hosts["xn--bcher-kva.example"], std::vector{ip("10.0.0.1")});
 }
 
 TEST(HostsFile, one_that_cannot_be_read_is_empty) {

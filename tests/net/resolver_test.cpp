@@ -3,7 +3,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <thread>
 
@@ -139,7 +144,119 @@ TEST(Resolver, the_second_server_is_asked_when_the_first_is_silent) {
 TEST(Resolver, a_server_that_loses_every_aaaa_query_does_not_cost_the_a_record) {
     ResolverScene scene;
     scene.dns.set("half.test", {.v4 = {"192.0.2.1"}, .aaaa_lost = true});
+    auto const begun = steady_now();
     EXPECT_THAT(scene.resolve("half.test")->addresses, ElementsAre(ip("192.0.2.1")));
+    EXPECT_LT(steady_now() - begun, milliseconds{500});
+}
+
+TEST(Resolver, addresses_of_the_other_family_that_come_later_are_kept_too) {
+    ResolverScene scene;
+    scene.dns.set("late.test", {.v4 = {"192.0.2.1"}, .v6 = {"2001:db8::1"}, .aaaa_losses = 1});
+    EXPECT_THAT(scene.resolve("late.test")->addresses, ElementsAre(ip("192.0.2.1")));
+    scene.loop.run_for(milliseconds{1'500});   // c-ares repeats the lost query
+    EXPECT_THAT(scene.resolve("late.test")->addresses, UnorderedElementsAre(ip("192.0.2.1"), ip("2001:db8::1")));
+}
+
+TEST(Resolver, an_absent_name_is_asked_for_again_after_the_time_of_its_soa_record) {
+    using Name = test::FakeDns::Name;
+    ResolverScene scene;
+    scene.dns.set("new.test", {.kind = Name::nxdomain, .soa_minimum = 1});
+    scene.dns.set("ttl.test", {.kind = Name::nxdomain, .soa_minimum = 900, .soa_ttl = 1});
+    scene.dns.set("empty.test", {.soa_minimum = 1});
+    scene.dns.set("long.test", {.kind = Name::nxdomain, .soa_minimum = 900});
+    EXPECT_EQ(scene.resolve("new.test")->failure, "no such host");
+    EXPECT_EQ(scene.resolve("ttl.test")->failure, "no such host");
+    EXPECT_EQ(scene.resolve("empty.test")->failure, "the name has no address");
+    EXPECT_EQ(scene.resolve("long.test")->failure, "no such host");
+    auto const asked = scene.asked("new.test");
+    EXPECT_EQ(scene.resolve("new.test")->failure, "no such host");
+    EXPECT_EQ(scene.asked("new.test"), asked) << "remembered for a second";
+    for (auto* host : {"new.test", "ttl.test", "empty.test", "long.test"}) scene.dns.set(host, {.v4 = {"192.0.2.1"}});
+    scene.loop.run_for(milliseconds{1'100});
+    for (auto* host : {"new.test", "ttl.test", "empty.test"})
+        EXPECT_THAT(scene.resolve(host)->addresses, ElementsAre(ip("192.0.2.1"))) << host;
+    EXPECT_EQ(scene.resolve("long.test")->failure, "no such host");
+}
+
+TEST(Resolver, a_name_without_a_dot_is_looked_up_below_the_search_domains_first) {
+    ResolverScene scene;
+    scene.options.search = {"corp.test", "lab.test"};
+    scene.dns.set("wiki.corp.test", {.v4 = {"192.0.2.1"}});
+    scene.dns.set("wiki", {.v4 = {"192.0.2.9"}});
+    scene.dns.set("plotter.lab.test", {.v4 = {"192.0.2.2"}});
+    scene.dns.set("host", {.v4 = {"192.0.2.3"}});
+    EXPECT_THAT(scene.resolve("wiki")->addresses, ElementsAre(ip("192.0.2.1")));
+    EXPECT_EQ(scene.asked("wiki"), 0);
+    EXPECT_THAT(scene.resolve("plotter")->addresses, ElementsAre(ip("192.0.2.2")));
+    EXPECT_THAT(scene.resolve("host")->addresses, ElementsAre(ip("192.0.2.3")));
+    EXPECT_EQ(scene.resolve("nobody")->failure, "no such host");
+    EXPECT_EQ(scene.resolve("a.wiki")->failure, "no such host");
+    EXPECT_EQ(scene.asked("a.wiki.corp.test"), 0);
+    ResolverScene plain;
+    plain.dns.set("wiki.corp.test", {.v4 = {"192.0.2.1"}});
+    EXPECT_EQ(plain.resolve("wiki")->failure, "no such host") << "by default";
+}
+
+class ServersFile {
+public:
+    explicit ServersFile(std::string const& server)
+        : path_(std::filesystem::temp_directory_path() / ("garner-resolv-" + std::to_string(::getpid()))) {
+        write(server);
+    }
+    ~ServersFile() { remove(); }
+    ServersFile(ServersFile const&) = delete;
+    void write(std::string const& server) { std::ofstream(path_) << "# " << ++writes_ << "\nnameserver " << server << "\n"; }
+    void remove() { std::filesystem::remove(path_); }
+    std::string path() const { return path_.string(); }
+
+private:
+    std::filesystem::path path_;
+    int writes_ = 0;
+};
+
+/// A port of 127.0.0.77 that never answers.
+class SilentServer {
+public:
+    explicit SilentServer(std::uint16_t port) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(port);
+        address.sin_addr.s_addr = htonl(0x7f00004d);
+        EXPECT_EQ(::bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    }
+    ~SilentServer() { ::close(socket_); }
+    SilentServer(SilentServer const&) = delete;
+
+private:
+    int const socket_ = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+};
+
+TEST(Resolver, follows_the_file_of_its_servers) {
+    ResolverScene scene;
+    auto const server = scene.dns.server();
+    scene.options.servers_port = static_cast<std::uint16_t>(std::stoi(server.substr(server.find(':') + 1)));
+    SilentServer const silent(scene.options.servers_port);
+    scene.dns.set("vpn.test", {.v4 = {"192.0.2.1"}});
+    ServersFile file("127.0.0.77");
+    scene.options.servers_file = file.path();
+    NameCache cache(scene.options);
+    Resolver resolver(scene.loop.io, scene.loop.wheel, cache, scene.options);
+    NamesPtr waiting;
+    asio::co_spawn(scene.loop.io, resolver.resolve("vpn.test"),
+                   [&](std::exception_ptr, NamesPtr names) { waiting = std::move(names); });
+    scene.loop.run_for(milliseconds{50});
+    resolver.follow_servers_file();
+    EXPECT_EQ(scene.asked("vpn.test"), 0) << "the file is unchanged";
+    file.write("127.0.0.1");
+    resolver.follow_servers_file();
+    EXPECT_THAT(scene.loop.run(resolver.resolve("vpn.test"))->addresses, ElementsAre(ip("192.0.2.1")))
+        << "it does not wait for the former server";
+    file.remove();
+    resolver.follow_servers_file();
+    scene.loop.run_until([&] { return waiting != nullptr; });
+    EXPECT_NE(waiting->failure, "");
+    EXPECT_THAT(scene.loop.run(resolver.resolve("vpn.test"))->addresses, ElementsAre(ip("192.0.2.1")))
+        << "the failure of the former server is not remembered";
 }
 
 TEST(Resolver, a_truncated_answer_is_fetched_over_tcp) {
@@ -261,7 +378,7 @@ TEST(Resolver, later_queries_go_to_the_new_servers_and_running_ones_end_at_the_f
         options.servers = {other.server()};
         auto channel = resolver.open_channel(options);
         ASSERT_TRUE(channel) << channel.fault_text();
-        resolver.use(*std::move(channel));
+        resolver.use(*std::move(channel), options);
     }
     EXPECT_THAT(scene.resolve("new.test")->addresses, ElementsAre(ip("203.0.113.2")));
     EXPECT_EQ(scene.asked("new.test"), 0);
@@ -280,7 +397,7 @@ TEST(Resolver, a_stop_ends_the_queries_of_former_servers) {
     scene.loop.run_for(milliseconds{100});
     auto channel = resolver.open_channel(scene.options);
     ASSERT_TRUE(channel) << channel.fault_text();
-    resolver.use(*std::move(channel));
+    resolver.use(*std::move(channel), scene.options);
     resolver.stop();
     scene.loop.run_until([&] { return silent != nullptr; });
     EXPECT_EQ(silent->failure, "shutting down");

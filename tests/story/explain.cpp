@@ -342,7 +342,7 @@ TEST(Explain, a_failure_that_is_remembered) {
     EXPECT_EQ(told["outcome"], "negative");
     EXPECT_EQ(told["failure"]["status"], 502);
     EXPECT_EQ(told["failure"]["reason"], "The origin closed the connection without a response.");
-    EXPECT_THAT(told["failure"]["left_seconds"].get<int>(), AnyOf(4, 5));
+    EXPECT_THAT(told["failure"]["left_seconds"].get<int>(), AnyOf(2, 3));
     EXPECT_EQ(get(proxy, origin, "/page").detail(), "negative");
     EXPECT_EQ(explained(proxy, origin.url("/page"), {"-H", "Cache-Control: no-cache"})["outcome"], "miss");
     EXPECT_EQ(get(proxy, origin, "/page").detail(), "negative") << "explaining a reload removes no negative entry";

@@ -14,7 +14,7 @@ namespace garner::test {
 
 namespace {
 
-constexpr std::uint16_t type_a = 1, type_cname = 5, type_aaaa = 28, type_srv = 33;
+constexpr std::uint16_t type_a = 1, type_cname = 5, type_soa = 6, type_aaaa = 28, type_srv = 33;
 
 sockaddr_in loopback(std::uint16_t port) {
     sockaddr_in address{};
@@ -66,6 +66,15 @@ std::string packed(FakeDns::Server const& server) {
     std::string out;
     for (unsigned const number : {server.priority, server.weight, server.port}) put16(out, number);
     return out + wire_name(server.host);
+}
+
+std::string packed_soa(std::uint32_t minimum) {
+    auto out = wire_name("ns.test") + wire_name("admin.test");
+    for (std::uint32_t const number : {1u, 3'600u, 600u, 86'400u, minimum}) {
+        put16(out, number >> 16);
+        put16(out, number & 0xffff);
+    }
+    return out;
 }
 
 std::string packed(int family, std::string const& address) {
@@ -171,6 +180,7 @@ std::string FakeDns::reply_to(std::string_view query, bool tcp) {
             if (known->second.rotates && !listed.empty()) std::rotate(listed.begin(), listed.begin() + 1, listed.end());
             name = known->second;
             if (!tcp && known->second.udp_queries_lost-- > 0) return {};
+            if (type == type_aaaa && known->second.aaaa_losses-- > 0) return {};
         }
     }
     if (name.kind == Name::silent || (name.aaaa_lost && type == type_aaaa)) return {};
@@ -199,12 +209,14 @@ std::string FakeDns::reply_to(std::string_view query, bool tcp) {
             ++count;
         }
     }
+    bool const has_soa = count == 0 && name.soa_minimum && !truncated;
+    if (has_soa) put_record(records, "test", type_soa, name.soa_ttl, packed_soa(*name.soa_minimum));
     unsigned code = name.kind == Name::nxdomain ? 3 : name.kind == Name::servfail ? 2 : 0;
     std::string reply(query.substr(0, 2));
     put16(reply, 0x8580 | (truncated ? 0x0200 : 0) | code);
     put16(reply, 1);
     put16(reply, count);
-    put16(reply, 0);
+    put16(reply, has_soa ? 1 : 0);
     put16(reply, 0);
     return reply.append(question) + records;
 }

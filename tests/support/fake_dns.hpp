@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -26,9 +27,12 @@ public:
         std::uint32_t ttl = 60;
         std::string alias{};   // CNAME with alias_ttl; the records belong to this name
         std::uint32_t alias_ttl = 60;
+        std::optional<std::uint32_t> soa_minimum{};   // an answer without records has a SOA record with soa_ttl
+        std::uint32_t soa_ttl = 3'600;
         bool truncated_on_udp = false;
         int udp_queries_lost = 0;   // before the first one is answered
         bool aaaa_lost = false;
+        int aaaa_losses = 0;    // AAAA queries before the first one is answered
         bool rotates = false;   // each answer has one of the addresses, the next one each time
         std::chrono::milliseconds delay{0};
     };
