@@ -146,8 +146,8 @@ TEST(RulesCommand, questions_count_a_user_as_a_member_of_the_groups_that_list_it
         rules_command({"decide", "--config", file}, dir.write("questions", R"({"url": "http://a.example/", "user": "alice"}
 {"url": "http://films.example/", "user": "alice", "groups": ["pupils"]}
 )"));
-    EXPECT_EQ(decided.output, "{\"verdict\":\"allow\",\"rule\":\"access[1]\",\"name\":\"staff\",\"closed\":null}\n"
-                              "{\"verdict\":\"deny\",\"rule\":\"access[0]\",\"name\":\"films\",\"closed\":null}\n");
+    EXPECT_EQ(decided.output, "{\"verdict\":\"allow\",\"rule\":\"access[1]\",\"name\":\"staff\",\"needs\":null,\"closed\":null}\n"
+                              "{\"verdict\":\"deny\",\"rule\":\"access[0]\",\"name\":\"films\",\"needs\":null,\"closed\":null}\n");
     auto const log =
         dir.write("access.log",
                   "1763890210.603 1 10.1.0.7 TCP_MISS/200 1462 GET http://a.example/ alice HIER_DIRECT/192.0.2.7 text/html\n"
@@ -273,8 +273,8 @@ TEST(RulesCommand, test_skips_what_no_rule_decides_in_each_format) {
         auto const shut = dir.write("new.json", R"({"listen": [{"address": ")" + listen + R"("}], "access": [{"deny": "all"}]})");
         EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
         EXPECT_EQ(get(proxy, origin, "/more").status(), 429);
-        EXPECT_EQ(Client(proxy).get("/proxy.pac").status(), 200);
-        EXPECT_EQ(Client(proxy).get("/quota").status(), 200);
+        for (std::string const path : {"/proxy.pac", "/quota"})
+            EXPECT_EQ(Client(proxy).get("http://" + listen + path).status(), 200);
         EXPECT_EQ(Client(proxy).get("http://garner.internal/").status(), 200);
         EXPECT_EQ(Client(proxy, origin).send("PURGE", "/page").status(), 200);
         for (char const* bytes :
