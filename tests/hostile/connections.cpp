@@ -5,10 +5,10 @@
 
 #include <cstring>
 #include <deque>
-#include <filesystem>
 #include <thread>
 
 #include "hostile/hostile.hpp"
+#include "story/rest.hpp"
 
 namespace garner::test {
 
@@ -36,11 +36,6 @@ std::vector<Wire> connect_many(char const* address, Proxy const& proxy, std::siz
 
 std::size_t closed_of(std::vector<Wire>& wires) {
     return static_cast<std::size_t>(std::ranges::count_if(wires, [](Wire& wire) { return wire.peer_closed(); }));
-}
-
-std::size_t descriptors_of(pid_t process) {
-    std::filesystem::directory_iterator const all("/proc/" + std::to_string(process) + "/fd");
-    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
 }   // namespace

@@ -119,7 +119,7 @@ def silent(addresses):
 # ---- the attackers ----
 
 class Attackers:
-    """Source addresses: 127.0.0.2 to 127.0.0.13 by attack, 127.0.1.1 to 127.0.1.8 for unfinished heads."""
+    """Source addresses: 127.0.0.2 to 127.0.0.15 by attack, 127.0.1.1 to 127.0.1.8 for unfinished heads."""
 
     def __init__(self, proxy, secure, origin, slots):
         self.proxy, self.secure, self.origin, self.slots = proxy, secure, origin, slots
@@ -254,7 +254,7 @@ class Attackers:
 
     async def streams(self):
         slow, port = accepting(SLOW_ADDRESSES, 64)
-        await asyncio.gather(*(self.repeat(1, lambda: http2_attackers.hold(self.secure, "127.0.0.12", SLOW_ADDRESSES, port))
+        await asyncio.gather(*(self.repeat(1, lambda: http2_attackers.hold(self.secure, "127.0.0.14", SLOW_ADDRESSES, port))
                                for _ in range(13)))
         del slow
 
@@ -263,6 +263,6 @@ class Attackers:
         numbers = itertools.count()
         def request():
             host = f"{SILENT_NAME}:{port}"
-            return f"GET http://{host}/{next(numbers)} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
-        await asyncio.gather(*(self.repeat(0.1, lambda: self.converse("127.0.0.13", request())) for _ in range(100)))
+            return f"GET http://{host}/{next(numbers)} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode()
+        await asyncio.gather(*(self.repeat(0.1, lambda: self.converse("127.0.0.15", request())) for _ in range(100)))
         del dead

@@ -187,7 +187,8 @@ async def hold(proxy, source, addresses, port):
         reader, writer = await opened(proxy, source, context())
         with contextlib.closing(writer):
             writer.write(PREFACE + frame(SETTINGS, 0, 0))
-            writer.write(b"".join(request(b"/slow", f"{address}:{port}".encode(), 2 * i + 1)
+            path = b"/" + os.urandom(8).hex().encode()  # other connections do not follow these fetches
+            writer.write(b"".join(request(path, f"{address}:{port}".encode(), 2 * i + 1)
                                   for i, address in enumerate(addresses)))
             await writer.drain()
             await drop(reader)
