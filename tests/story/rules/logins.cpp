@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "story/scene.hpp"
 #include "story/tls/secure_listener.hpp"
@@ -275,6 +276,41 @@ TEST_F(Campus, a_group_of_the_directory_holds_for_the_users_of_each_source) {
     kiosk.from("127.0.0.7");
     EXPECT_EQ(kiosk.get("/page").status(), 200);
     EXPECT_EQ(kiosk.get("/exam").status(), 403);
+}
+
+TEST_F(Campus, a_connection_that_a_ticket_has_opened_has_its_groups_looked_up_again_without_a_login) {
+    NEEDS("slapd");
+    NEEDS("krb5kdc");
+    NEEDS("curl");
+    Slapd directory(people);
+    Kdc kdc;
+    kdc.add_user("carol", "secret");
+    auto const keytab = kdc.add_service("HTTP/localhost");
+    auto const as_carol = kdc.log_in("carol", "secret");
+    origin.answer("/page", fresh("page"));
+    origin.answer("/exam", fresh("exam"));
+    origin.answer("/ticket", no_store("taken"));
+    auto more = with_sources(json::array({{{"type", "negotiate"}, {"keytab", keytab}, {"realm", Kdc::realm}},
+                                          {{"type", "htpasswd"}, {"file", users}},
+                                          ldap(directory)}));
+    more["auth"]["remember"] = "1s";
+    Proxy proxy({.patch = patch(exams, more).dump(), .environment = kdc.environment()});
+    std::vector<std::string> command{"env"};
+    command.insert(command.end(), as_carol.begin(), as_carol.end());
+    for (std::string const word : {"curl", "-sS", "--max-time", "20", "--proxy-negotiate", "--proxy-user", ":", "-x"})
+        command.push_back(word);
+    command.push_back("http://localhost:" + std::to_string(origin.port()));
+    command.push_back("http://localhost/ticket");
+    run(command, 30s);   // for its ticket
+    Client user(proxy, origin);
+    auto const ticket = origin.last("/ticket").head.field("Proxy-Authorization");
+    EXPECT_EQ(user.get("/page", {{"Proxy-Authorization", ticket}}).status(), 200);
+    for (int i = 0; i < 2; ++i) {
+        std::this_thread::sleep_for(1100ms);   // auth.remember
+        EXPECT_EQ(user.get("/page").status(), 200);
+    }
+    EXPECT_EQ(user.connections(), 1);
+    EXPECT_EQ(user.get("/exam").status(), 403);
 }
 
 TEST_F(Campus, while_the_directory_is_silent_a_deny_by_group_matches_and_the_log_says_so) {
