@@ -201,7 +201,8 @@ void Resolver::take(std::shared_ptr<Lookup> const& lookup, DnsAnswer answer) {
 }
 
 void Resolver::finish(Lookup& lookup, DnsAnswer answer) {
-    if (answer.failure.empty() || answer.about_the_name) cache_.health().note(lookup.host, answer.failure);
+    bool const is_of_servers = !lookup.asks_former_servers && (answer.failure.empty() || answer.about_the_name);
+    if (is_of_servers) cache_.health().note(lookup.host, answer.failure);
     if (answer.failure.empty() && lookup.asks_former_servers)
         lookup.names = std::make_shared<Names const>(Names{std::move(answer.addresses), {}, {}});
     else if (answer.failure.empty())
