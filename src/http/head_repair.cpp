@@ -37,12 +37,15 @@ public:
         else
             line.remove_suffix(1);
         if (text_.empty()) {
-            add_clean(line, Name::other);
+            constexpr auto status_line = std::string_view("HTTP/1.1 200 ").size();
+            text_ = line.substr(0, status_line);
+            add_clean(line.substr(text_.size()), Name::other);
             text_ += "\r\n";
             return true;
         }
         return is_folded(line) ? add_folded(line) : add_field(line);
     }
+    void note(Repair repair) { repair_ = std::max(repair_, repair); }
     void finish(HeadRepair& repair) {
         repair.kind = HeadParse::Kind::complete;
         repair.repair = std::max(repair_, Repair::clear);
@@ -80,8 +83,6 @@ private:
         }
         return true;
     }
-    void note(Repair repair) { repair_ = std::max(repair_, repair); }
-
     std::string text_;
     Name last_ = Name::other;
     Repair repair_ = Repair::none;
@@ -119,6 +120,7 @@ HeadRepair repair_response_head(std::string_view bytes, HeadLimits const& limits
         if (!rewriter.add(text.substr(at, newline - at))) return repair;
         at = newline + 1;
     }
+    if (text[begin] == '\n') rewriter.note(Repair::doubtful);   // the empty line
     rewriter.finish(repair);
     return repair;
 }

@@ -141,6 +141,49 @@ TEST(Exchange, what_follows_a_101_is_left_for_the_new_protocol) {
     EXPECT_FALSE(silent.exchange->reusable());
 }
 
+TEST(Exchange, repairs_a_response_and_does_not_use_its_connection_again) {
+    struct Row {
+        std::string text;
+        bool is_doubtful;
+    };
+    std::string const ok = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\n", chunked = "Transfer-Encoding: chunked\r\n\r\n";
+    for (auto const& row : {
+             Row{ok + "X : y\r\nContent-Length: 5\r\n\r\nhello", false},
+             Row{ok + chunked + "5 \r\nhello\r\n0 \r\n\r\n", false},
+             Row{ok + chunked + "5\nhello\n0\n\n", true},
+             Row{"HTTP/1.1 200 OK\nETag: \"1\"\nContent-Length: 5\n\nhello", true},
+             Row{ok + "Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello", true},
+             Row{ok + "Content-Length: 9\r\n" + chunked + "5\r\nhello\r\n0\r\n\r\n", true},
+             Row{"HTTP/1.1 103 Early\n\n" + ok + "Content-Length: 5\r\n\r\nhello", true},
+         }) {
+        SCOPED_TRACE(row.text);
+        Scene scene([&](OriginSide& origin) {
+            origin.trickle(row.text);
+            origin.wait_for_end();
+        });
+        ASSERT_EQ(scene.read_head(), Trouble::none);
+        if (scene.exchange->head().status == 103) ASSERT_EQ(scene.read_head(), Trouble::none);
+        EXPECT_EQ(scene.exchange->head().fields.first(http::Name::etag), "\"1\"");
+        auto const body = scene.read_body();
+        EXPECT_EQ(body.trouble, Trouble::none);
+        EXPECT_EQ(body.bytes, "hello");
+        EXPECT_EQ(scene.exchange->is_doubtful(), row.is_doubtful);
+        EXPECT_FALSE(scene.exchange->reusable());
+    }
+}
+
+TEST(Exchange, knows_how_long_its_connection_may_be_idle) {
+    auto const idle_max = [](std::string const& field) {
+        Scene scene(says("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + field + "\r\n"));
+        EXPECT_EQ(scene.read_head(), Trouble::none);
+        return scene.exchange->idle_max();
+    };
+    EXPECT_EQ(idle_max(""), milliseconds::max());
+    EXPECT_EQ(idle_max("Keep-Alive: timeout=5, max=9\r\n"), seconds{4});
+    EXPECT_EQ(idle_max("Keep-Alive: timeout=0\r\n"), seconds{0});
+    EXPECT_EQ(idle_max("Keep-Alive: 7\r\n"), milliseconds::max());
+}
+
 TEST(Exchange, a_silent_origin_is_timed_out_before_and_within_the_body) {
     Scene mute(says(""));
     EXPECT_EQ(mute.read_head(Method::get, 150ms), Trouble::timed_out);
@@ -162,9 +205,9 @@ TEST(Exchange, refuses_malformed_answers_and_says_why) {
         return std::string(scene.exchange->fault());
     };
     EXPECT_NE(fault_of("SMTP ready\r\n\r\n"), "");
-    EXPECT_NE(fault_of("HTTP/1.1 200 OK\r\nContent-Length : 1\r\n\r\n"), "");
+    EXPECT_NE(fault_of("HTTP/1.1 200 OK\r\nA B: 1\r\n\r\n"), "");
     EXPECT_NE(fault_of("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n"), "");
-    EXPECT_NE(fault_of("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"), "");
+    EXPECT_NE(fault_of("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: gzip\r\n\r\n"), "");
     EXPECT_NE(fault_of("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"), "");
     EXPECT_NE(fault_of("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcX"), "");
 }

@@ -13,6 +13,7 @@ using Step = http::BodyDecoder::Step;
 struct Decoded {
     Step::Kind end = Step::Kind::need_more;
     std::string body, trailers, refusal;
+    http::Repair repair = http::Repair::none;
     std::size_t consumed = 0;
 
     bool operator==(Decoded const&) const = default;
@@ -34,8 +35,12 @@ Step::Kind take(http::BodyDecoder& decoder, std::string_view piece, Decoded& dec
     }
 }
 
-Decoded decode(http::Framing const& framing, std::string_view bytes, std::vector<std::size_t> const& ends) {
+enum class Errors : bool { refused, repaired };
+
+Decoded decode(http::Framing const& framing, std::string_view bytes, std::vector<std::size_t> const& ends,
+               Errors errors = Errors::refused) {
     http::BodyDecoder decoder(framing, 512);
+    if (errors == Errors::repaired) decoder.tolerate();
     Decoded decoded;
     std::size_t begin = 0;
     for (auto end : ends) {
@@ -44,6 +49,7 @@ Decoded decode(http::Framing const& framing, std::string_view bytes, std::vector
         begin = end;
     }
     if (decoded.end == Step::Kind::refused) decoded.consumed = 0;
+    decoded.repair = decoder.repair();
     if (decoder.refusal()) decoded.refusal = decoder.refusal();
     if (decoder.done()) decoded.trailers = decoder.trailers();
     check(decoder.closed() == (decoded.end == Step::Kind::done || (framing.kind == http::Framing::Kind::until_close)));
@@ -82,8 +88,11 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     http::Framing framing{.kind = http::Framing::Kind::chunked};
     if (input.seed % 16 == 1) framing = {.kind = http::Framing::Kind::length, .length = input.seed};
     if (input.seed % 16 == 2) framing = {.kind = http::Framing::Kind::until_close};
-    auto const whole = decode(framing, input.bytes, {input.bytes.size()});
-    check(whole == decode(framing, input.bytes, fuzz::cuts(input.bytes.size(), input.seed)));
+    auto const strict = decode(framing, input.bytes, {input.bytes.size()});
+    auto const errors = input.seed % 2 == 0 ? Errors::refused : Errors::repaired;
+    auto const whole = decode(framing, input.bytes, {input.bytes.size()}, errors);
+    check(whole == decode(framing, input.bytes, fuzz::cuts(input.bytes.size(), input.seed), errors));
+    check(strict.end != Step::Kind::done || whole == strict);
     check_trailers(whole.trailers);
     if (framing.kind == http::Framing::Kind::chunked && whole.end == Step::Kind::done) check_sent_on(whole);
     return 0;

@@ -163,6 +163,44 @@ TEST(Framing, bodiless_responses_stay_so_whatever_their_fields_say) {
     expect_framing(response_framing(reset.response, Method::get), Kind::length, 0);
 }
 
+TEST(Framing, of_a_response_is_settled_where_RFC_9112_says_how) {
+    struct Row {
+        std::vector<Lines> lines;
+        Version version;
+        Kind kind;
+        std::uint64_t bytes;
+        char const* refusal;
+    };
+    auto const v1 = Version::http_1_1;
+    std::vector<Row> const rows{
+        {{{length, "5"}, {length, "5"}}, v1, Kind::length, 5, nullptr},
+        {{{length, "5, 5"}, {length, "05"}}, v1, Kind::length, 5, nullptr},
+        {{{length, "5"}, {coding, "chunked"}}, v1, Kind::chunked, 0, nullptr},
+        {{{coding, "Chunked"}, {length, "x"}}, v1, Kind::chunked, 0, nullptr},
+        {{{coding, "chunked"}}, Version::http_1_0, Kind::chunked, 0, nullptr},
+        {{{coding, "chunked"}, {length, "5"}}, Version::http_1_0, Kind::chunked, 0, nullptr},
+        {{{length, "5"}, {length, "4"}}, v1, Kind::none, 0, "Content-Length values differ"},
+        {{{length, "5, 4"}}, v1, Kind::none, 0, "Content-Length values differ"},
+        {{{length, "5,"}}, v1, Kind::none, 0, "Content-Length is not a number"},
+        {{{length, "+5"}, {length, "+5"}}, v1, Kind::none, 0, "Content-Length is not a number"},
+        {{{length, "5"}, {coding, "gzip"}}, v1, Kind::none, 0, "unknown transfer coding"},
+        {{{coding, "gzip, chunked"}}, v1, Kind::none, 0, "unknown transfer coding"},
+        {{{coding, "chunked"}, {coding, "chunked"}}, v1, Kind::none, 0, "chunked twice"},
+        {{{coding, "chunked, identity"}, {length, "5"}}, v1, Kind::none, 0, "chunked is not the last coding"},
+    };
+    for (auto const& row : rows) {
+        SCOPED_TRACE(row.lines.front().value);
+        Message const message(row.lines, row.version);
+        EXPECT_NE(response_framing(message.response, Method::get).refusal, nullptr);
+        auto const settled = settled_response_framing(message.response, Method::get);
+        EXPECT_STREQ(settled.refusal, row.refusal);
+        EXPECT_EQ(settled.kind, row.kind);
+        EXPECT_EQ(settled.length, row.bytes);
+        EXPECT_NE(request_framing(message.request).refusal, nullptr) << "requests stay strict";
+        EXPECT_EQ(settled_response_framing(message.response, Method::head).refusal, nullptr) << "there is no body";
+    }
+}
+
 /// The result of decoding a body.
 struct Decoded {
     enum class End { done, open, refused };
@@ -363,6 +401,47 @@ TEST(Chunked, faults_are_refused_by_name) {
         Decoded const expected{Decoded::End::refused, row.body, "", row.refusal, 0};
         EXPECT_EQ(decode(chunked, row.bytes), expected);
         expect_same_in_pieces(chunked, row.bytes);
+    }
+}
+
+TEST(Chunked, a_tolerant_decoder_repairs_bodies_of_responses) {
+    struct Row {
+        std::string bytes, body;
+        Repair repair;
+    };
+    std::vector<Row> const rows{
+        {"5  \r\nhello\r\n0\t\r\n\r\n", "hello", Repair::clear},
+        {"5\nhello\n0\n\n", "hello", Repair::doubtful},
+        {"5 \nhello\r\n0\r\n\r\n", "hello", Repair::doubtful},
+        {"5\r\nhello\n0\r\n\r\n", "hello", Repair::doubtful},
+        {"0\r\n\n", "", Repair::doubtful},
+        {"0\r\nA: b\n\r\n", "", Repair::doubtful},
+        {"0\r\nA : b\r\n c\r\nD\r\n\r\r\n\r\n", "", Repair::doubtful},
+        {"5;a=b\r\nhello\r\n0\r\n\r\n", "hello", Repair::none},
+    };
+    for (auto const& row : rows) {
+        SCOPED_TRACE(testing::PrintToString(row.bytes));
+        BodyDecoder decoder(chunked);
+        decoder.tolerate();
+        Decoded decoded;
+        for (char const& byte : row.bytes) take(decoder, {&byte, 1}, decoded);
+        EXPECT_EQ(decoded.end, Decoded::End::done);
+        EXPECT_EQ(decoded.body, row.body);
+        EXPECT_EQ(decoded.consumed, row.bytes.size());
+        EXPECT_EQ(decoder.repair(), row.repair);
+    }
+}
+
+TEST(Chunked, a_tolerant_decoder_refuses_what_has_two_meanings) {
+    for (std::string const bytes :
+         {"0x5\r\nhello\r\n", " 5\r\nhello\r\n", "\n5\r\nhello", "5\rhello\r\n", "5\r\rhello", "5 6\r\nhello\r\n", "5;a\nhello\r\n",
+          "5;a=\"b\nhello\r\n", "5\r\nhello!\r\n", "5\r\nhello\r0\r\n", "5\r\nhello\n\n0\r\n", "8000000000000000\r\n"}) {
+        SCOPED_TRACE(testing::PrintToString(bytes));
+        BodyDecoder decoder(chunked);
+        decoder.tolerate();
+        Decoded decoded;
+        take(decoder, bytes, decoded);
+        EXPECT_EQ(decoded.end, Decoded::End::refused);
     }
 }
 

@@ -25,4 +25,7 @@ struct StrictAnswer {
 /// `bytes`: everything until the peer closed, or so far.
 StrictAnswer read_strictly(std::string_view bytes, std::string_view method);
 
+/// For responses of origins: like read_strictly(), but with the repairs that RFC 9112 lets a recipient make.
+StrictAnswer read_tolerantly(std::string_view bytes, std::string_view method);
+
 }   // namespace garner::test

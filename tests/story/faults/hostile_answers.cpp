@@ -1,4 +1,5 @@
-// Malformed origin responses: 502 if detected in time, an aborted connection if detected later, and never stored.
+// Malformed origin responses that are not repaired (see repaired_answers.cpp): 502 if detected in time, an aborted
+// connection if detected later, and never stored.
 #include "story/faults/many_fields.hpp"
 #include "story/scene.hpp"
 
@@ -28,14 +29,9 @@ std::vector<std::string> const heads{
     "HTTP/0.9 200 OK\r\n\r\n",
     "http/1.1 200 OK\r\n\r\n",
     "ICY 200 OK\r\n\r\n",
-    "HTTP/1.1 200 O\rK\r\n\r\n",
-    "HTTP/1.1 200 O\0K\r\n\r\n"s,
-    "HTTP/1.1 200 OK\n\nbody",
-    ok + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
     ok + "Transfer-Encoding: gzip\r\nContent-Length: 4\r\n\r\nbody",
-    ok + "Content-Length: 4\r\nContent-Length: 4\r\n\r\nbody",
+    "HTTP/1.1 200 OK\r\n X: a\r\nContent-Length: 4\r\n\r\nbody",
     ok + "Content-Length: 4\r\nContent-Length: 3\r\n\r\nbody",
-    ok + "Content-Length: 4, 4\r\n\r\nbody",
     ok + "Content-Length: +4\r\n\r\nbody",
     ok + "Content-Length: -4\r\n\r\nbody",
     ok + "Content-Length: 0x4\r\n\r\nbody",
@@ -51,19 +47,10 @@ std::vector<std::string> const heads{
     ok + "Transfer-Encoding: chunked, identity\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
     ok + "Transfer-Encoding: \"chunked\"\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
     ok + "Transfer-Encoding: \vchunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
-    ok + "Transfer-Encoding : chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
     ok + "Transfer-Encoding:\r\n chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
-    "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
-    ok + "X: a\r\n folded\r\nContent-Length: 4\r\n\r\nbody",
-    ok + " X: a\r\nContent-Length: 4\r\n\r\nbody",
-    ok + "X: a\nContent-Length: 4\r\n\r\nbody",
-    ok + "X: a\rContent-Length: 4\r\n\r\nbody",
-    ok + "X: a\0b\r\nContent-Length: 4\r\n\r\nbody"s,
-    ok + "X : a\r\nContent-Length: 4\r\n\r\nbody",
     ok + ": a\r\nContent-Length: 4\r\n\r\nbody",
     ok + "X\r\nContent-Length: 4\r\n\r\nbody",
     ok + "X\xc3\xa9: a\r\nContent-Length: 4\r\n\r\nbody",
-    ok + "X: \x1b[2J\r\nContent-Length: 4\r\n\r\nbody",
     ok + "X: " + std::string(1 << 20, 'a') + "\r\n\r\n",
     ok + many_fields(20'000) + "\r\n",
     ok + "Content-Length: 4",
@@ -78,13 +65,10 @@ std::vector<std::string> const bodies{
     "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0",
     "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n",
     "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX: a\r\n",
-    "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX: a\n\r\n",
-    "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX : a\r\n\r\n",
     "Transfer-Encoding: chunked\r\n\r\n5\r\nhello!\r\n0\r\n\r\n",
     "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0x5\r\nhello\r\n0\r\n\r\n",
     "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n-5\r\nhello\r\n0\r\n\r\n",
     "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n 5\r\nhello\r\n0\r\n\r\n",
-    "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5\nhello\r\n0\r\n\r\n",
     "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n10000000000000005\r\nhello\r\n0\r\n\r\n",
     "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5;x\ny\r\nhello\r\n0\r\n\r\n",
     "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n5;x=\"\r\nhello\r\n0\r\n\r\n",
@@ -185,7 +169,7 @@ TEST(HostileAnswers, interim_answers_that_lie_or_never_end_are_502) {
     for (int i = 0; i < 5000; ++i) endless += "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
     for (std::string const& answer : {
              endless,
-             "HTTP/1.1 103 Early Hints\r\nX : y\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"s,
+             "HTTP/1.1 103 Early Hints\r\nX y\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"s,
              "HTTP/1.1 103 Early Hints\r\nContent-Length: 5\r\n\r\nhelloHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"s,
              "HTTP/1.1 100 Continue\r\n\r\n"s,
              "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"s,

@@ -1,5 +1,6 @@
 // Responses of all kinds through Garner to curl, to Node and to a strict parser: they agree on every body, its end, and the
-// origin's meaning. Otherwise Garner answers 502, or aborts the connection so that each client notices.
+// origin's meaning, with the repairs that RFC 9112 allows. Otherwise Garner answers 502, or aborts the connection so that each
+// client notices.
 #include <mutex>
 #include <sstream>
 #include <thread>
@@ -91,26 +92,17 @@ std::vector<std::string> const answer_clear{
 };
 
 std::vector<std::string> const answer_faulty{
-    ok + "Content-Length: 5\r\n" + answer_chunks + poison,
-    ok + "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n5\r\nhello\r\n0\r\n\r\n" + poison,
-    ok + "Content-Length: 5\r\n" + hello + poison,
     ok + "Content-Length: 0\r\n" + hello + poison,
-    ok + "Content-Length: 5, 5\r\n\r\nhello" + poison,
     ok + "Content-Length: +5\r\n\r\nhello" + poison,
     ok + "Content-Length: 0x5\r\n\r\nhello" + poison,
     ok + "Content-Length: 18446744073709551621\r\n\r\nhello" + poison,
     ok + "Content-Length:\r\n\r\nhello" + poison,
-    ok + "Content-Length : 5\r\n\r\nhello" + poison,
     ok + "Transfer-Encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n" + poison,
     ok + "Transfer-Encoding: identity\r\n" + hello + poison,
     ok + "Transfer-Encoding: chunked\r\n" + answer_chunks + poison,
     ok + "Transfer-Encoding: \vchunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n" + poison,
     ok + "Transfer-Encoding:\r\n chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n" + poison,
-    ok + "X: y\n" + answer_chunks + poison,
-    ok + "X: y\r" + answer_chunks + poison,
     ok + "X\0: y\r\n"s + hello + poison,
-    ok + "\n" + hello + poison,
-    "HTTP/1.0 200 OK\r\n" + answer_chunks + poison,
     "HTTP/2.0 200 OK\r\n" + hello,
     "HTTP/1.1 20 OK\r\n" + hello,
     "HTTP/1.1 2000 OK\r\n" + hello,
@@ -123,12 +115,31 @@ std::vector<std::string> const answer_faulty{
     kept + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
     kept + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n",
     ok + "Transfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n0\r\n\r\n" + poison,
-    ok + "Transfer-Encoding: chunked\r\n\r\n5\nhello\r\n0\r\n\r\n" + poison,
-    ok + "Transfer-Encoding: chunked\r\n\r\n5 \r\nhello\r\n0\r\n\r\n" + poison,
     ok + "Transfer-Encoding: chunked\r\n\r\n5;\"\r\n\r\nhello\r\n0\r\n\r\n" + poison,
     ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello!\r\n0\r\n\r\n" + poison,
     ok + "Transfer-Encoding: chunked\r\n\r\n100000005\r\nhello\r\n0\r\n\r\n" + poison,
     ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n" + poison,
+};
+
+/// These are repaired.
+std::vector<std::string> const answer_repaired{
+    ok + "Content-Length: 5\r\n" + answer_chunks + poison,
+    ok + "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n5\r\nhello\r\n0\r\n\r\n" + poison,
+    ok + "Content-Length: 5\r\n" + hello + poison,
+    ok + "Content-Length: 5, 5\r\n\r\nhello" + poison,
+    ok + "Content-Length : 5\r\n\r\nhello" + poison,
+    ok + "X: y\n" + answer_chunks + poison,
+    ok + "X: y\r" + answer_chunks + poison,
+    ok + "\n" + hello + poison,
+    "HTTP/1.0 200 OK\r\n" + answer_chunks + poison,
+    ok + "Transfer-Encoding: chunked\r\n\r\n5\nhello\r\n0\r\n\r\n" + poison,
+    ok + "Transfer-Encoding: chunked\r\n\r\n5 \r\nhello\r\n0\r\n\r\n" + poison,
+    kept + "X: y\r\n z\r\n" + hello + poison,
+    kept + "X : y\r\n" + hello + poison,
+    kept + "X: \x1b[2J\0z\r\n"s + hello + poison,
+    "HTTP/1.1 200 OK\nCache-Control: max-age=600\n" + hello + poison,
+    "HTTP/1.1 103 Early Hints\nX : y\n\n" + kept + hello + poison,
+    kept + "Transfer-Encoding: chunked\r\n\r\n5\nhello\n0\nX : y\n\n" + poison,
 };
 
 // clang-format off
@@ -170,7 +181,7 @@ public:
     explicit Stage(std::vector<Asked> asked) : asked_(std::move(asked)) {
         origin_.otherwise([this](Hand& hand) { play(hand); });
         proxy_ = std::make_unique<Proxy>(R"({"workers": 1, "caching": {"negative_ttl": "0s"},
-                                               "deadlines": {"first_byte": "5s", "body": "5s"}})");
+                                               "deadlines": {"first_byte": "5s", "body": "5s", "stream": "5s"}})");
     }
 
     std::size_t size() const { return asked_.size(); }
@@ -188,7 +199,7 @@ private:
         auto const& asked = asked_.at(std::stoul(path.substr(1)));
         hand.send(asked.answer);
         // If the response has an explicit end, the connection may be reused, but bytes after that end must not be.
-        if (read_strictly(asked.answer, asked.method).end != StrictAnswer::End::whole) hand.leave();
+        if (read_tolerantly(asked.answer, asked.method).end != StrictAnswer::End::whole) hand.leave();
     }
 
     std::vector<Asked> asked_;
@@ -359,7 +370,8 @@ Sums expect_agreement(std::vector<Asked> asked) {
     Sums sums;
     for (std::size_t number = 0; number < stage.size(); ++number) {
         auto const& [method, answer] = stage.asked(number);
-        auto const meant = read_strictly(answer, method);
+        auto meant = read_strictly(answer, method);
+        if (meant.end == StrictAnswer::End::refused) meant = read_tolerantly(answer, method);
         auto const trace = method + " " + ::testing::PrintToString(answer.substr(0, 1000));
         Had const* const everybody[]{&strict[number], &curl[number], &node[number], &again[number]};
         for (auto const* had : everybody) {
@@ -382,11 +394,11 @@ TEST(DifferentialAnswers, curl_and_Node_and_the_letter_agree_on_every_answer) {
     NEEDS("curl");
     NEEDS("node");
     std::vector<Asked> asked;
-    for (auto const* answers : {&answer_clear, &answer_faulty})
+    for (auto const* answers : {&answer_clear, &answer_repaired, &answer_faulty})
         for (auto const& answer : *answers)
             for (auto const* method : {"GET", "HEAD"}) asked.push_back({method, answer});
     auto const sums = expect_agreement(std::move(asked));
-    EXPECT_GE(sums.whole, 8 * answer_clear.size());
+    EXPECT_GE(sums.whole, 8 * (answer_clear.size() + answer_repaired.size()));
     EXPECT_GE(sums.refused + sums.cut, 4 * (answer_faulty.size() - 2));
     EXPECT_GE(sums.cut, 8u);
 }
