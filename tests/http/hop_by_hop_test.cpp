@@ -108,6 +108,23 @@ TEST(Connection, persists_as_rfc_9112_says) {
     }
 }
 
+TEST(KeepAlive, announces_the_seconds_of_an_idle_connection) {
+    std::pair<std::vector<Line>, std::optional<std::uint32_t>> const rows[]{
+        {{}, std::nullopt},
+        {{{"Keep-Alive", "timeout=5"}}, 5},
+        {{{"Keep-Alive", "timeout=5, max=100"}}, 5},
+        {{{"Keep-Alive", "max=100,Timeout = 15"}}, 15},
+        {{{"Keep-Alive", "max=100"}, {"Keep-Alive", "timeout=0"}}, 0},
+        {{{"Keep-Alive", "timeout=99999999999"}}, UINT32_MAX},
+        {{{"Keep-Alive", "timeout=4, timeout=9"}}, 4},
+        {{{"Keep-Alive", "timeout"}}, std::nullopt},
+        {{{"Keep-Alive", "timeout=-1"}}, std::nullopt},
+        {{{"Keep-Alive", "300"}}, std::nullopt},
+        {{{"Connection", "timeout=5"}}, std::nullopt},
+    };
+    for (auto const& [lines, timeout] : rows) EXPECT_EQ(keep_alive_timeout(fields_of(lines)), timeout) << lines.size();
+}
+
 TEST(Upgrade, needs_its_option_and_http_1_1) {
     struct Row {
         Version version;

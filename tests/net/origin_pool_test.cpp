@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <set>
+#include <thread>
 
 #include "net/listener.hpp"
 #include "net/loop.hpp"
@@ -125,6 +126,54 @@ TEST(OriginPool, what_idles_too_long_is_closed) {
     pool.clear();
     EXPECT_EQ(pool.size(), 0u);
     EXPECT_TRUE(PoolScene::is_closed(scene.pairs[2]));
+}
+
+TEST(OriginPool, no_connection_is_taken_that_the_origin_may_close_at_any_moment) {
+    PoolScene scene;
+    OriginPool pool(scene.options);
+    pool.give("a", scene.connection(), milliseconds{0});
+    EXPECT_EQ(pool.size(), 0u);
+    EXPECT_TRUE(PoolScene::is_closed(scene.pairs[0]));
+    pool.give("a", scene.connection(), seconds{60});
+    pool.give("a", scene.connection(), milliseconds{5});
+    std::this_thread::sleep_for(milliseconds{20});
+    SteadyTime since{};
+    auto const taken = pool.take("a", milliseconds::max(), &since);
+    EXPECT_NE(taken, nullptr) << "the one of 60 s";
+    EXPECT_GE(steady_now() - since, milliseconds{20});
+    EXPECT_TRUE(PoolScene::is_closed(scene.pairs[2]));
+    EXPECT_FALSE(PoolScene::is_closed(scene.pairs[1]));
+}
+
+TEST(OriginPool, a_connection_that_idles_too_long_for_one_request_stays_for_others) {
+    PoolScene scene;
+    OriginPool pool(scene.options);
+    pool.give("a", scene.connection());
+    std::this_thread::sleep_for(milliseconds{20});
+    EXPECT_EQ(pool.take("a", milliseconds{5}), nullptr);
+    EXPECT_EQ(pool.size(), 1u);
+    EXPECT_NE(pool.take("a"), nullptr);
+}
+
+TEST(OriginPool, learns_after_which_time_an_origin_closes_idle_connections) {
+    PoolScene scene;
+    OriginPool pool(scene.options);
+    auto const now = steady_now();
+    auto const is_kept = [&](std::string_view key) {
+        pool.give(key, scene.connection());
+        return pool.take(key) != nullptr;
+    };
+    pool.note_closed("a", milliseconds{900}, now);
+    pool.note_closed("a", milliseconds{300}, now + milliseconds{100});
+    EXPECT_TRUE(is_kept("a")) << "one event, such as a restart";
+    pool.note_closed("a", milliseconds{800}, now + seconds{2});
+    EXPECT_FALSE(is_kept("a")) << "the second before the longer of both is over at once";
+    EXPECT_TRUE(is_kept("b"));
+    pool.note_closed("a", milliseconds{5'000}, now + seconds{4});
+    EXPECT_TRUE(is_kept("a")) << "the origin's limit is longer now";
+    pool.note_closed("c", milliseconds{500}, now - seconds{1'000});
+    pool.note_closed("c", milliseconds{500}, now - seconds{900});
+    EXPECT_TRUE(is_kept("c")) << "long ago";
 }
 
 TEST(OriginPool, many_origins_come_and_go) {
