@@ -9,6 +9,14 @@ using Clock = std::chrono::steady_clock;
 
 std::string deadlines(std::string const& members) { return R"({"deadlines": {)" + members + "}}"; }
 
+/// A response without length that nothing stores, such as a stream of events.
+Answer stream_of_events() {
+    auto events = no_store("");
+    events.fields.emplace_back("Content-Type", "text/event-stream");
+    events.delimited = Delimited::by_chunks;
+    return events;
+}
+
 }   // namespace
 
 TEST(Deadlines, a_head_that_comes_too_slowly_is_408) {
@@ -85,6 +93,54 @@ TEST(Deadlines, an_origin_that_stalls_within_the_body_cuts_the_answer) {
     EXPECT_EQ(reply.early(5), "begin");
     EXPECT_TRUE(reply.ends_within(6s));
     EXPECT_FALSE(reply.complete());
+}
+
+TEST(Deadlines, a_stream_of_events_may_be_silent_for_longer_than_a_body) {
+    Origin origin;
+    auto events = origin.hold("/events");
+    Proxy proxy(deadlines(R"("body": "500ms")"));
+    Client client(proxy, origin);
+    auto reply = client.get("/events");
+    events.head(stream_of_events());
+    events.piece("data: 1");
+    EXPECT_EQ(reply.early(7), "data: 1");
+    pause_for(2s);
+    events.piece("data: 2");
+    EXPECT_EQ(reply.early(14), "data: 1data: 2");
+    pause_for(1s);
+    events.piece("data: 3");
+    events.finish();
+    EXPECT_EQ(reply.body(), "data: 1data: 2data: 3");
+    EXPECT_TRUE(reply.complete());
+}
+
+TEST(Deadlines, a_stream_that_is_silent_for_too_long_is_cut) {
+    Origin origin;
+    auto events = origin.hold("/events");
+    Proxy proxy(deadlines(R"("body": "500ms", "stream": "1500ms")"));
+    Client client(proxy, origin);
+    auto const begun = Clock::now();
+    auto reply = client.get("/events");
+    events.head(stream_of_events());
+    events.piece("data: 1");
+    EXPECT_TRUE(reply.ends_within(8s));
+    EXPECT_GE(Clock::now() - begun, 1'400ms);
+    EXPECT_FALSE(reply.complete());
+}
+
+TEST(Deadlines, a_silent_stream_ends_with_its_client) {
+    Origin origin;
+    auto events = origin.hold("/events");
+    Proxy proxy(deadlines(R"("body": "500ms")"));
+    Client client(proxy, origin);
+    auto reply = client.get("/events");
+    events.head(stream_of_events());
+    events.piece("data: 1");
+    EXPECT_EQ(reply.early(7), "data: 1");
+    pause_for(1s);   // it waits for the next event now
+    client.close();
+    EXPECT_TRUE(events.nth(0).abandoned(5s));
+    EXPECT_THAT(proxy.logged("/events").tag, HasSubstr("ABORTED"));
 }
 
 TEST(Deadlines, a_client_that_stalls_within_its_body_is_let_go) {

@@ -372,7 +372,8 @@ TEST(Disasters, an_answer_that_breaks_off_anywhere_is_never_complete_and_all_who
 TEST(Disasters, an_origin_that_falls_silent_anywhere_holds_nobody_beyond_the_deadline) {
     Origin origin;
     // With less than 10 s the first scene ended before the last began, on a busy machine.
-    Proxy proxy(R"({"deadlines": {"first_byte": "10s", "body": "10s", "fill": "20s"}, "caching": {"negative_ttl": "0s"}})");
+    Proxy proxy(
+        R"({"deadlines": {"first_byte": "10s", "body": "10s", "stream": "10s", "fill": "20s"}, "caching": {"negative_ttl": "0s"}})");
     std::list<Doomed> all;
     for (auto step : {Step::before_head, Step::after_head, Step::in_body, Step::last_byte})
         all.emplace_back(proxy, origin, "/film" + std::to_string(all.size()), shapes[1], step);

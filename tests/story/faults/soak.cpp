@@ -27,7 +27,7 @@ constexpr std::size_t kept_for_reuse = 16u << 20;
 /// ASan's quarantine of freed memory would grow over time; a small one is enough.
 Proxy::Setup small() {
     return {.patch = R"({"memory": {"size": "8 MiB", "object_max": "1 MiB"},
-    "deadlines": {"head": "1s", "first_byte": "1s", "body": "1s", "fill": "2s", "keep_alive": "2s"},
+    "deadlines": {"head": "1s", "first_byte": "1s", "body": "1s", "stream": "1s", "fill": "2s", "keep_alive": "2s"},
     "caching": {"negative_ttl": "50ms"}, "pool": {"idle_timeout": "1s"}, "limits": {"connections_max": 20000}})",
             .environment = {"ASAN_OPTIONS=quarantine_size_mb=32"}};
 }
