@@ -67,8 +67,8 @@ public:
     /// Asks the directory for the groups of a user that is known already. The answer is always `accepted`.
     std::shared_ptr<RunningCheck> find_groups(Facts, IpAddress const& client, WallTime now) EXCLUDES(mutex_);
     enum class Asks : std::uint8_t { none, directory };
-    /// The identity of a user by name, for an explanation. With Asks::directory the caller may block for some seconds. Groups by the
-    /// claims of a token are missing.
+    /// The identity of a user by name, for an explanation. With Asks::directory the caller may block for some seconds. The result
+    /// has no groups by the claims of a token.
     Identity describe(Facts, WallTime now, Asks) const EXCLUDES(mutex_);
 
     /// Changes when remembered identities may have changed: compare it before a kept identity is used again.
@@ -77,7 +77,7 @@ public:
     /// Reads changed files of users, groups and keys again. Call it once a second from a thread that may block. Returns notices for
     /// the log.
     std::vector<Fault> refresh() EXCLUDES(mutex_);
-    /// What the sources cannot learn now, as of the last refresh().
+    /// The troubles of the sources at the last refresh().
     std::vector<Trouble> troubles() const EXCLUDES(mutex_);
 
     std::size_t remembered() { return verified_.size(); }

@@ -49,7 +49,7 @@ public:
     virtual Verdict find_member(std::string const&) { return {}; }
     /// Reads changed files again; may block. Called about once a second by one thread.
     virtual Changes refresh() { return {}; }
-    /// What it cannot learn now. Called by the thread of refresh(), after it.
+    /// The facts that it cannot learn now. Called by the thread of refresh(), after it.
     virtual std::vector<Trouble> troubles() { return {}; }
     /// True if probe() should be called soon: nothing has shown lately whether it answers.
     virtual bool wants_probe() { return false; }

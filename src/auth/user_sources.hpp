@@ -44,7 +44,7 @@ public:
     /// Reads changed files again. `changed` gets the facts that may have changed.
     Changes refresh_users() const;
     Changes refresh_groups() const { return groups_->refresh(); }
-    /// What the sources and groups cannot learn now. Called by the thread of refresh_users().
+    /// The facts that the sources and groups cannot learn now. Called by the thread of refresh_users().
     std::vector<Trouble> troubles() const;
     /// The sources that want a probe.
     std::vector<Source*> unprobed() const;
