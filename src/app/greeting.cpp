@@ -31,7 +31,7 @@ std::string interception_of(proxy::Server const& server) {
     auto const place = std::ranges::find_if(places, is_for_clients);
     if (place == places.end()) return {};
     auto const scheme = place->secure() ? "https://" : "http://";
-    return "; decrypts HTTPS " + bumped + " for clients that trust its CA: " + scheme + place->address +
+    return "; decrypts HTTPS " + bumped + ", for clients that trust its CA: " + scheme + place->address +
            std::string(proxy::root_path);
 }
 

@@ -237,7 +237,7 @@ private:
         if (question_.server_name && decision.needs_hello())
             decision = bump::decide_by_hello(options.rules, facts_, decision, hello_with(*question_.server_name));
         out_.interception = decision.text();
-        refuses_tunnel_ = decision.action == bump::Action::refuse;
+        if (decision.action == bump::Action::refuse) tunnel_refusal_ = decision.reason() + " (bump.otherwise)";
     }
 
     /// Matches open_account.
@@ -399,7 +399,7 @@ private:
         if (decides && out_.of_connection && !out_.of_connection->allowed()) return say_closed();
         switch (before_lookup(request_.method, out_.bypass, [&] { return may_have_misses(out_.options->misses, facts_); })) {
         case Action::tunnel:
-            if (refuses_tunnel_) return say(Outcome::refused, out_.interception);
+            if (!tunnel_refusal_.empty()) return say(Outcome::refused, tunnel_refusal_);
             return judge_asking(Outcome::tunnelled, why_tunnelled(out_.interception), http::Fwd::none);
         case Action::purge: return say(Outcome::refused, "PURGE removes objects and is never served from the cache");
         case Action::pass: return judge_passed(out_.bypass);
@@ -515,7 +515,7 @@ private:
     Client client_;
     std::shared_ptr<http::Identity const> identity_;
     http::RuleRequest facts_;
-    bool refuses_tunnel_ = false;   // after its ClientHello
+    std::string tunnel_refusal_;   // after its ClientHello; empty: it is not refused
 };
 
 }   // namespace
