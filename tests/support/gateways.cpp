@@ -1,5 +1,7 @@
 #include "support/gateways.hpp"
 
+#include <filesystem>
+
 #include "support/programs.hpp"
 
 namespace garner::test {
@@ -23,6 +25,7 @@ http {
             proxy_http_version 1.1;
             proxy_set_header Host $http_host;
             proxy_set_header Connection "";
+            proxy_buffer_size 64k; proxy_buffers 4 64k; proxy_busy_buffers_size 64k;
         }
     }
 }
@@ -57,6 +60,35 @@ SetEnv proxy-sendcl 1
 ProxyPreserveHost On
 ProxyAddHeaders Off
 ProxyPass / http://127.0.0.1:ONWARD/ retry=0 nocanon
+)";
+
+constexpr auto squid_accelerator = R"(
+http_port 127.0.0.1:PORT accel defaultsite=a no-vhost
+cache_peer 127.0.0.1 parent ONWARD 0 no-query no-digest originserver name=onward
+http_access allow all
+cache deny all
+pid_filename none
+pinger_enable off
+netdb_filename none
+access_log none
+cache_log HERE/cache.log
+coredump_dir HERE
+visible_hostname squid.test
+max_filedescriptors 1024
+shutdown_lifetime 0 seconds
+)";
+
+constexpr auto haproxy_configuration = R"(
+defaults
+    mode http
+    timeout connect 5s
+    timeout client 20s
+    timeout server 20s
+frontend here
+    bind 127.0.0.1:PORT
+    default_backend onward
+backend onward
+    server origin 127.0.0.1:ONWARD
 )";
 
 constexpr auto node_program = R"(
@@ -111,7 +143,22 @@ std::unique_ptr<Gateway> Gateway::node(std::uint16_t onward) {
     return std::unique_ptr<Gateway>(new Gateway(node_program, onward, command));
 }
 
+std::unique_ptr<Gateway> Gateway::squid(std::uint16_t onward) {
+    auto const command = [](std::string const& file, TempDir const&) {
+        return std::vector<std::string>{server_program("squid"), "-N", "-f", file};
+    };
+    return std::unique_ptr<Gateway>(new Gateway(squid_accelerator, onward, command));
+}
+
+std::unique_ptr<Gateway> Gateway::haproxy(std::uint16_t onward) {
+    auto const command = [](std::string const& file, TempDir const&) {
+        return std::vector<std::string>{server_program("haproxy"), "-db", "-f", file};
+    };
+    return std::unique_ptr<Gateway>(new Gateway(haproxy_configuration, onward, command));
+}
+
 Gateway::Gateway(std::string const& configuration, std::uint16_t onward, Command const& command) : port_(free_port()) {
+    std::filesystem::permissions(dir_.path(), std::filesystem::perms(0777));   // started by root, Squid becomes the user proxy
     auto const file = dir_.write("gateway.js", filled_in(configuration, {{"HERE", dir_.path().string()},
                                                                          {"MODULES", "/usr/lib/apache2/modules"},
                                                                          {"ONWARD", std::to_string(onward)},
