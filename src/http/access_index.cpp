@@ -175,19 +175,19 @@ AccessIndex::AccessIndex(std::vector<RuleParts> const& rules)
 
 void AccessIndex::keep_matching(Text text, RuleRequest const& request, RuleBits& bits) const {
     thread_local std::string scratch;   // keeps its memory
-    std::array<std::string_view, 5> subjects{request.url, request.plain_url};
+    std::array<std::string_view, 5> subjects{request.url};
     std::size_t count = 1;
     switch (text) {
     case url_part:
-    case url: count = request.plain_url.empty() ? 1 : 2; break;
+    case url: break;
     case host: subjects[0] = without_final_dot(request.host); break;
     case decoded_url: subjects[0] = decoded_once(request.url, scratch); break;
     case decoded_path: subjects[0] = decoded_once(path_and_query_of(request.url), scratch); break;
     case texts: return;
     }
-    if (request.resolved && text != host)
-        for (std::string_view const resolved : request.resolved->all())
-            subjects[count++] = text == decoded_path ? path_and_query_of(resolved) : resolved;
+    auto const add = [&](std::string_view form) { subjects[count++] = text == decoded_path ? path_and_query_of(form) : form; };
+    if (text != host && !request.plain_url.empty()) add(request.plain_url);
+    if (text != host && request.resolved) std::ranges::for_each(request.resolved->all(), add);
     by_text_[text]->keep_matching(std::span(subjects).first(count), bits);
 }
 

@@ -56,7 +56,8 @@ bool in_decoded_forms(RuleRequest const& request, Doubt doubt, Part&& part, Test
     bool const as_sent = test(decoded_once(text, scratch));
     auto const test_part = [&](std::string_view url) { return test(part(url)); };
     if (doubt == Doubt::fails) return as_sent && in_resolved(request, doubt, test_part);
-    return as_sent || in_resolved(request, doubt, test_part);
+    bool const in_plain = !request.plain_url.empty() && test_part(request.plain_url);   // escapes of escapes are undone in it
+    return as_sent || in_plain || in_resolved(request, doubt, test_part);
 }
 
 bool any_contained(std::vector<std::string> const& parts, std::string_view url) {

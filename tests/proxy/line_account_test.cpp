@@ -138,7 +138,7 @@ TEST(LineAccount, an_escaped_URL_evades_no_limit_and_uses_no_exemption) {
     slow.down = 1'000;
     options.caps = {free, slow};
     struct Row {
-        char const *url, *plain_url;
+        std::string url, plain_url;
         share::QuotaRule const* quota;
         share::CapRule const* cap;
     };
@@ -146,8 +146,14 @@ TEST(LineAccount, an_escaped_URL_evades_no_limit_and_uses_no_exemption) {
     EXPECT_FALSE(exempt.has_limit());
     for (auto const& row : {Row{"http://a.example/updates/1", "", nullptr, &options.caps[0]},
                             Row{"http://a.example/%75pdates/1", "http://a.example/updates/1", &of_all, &options.caps[1]},
-                            Row{"http://a.example/%66ilms/1", "http://a.example/films/1", &of_films, &options.caps[1]}}) {
+                            Row{"http://a.example/%66ilms/1", "http://a.example/films/1", &of_films, &options.caps[1]},
+                            Row{"http://a.example/updates/../films/1", "", &of_films, &options.caps[1]},
+                            Row{"http://a.example/x%2ffilms/1", "", &of_films, &options.caps[1]},
+                            Row{"http://a.example/x/..//updates/1", "", nullptr, &options.caps[0]}}) {
         auto facts = request_of("10.0.0.7");
+        http::ResolvedUrls resolved;
+        resolved.assign(row.url, std::string_view("http://a.example").size());
+        facts.resolved = &resolved;
         facts.url = row.url;
         facts.plain_url = row.plain_url;
         auto const place = place_on_line(options, facts, facts.client);

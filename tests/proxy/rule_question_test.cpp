@@ -46,6 +46,14 @@ TEST(RuleQuestion, has_a_verdict_for_each_kind_of_missing_fact) {
     EXPECT_EQ(scene.verdict(question), "deny");
 }
 
+TEST(RuleQuestion, about_a_path_that_origins_resolve_is_decided_as_the_request) {
+    http::Matcher folder{.url_contains = {"example/private"}};
+    Scene const scene({{false, folder, "access[0]: deny"}, {true, {}, "access[1]: allow"}});
+    for (auto const* path : {"/x/../private", "//private", "/%2e/private", "/x%2f..%252fprivate"})
+        EXPECT_EQ(scene.verdict(about(std::string("http://b.example") + path)), "deny") << path;
+    EXPECT_NE(scene.verdict(about("http://b.example/x/private")), "deny");
+}
+
 TEST(RuleQuestion, about_the_page_of_refusals_is_no_question_for_rules) {
     Options options;
     RuleInquiry inquiry(options, {});
