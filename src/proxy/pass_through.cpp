@@ -59,7 +59,8 @@ net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBod
             if (!pieces.empty() && !co_await writer_.send(pieces.take())) co_return false;
             auto const asked = steady_now();
             piece = co_await upstream_.exchange().read_body(request_.options->deadlines.body);
-            if (piece.trouble == Trouble::timed_out && !body.announced) piece = co_await wait_for_event();
+            bool const may_be_stream = piece.trouble == Trouble::timed_out && !body.announced && !can_go_on(head, body);
+            if (may_be_stream) piece = co_await wait_for_event();
             pace.add(piece.data.size(), steady_now() - asked);
         }
         // A body without a length may be a stream of events. An origin may also wait for the rest of the request.
@@ -105,6 +106,10 @@ net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBod
     if (!pieces.empty()) sent = co_await writer_.send(pieces.take());
     upstream_.finish_exchange();
     co_return sent;
+}
+
+bool PassThrough::can_go_on(std::string_view head, http::BrokenBody const& body) const {
+    return rest_.may_go_on() && http::Remainder(head, body).is_obtainable(wall_now());
 }
 
 /// After deadlines.body: the body may be a stream of events. A client that leaves would not be noticed by a write.

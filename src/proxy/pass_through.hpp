@@ -23,6 +23,7 @@ public:
     net::awaitable<bool> pass_on(std::string_view head, http::BrokenBody body, std::span<std::string_view const> before = {});
 
 private:
+    bool can_go_on(std::string_view head, http::BrokenBody const& body) const;
     net::awaitable<client::Exchange::Piece> wait_for_event();
     net::awaitable<bool> go_on(client::Trouble trouble, std::string_view head, http::BrokenBody body);
     net::awaitable<bool> pay();
