@@ -1,7 +1,10 @@
 #include "admin/query_commands.hpp"
 
+#include <unistd.h>
+
 #include <sstream>
 
+#include "admin/admin_client.hpp"
 #include "admin/house.hpp"
 
 namespace garner::admin {

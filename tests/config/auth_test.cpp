@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "io/privileges.hpp"
 #include "support.hpp"
 #include "support/child.hpp"
 
@@ -50,10 +53,9 @@ TEST(Auth, the_keys_are_read) {
 
 TEST(Auth, check_fails_if_the_user_of_the_program_cannot_read_a_file_of_users) {
     if (!io::is_root() || !io::find_account("nobody")) GTEST_SKIP() << "only root becomes another user";
-    test::TemporaryFolder const folder;
-    auto const users = folder.path("users");
-    std::ofstream(users) << "anna:$apr1$h6qC1bM3$Mt2H8g0iCTz8x7yJ4Xo7e1\n";
-    std::filesystem::permissions(folder.path(""), std::filesystem::perms(0755));
+    test::TempDir const folder;
+    auto const users = folder.write("users", "anna:$apr1$h6qC1bM3$Mt2H8g0iCTz8x7yJ4Xo7e1\n");
+    std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
     std::filesystem::permissions(users, std::filesystem::perms(0600));
     auto const text = R"({"user": "nobody", "auth": {"sources": [{"type": "htpasswd", "file": ")" + users + R"("}]}})";
     auto const loaded = load_text("test.json", text, {}, NamedFiles::tried);
