@@ -33,6 +33,10 @@ struct Seats : ::testing::Test {
             hand.answer(no_store("slow"));
         });
     }
+    /// The connection that has seen the proxy listen has a seat for a moment.
+    static bool is_free(Proxy const& proxy) {
+        return eventually([&] { return proxy.stats()["connections"]["now"] == 0; });
+    }
     static std::string path(std::uint32_t stream) { return "/slow/" + std::to_string(stream); }
 
     Certificate certificate{"localhost"};
@@ -49,6 +53,7 @@ constexpr char const* one_seat = R"({"limits": {"connections_per_client": 1}, "d
 TEST_F(Seats, a_page_of_a_hundred_parts_loads_over_one_connection_with_four_fetches_at_a_time) {
     be_slow(20ms);
     Proxy proxy(setup(R"({"limits": {"connections_per_client": 4}})", origin.url()));
+    ASSERT_TRUE(is_free(proxy));
     RawHttp2 client(proxy.secure());
     for (std::uint32_t stream = 1; stream < 200; stream += 2) ASSERT_TRUE(client.request(stream, path(stream)));
     EXPECT_TRUE(client.receives("slow", 100));
@@ -60,6 +65,7 @@ TEST_F(Seats, a_hit_needs_none_and_a_fetch_waits_for_one) {
     origin.answer("/other", no_store("later"));
     auto held = origin.hold("/held");
     Proxy proxy(setup(R"({"limits": {"connections_per_client": 1}})", origin.url()));
+    ASSERT_TRUE(is_free(proxy));
     RawHttp2 client(proxy.secure());
     ASSERT_TRUE(client.request(1, "/page"));
     ASSERT_TRUE(client.receives("stored", 1));
@@ -76,6 +82,7 @@ TEST_F(Seats, a_fetch_that_gets_none_is_refused_at_the_deadline) {
     origin.answer("/other", no_store("later"));
     auto live = origin.hold("/live");
     Proxy proxy(setup(one_seat, origin.url()));
+    ASSERT_TRUE(is_free(proxy));
     RawHttp2 client(proxy.secure());
     ASSERT_TRUE(client.request(1, "/live"));
     live.head({.fields = {{"Cache-Control", "no-store"}}, .delimited = Delimited::by_chunks});
@@ -96,6 +103,7 @@ TEST_F(Seats, a_waiting_stream_that_is_reset_leaves_the_queue) {
     origin.answer("/other", no_store("later"));
     auto held = origin.hold("/held");
     Proxy proxy(setup(R"({"limits": {"connections_per_client": 1}})", origin.url()));
+    ASSERT_TRUE(is_free(proxy));
     RawHttp2 client(proxy.secure());
     ASSERT_TRUE(client.request(1, "/held"));
     held.arrived();
@@ -133,6 +141,7 @@ TEST_F(Seats, streams_leave_some_for_clients_that_connect) {
 TEST_F(Seats, a_tunnel_over_http2_takes_one) {
     Proxy proxy(setup(R"({"limits": {"connections_per_client": 1}})", ""));
     Origin second;
+    ASSERT_TRUE(is_free(proxy));
     RawHttp2 client(proxy.secure());
     auto const open = [&](std::uint32_t stream, std::string const& authority) {
         return client.send(
@@ -151,6 +160,7 @@ TEST_F(Seats, a_fill_keeps_the_one_of_a_client_that_has_left) {
     origin.answer("/page", fresh("x"));
     auto film = origin.hold("/film");
     Proxy proxy(R"({"limits": {"connections_per_client": 2}, "workers": 1})");
+    ASSERT_TRUE(is_free(proxy));
     Client leader(proxy, origin);
     Client follower(proxy, origin);
     auto const first = leader.get("/film");
@@ -163,6 +173,7 @@ TEST_F(Seats, a_fill_keeps_the_one_of_a_client_that_has_left) {
     EXPECT_TRUE(eventually([&] { return proxy.stats()["connections"]["now"] == 1; }));
     EXPECT_EQ(get(proxy, origin, "/page").status(), 429) << "the connection to the origin is open for the follower";
     film.piece("half");
+    film.finish();
     EXPECT_EQ(second.body(), "halfhalf");
     EXPECT_TRUE(eventually([&] { return get(proxy, origin, "/page").status() == 200; }));
 }
