@@ -89,6 +89,41 @@ void notice_wide(Reader& reader, Reader::Below list, std::vector<IpNetwork> cons
     reader.notice({static_cast<std::size_t>(wide - networks.begin())}, wide->text() + text, suggestion);
 }
 
+/// A condition on the client that only a few clients meet, in the matcher or one that it uses. A field may be a secret.
+bool is_for_few(http::Matcher const& match) {
+    bool const by_source = !match.source.empty() && std::ranges::none_of(match.source, is_wide);
+    bool const by_name = !match.user.empty() || !match.group.empty() || !match.certificate.empty() || !match.header.empty();
+    auto const is_narrow = [](http::NamedMatcher const& one) { return is_for_few(*one.matcher); };
+    return match.never || by_source || by_name || std::ranges::any_of(match.is, is_narrow);
+}
+
+bool is_about_clients(http::Matcher const& match) {
+    auto const is_about = [](http::NamedMatcher const& one) { return is_about_clients(*one.matcher); };
+    return !match.source.empty() || std::ranges::any_of(match.is, is_about) || std::ranges::any_of(match.is_not, is_about);
+}
+
+/// Clients of other machines connect there, to a port that the rule may name.
+bool is_open_for(http::Matcher const& match, proxy::Listen const& listen) {
+    auto const address = parse_ip(listen.address);
+    auto const is_port = [&](http::PortRange const& range) { return range.contains(listen.port); };
+    bool const is_meant = match.listener.empty() || std::ranges::any_of(match.listener, is_port);
+    return is_meant && !(address && address->is_loopback());
+}
+
+/// PURGE and invalidations by clients. An earlier rule that denies networks is assumed to leave out all that are not meant.
+void check_purgers(Reader& reader, proxy::Options const& proxy) {
+    auto const rules = proxy.purge.rules();
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        auto const& match = rules[i].match;
+        bool const allow = rules[i].allow;
+        if (!allow && (match.matches_all() || is_about_clients(match))) return;
+        auto const is_open = [&](proxy::Listen const& listen) { return is_open_for(match, listen); };
+        if (allow && !is_for_few(match) && std::ranges::any_of(proxy.listen, is_open))
+            reader.notice({"purge", i}, "lets almost any client remove stored objects",
+                          R"(name the operators: { "allow": { "source": ["127.0.0.1", "10.0.0.9"] } })");
+    }
+}
+
 /// On loopback the programs and users of this machine are trusted.
 void check_admin(Reader& reader, Json const& root, Admin const& admin) {
     auto const tokens = Json::json_pointer("/admin/tokens");   // faulty ones count, too: they have a fault of their own
@@ -109,6 +144,9 @@ void check_rights(Reader& reader, Config const& config) {
     if (!htcp.address.empty() && htcp.secret.empty())
         notice_wide(reader, {"htcp", "clear_allow"}, htcp.clear_allow, " lets almost any address purge objects without a signature",
                     "name the networks of the other caches, or set htcp.secret");
+    check_purgers(reader, config.proxy);
+    notice_wide(reader, {"seen", "allow"}, config.seen.allow, " lets almost any address change the sets of URLs",
+                R"(name the crawlers' networks: ["10.0.0.0/8"])");
     auto const* const claims = " lets almost any client claim the address of another one, with its rights and quotas";
     auto const* const gateways = "name the networks of the gateways alone";
     notice_wide(reader, {"forwarded_trust"}, config.proxy.forwarded_trust, claims, gateways);

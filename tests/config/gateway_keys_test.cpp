@@ -8,6 +8,7 @@ namespace garner::config {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(GatewayKeys, are_read) {
     auto const loaded = load(R"({"forwarded_trust": ["10.0.0.5"], "forwarded_received": "delete",
@@ -29,6 +30,32 @@ TEST(GatewayKeys, trust_in_almost_any_client_is_noticed) {
               "rights and quotas (name the networks of the gateways alone)");
     EXPECT_EQ(loaded.notices[1].key, "listen[1].proxy_protocol[0]");
     EXPECT_TRUE(load(R"({"forwarded_trust": ["10.0.0.0/8"]})").notices.empty());
+}
+
+TEST(GatewayKeys, a_purge_rule_for_almost_any_client_is_noticed) {
+    auto const noticed = [](Loaded const& loaded) {
+        std::string all;
+        for (auto const& notice : loaded.notices) all += text_of(notice) + "\n";
+        return all;
+    };
+    auto const told_of = [&](std::string const& address, std::string const& rules) {
+        return noticed(load(R"({"listen": [{"address": ")" + address + R"(:3128"}], "purge": )" + rules +
+                            R"(, "matchers": {"ops": {"source": "10.0.0.9"}, "pages": {"host": ".example.com"}}})"));
+    };
+    auto const* const everywhere = "0.0.0.0";
+    for (auto const* rules : {R"([{"allow": "all"}])", R"([{"allow": {"host": "a.example"}}])",
+                              R"([{"allow": {"source": "::/0"}}])", R"([{"allow": {"source": ["10.0.0.9", "0.0.0.0/0"]}}])",
+                              R"([{"allow": {"is": "pages"}}])", R"([{"allow": {"not": "ops"}}])",
+                              R"([{"deny": {"host": "b.example"}}, {"allow": "all"}])", R"([{"allow": {"listener": 3128}}])"}) {
+        EXPECT_THAT(told_of(everywhere, rules), HasSubstr("lets almost any client remove stored objects")) << rules;
+        EXPECT_THAT(told_of("127.0.0.1", rules), Not(HasSubstr("remove stored objects"))) << rules;
+    }
+    for (auto const* rules :
+         {R"([{"allow": {"source": "10.0.0.0/8"}}])", R"([{"allow": {"user": "*"}}])", R"([{"allow": {"is": "ops"}}])",
+          R"([{"deny": "all"}])", R"([{"allow": {"certificate": "any"}}])", R"([{"deny": {"not": "ops"}}, {"allow": "all"}])",
+          R"([{"allow": {"listener": 3129}}])", R"([{"allow": {"header": "X-Purge: ^secret$"}}])"})
+        EXPECT_THAT(told_of(everywhere, rules), Not(HasSubstr("remove stored objects"))) << rules;
+    EXPECT_THAT(noticed(load(R"({"seen": {"address": "0.0.0.0:3132", "allow": ["0.0.0.0/0"]}})")), HasSubstr("seen.allow[0]"));
 }
 
 TEST(GatewayKeys, an_earlier_name_is_read_with_a_notice) {
