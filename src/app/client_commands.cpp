@@ -264,9 +264,12 @@ Result<void> take_refusal(CommandLine& line) {
     line.rules.unknown_groups = refused.at("unknown_groups");
     line.rules.listener = refused.at("listener");
     line.rules.destination = refused.at("destination");
-    auto const& rule = refused.at("rule");
-    if (rule == "auth" || rule == "auth.failures_per_minute" || rule.get<std::string>().starts_with("bump."))
-        std::fputs(("notice: " + std::string(refused.at("because")) + "\n").c_str(), stderr);
+    std::string const rule = refused.at("rule");
+    std::string because = refused.at("because");
+    bool const is_tunnel = rule.starts_with("bump.");
+    if (is_tunnel) because = "not an access rule, but " + rule + " refused the tunnel (bump.otherwise): " + because;
+    if (is_tunnel || rule == "auth" || rule == "auth.failures_per_minute")
+        std::fputs(("notice: " + because + "\n").c_str(), stderr);
     return {};
 }
 

@@ -227,8 +227,8 @@ private:
                 return both ? "explain takes --accelerator or --intercepted, not both" : check_url(line_);
             })
             .exit_statuses({{0, "done"}, {1, "failure"}, {2, "wrong command line"}})
-            .examples({"garner explain http://example.org/", "garner explain -X CONNECT example.org:443 --sni other.example",
-                       "garner explain http://example.org/ -H 'Accept-Language: de' --user anna --group staff"});
+            .examples({"garner explain http://example.org/ -H 'Accept-Language: de' --user anna --group staff",
+                       "garner explain -X CONNECT example.org:443 --sni other.example"});
     }
 
     void declare_rules() {
