@@ -22,9 +22,10 @@ struct Fronting : Interception {
         Interception::SetUp();
         origin.answer("/page", fresh("page"));
     }
+    /// Nothing is learned: the clients of these scenes leave after their handshake.
     static std::string rules(std::string const& otherwise = "refuse") {
-        return R"({"access": [{"allow": {"host": ["bumped.test", "127.0.0.1"], "destination": "127.0.0.0/8", "port": ["1-65535"]}}], "bump": {"otherwise": ")" +
-               otherwise + R"("}})";
+        json const allow{{"host", {"bumped.test", "127.0.0.1"}}, {"destination", "127.0.0.0/8"}, {"port", {"1-65535"}}};
+        return json{{"access", {{{"allow", allow}}}}, {"bump", {{"otherwise", otherwise}, {"learn", "off"}}}}.dump();
     }
 };
 
@@ -104,7 +105,7 @@ TEST_F(Fronting, no_byte_of_a_client_leads_past_a_rule_that_bumps) {
     auto const stats = proxy.stats();
     EXPECT_EQ(stats["bump"]["tunnels"]["refused"], rows.size());
     EXPECT_EQ(stats["bump"]["tunnels"]["spliced"], 0);
-    EXPECT_EQ(stats["requests"]["answers"]["refused"], rows.size());
+    EXPECT_EQ(stats["requests"]["refused"], rows.size());
     auto const& latest = stats["refusals"][0];
     EXPECT_EQ(latest["rule"], "bump.rules[0]: bump");
     EXPECT_EQ(latest["url"], place);
@@ -119,16 +120,17 @@ TEST_F(Fronting, a_client_that_waits_or_drips_is_refused_after_three_seconds) {
     auto const begun = std::chrono::steady_clock::now();
     auto silent = tunnel_to(proxy, place), half = tunnel_to(proxy, place), dripping = tunnel_to(proxy, place);
     half.send(std::string_view(hello).substr(0, 100));
-    for (std::size_t at = 0; at < hello.size() && !dripping.peer_closed() && std::chrono::steady_clock::now() - begun < 10s; ++at) {
+    for (std::size_t at = 0; at < hello.size() && std::chrono::steady_clock::now() - begun < 4s; ++at) {
         dripping.send(std::string_view(hello).substr(at, 1));
         pause_for(Millis{10});
     }
-    EXPECT_LT(std::chrono::steady_clock::now() - begun, 8s);
     EXPECT_EQ(silent.take_all(), "");
     EXPECT_EQ(half.take_all(), access_denied);
-    for (std::size_t i = 1; i <= 3; ++i)
-        EXPECT_THAT(std::string(proxy.logged(place, i).all["reason"]),
-                    StartsWith("refused: no complete ClientHello came within 3 s"));
+    proxy.logged(place, 3);
+    for (auto const& line : proxy.log()) {
+        EXPECT_THAT(std::string(line.all["reason"]), StartsWith("refused: no complete ClientHello came within 3 s"));
+        EXPECT_LT(line.all["elapsed_ms"], 4'500);
+    }
     EXPECT_EQ(origin.connections(), 0u);
 }
 
