@@ -55,8 +55,12 @@ std::optional<DeltaSeconds> heuristic_lifetime(ResponseHead const& response, std
     auto const modified = single_date(response.fields, Name::last_modified, now);
     if (!modified || *modified >= date_value || options.heuristic_factor <= 0) return std::nullopt;
     auto const guess = static_cast<double>(date_value - *modified) * options.heuristic_factor;
-    // One client's request may have caused an error that all others would get.
-    auto const most = response.status < 400 ? options.heuristic_max : std::min(options.heuristic_max, options.heuristic_error_max);
+    // One client's request may have caused an error or a redirect that all others would get.
+    constexpr DeltaSeconds redirect_max = 60;
+    bool const is_redirect = response.status >= 300 && response.status < 400;
+    auto most = options.heuristic_max;
+    if (is_redirect) most = std::min(most, redirect_max);
+    if (response.status >= 400) most = std::min(most, options.heuristic_error_max);
     return static_cast<DeltaSeconds>(std::min(guess, static_cast<double>(most)));
 }
 

@@ -237,12 +237,37 @@ Step Fetching::take_new(store::Object const* parts) {
     auto const& control =
         state_.control.emplace(http::parse_response_cache_control(response.fields, request_.freshness_options({}).targeted));
     auto why = storing_.why_not_stored(response, control, http::StoredAs::answer);
+    if (is_provoked(why)) return take_provoked(control);
     if (why == StoreRefusal::none && !state_.lead) why = StoreRefusal::method;
     if (why == StoreRefusal::none) return Step::store;
     state_.why_not_stored = text(why);
     auto const* known = state_.stale ? state_.stale.get() : parts;
     store_nothing(known, control, why);
     return known ? Step::await_removal : pass_on();
+}
+
+/// True if the client asked for more than a stored response, and the origin's response would replace it by an error or a redirect.
+/// Another field of the request may be the cause.
+bool Fetching::is_provoked(StoreRefusal why) const {
+    auto const& response = upstream_.head();
+    bool const is_good = response.status >= 200 && response.status < 300;
+    bool const replaces = why == StoreRefusal::none || http::supersedes(request_.head(), response, *state_.control);
+    return state_.stale && request_.record.cache_status.fwd == http::Fwd::request && !is_good && replaces;
+}
+
+/// Other clients do not get it. The next request without such a directive asks the origin again, and decides what is stored: a page
+/// that is gone, too.
+Step Fetching::take_provoked(http::ResponseCacheControl const& control) {
+    constexpr auto why = StoreRefusal::status;
+    state_.why_not_stored = "provoked by a reload";
+    bool const has_followers = state_.lead && state_.lead.fill()->leads_others();
+    if (has_followers || !state_.lead) {
+        store_nothing(state_.stale.get(), control, why);
+        return Step::await_removal;
+    }
+    request_.services.counters.not_stored.add(why);
+    storing_.outdate(std::move(state_.stale));
+    return Step::stream;
 }
 
 net::awaitable<Step> Fetching::await_removal() {

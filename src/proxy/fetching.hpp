@@ -35,6 +35,8 @@ private:
     Step ask_for_range();
     bool stale_stands_in() const;
     Step take_new(store::Object const* parts);
+    bool is_provoked(http::StoreRefusal why) const;
+    Step take_provoked(http::ResponseCacheControl const& control);
     Step pass_on();
     void store_nothing(store::Object const* known, http::ResponseCacheControl const& control, http::StoreRefusal why);
     bool invalidate();

@@ -333,7 +333,6 @@ net::awaitable<void> Storing::keep_private(store::Object::Parts const& parts, St
     state_.object = store::Object::make(parts, nullptr);
 }
 
-/// The origin has a newer representation: the old object is kept for times when the origin is unreachable.
 void Storing::outdate(store::ObjectPtr stale) {
     auto vary = vary_of(request_.scratch.stored_head);
     auto variant = vary.empty() ? std::string() : http::variant_key(vary, request_.head().fields);

@@ -42,6 +42,8 @@ public:
     bool completes(store::Object const& parts) const;
     /// RFC 9111 3.4: the stored head, updated by the 206, with the bytes of both.
     net::awaitable<Step> complete();
+    /// The stored response is served only if the origin cannot be reached: it has answered otherwise, and that is not stored.
+    void outdate(store::ObjectPtr stale);
 
 private:
     /// `begun`: the body's bytes before those of the exchange, or nullptr.
@@ -63,7 +65,6 @@ private:
     void ask_for_rest(store::ObjectPtr parts);
     std::string merge_head(store::Object const& stale, std::span<std::string_view const> targeted);
     net::awaitable<void> keep_private(store::Object::Parts const& parts, http::StoreRefusal why);
-    void outdate(store::ObjectPtr stale);
 
     Request& request_;
     Upstream& upstream_;

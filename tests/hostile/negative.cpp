@@ -99,6 +99,67 @@ TEST(NegativePoisoning, two_clients_that_provoke_a_failure_again_and_again_do_no
     }
 }
 
+namespace {
+
+/// The attacker reloads /page with a field to which the origin answers `evil`. Returns how many of 48 victims get that.
+int victims_of(Proxy& proxy, Answer const& evil, std::string const& directive) {
+    Origin origin;
+    origin.by_hand("/page", [&evil](Hand& hand) { hand.answer(hand.request().head.has("X-Evil") ? evil : fresh("page")); });
+    Client attacker(proxy, origin), victim(proxy, origin);
+    attacker.from("127.0.0.2");
+    EXPECT_EQ(victim.get("/page").body(), "page");
+    int count = 0;
+    for (int i = 0; i < 48; ++i) {
+        if (i % 4 == 0) {
+            EXPECT_EQ(attacker.get("/page", {{"Cache-Control", directive}, {"X-Evil", "yes"}}).status(), evil.status);
+        }
+        count += victim.get("/page").body() != "page";
+    }
+    EXPECT_LE(origin.requests("/page"), 1u + 12 + 12) << "the stored page answers all but the first victim after each attack";
+    return count;
+}
+
+}   // namespace
+
+TEST(NegativePoisoning, a_reload_that_provokes_an_error_or_a_redirect_replaces_no_stored_page) {
+    Proxy proxy;
+    Fields const lasting{{"Cache-Control", "max-age=600"}}, kept{{"Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT"}};
+    Fields const elsewhere{{"Location", "http://evil.example/"}, {"Cache-Control", "max-age=600"}};
+    for (auto const& evil :
+         {Answer{.status = 404, .fields = lasting, .body = "gone"}, Answer{.status = 410, .fields = kept, .body = "gone"},
+          Answer{.status = 301, .fields = elsewhere}, Answer{.status = 308, .fields = elsewhere},
+          Answer{.status = 500, .fields = lasting, .body = "crashed"},
+          Answer{.status = 404, .fields = {{"Cache-Control", "no-store"}}, .body = "gone"}})
+        for (auto const* directive : {"no-cache", "max-age=0", "no-cache, max-age=0"})
+            EXPECT_EQ(victims_of(proxy, evil, directive), 0) << evil.status << ", " << directive;
+}
+
+TEST(NegativePoisoning, a_page_that_is_gone_is_gone_for_all_after_a_reload) {
+    Origin origin;
+    Proxy proxy;
+    origin.answer("/page", {fresh("page"), Answer{.status = 404, .fields = {{"Cache-Control", "max-age=600"}}, .body = "gone"}});
+    Client first(proxy, origin), second(proxy, origin);
+    EXPECT_EQ(first.get("/page").body(), "page");
+    auto const reload = first.get("/page", {{"Cache-Control", "no-cache"}});
+    EXPECT_EQ(reload.body(), "gone");
+    EXPECT_EQ(reload.detail(), "provoked by a reload");
+    EXPECT_EQ(second.get("/page").body(), "gone") << "the page was not served again";
+    EXPECT_TRUE(second.get("/page").hit()) << "a request without a directive has stored that it is gone";
+    EXPECT_EQ(origin.requests("/page"), 3u);
+}
+
+TEST(NegativePoisoning, a_redirect_without_a_lifetime_is_served_to_others_for_a_minute_at_most) {
+    Origin origin;
+    Proxy proxy;
+    origin.answer("/page", {.status = 301,
+                            .fields = {{"Location", "http://evil.example/"}, {"Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT"}}});
+    EXPECT_EQ(Client(proxy, origin).get("/page").status(), 301);
+    auto const told = Client(proxy, origin).get("/page").field("Cache-Status");
+    auto const ttl = told.find("ttl=");
+    ASSERT_NE(ttl, std::string::npos) << told;
+    EXPECT_LE(std::stoi(told.substr(ttl + 4)), 60) << told;
+}
+
 TEST(NegativePoisoning, a_reload_leaves_no_failure_of_an_answer_behind) {
     Origin origin;
     Proxy proxy;
