@@ -78,7 +78,7 @@ TEST(CommandLine, cache_and_what_it_does) {
 }
 
 TEST(CommandLine, help_everywhere) {
-    EXPECT_THAT(parse({"--help"}).text, HasSubstr("garner check FILE"));
+    EXPECT_THAT(parse({"--help"}).text, HasSubstr("garner check [FILE]"));
     EXPECT_THAT(parse({"explain", "--help"}).text, HasSubstr("Usage: garner explain URL [options]"));
     EXPECT_EQ(parse({"-h"}).command, Command::help);
     EXPECT_EQ(parse({"check", "--help"}).command, Command::help);
