@@ -240,8 +240,7 @@ constexpr Metric all_metrics[]{
      "How the peer gets https:// requests: ask, tunnel, no or clear."},
     {"peers.state", "", "text", peer<state_of_peer>,
      "alive: queried and waited for; suspect: the last query or request timed out, so it is not waited for; dead: not waited for "
-     "either, and "
-     "used only without another source."},
+     "either, and used only without another source."},
     {"", "garner_peer_alive{peer}", "0 or 1", peer<[](Peer const& peer) { return peer.health == icp::Health::alive; }>,
      "1 if the peer is alive, otherwise 0."},
     {"", "garner_peer_dead{peer}", "0 or 1", peer<[](Peer const& peer) { return peer.health == icp::Health::dead; }>,

@@ -78,8 +78,8 @@ net::awaitable<void> SilentPeers::wait(net::Executor executor) {
     waiting_ = {};
 }
 
-/// A slow origin makes all sources slow: only a peer that had more time than the answer took has failed. A CONNECT was given up
-/// early, so the answer must have come in that time.
+/// A slow origin makes all sources slow: only a peer that had more time than the answer took has failed. One that was given up got
+/// its patience, so the answer must have come in that time.
 void SilentPeers::lose_to_source_of(SteadyTime asked_at) {
     auto const now = steady_now();
     for (auto const& silent : silent_) {

@@ -17,7 +17,7 @@ namespace garner::proxy {
 /// A request at a peer that has not responded yet.
 struct SilentExchange {
     OriginSeat seat;                              // of the connection
-    std::unique_ptr<client::Exchange> exchange;   // null for a CONNECT, which the next source gets instead
+    std::unique_ptr<client::Exchange> exchange;   // null: given up, the next source gets the request instead
     SourceUse use;
     icp::Source source;
     std::string pool_key;

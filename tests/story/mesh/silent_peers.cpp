@@ -10,7 +10,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 std::string state_of(Proxy const& proxy, std::string const& name) {
-    for (auto const& peer : proxy.stats()["peers"])
+    auto const stats = proxy.stats();
+    for (auto const& peer : stats["peers"])
         if (peer["name"] == name) return peer["state"];
     return "";
 }
@@ -110,6 +111,14 @@ TEST_F(SilentPeers, one_that_answers_late_is_used_if_the_others_fail) {
     frozen.is_frozen = false;
     EXPECT_EQ(reply.body(), "thawed");
     EXPECT_EQ(state_of(proxy, "frozen"), "alive");
+}
+
+TEST_F(SilentPeers, a_client_without_a_seat_for_both_gets_the_response_of_the_next_one) {
+    Proxy proxy(with({parent("frozen", frozen.server.port(), {{"default", true}}), parent("good", good.port())},
+                     {{"limits", {{"connections_per_client", 1}}}}));
+    Client client(proxy);
+    EXPECT_EQ(client.get(origin.url("/page")).body(), "good");
+    EXPECT_TRUE(eventually([&] { return state_of(proxy, "frozen") != "alive"; }));
 }
 
 TEST_F(SilentPeers, the_only_source_is_waited_for) {
