@@ -194,10 +194,11 @@ TEST_F(Http2Attack, interim_responses_that_are_not_read_are_dropped) {
         hand.answer(no_store("here"));
         ++answered;
     });
-    RawHttp2 client(Wire::connect("127.0.0.1", proxy.secure(), 4096), "localhost");
+    RawHttp2 client(Wire::connect("127.0.0.1", proxy.secure(), 64 * 1024), "localhost");
     for (std::uint32_t i = 0; i < streams; ++i) ASSERT_TRUE(client.request(2 * i + 1, "/hints"));
     EXPECT_TRUE(eventually([&] { return answered == streams; }));
     EXPECT_EQ(victim.get("/page").body(), "x");
+    while (client.wire().receive(Millis{1'000}) == Wire::Read::data) continue;
     EXPECT_TRUE(client.receives("here", streams));
     EXPECT_LT(client.wire().buffer().size(), streams * hints * hint.size() / 2) << "the kernel's buffers take up to 5 MB";
 }
@@ -243,7 +244,8 @@ TEST_F(Http2Attack, memory_for_uploads_is_given_back_when_they_end) {
         EXPECT_TRUE(client.receives("taken", 3));
     }
     EXPECT_TRUE(eventually([&] { return proxy.stats()["http2"]["streams"]["now"] == 0; }));
-    EXPECT_EQ(proxy.stats()["memory_parts"]["http2"]["bytes"], 0);
+    for (auto const& part : proxy.stats()["memory_parts"])
+        if (part["name"] == "http2") EXPECT_EQ(part["bytes"], 0);
     EXPECT_EQ(proxy.stats()["connections"]["protocols"]["http2"], 12);
 }
 
