@@ -150,7 +150,7 @@ TEST(Reload, returns_to_the_former_configuration_unless_it_is_confirmed) {
     EXPECT_TRUE(eventually([&] { return status_of(garner.proxy(), origin) == 200; }));
     EXPECT_TRUE(garner.proxy().says("the configuration was not confirmed in time")) << garner.proxy().errors();
     EXPECT_TRUE(eventually([&] { return garner.config()["unconfirmed"] == 0; }));
-    EXPECT_THAT(std::string(garner.proxy().stats()["health"]["sentence"]),
+    EXPECT_THAT(garner.proxy().stats()["health"]["items"].dump(),
                 HasSubstr("the file has a configuration that was not confirmed in time, and the one before it is in use"));
     EXPECT_EQ(garner.config()["returned"], 1);
     EXPECT_EQ(garner.run({"confirm"}).code, 1);
