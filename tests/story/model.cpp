@@ -96,6 +96,12 @@ struct Kept {
         if (never_stale()) return false;
         return asked.max_stale ? -left() <= *asked.max_stale : asked.any_stale;
     }
+    /// The request's own directives exclude it.
+    bool is_bypassed_by(Asked const& asked) const {
+        bool const is_too_old = asked.max_age && (*asked.max_age == 0 || terms.age > *asked.max_age);
+        bool const is_too_short = asked.min_fresh && left() < *asked.min_fresh;
+        return !terms.no_cache && (asked.no_cache || is_too_old || is_too_short);
+    }
     /// Stale responses on errors, RFC 9111 4.2.4 and RFC 5861 4.
     bool may_answer_for_a_failure(Asked const& asked, bool answered) const {
         if (never_stale()) return false;
@@ -304,6 +310,16 @@ protected:
         // Garner's rule: a GET that shows that the stored response is outdated removes it.
         bool const ends =
             kept && asked.method == "GET" && !asked.authorized && !said.is_private && (said.status == 200 || said.status == 404);
+        // Garner's rule: the client of such a request may have provoked an error or a redirect.
+        bool const is_provoked = kept && said.status >= 300 && kept->is_bypassed_by(asked) && (may_be_kept(asked, said) || ends);
+        if (is_provoked && (asked.no_cache || asked.authorized || asked.in_part)) {
+            kept->outdated = true;
+            return answer;
+        }
+        if (is_provoked) {   // other requests could have joined it
+            if (ends) cache.forget(url, asked.language);
+            return answer;
+        }
         if (may_be_kept(asked, said))
             cache.keep(url, asked.language, {said.status, answer.body, answer.tag, said});
         else if (ends)
