@@ -162,10 +162,11 @@ void Upstream::keep_if_silent(RequestChanges const& changes) {
     if (!is_silent_ || !has_connection()) return;
     auto const took = std::chrono::duration_cast<milliseconds>(steady_now() - sent_at_);
     auto const left = std::min(request_.options->deadlines.first_byte, changes.first_byte_max) - took;
-    if (left <= milliseconds{0}) return;
     auto* const seats = request_.client.origin_seats();
-    auto seat = seats ? seats->try_take(request_.client.peer().address) : OriginSeat();
-    if (seats && !seat) return;   // the next source needs the only one
+    bool const is_in_time = left > milliseconds{0};
+    auto seat = seats && is_in_time ? seats->try_take(request_.client.peer().address) : OriginSeat();
+    bool const is_seated = !seats || seat;   // else the next source needs the only seat
+    if (!is_in_time || !is_seated) return note_given_up();
     count_traffic();
     SilentExchange silent{.seat = std::move(seat),
                           .exchange = std::move(exchange_),
@@ -179,12 +180,12 @@ void Upstream::keep_if_silent(RequestChanges const& changes) {
     silent_peers().keep(std::move(silent), request_.executor(), request_.head().method, left);
 }
 
-/// A CONNECT that the next source gets instead: nothing was sent through the tunnel.
-void Upstream::note_silent_connect() {
+/// The next source gets the request instead. For a CONNECT always: nothing was sent through the tunnel.
+void Upstream::note_given_up() {
     SilentExchange silent;
     silent.source = sources_.current();
     silent.sent_at = sent_at_;
-    silent_peers().keep(std::move(silent), request_.executor(), Method::connect, {});
+    silent_peers().keep(std::move(silent), request_.executor(), request_.head().method, {});
 }
 
 /// `interrupts`: the current source was still being asked.
@@ -237,7 +238,9 @@ bool Upstream::enter_source() {
     if (sources_.peer() || silent_) entered_at_ = steady_now();
     auto* mesh = request_.services.mesh;
     bool const measures = mesh && (mesh->wants_to_know() || sources_.current().peer);
-    if (sources_.current().why == Hierarchy::no_direct_fail)
+    if (silent_ && silent_->has_response())
+        fail(503, cancelled, FailureKind::other);
+    else if (sources_.current().why == Hierarchy::no_direct_fail)
         fail(503, "No peer is available, and direct.never forbids a direct connection to the origin.", FailureKind::other);
     else if (!use_.begin(measures ? mesh : nullptr, sources_.current(), request_.target.uri.authority.host))
         fail(503, sources_.name() + " has no connection left (connections_max).", FailureKind::resources);
@@ -569,7 +572,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect_through_peer(s
     auto const status = trouble == Trouble::none ? head().status : 0;
     auto const took = std::chrono::duration_cast<microseconds>(steady_now() - sent_at_);
     if (status != 0) sources_.peer()->responded(took, steady_now());
-    if (trouble == Trouble::timed_out && !exchange_->answered()) note_silent_connect();
+    if (trouble == Trouble::timed_out && !exchange_->answered()) note_given_up();
     if (status >= 200 && status < 300) {
         early = exchange_->leftover();
         auto tunnel = exchange_->release();

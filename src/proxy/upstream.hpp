@@ -103,7 +103,7 @@ private:
     net::awaitable<bool> ask_until_answered(RequestChanges const& changes);
     net::awaitable<bool> wait_for_silent_peers();
     void keep_if_silent(RequestChanges const& changes);
-    void note_silent_connect();
+    void note_given_up();
     void use_silent_response(bool interrupts);
     SilentPeers& silent_peers();
     bool is_wanted() const { return !request_.aborted && (!request_.client_gone || request_.others_wait()); }
