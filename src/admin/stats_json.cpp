@@ -46,9 +46,11 @@ Json stats_json(Report const& report) {
             put_in_peers(json["peers"], std::string(metric.path.substr(peers.size())), value_here(metric, report));
         else if (!metric.path.empty())
             put(json[pointer_to(metric.path)], value_here(metric, report));
-    auto& requests = json["requests"];
-    requests["total"] = 0;
-    requests["total"] = sum_of(requests);   // with those of former processes
+    if (report.former) {
+        auto& requests = json["requests"];
+        requests["total"] = 0;
+        requests["total"] = sum_of(requests);
+    }
     return json;
 }
 
