@@ -34,7 +34,7 @@ Form<net::ResolverOptions> dns() {
                    "First lifetime of a failure of the DNS servers; doubles up to `negative_ttl`."),
             key<T>("negative_ttl", &T::negative_ttl, some,
                    "Maximum lifetime of a negative DNS cache entry. `no such host` is remembered for the time that the zone allows "
-                   "(SOA, RFC 2308 5), if that is shorter."),
+                   "(SOA, RFC 2308 5), if that is shorter; for `negative_first` if the answer does not say."),
             retired<T>("positive_min"),
             key<T>("positive_ttl", &T::positive_ttl, some, "Maximum lifetime of a positive DNS cache entry.").was("positive_max"),
             key<T>("entries_max", &T::entries_max, count(1, 100 * million), "DNS cache entries."),

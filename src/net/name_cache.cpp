@@ -81,7 +81,7 @@ NamesPtr NameCache::store(std::string_view host, std::vector<Address> addresses,
     return answer.names;
 }
 
-NamesPtr NameCache::store_failure(std::string_view host, std::string failure, SteadyTime now, std::optional<seconds> ttl) {
+NamesPtr NameCache::store_failure(std::string_view host, std::string failure, SteadyTime now, std::optional<milliseconds> ttl) {
     auto& shard = shard_of(host);
     MutexLock const lock(shard.mutex);
     if (auto names = shard.from_hosts(host)) return names;
@@ -91,7 +91,7 @@ NamesPtr NameCache::store_failure(std::string_view host, std::string failure, St
     // An answer of DNS ends a row of failures.
     answer.failures = ttl ? 0 : answer.failures + 1;
     answer.names = counted(host, {{}, std::move(failure)});
-    milliseconds const lifetime = ttl ? milliseconds{*ttl} : bounds.negative_first * (1 << doublings);
+    auto const lifetime = ttl ? *ttl : bounds.negative_first * (1 << doublings);
     answer.expires = now + std::min(lifetime, bounds.negative_ttl);
     return answer.names;
 }

@@ -45,7 +45,7 @@ public:
     /// Keeps a failure for `ttl`, at most negative_ttl: DNS has said how long the name is absent (RFC 2308 5). Without `ttl` for
     /// negative_first, doubled with each failure of this name in a row, up to negative_ttl.
     NamesPtr store_failure(std::string_view host, std::string failure, SteadyTime now = steady_now(),
-                           std::optional<seconds> ttl = {});
+                           std::optional<milliseconds> ttl = {});
 
     /// A remembered failure and its remaining time; nothing when there is none. Does not count as a use.
     struct Failure {

@@ -174,7 +174,8 @@ std::shared_ptr<Resolver::Lookup> Resolver::ask() {
     lookup->give_up = steady_now() + lookup_limit;
     lookup->names_left.push_back(host_);
     if (host_.find('.') == host_.npos)
-        for (auto const& domain : std::views::reverse(options_.search)) lookup->names_left.push_back(host_ + '.' + domain);
+        for (auto const& domain : std::views::reverse(options_.search))
+            if (auto name = host_ + '.' + domain; name.size() <= name_max) lookup->names_left.push_back(std::move(name));
     lookups_.emplace(host_, lookup);
     ask_next(lookup);
     return lookup;
@@ -200,6 +201,12 @@ void Resolver::take(std::shared_ptr<Lookup> const& lookup, DnsAnswer answer) {
     finish(*lookup, std::move(answer));
 }
 
+/// Some servers leave out the SOA record. A time that doubled would then outlast the absence of the name.
+std::optional<milliseconds> Resolver::negative_ttl(DnsAnswer const& answer) const {
+    if (answer.negative_ttl || !answer.is_absent) return answer.negative_ttl;
+    return options_.negative_first;
+}
+
 void Resolver::finish(Lookup& lookup, DnsAnswer answer) {
     bool const is_of_servers = !lookup.asks_former_servers && (answer.failure.empty() || answer.about_the_name);
     if (is_of_servers) cache_.health().note(lookup.host, answer.failure);
@@ -212,7 +219,7 @@ void Resolver::finish(Lookup& lookup, DnsAnswer answer) {
     else if (lookup.too_late)   // already in the cache
         lookup.names = lookup.too_late;
     else
-        lookup.names = cache_.store_failure(lookup.host, std::move(answer.failure), steady_now(), answer.negative_ttl);
+        lookup.names = cache_.store_failure(lookup.host, std::move(answer.failure), steady_now(), negative_ttl(answer));
     if (!lookup.asks_former_servers) lookups_.erase(lookup.host);
     wake_all(std::move(lookup.waiting), Wake::ready);
 }

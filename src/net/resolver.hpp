@@ -67,6 +67,7 @@ private:
     std::shared_ptr<Lookup> ask();
     void ask_next(std::shared_ptr<Lookup> const&);
     void take(std::shared_ptr<Lookup> const&, DnsAnswer);
+    std::optional<milliseconds> negative_ttl(DnsAnswer const&) const;
     void finish(Lookup&, DnsAnswer);
     void drop_former();
 

@@ -178,6 +178,18 @@ TEST(Resolver, an_absent_name_is_asked_for_again_after_the_time_of_its_soa_recor
     EXPECT_EQ(scene.resolve("long.test")->failure, "no such host");
 }
 
+TEST(Resolver, an_absent_name_without_a_soa_record_is_not_remembered_longer_each_time) {
+    ResolverScene scene;
+    scene.options.negative_first = milliseconds{300};
+    scene.dns.set("new.test", {.kind = test::FakeDns::Name::nxdomain});
+    for (int round = 0; round < 3; ++round) {
+        EXPECT_EQ(scene.resolve("new.test")->failure, "no such host");
+        scene.loop.run_for(milliseconds{350});
+    }
+    scene.dns.set("new.test", {.v4 = {"192.0.2.1"}});
+    EXPECT_THAT(scene.resolve("new.test")->addresses, ElementsAre(ip("192.0.2.1")));
+}
+
 TEST(Resolver, a_name_without_a_dot_is_looked_up_below_the_search_domains_first) {
     ResolverScene scene;
     scene.options.search = {"corp.test", "lab.test"};
