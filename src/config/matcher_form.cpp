@@ -298,9 +298,9 @@ Table<Matcher> matcher_keys() {
         list_key("destination", &Matcher::destination, values_of(network()),
                  "Networks of the origin's address that Garner connects to."),
         list_key("host", &Matcher::host, hosts(),
-                 "Host of the URL: a name, or `.example.com` (or `||example.com^`) for that name and all its subdomains. "
-                 "`bücher.example` is compared as `xn--bcher-kva.example`. An IP address is compared as an address; names are "
-                 "not resolved (use `destination` for that). A file may have the format of a hosts file, and millions of names."),
+                 "Host of the URL: a name, or `.example.com` for that name and all its subdomains. `bücher.example` is compared as "
+                 "`xn--bcher-kva.example`. An IP address is compared as an address; names are not resolved (use `destination` for "
+                 "that). A file may have the format of a hosts file, or of an Adblock list of domains, and millions of names."),
         list_key("host_matches", &Matcher::host_matches, values_of(host_expression()),
                  "Regular expressions (RE2) found anywhere in the host of the URL, without case and without its final dot."),
         list_key("port", &Matcher::port, values_of(port_range()), "Port of the URL: a number or `\"8000-8999\"`."),
@@ -355,7 +355,8 @@ namespace {
 /// A part with scheme and host as URLs are compared: lower case, the host in ASCII and without a default port.
 std::optional<std::string> in_form_of_urls(std::string const& part) {
     auto const scheme = part.find("://");
-    if (scheme == npos) return part;
+    // The path and the query, where a URL may be quoted, are as the client sent them.
+    if (scheme == npos || !std::ranges::all_of(part.substr(0, scheme), is_alpha)) return part;
     auto const begin = scheme + 3;
     auto const end = std::min(part.find_first_of("/?#", begin), part.size());
     auto form = lower_case(part.substr(0, begin));

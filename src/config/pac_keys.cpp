@@ -33,9 +33,6 @@ Form<proxy::PacDirect> pac_direct() {
             return network.read(reader, value, into.network.emplace());
         http::HostPattern pattern;
         if (!host.read(reader, value, pattern)) return false;
-        if (!proxy::is_pac_host(pattern.text()))
-            return reader.fault("has a character that no host has in PAC files",
-                                "use letters, digits, \"-\", \"_\" and \".\"; write other letters in Punycode (xn--…)");
         into.host = pattern.text();
         return true;
     };

@@ -200,12 +200,14 @@ TEST(Rules, read_lists_of_adblock_that_name_hosts_only) {
 }
 
 TEST(Rules, notice_expressions_that_match_no_host_and_normalise_parts_of_urls) {
-    EXPECT_THAT(told(load(R"({"access": [{"deny": {"host_matches": "bücher"}}]})")), HasSubstr("hosts are in ASCII"));
-    EXPECT_THAT(told(load(R"({"access": [{"deny": {"host_matches": "/ads/"}}]})")), HasSubstr("a slash, which no host has"));
-    auto const loaded = load(R"({"caching": {"never": ["HTTP://BÜCHER.example/A", "http://Ads.example:80/", "cgi-bin"]}})");
+    EXPECT_THAT(notices_of_rules(R"({"access": [{"deny": {"host_matches": "bücher"}}]})"), HasSubstr("hosts are in ASCII"));
+    EXPECT_THAT(notices_of_rules(R"({"access": [{"deny": {"host_matches": "/ads/"}}]})"), HasSubstr("a slash, which no host has"));
+    EXPECT_EQ(notices_of_rules(R"({"access": [{"deny": {"host_matches": "ads[0-9]+[.]example$"}}]})"), "");
+    auto const loaded =
+        load(R"({"caching": {"never": ["HTTP://BÜCHER.example/A", "http://Ads.example:80/", "cgi-bin", "?to=HTTP://A/"]}})");
     EXPECT_EQ(told(loaded), "");
     EXPECT_EQ(loaded.config.proxy.caching.never,
-              (std::vector<std::string>{"http://xn--bcher-kva.example/A", "http://ads.example/", "cgi-bin"}));
+              (std::vector<std::string>{"http://xn--bcher-kva.example/A", "http://ads.example/", "cgi-bin", "?to=HTTP://A/"}));
 }
 
 TEST(Rules, faults_of_files_have_their_line_and_the_key) {
