@@ -27,10 +27,8 @@ Json health_sentence(Report const& report) { return report.health.sentence; }
 Json health_by_check(Report const& report) {
     Json json = Json::object();
     for (auto const& check : health_checks()) json[std::string(check.name)] = 0;
-    for (auto const& item : report.health.items) {
-        auto& worst = json[item.check];
-        worst = std::max(worst.get<int>(), static_cast<int>(item.state));
-    }
+    for (auto const& item : report.health.items)
+        json[item.check] = std::max(json.value(item.check, 0), static_cast<int>(item.state));
     return json;
 }
 Json certificates(Report const& report) {

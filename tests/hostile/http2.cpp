@@ -244,7 +244,8 @@ TEST_F(Http2Attack, memory_for_uploads_is_given_back_when_they_end) {
         EXPECT_TRUE(client.receives("taken", 3));
     }
     EXPECT_TRUE(eventually([&] { return proxy.stats()["http2"]["streams"]["now"] == 0; }));
-    for (auto const& part : proxy.stats()["memory_parts"])
+    auto const stats = proxy.stats();
+    for (auto const& part : stats["memory_parts"])
         if (part["name"] == "http2") EXPECT_EQ(part["bytes"], 0);
     EXPECT_EQ(proxy.stats()["connections"]["protocols"]["http2"], 12);
 }
