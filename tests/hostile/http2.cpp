@@ -73,8 +73,9 @@ struct IdleHttp2 : Http2Attack {
     /// The proxy closes the connection although the client sends `bytes` ten times a second.
     static bool is_closed_in_spite_of(RawHttp2& client, std::string_view bytes) {
         for (int i = 0; i < 60; ++i) {
-            if (!client.send(bytes) || client.wire().receive(Millis{100}) != Wire::Read::data) pause_for(1ms);
-            if (client.wire().peer_closed()) return true;
+            if (!client.send(bytes)) return true;
+            auto const read = client.wire().receive(Millis{100});
+            if (read == Wire::Read::end || read == Wire::Read::reset || client.wire().peer_closed()) return true;
             pause_for(100ms);
         }
         return false;
@@ -200,7 +201,8 @@ TEST_F(Http2Attack, interim_responses_that_are_not_read_are_dropped) {
     EXPECT_EQ(victim.get("/page").body(), "x");
     while (client.wire().receive(Millis{1'000}) == Wire::Read::data) continue;
     EXPECT_TRUE(client.receives("here", streams));
-    EXPECT_LT(client.wire().buffer().size(), streams * hints * hint.size() / 2) << "the kernel's buffers take up to 5 MB";
+    // Some arrive while the client reads: the kernel's buffers hold up to 5 MB in each direction.
+    EXPECT_LT(client.wire().buffer().size(), streams * hints * hint.size() * 3 / 4);
 }
 
 TEST_F(Http2Attack, a_client_that_uses_up_the_memory_for_heads_leaves_some_to_others) {
