@@ -26,6 +26,7 @@ NamesPtr loopback() {
 }
 
 NamesPtr literal(std::string_view host) {
+    if (host.ends_with('.')) host.remove_suffix(1);
     bool possible = host.find(':') != host.npos || host.find_first_not_of("0123456789.") == host.npos;
     if (!possible) return nullptr;
     Error fault;
