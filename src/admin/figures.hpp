@@ -50,7 +50,7 @@ struct Figures {
     LatencySnapshot group_acceptance, group_spread;
     store::DiskStats disk;
     proxy::AccessLog::Stats log;
-    std::vector<auth::Trouble> troubles;   // of the sources of users
+    std::vector<auth::Trouble> troubles;   // reported by the sources of users
     net::DnsHealth::Figures dns;
     share::Figures share;                  // of the line
     std::vector<share::CapFigures> caps;   // in the order of the rules

@@ -33,7 +33,7 @@ private:
     NegotiateSource(std::unique_ptr<Acceptor>, NegotiateOptions options);
     std::unique_ptr<Acceptor> const acceptor_;
     NegotiateOptions const options_;
-    // Of the thread of refresh():
+    // Used by the thread of refresh() alone:
     std::string unreadable_;   // why the keytab cannot be read; empty: it can
     WallTime readable_{};      // when it could
 };

@@ -214,7 +214,7 @@ void BodyDecoder::end_size_line(char byte) {
     extension_allowance_ = std::min(extension_allowance_ + left_, largest_length);
 }
 
-/// False: what is wrong must be refused.
+/// False: the message must be refused.
 bool BodyDecoder::repairs(Repair repair) {
     if (tolerant_) note_repair(repair);
     return tolerant_;

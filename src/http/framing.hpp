@@ -31,7 +31,7 @@ Framing response_framing(ResponseHead const&, Method request);
 /// recipients may find another end: the response must not be stored, nor the connection be used again.
 Framing settled_response_framing(ResponseHead const&, Method request);
 
-/// What was repaired in a message.
+/// The repairs of a message.
 enum class Repair : std::uint8_t {
     none,
     clear,     // no recipient finds another end of the message
